@@ -31,8 +31,8 @@ from . import blocks
 from .arguments import parsed, says_only
 from .format import Format, Heading, Writer
 from .io import base64_text, fields, json_text
-from .kit import chat
-from .kit.chat_items import ChatDialect
+from .kit.chats import chat
+from .kit.chats.chat_items import ChatDialect
 from .sample import Sample
 
 NAME = "contextstudio"

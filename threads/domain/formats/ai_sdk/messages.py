@@ -13,7 +13,7 @@ from typing import Any
 from threads.domain.formats import blocks, emptiness
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit import chat
+from threads.domain.formats.kit.chats import chat
 from threads.domain.formats.kit.list_format import ListFormat, Values, each
 from threads.domain.formats.sample import Sample
 from threads.domain.formats.traces.shape_blocks import read_answer, read_blocks

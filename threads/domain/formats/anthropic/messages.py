@@ -16,9 +16,10 @@ from threads.domain.formats import blocks, emptiness
 from threads.domain.formats.arguments import object_of
 from threads.domain.formats.format import Format, Heading, Writer
 from threads.domain.formats.io import base64_text, fields, json_text, streams
-from threads.domain.formats.kit import chat, spoken
+from threads.domain.formats.kit import spoken
 from threads.domain.formats.kit.calls import CallIds
-from threads.domain.formats.kit.chat_items import ChatDialect
+from threads.domain.formats.kit.chats import chat
+from threads.domain.formats.kit.chats.chat_items import ChatDialect
 from threads.domain.formats.requests import (
     SYSTEM,
     RequestForm,

@@ -67,7 +67,13 @@ ROWS = {
 """Pairs that name nobody: the rows of a data set, or of a log where they have a time. Some are of
 other things too, so that in these a member holds several words, as no number or path does."""
 SIDES = [frozenset(names) for names in zip(*ROWS, strict=True)]
-LOGGED = frozenset({"timestamp", "time"})
+SESSIONS = (
+    *("conversation_id", "conversationId", "thread_id", "threadId"),
+    *("session_id", "sessionId", "chat_id", "chatId"),
+)
+"""Members in which a row names its conversation, the narrowest first."""
+LOGGED = frozenset({"timestamp", "time", *SESSIONS})
+"""Members of a row that is one of a log."""
 _PROSE = re.compile(r"[^\W\d_]\s+[^\W\d_]|[^\x00-\x7f]")
 
 

@@ -18,8 +18,9 @@ from threads.domain.formats.arguments import read_call
 from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import fields, streams
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit import chat, spoken
-from threads.domain.formats.kit.chat_items import ChatDialect
+from threads.domain.formats.kit import spoken
+from threads.domain.formats.kit.chats import chat
+from threads.domain.formats.kit.chats.chat_items import ChatDialect
 from threads.domain.formats.requests import RequestForm, RequestPiece
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage

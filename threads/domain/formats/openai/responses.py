@@ -18,7 +18,7 @@ from threads.domain.formats.format import Format, Heading, Writer
 from threads.domain.formats.io import fields, json_file, json_text
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
-from threads.domain.formats.kit import chat_items
+from threads.domain.formats.kit.chats import chat_items
 from threads.domain.formats.kit.items import Conversation
 from threads.domain.formats.kit.transcripts import title_of, with_messages
 from threads.domain.formats.sample import Sample

@@ -2,20 +2,25 @@
 
 `messages_to_dict` writes `{"type": "human", "data": …}`, `dumps` a constructor
 (`{"lc": 1, "id": […, "HumanMessage"], "kwargs": …}`), pydantic the members flat. They come as a
-list, in an object with `messages` (LangGraph's state), one a line, or as a list of lists.
+list, in an object with `messages` (LangGraph's state), one a line, or as a list of lists; or as
+rows of the table that a chat history is kept in (n8n's too), each with its session and, in
+`message`, what the others are, also as text.
 
-Source: langchain_core `messages/`, `load/dump.py` (0.3 and 1).
+Sources: langchain_core `messages/`, `load/dump.py` (0.3 and 1); langchain_postgres
+`chat_message_histories.py`.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO
 
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields, json_file
+from threads.domain.formats.io import fields, json_file, speakers
 from threads.domain.formats.io.source import ByteSpan
+from threads.domain.formats.kit.chats import sessions
 from threads.domain.formats.kit.items import Item, Opener, items_in, opened
 from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.openai import messages as openai
@@ -40,6 +45,9 @@ OTHERS = frozenset({"remove", "chat"})
 """What stands among the messages: an order to take one out, one of a role of its own."""
 OPENING = 50
 """Messages among which a user's first words and the model are looked for."""
+SESSIONS = frozenset({*speakers.SESSIONS, "SessionId"})
+COLUMNS = ("message", "History")
+"""Members of a table's row that hold its message, where another names the session."""
 HOLDERS = ("values", "kwargs", "channel_values", "input", "output", "data")
 """Members of what surrounds a list of messages."""
 
@@ -68,6 +76,7 @@ def read_message(value: JSON) -> Message | None:
         role=Role.DEVELOPER if developer == "developer" else role,
         parts=parts or tuple(_parts(data)),
         name=(name or None) if role is not Role.TOOL else None,
+        created_at=fields.moment(fields.mapping(value).get("created_at")),
         model=fields.word(meta, "model_name", "model") or None,
         source_id=fields.word(data, "id") or None,
         usage=_usage(data, meta),
@@ -76,7 +85,7 @@ def read_message(value: JSON) -> Message | None:
 
 def _opened(value: JSON) -> tuple[str, dict[str, Any]]:
     """The type of a message and its members, out of what surrounds them."""
-    said = fields.mapping(value)
+    said = _in_row(fields.mapping(value))
     type_ = fields.text(said, "type")
     if said.get("lc") == 1:
         path = fields.items(said, "id")
@@ -86,6 +95,18 @@ def _opened(value: JSON) -> tuple[str, dict[str, Any]]:
         said = said["data"]
     type_ = type_.removesuffix("Chunk").removesuffix("Message").lower()
     return type_, said
+
+
+def _in_row(value: dict[str, Any]) -> dict[str, Any]:
+    """The message of a table's row; what is none, itself."""
+    if "type" not in value and not SESSIONS.isdisjoint(value):
+        for name in COLUMNS:
+            held = value.get(name)
+            if isinstance(held, str) and held.startswith("{"):
+                held = json_file.parsed(held.encode("utf-8", "surrogatepass"))
+            if isinstance(held, dict) and "type" in held:
+                return held
+    return value
 
 
 def _parts(data: dict[str, Any]) -> Iterator[Part]:
@@ -140,9 +161,25 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
             bare.append(span)
         else:
             found.append(_transcript(file, held, opener, value))
-    if bare:
+    rows = partial(_rows, file, bare)
+    if parted := sessions.of_rows(rows, _speakers):
+        skipped.append(sessions.told(parted))
+        for one in parted:
+            spans = [span for _, span in one.places()]
+            found.append(_transcript(file, spans, opener, None, one.id))
+    elif bare:
         found.append(_transcript(file, bare, opener, None))
     return warn_first(at_least_one(found, skipped, LABEL), skipped)
+
+
+def _rows(file: BinaryIO, spans: list[ByteSpan]) -> Iterator[sessions.PlacedRow]:
+    for number, span in enumerate(spans):
+        yield sessions.PlacedRow(number, *span, json_file.known_value(file, span, []))
+
+
+def _speakers(value: JSON) -> set[str]:
+    message = read_message(value)
+    return {str(message.role)} if message else set()
 
 
 def _held(file: BinaryIO, span: ByteSpan, value: JSON) -> list[ByteSpan] | None:
@@ -163,7 +200,7 @@ def _held(file: BinaryIO, span: ByteSpan, value: JSON) -> list[ByteSpan] | None:
 
 
 def _transcript(
-    file: BinaryIO, spans: list[ByteSpan], opener: Opener, row: JSON
+    file: BinaryIO, spans: list[ByteSpan], opener: Opener, row: JSON, called: str = ""
 ) -> Transcript | None:
     """The conversation of these messages; None where not one can be read."""
 
@@ -188,7 +225,7 @@ def _transcript(
         format=NAME,
         title=fields.one_line(fields.first(words)) or "LangChain conversation",
         items=items,
-        external_id=external_id or None,
+        external_id=external_id or sessions.id_of(called),
         model=fields.first(m.model or "" for m in messages),
         warnings=items.warnings,
     )

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from threads.domain.formats.io import source
-from threads.domain.formats.kit import chat
+from threads.domain.formats.kit.chats import chat
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message
 

@@ -1,11 +1,13 @@
 """LangChain's messages, however they were dumped."""
 
 import io
+import json
 from typing import Any
 
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.support import readings
 from tests.threads.support.readings import messages, read
 from tests.threads.support.transcripts import lines
 from threads.domain import formats
@@ -185,3 +187,21 @@ def test_a_type_that_others_have_too_is_a_weak_sign() -> None:
 
     assert (candidate.format, candidate.score) == ("langchain", 0.6)
     assert formats.detect(b'[{"type": "system", "text": "Be brief."}]') == []
+
+
+def test_rows_of_a_chat_history_s_table_are_a_conversation_a_session() -> None:
+    human, ai = (in_data(*SAID[1]), flat("ai", {"content": "Done."}))
+    rows = [
+        {"id": 1, "session_id": "a", "message": human},
+        {"id": 2, "session_id": "b", "message": json.dumps(human)},
+        {"id": 3, "session_id": "a", "message": ai, "created_at": "2026-01-10"},
+        {"id": 4, "session_id": "b", "message": {"type": "note", "content": "x"}},
+        {"id": 5, "session_id": "c", "message": "Not JSON."},
+    ]
+    for data in (rows, lines(*rows)):
+        first, second = read(data)
+        said = ["user: Make tea.", "assistant: Done.", "record"]
+        assert readings.told(first) == said
+        assert readings.told(second) == ["user: Make tea.", "note"]
+        assert str(messages(first)[1].created_at) == "2026-01-10 00:00:00+00:00"
+        assert [one.code for one in first.warnings] == ["several_sessions"]

@@ -18,13 +18,20 @@ from typing import Any, BinaryIO
 from threads.domain.formats.io import fields, json_file, source, speakers
 from threads.domain.formats.io.json_file import Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
+from threads.domain.formats.kit import normalize, spoken
+from threads.domain.formats.kit.transcripts import (
+    TITLE_WITHIN,
+    at_least_one,
+    title_of,
+    warn_first,
+)
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message
 from threads.domain.transcript import Transcript, Warning
 
-from . import normalize, spoken
+from . import sessions
 from .chat_items import PREFERRED, SAID, ChatDialect, Envelope, Lines
-from .transcripts import TITLE_WITHIN, at_least_one, title_of, warn_first
+from .chat_rows import Rows, by_session
 
 IDS = ("external_id", "session_id", "conversation_id")
 """Members that name the conversation; `id` is a request's."""
@@ -38,15 +45,15 @@ batch as Anthropic's API and OpenAI's take it and give it back, of what programs
 conversation."""
 UNREAD = SAID - {"system", "title", "model"}
 """Members of a conversation that mean something else in a row of a question and its answer."""
-LONG_ID = 8
-"""Characters of the shortest name, digits among them, by which a conversation is known again."""
 
 
 def read(file: BinaryIO, dialect: ChatDialect) -> list[Transcript]:
     """The conversations of a file. Raises Invalid where it holds no message at all."""
     skipped: list[Warning] = []
     found = (
-        _transcript(items, skipped) for items in _conversations(file, dialect, skipped)
+        _transcript(items, skipped)
+        for held in _conversations(file, dialect, skipped)
+        for items in by_session(held, skipped)
     )
     return warn_first(at_least_one(found, skipped), skipped)
 
@@ -214,7 +221,7 @@ def _found(
     }
     rest = {key: place for key, place in rest.items() if not held[key]}
     if len(lists) == 1 and isinstance(lists[0], str) and not any(held.values()):
-        named = lists[0] if _id(lists[0]) else ""
+        named = lists[0] if sessions.id_of(lists[0]) else ""
         called = str(json_file.get(file, members, "id") or named)
         said: Members = {**rest, "messages": members[lists[0]]}
         yield Envelope(file, dialect, said, called)
@@ -260,7 +267,9 @@ def _is_large(place: ByteSpan) -> bool:
     return place.end - place.start > source.CHUNK
 
 
-def _transcript(items: Lines | Envelope, skipped: list[Warning]) -> Transcript | None:
+def _transcript(
+    items: Lines | Envelope | Rows, skipped: list[Warning]
+) -> Transcript | None:
     """The conversation, if at least one message of it can be read."""
     opening: list[Message] = []
     for item in items:
@@ -275,21 +284,15 @@ def _transcript(items: Lines | Envelope, skipped: list[Warning]) -> Transcript |
         name: items.get(name)
         for name in ("title", "strategy", "response", *IDS, "model", "custom_id")
     }
-    called = items.called if isinstance(items, Envelope) else ""
+    called = "" if isinstance(items, Lines) else items.called
     title = fields.one_line(fields.text(said, "title")) or title_of(opening)
     strategy = items.dialect.strategy or fields.word(said, "strategy", limit=32)
     return Transcript(
         format=items.dialect.format,
         title=title or fields.one_line(fields.text(said, "custom_id") or called),
         items=items,
-        external_id=fields.word(said, *IDS, limit=255) or _id(called),
+        external_id=fields.word(said, *IDS, limit=255) or sessions.id_of(called),
         strategy=strategy or "openai",
         model=fields.word(said, "model") or fields.word(said["response"], "model"),
         warnings=items.warnings,
     )
-
-
-def _id(called: str) -> str | None:
-    """What a conversation is called, where that may be no other's too: not `1`, nor `default`."""
-    is_own = len(called) >= LONG_ID and any(map(str.isdigit, called))
-    return fields.as_word(called, 255) or None if is_own else None

@@ -16,12 +16,11 @@ from threads.domain.formats.io import (
 )
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import BROKEN, ByteSpan
+from threads.domain.formats.kit import normalize, spoken
+from threads.domain.formats.kit.items import Conversation
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Text
 from threads.domain.transcript import Event, Warning
-
-from . import normalize, spoken
-from .items import Conversation
 
 PREFERRED = "preferred_output"
 """The messages that a row for training by preference wants after those of its `input`."""
@@ -76,7 +75,7 @@ class Lines(Conversation):
         if value is BROKEN or not json_text.is_exact(value):
             value = windows.read_again(self.file, number, span, self.warnings)
         line = Element(value, span, number, ("line", number))
-        return _items(line, self.dialect, self.warnings)
+        return read_row(line, self.dialect, self.warnings)
 
     def get(self, _name: str) -> JSON:
         """A member of the conversation beside its messages: here there is none."""
@@ -129,7 +128,7 @@ class Envelope(Conversation):
     def _messages(self) -> Iterator[Message | Event]:
         if "message" in self.members:
             row = json_file.member(self.file, self.members, "message", self.warnings)
-            yield from _items(row, self.dialect, self.warnings)
+            yield from read_row(row, self.dialect, self.warnings)
         for name in ("messages", PREFERRED):
             if name in self.members:
                 yield from self._listed(name)
@@ -171,7 +170,7 @@ class Envelope(Conversation):
         except Invalid as error:
             self.warnings.append(_warning(error, Element(None, span, at=at)))
             value = BROKEN
-        return _items(Element(value, span, at=at), self.dialect, self.warnings)
+        return read_row(Element(value, span, at=at), self.dialect, self.warnings)
 
     def _read(
         self, name: str, reader: Callable[[JSON], Message | None]
@@ -211,7 +210,7 @@ def _plain(
     return Message.__new__(Message, role=role, parts=(Text(text),), records=(record,))
 
 
-def _items(
+def read_row(
     row: Element, dialect: ChatDialect, warnings: list[Warning]
 ) -> list[Message | Event]:
     """What a value says: of a pair two messages, else the message or the event that it is."""
