@@ -145,3 +145,10 @@ class BundlesApi(SwitchesApi):
     """Bundles, named by their ids."""
 
     kind = "bundles"
+
+    @call
+    def accept(self, id: str, *, skip_conflicts: bool = False) -> Flow[Switched]:
+        """Let those that wait apply. Raises Conflict where some can't, unless they are skipped."""
+        where = path("api", self.kind, id, "accept")
+        asked = {"skip_conflicts": skip_conflicts}
+        return (yield from send("POST", where, Switched, asked))

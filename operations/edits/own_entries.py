@@ -59,18 +59,22 @@ def staged_keys(session: Session, caller: Caller) -> tuple[Key, ...]:
 
 @atomic
 def commit(
-    caller: Caller, session_id: uuid.UUID, *, expected_head: int | None = None
+    caller: Caller,
+    session_id: uuid.UUID,
+    *,
+    skip_conflicts: bool = False,
+    expected_head: int | None = None,
 ) -> LogTransaction:
     """Let all that the caller staged apply: all or none.
 
-    Raises Conflict with the first that would cut through a fold.
+    Raises Conflict with each that would cut through a fold; with `skip_conflicts` these stay
+    staged, and the others apply.
     """
     transaction = open_log(
         caller, session_id, Right.REVIEW, expected_head=expected_head
     )
-    return record_switch(
-        transaction, Accept(operations=_keys(transaction.history.log, caller))
-    )
+    control = Accept(operations=_keys(transaction.history.log, caller))
+    return record_switch(transaction, control, skip_conflicts=skip_conflicts)
 
 
 @atomic

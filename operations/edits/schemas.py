@@ -24,6 +24,14 @@ class ToggleIn(HeadIn):
     active: bool
 
 
+class AcceptIn(HeadIn):
+    """How proposals are accepted together."""
+
+    skip_conflicts: bool = Field(
+        False, description="Accept the others where some can’t be accepted."
+    )
+
+
 class BundleIn(HeadIn):
     """Edits to record as one."""
 

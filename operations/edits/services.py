@@ -16,7 +16,7 @@ from contextstudio.accounts.domain.errors import DomainError, Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log import history
 from operations.domain.log.authors import switch_of
-from operations.domain.log.history import effective_control
+from operations.domain.log.history import effective_control, meant_of_bundle
 from operations.domain.log.log import EditState
 from operations.domain.log.operation import (
     Accept,
@@ -31,7 +31,13 @@ from operations.domain.log.operation import (
     Tag,
     Toggle,
 )
-from operations.domain.thread.check import check, check_accept, check_amend, expanded
+from operations.domain.thread.acceptance import refusal, try_acceptance
+from operations.domain.thread.check import (
+    EditWarning,
+    check,
+    check_amend,
+    expanded,
+)
 from operations.domain.thread.thread import Thread
 from operations.log.selectors import get_bundle, get_operation
 from operations.log.transaction import LogTransaction, counted, open_log
@@ -176,12 +182,18 @@ def switch_bundle(
     bundle_id: uuid.UUID,
     act: Act,
     *,
+    skip_conflicts: bool = False,
     expected_head: int | None = None,
 ) -> LogTransaction:
-    """Switch, take back or review the operations of a bundle with one entry."""
+    """Switch, take back or review the operations of a bundle with one entry.
+
+    Those that were decided on alone stay as they are. Raises Conflict with each proposal that
+    can't be accepted; with `skip_conflicts` these go on waiting, and only the others are accepted.
+    """
     session, keys = get_bundle(caller, bundle_id, act.right, lock=True)
     transaction = open_log(caller, session.pk, act.right, expected_head=expected_head)
-    return record_switch(transaction, act.control(keys))
+    control = meant_of_bundle(transaction.history.log, act.control(keys))
+    return record_switch(transaction, control, skip_conflicts=skip_conflicts)
 
 
 @atomic
@@ -204,12 +216,25 @@ def switch_all(
     return record_switch(transaction, switch_of(log, actor, active=active))
 
 
-def record_switch(transaction: LogTransaction, control: Switch) -> LogTransaction:
-    """Record a control as far as it changes anything. Raises Conflict for what can't apply."""
-    effective = effective_control(transaction.history.log, control)
-    tried = None
+def record_switch(
+    transaction: LogTransaction, control: Switch, *, skip_conflicts: bool = False
+) -> LogTransaction:
+    """Record a control as far as it changes anything.
+
+    Raises Conflict with each proposal that can't be accepted; with `skip_conflicts` only where
+    none can, else it warns of those that go on waiting.
+    """
+    effective, tried = effective_control(transaction.history.log, control), None
     if isinstance(effective, Accept):
-        tried = check_accept(transaction.thread, effective.operations)
+        found = try_acceptance(transaction.thread, effective.operations)
+        if found.refused and not (skip_conflicts and found.fitting):
+            raise refusal(found)
+        effective, tried = Accept(operations=found.fitting), found.thread
+        transaction.warnings += [
+            EditWarning("skipped", f"{key} was not accepted: {one.message}", key)
+            for one in found.refused
+            if isinstance(key := one.facts["operation"], str)
+        ]
     if effective is not None:
         transaction.add(effective, tried=tried)
     return transaction.commit()

@@ -83,6 +83,14 @@ def test_a_proposal_waits_until_it_is_accepted_or_rejected(
     assert len(session.apply(said(6)).messages) == 6
     studio.operations.accept(one.operation_id)
     assert len(session.apply(said(6)).messages) == 4
+    edits = [
+        {"type": "snip", "start_idx": at, "end_idx": at + 1, "propose": True}
+        for at in (1, 3)
+    ]
+    bundle = session.bundle(edits)
+    accepted = studio.bundles.accept(bundle.bundle_id, skip_conflicts=True)
+    assert [warning.code for warning in accepted.warnings] == ["skipped"]
+    assert len(session.apply(said(6)).messages) == 2
 
 
 def test_a_conflict_says_what_would_work(session: Any) -> None:

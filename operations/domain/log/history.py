@@ -148,6 +148,31 @@ def effective_control(log: Log, control: op.Control) -> op.Control | None:
             return control
 
 
+def meant_of_bundle(log: Log, control: op.Switch) -> op.Switch:
+    """A control of a whole bundle, without what was decided on alone before.
+
+    To accept or reject it means those that wait, or else those that were rejected; to switch
+    it, those that don't wait for review. Where that leaves none, all are kept: what it then
+    comes to, `effective_control` says.
+    """
+    match control:
+        case op.Accept() | op.Reject():
+            meant = [{EditState.PROPOSED}, {EditState.REJECTED}]
+        case op.Toggle():
+            meant = [set(EditState).difference(_WAITING)]
+        case _:
+            return control
+    for states in meant:
+        kept = tuple(
+            key
+            for key in control.operations
+            if (recorded := log.edit(key)) and recorded.state in states
+        )
+        if kept:
+            return replace(control, operations=kept)
+    return control
+
+
 def _effective_switch(log: Log, control: op.Switch) -> op.Switch | None:
     kept = []
     for place, key in enumerate(control.operations):

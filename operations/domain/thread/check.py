@@ -68,24 +68,9 @@ def check(
     for place, entry in enumerate(entries):
         report = tried.report(entry.number)
         if report.status is Status.CONFLICT and not proposed:
-            raise _conflict(tried, report, at=("operations", place) if bundle else ())
+            raise conflict_of(tried, report, at=("operations", place) if bundle else ())
         warnings += _warnings(tried, report)
     return Checked(tuple(prepared), tuple(warnings), tried)
-
-
-def check_accept(thread: Thread, operations: Sequence[Key]) -> Thread:
-    """The thread with proposals accepted, conditions taken to hold. Raises Conflict."""
-    numbers = {
-        number for key in operations if (number := entry_number(key)) is not None
-    }
-    tried = replay(
-        thread.leaves, thread.log, thread.active_tags, assume=numbers, known=thread
-    )
-    for place, key in enumerate(operations):
-        report = tried.report(entry_number(key) or 0)
-        if report.status is Status.CONFLICT:
-            raise _conflict(tried, report, at=("operations", place))
-    return tried
 
 
 def check_amend(thread: Thread, amend: Amend) -> Checked:
@@ -107,7 +92,7 @@ def check_amend(thread: Thread, amend: Amend) -> Checked:
     )
     report = tried.report(number)
     if is_on and report.status is Status.CONFLICT:
-        raise _conflict(tried, report)
+        raise conflict_of(tried, report)
     return Checked((edit,), tuple(_warnings(tried, report)), tried)
 
 
@@ -128,7 +113,10 @@ def expanded(thread: Thread, key: Key) -> Edit | None:
     return recorded.edit
 
 
-def _conflict(thread: Thread, report: Report, at: Sequence[str | int] = ()) -> Conflict:
+def conflict_of(
+    thread: Thread, report: Report, at: Sequence[str | int] = ()
+) -> Conflict:
+    """The refusal of an edit that would be set aside, with what is in its way."""
     needs: dict[str, object] = {"keys": list(report.needs)}
     indexes = [i for key in report.needs if (i := original_index(key)) is not None]
     if indexes:

@@ -43,7 +43,8 @@ def notice_of(look: Look, transaction: LogTransaction) -> str:
     numbers = _of_bundle(look, transaction) or concerned(look, number)
     text = _deed(look, number, operation, numbers)
     figure = _difference(look, transaction, numbers)
-    return f"{text[:1].upper()}{text[1:]}{figure}.{_set_aside(look, transaction)}"
+    rest = _set_aside(look, transaction) + _left_waiting(look, transaction)
+    return f"{text[:1].upper()}{text[1:]}{figure}.{rest}"
 
 
 def done_by(look: Look, entries: Iterable[int]) -> str:
@@ -170,3 +171,13 @@ def _set_aside(look: Look, transaction: LogTransaction) -> str:
         return ""
     named = ", ".join(name_of(look.thread, key) for key in aside[:MOST_NAMED])
     return f" Set aside by it: {named}."
+
+
+def _left_waiting(look: Look, transaction: LogTransaction) -> str:
+    """The proposals that could not be accepted with the others."""
+    left = [one.operation for one in transaction.warnings if one.code == "skipped"]
+    if not left:
+        return ""
+    named = ", ".join(name_of(look.thread, key) for key in left[:MOST_NAMED])
+    more = f" and {len(left) - MOST_NAMED:,} more" if len(left) > MOST_NAMED else ""
+    return f" Still waiting: {named}{more}."

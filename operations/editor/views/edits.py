@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
 from contextstudio.accounts.authentication import caller_of
-from contextstudio.accounts.domain.errors import DomainError, NotFound
+from contextstudio.accounts.domain.errors import Conflict, DomainError, NotFound
 from operations.editor.forms import ActivateForm, AmendForm, form_of
 from operations.edits import own_entries, services
 from operations.edits.services import Act
@@ -16,6 +16,7 @@ from threads.store.selectors import get_session
 
 from .dialogs import FORM, activation, refused
 from .patches import answer
+from .refusals import SKIP, answer_refusal
 from .requests import operation_id_of
 
 ACTS = (*Act, "widen")
@@ -53,10 +54,14 @@ def act(
 ) -> HttpResponse:
     """Switch an operation, take it back, decide on it, expand its targets."""
     caller = caller_of(request)
-    operation_id = operation_id_of(get_session(caller, session_id), key)
+    session = get_session(caller, session_id)
+    operation_id = operation_id_of(session, key)
     if verb == "widen":
         return answer(request, services.expand_targets(caller, operation_id))
-    return answer(request, services.switch(caller, operation_id, Act(verb)))
+    try:
+        return answer(request, services.switch(caller, operation_id, Act(verb)))
+    except Conflict as conflict:
+        return answer_refusal(request, session, conflict)
 
 
 @require_POST
@@ -68,7 +73,13 @@ def act_on_bundle(
     session, _ = get_bundle(caller, bundle_id)
     if session.pk != session_id or verb == "widen":
         raise NotFound("There is no such bundle.", at=["bundle"])
-    return answer(request, services.switch_bundle(caller, bundle_id, Act(verb)))
+    try:
+        made = services.switch_bundle(
+            caller, bundle_id, Act(verb), skip_conflicts=SKIP in request.POST
+        )
+    except Conflict as conflict:
+        return answer_refusal(request, session, conflict)
+    return answer(request, made)
 
 
 @require_POST
@@ -102,7 +113,17 @@ def amend(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse
 @require_POST
 def step(request: HttpRequest, session_id: uuid.UUID, name: str) -> HttpResponse:
     """Take back or bring back the caller's newest entry, or end what they have staged."""
-    return answer(request, STEPS[name](caller_of(request), session_id))
+    caller = caller_of(request)
+    if name != "commit":
+        return answer(request, STEPS[name](caller, session_id))
+    session = get_session(caller, session_id)
+    try:
+        made = own_entries.commit(
+            caller, session_id, skip_conflicts=SKIP in request.POST
+        )
+    except Conflict as conflict:
+        return answer_refusal(request, session, conflict)
+    return answer(request, made)
 
 
 @require_POST

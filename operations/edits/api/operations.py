@@ -15,6 +15,7 @@ from operations.context.services import ContextQuery
 from operations.edits import own_entries, services
 from operations.edits.arguments import AmendArguments, AnyEdit, TextArguments
 from operations.edits.schemas import (
+    AcceptIn,
     BundleIn,
     BundleOut,
     HeadIn,
@@ -212,9 +213,19 @@ def revert_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
 
 
 @_recording("/bundles/{uuid:bundle_id}/accept", "operations_api_accept_bundle")
-def accept_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
-    """Let the proposed operations of a bundle apply."""
-    return _done(request, services.switch_bundle, bundle_id, Act.ACCEPT)
+def accept_bundle(
+    request: HttpRequest, bundle_id: uuid.UUID, body: AcceptIn | None = None
+) -> dict[str, Any]:
+    """Let the proposed operations of a bundle apply: all or none, unless others may be skipped."""
+    head, skips = (body.expected_head, body.skip_conflicts) if body else (None, False)
+    return _done(
+        request,
+        services.switch_bundle,
+        bundle_id,
+        Act.ACCEPT,
+        head=head,
+        skip_conflicts=skips,
+    )
 
 
 @_recording("/bundles/{uuid:bundle_id}/reject", "operations_api_reject_bundle")
@@ -249,11 +260,17 @@ def stage(request: HttpRequest, session_id: uuid.UUID, body: BundleIn) -> Status
     tag="ledger",
 )
 def commit(
-    request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None
+    request: HttpRequest, session_id: uuid.UUID, body: AcceptIn | None = None
 ) -> dict[str, Any]:
     """Let all that the caller has staged apply: all or none, with one entry of the log."""
-    head = body.expected_head if body else None
-    return _done(request, own_entries.commit, session_id, head=head)
+    head, skips = (body.expected_head, body.skip_conflicts) if body else (None, False)
+    return _done(
+        request,
+        own_entries.commit,
+        session_id,
+        head=head,
+        skip_conflicts=skips,
+    )
 
 
 @_recording(
@@ -292,9 +309,13 @@ def _done(
     service: Callable[..., LogTransaction],
     *arguments: Any,
     head: int | None = None,
+    **options: bool,
 ) -> dict[str, Any]:
     """What a service recorded for the caller, at the head that they expect."""
     transaction = service(
-        caller_of(request), *arguments, expected_head=expected_head(request, head)
+        caller_of(request),
+        *arguments,
+        expected_head=expected_head(request, head),
+        **options,
     )
     return present_transaction(transaction)

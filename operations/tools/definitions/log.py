@@ -131,20 +131,58 @@ class ToggleActor(SessionTool):
         return present_transaction(transaction)
 
 
-class AcceptOperation(OperationTool):
-    """Let a proposed operation apply. Needs the right to review.
+class ReviewTool(OperationTool):
+    """A tool that decides on a proposal, or on all that were proposed with it."""
 
-    Not for your own proposals, unless a person has told you so: they wait for somebody else
-    to look at them.
+    bundle: bool = Field(
+        False, description="Decide on all that wait of the bundle that it is part of."
+    )
+
+    def act(self, caller: Caller) -> LogTransaction:
+        return self.review(caller)
+
+    def review(self, caller: Caller, *, skip_conflicts: bool = False) -> LogTransaction:
+        session, key = get_operation(caller, self.operation_id)
+        bundle = load_history(session).rows[int(key[1:])].bundle
+        if bundle is None or not self.bundle:
+            return self.switch(caller, self.switches_to)
+        return services.switch_bundle(
+            caller,
+            bundle,
+            self.switches_to,
+            skip_conflicts=skip_conflicts,
+            expected_head=self.expected_head,
+        )
+
+
+class AcceptOperation(ReviewTool):
+    """Let a proposed operation apply, or with `bundle` all that were proposed with it.
+
+    Needs the right to review. Not for your own proposals, unless a person has told you so: they
+    wait for somebody else to look at them. Where some of a bundle can't apply, none is accepted:
+    `errors` has each with the reason. With `skip_conflicts` the others are accepted, and
+    `warnings` names those that go on waiting.
+
+    Example: {"operation_id": "…", "bundle": true, "skip_conflicts": true}
     """
 
     name = "accept_operation"
     group = "log"
     switches_to = Act.ACCEPT
 
+    skip_conflicts: bool = Field(
+        False, description="Of a bundle, accept those that can be accepted."
+    )
 
-class RejectOperation(OperationTool):
-    """Decline a proposed operation. Needs the right to review; it can still be accepted."""
+    def act(self, caller: Caller) -> LogTransaction:
+        return self.review(caller, skip_conflicts=self.skip_conflicts)
+
+
+class RejectOperation(ReviewTool):
+    """Decline a proposed operation, or with `bundle` all that were proposed with it.
+
+    Needs the right to review; it can still be accepted.
+    """
 
     name = "reject_operation"
     group = "log"

@@ -7,9 +7,11 @@ import { fragment } from "./fragment.js";
 import { toast } from "./toast.js";
 
 export class Refused extends Error {
-  constructor(status, sentence) {
+  /** `dialog`: the HTML of what the server asks back, where it does; then there is no notice. */
+  constructor(status, sentence, dialog = "") {
     super(sentence);
     this.status = status;
+    this.dialog = dialog;
   }
 }
 
@@ -44,6 +46,7 @@ async function refusal(response, quiet) {
   const answer = await response.text();
   const isPage = /^\s*<(!doctype|html)/i.test(answer);
   const shown = isPage || response.status >= 500 ? null : fragment(answer);
+  if (shown?.querySelector("[data-dialog]")) return new Refused(response.status, "asks", answer);
   const sentence = shown?.textContent.trim() || `The server refused the request (${response.status}).`;
   if (!quiet) {
     if (shown?.firstElementChild) document.getElementById("toasts")?.append(shown);

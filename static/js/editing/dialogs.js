@@ -35,6 +35,14 @@ export async function openDialog(type, fields = {}) {
   }
 }
 
+/** A write was refused, and the answer is a dialog that says why and offers the way on. */
+function openAsked({ detail }) {
+  opener = rememberFocus();
+  about = null;
+  show(detail);
+  open("asked", {});
+}
+
 /** What is shown becomes the dialog upon these fields, with the draft that was left of it. */
 function open(type, fields) {
   const subject = fields.operation ?? fields.after ?? (fields.targets ?? fields.start)?.slice(0, 80);
@@ -144,6 +152,7 @@ export function watchDialogs() {
     for (const [name, value] of Object.entries(stamp())) event.detail.parameters[name] = value;
     if (session.stages) event.detail.parameters.stage = "1";
   });
+  document.addEventListener("thread:asked", openAsked);
   dialog.addEventListener("htmx:beforeSwap", onAnswer);
   dialog.addEventListener("htmx:afterSwap", onRefused);
 }

@@ -106,6 +106,7 @@ export function write(path, fields = {}) {
     return true;
   }).catch((error) => {
     if (!(error instanceof Refused)) throw error;
+    if (error.dialog) document.dispatchEvent(new CustomEvent("thread:asked", { detail: error.dialog }));
     return false;
   });
 }

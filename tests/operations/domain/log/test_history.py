@@ -5,6 +5,7 @@ import pytest
 from contextstudio.accounts.domain.errors import Conflict, NotFound
 from operations.domain.log.history import (
     effective_control,
+    meant_of_bundle,
     redo,
     redoable,
     staged,
@@ -274,3 +275,33 @@ def test_what_is_staged_is_named_by_who_staged_it():
     made = log(mine, theirs, proposal(snip(4, 5)))
     assert staged(made, AUTHOR) == (1,)
     assert staged(made, OTHER) == (2,)
+
+
+BUNDLE = ("o1", "o2", "o3")
+
+
+def decided(*controls):
+    return log(*(proposal(snip(place, place)) for place in (1, 3, 5)), *controls)
+
+
+def test_a_decision_on_a_bundle_leaves_what_was_decided_on_alone():
+    made = decided(Accept(operations=("o1",)), Reject(operations=("o2",)))
+    for control in (Accept, Reject):
+        assert meant_of_bundle(made, control(operations=BUNDLE)).operations == ("o3",)
+    made = decided(Reject(operations=("o1", "o2")), Revert(operations=("o3",)))
+    meant = meant_of_bundle(made, Accept(operations=BUNDLE))
+    assert meant.operations == ("o1", "o2")
+
+
+def test_switching_a_bundle_leaves_what_waits_or_was_rejected():
+    made = decided(Accept(operations=("o1",)), Reject(operations=("o2",)))
+    off = meant_of_bundle(made, Toggle(operations=BUNDLE, active=False))
+    assert off == Toggle(operations=("o1",), active=False)
+    assert meant_of_bundle(made, Revert(operations=BUNDLE)).operations == BUNDLE
+
+
+def test_a_control_that_means_none_of_a_bundle_is_left_as_it_is():
+    all_of_it = Toggle(operations=BUNDLE, active=False)
+    assert meant_of_bundle(decided(), all_of_it) == all_of_it
+    made = decided(Accept(operations=BUNDLE))
+    assert meant_of_bundle(made, Reject(operations=BUNDLE)).operations == BUNDLE

@@ -22,7 +22,7 @@ from operations.domain.log.operation import (
     Toggle,
     named_keys,
 )
-from operations.domain.thread.check import check, check_accept, check_amend
+from operations.domain.thread.check import check, check_amend
 from operations.domain.thread.replay import replay
 from operations.domain.tree.leaf import New
 from tests.operations.support.builders import (
@@ -231,15 +231,6 @@ def test_warnings():
     assert codes(thread(6, digest(1, 4)), resequence("m3", "m2")) == ["inside_fold"]
     off = Toggle(operations=("o1",), active=False)
     assert codes(thread(2, insert("m0"), off), Snip(targets=("o1.0",))) == ["void"]
-
-
-def test_accepting_checks_what_was_proposed():
-    made = thread(12, digest(3, 8), proposal(snip(7, 10)), proposal(snip(9, 10)))
-    with pytest.raises(Conflict) as refusal:
-        check_accept(made, ("o3", "o2"))
-    assert refusal.value.at == ("operations", 1)
-    assert refusal.value.facts["operations"] == ["o1"]
-    assert shape(check_accept(made, ("o3",))).endswith("o3(m9 m10) m11")
 
 
 def test_amending_checks_words_and_condition():

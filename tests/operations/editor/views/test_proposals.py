@@ -2,6 +2,8 @@
 
 import re
 
+from django.http import HttpResponse
+
 from contextstudio.accounts.models import User
 from operations.domain.log.operation import Digest, Edit, Insert, Redact, Revise, Snip
 from operations.domain.tree.leaf import New
@@ -111,3 +113,99 @@ def test_the_outline_names_a_bundle_once(page: Page, editor: User) -> None:
     assert 'data-to="o2"' in html
     assert 'data-to="o1"' not in html
     assert "2 proposed" in html
+
+
+def said_in(answer: HttpResponse) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", answer.content.decode()).split())
+
+
+def bundle_of(page: Page, key: str = "o1") -> str:
+    html = page.client.get(page.url).content.decode()
+    found = re.search(rf'data-operation="{key}" data-bundle="([^"]*)"', html)
+    return found[1] if found else ""
+
+
+def crossing(page: Page, editor: User) -> str:
+    """A bundle of three proposals; the second and the third can't be accepted."""
+    record_edit(caller(editor), page.session.pk, Snip(targets=("m9", "m10", "m11")))
+    ends = said("Ends", "system")
+    propose_together(
+        page,
+        editor,
+        Snip(targets=("m4",)),
+        Digest(targets=("m8", "m9"), messages=ends),
+        Digest(targets=("m11", "m12"), messages=ends),
+    )
+    return bundle_of(page, "o2")
+
+
+def test_a_bundle_that_can_t_be_accepted_whole_offers_the_others(
+    page: Page, editor: User
+) -> None:
+    bundle = crossing(page, editor)
+    refused = page.post(f"bundles/{bundle}/accept")
+    assert refused.status_code == 409
+    text = said_in(refused)
+    assert "2 of 3 can’t be accepted" in text
+    assert "Digest o3 #8–#9 It would cut through snip o1." in text
+    assert "Digest o4 #11–#12 It would cut through snip o1." in text
+    assert "Accept the other Cancel" in text
+    (field,) = re.findall(r'type="hidden" name="(skip\w+)"', refused.content.decode())
+    accepted = page.post(f"bundles/{bundle}/accept", **{field: "1"})
+    assert accepted.status_code == 200
+    assert "Snip #4 accepted" in said_in(accepted)
+    assert "Still waiting: digest o3, digest o4." in said_in(accepted)
+    assert notes(page)[0].startswith("Spring cleaning proposed 2 operations")
+
+
+def test_where_none_can_be_accepted_there_is_no_other_to_accept(
+    page: Page, editor: User
+) -> None:
+    bundle = crossing(page, editor)
+    page.post("operations/o2/reject")
+    refused = said_in(page.post(f"bundles/{bundle}/accept"))
+    assert "None of these can be accepted" in refused
+    assert "Accept the other" not in refused
+    alone = page.post("operations/o3/accept")
+    assert alone.status_code == 409
+    assert "This can’t be accepted" in said_in(alone)
+    assert "It would cut through snip o1." in said_in(alone)
+
+
+def test_what_was_rejected_alone_is_not_accepted_with_the_rest(
+    page: Page, editor: User
+) -> None:
+    targets = ("m4", "m8", "m12")
+    propose_together(page, editor, *(Snip(targets=(key,)) for key in targets))
+    bundle = bundle_of(page)
+    page.post("operations/o2/reject")
+    page.post(f"bundles/{bundle}/accept")
+    shown = page.rows()
+    assert "n-o1" in shown
+    assert "n-o3" in shown
+    assert "n-o2" not in shown
+
+
+def test_what_was_accepted_alone_does_not_keep_the_rest_from_being_rejected(
+    page: Page, editor: User
+) -> None:
+    targets = ("m4", "m8", "m12")
+    propose_together(page, editor, *(Snip(targets=(key,)) for key in targets))
+    bundle = bundle_of(page)
+    page.post("operations/o2/accept")
+    assert page.post(f"bundles/{bundle}/reject").status_code == 200
+    assert "n-o2" in page.rows()
+    assert notes(page) == []
+
+
+def test_what_is_staged_is_committed_but_for_what_can_t_be(
+    page: Page, editor: User
+) -> None:
+    record_edit(caller(editor), page.session.pk, Snip(targets=("m9", "m10")))
+    for targets in ("m8 m9", "m4"):
+        page.edit("snip", targets=targets, stage="1")
+    refused = page.post("staged/commit")
+    assert refused.status_code == 409
+    assert "1 of 2 can’t be accepted" in said_in(refused)
+    assert "Still waiting" in said_in(page.post("staged/commit", skip_conflicts="1"))
+    assert "n-o3" in page.rows()

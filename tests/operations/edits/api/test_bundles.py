@@ -76,3 +76,30 @@ def test_a_bundle_is_switched_reviewed_and_taken_back_as_one(
     assert post(agent, f"{address}/toggle", stale, expect=409)["head"] == 6
     unknown = "/api/bundles/00000000-0000-4000-8000-000000000000/revert"
     assert post(agent, unknown, expect=404)["at"] == ["bundle_id"]
+
+
+def test_of_a_bundle_that_does_not_fit_whole_the_others_are_accepted_on_request(
+    agent: Client, session_id: str, path: str
+) -> None:
+    edits = [
+        {"type": "digest", "range": [1, 2], "summary": "Sum", "propose": True},
+        {"type": "snip", "range": [5, 5]},
+    ]
+    post(agent, f"{path}/operations", {"type": "snip", "range": [2, 3]}, expect=201)
+    bundle = post(agent, f"{path}/bundles", {"operations": edits}, expect=201)
+    address = f"/api/bundles/{bundle['bundle_id']}/accept"
+    refused = post(agent, address, expect=409)
+    assert refused["detail"] == "1 of 2 proposals can’t be accepted: o2."
+    assert refused["fitting"] == ["o3"]
+    assert refused["operations"] == ["o1"]
+    (error,) = refused["errors"]
+    assert error["operation"] == "o2"
+    assert error["at"] == ["operations", 0]
+    assert error["needs"]["keys"] == ["m1", "m2", "m3"]
+    assert statuses(agent, session_id) == ["applied", "proposed", "proposed"]
+    accepted = post(agent, address, {"skip_conflicts": True})
+    (warning,) = accepted["warnings"]
+    assert warning["code"] == "skipped"
+    assert warning["detail"].startswith("o2 was not accepted: ")
+    assert statuses(agent, session_id) == ["applied", "proposed", "applied"]
+    assert post(agent, address, {"skip_conflicts": True}, expect=409)["fitting"] == []

@@ -1,0 +1,61 @@
+"""The dialog that answers where proposals can't be accepted: which, why, and the way on."""
+
+from typing import NamedTuple
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.errors import Conflict, DomainError
+from operations.domain.thread.thread import Thread
+from operations.editor.rows.operation import Op
+from operations.messages.names import name_of
+from threads.models import Session
+
+from .requests import look_of
+
+SKIP = "skip_conflicts"
+"""The field with which the others are accepted."""
+
+
+class RefusedProposal(NamedTuple):
+    """A proposal that can't be accepted, and why in one sentence."""
+
+    op: Op
+    why: str
+
+
+def answer_refusal(
+    request: HttpRequest, session: Session, conflict: Conflict
+) -> HttpResponse:
+    """The dialog for a refusal of `operations.domain.thread.acceptance`; any other is raised."""
+    fitting = conflict.facts.get("fitting")
+    if not isinstance(fitting, list):
+        raise conflict
+    look = look_of(caller_of(request), session)
+    found = [
+        RefusedProposal(
+            look.operations[str(fault.facts["operation"])], _why(look.thread, fault)
+        )
+        for fault in conflict.errors or (conflict,)
+    ]
+    context = {
+        "refused": found,
+        "fitting": len(fitting),
+        "count": len(found) + len(fitting),
+        "skip": SKIP,
+        "action": request.path,
+    }
+    return render(
+        request, "operations/editor/dialogs/refused.html", context, status=409
+    )
+
+
+def _why(thread: Thread, fault: DomainError) -> str:
+    """Why it can't be, with the names of the operations that it meets."""
+    known, needs = fault.facts.get("operations"), fault.facts.get("needs")
+    keys = known if isinstance(known, list) else []
+    named = ", ".join(name_of(thread, key) for key in keys)
+    if isinstance(needs, dict) and needs.get("keys"):
+        return f"It would cut through {named}."
+    return f"{fault.message.rstrip('.')}: {named}." if named else fault.message

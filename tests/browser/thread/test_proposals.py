@@ -1,0 +1,45 @@
+"""Deciding on proposals with the keyboard, in the thread and in the drawer."""
+
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenThread, press, row
+from tests.browsers import Faults
+
+pytestmark = pytest.mark.browser
+
+
+def record(api: httpx.Client, session: str, path: str, body: dict[str, Any]) -> None:
+    answer = api.post(f"/api/sessions/{session}/{path}", json=body)
+    assert answer.status_code == 201, answer.text
+
+
+def test_of_a_bundle_that_does_not_fit_the_others_are_accepted_by_key(
+    page: Page, open_thread: OpenThread, api: httpx.Client, faults: Faults
+) -> None:
+    faults.expect("409")
+    session = open_thread()
+    record(api, session, "operations", {"type": "snip", "range": [10, 12]})
+    edits = [
+        {"type": "snip", "range": [at, at + 1], "propose": True} for at in (4, 9, 20)
+    ]
+    record(api, session, "bundles", {"title": "Tidy up", "operations": edits})
+    note = row(page, "m4").locator(".flat--bundle")
+    expect(note).to_contain_text("3 operations")
+    row(page, "m4").focus()
+    press(page, "a")
+    dialog = page.get_by_role("dialog", name="1 of 3 can’t be accepted")
+    expect(dialog).to_contain_text("It would cut through snip o1.")
+    expect(dialog.get_by_role("button", name="Accept the other 2")).to_be_focused()
+    press(page, "Escape")
+    expect(dialog).to_be_hidden()
+    expect(row(page, "m4")).to_be_focused()
+    press(page, "a")
+    expect(dialog.get_by_role("button", name="Accept the other 2")).to_be_focused()
+    press(page, "Enter")
+    expect(row(page, "o2")).to_be_visible()
+    expect(page.locator("#toasts")).to_contain_text("Still waiting: snip o3.")
+    expect(row(page, "m9").locator(".flat--proposed")).to_contain_text("Accept snip o3")
