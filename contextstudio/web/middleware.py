@@ -58,15 +58,12 @@ class RefusalMiddleware:
             return None
         if not isinstance(exception, errors.Unauthenticated):
             return refusal(request, exception.status, exception.message)
-        # The sign-in page comes back to where one was.
-        if request.headers.get("HX-Request"):
-            answer = HttpResponse(status=401)
-            answer["HX-Redirect"] = "/sign-in"
-        elif request.method in ("GET", "HEAD"):
+        # The sign-in page leads back to where one was; of a script's request the script knows it.
+        is_page = not request.headers.get("HX-Request")
+        if is_page and request.method in ("GET", "HEAD"):
             return redirect(f"/sign-in?{urlencode({'next': request.get_full_path()})}")
-        else:
-            text = "Sign in first."
-            answer = HttpResponse(text, status=401, content_type="text/plain")
+        text = "Sign in first."
+        answer = HttpResponse(text, status=401, content_type="text/plain")
         answer["WWW-Authenticate"] = "Bearer"
         return answer
 

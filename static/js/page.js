@@ -1,10 +1,11 @@
 /** What every page has: notices, colours, the sheet of keys, the palette, closing and copying. */
 import "./base/theme.js";
 import "./base/toast.js";
+import "./base/failures.js";
 import "./base/keys.js";
 import "./base/key_sheet.js";
 import "./base/palette.js";
-import "./base/recall.js";
+import "./sessions/recall.js";
 import { say } from "./base/announce.js";
 import { define } from "./base/actions.js";
 

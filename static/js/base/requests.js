@@ -2,8 +2,7 @@
  * Requests of the scripts. Writes wait for each other, so that two quick ones can't overtake;
  * a refusal is shown as a notice and thrown as `Refused`.
  */
-import { alarm } from "./announce.js";
-import { fragment } from "./fragment.js";
+import { UNREACHABLE, noticeIn, sentenceOf, showRefusal, signInAgain } from "./failures.js";
 import { toast } from "./toast.js";
 
 export class Refused extends Error {
@@ -33,7 +32,7 @@ export async function send(url, { method = "GET", fields = {}, signal, quiet = f
     response = await fetch(url, options);
   } catch (error) {
     if (error.name === "AbortError" || quiet) throw error;
-    toast("Can’t reach the server. Nothing was changed.", "error");
+    toast(UNREACHABLE, "error");
     throw new Refused(0, "unreachable");
   }
   const elsewhere = response.headers.get("HX-Redirect");
@@ -43,17 +42,12 @@ export async function send(url, { method = "GET", fields = {}, signal, quiet = f
 }
 
 async function refusal(response, quiet) {
+  const { status } = response;
   const answer = await response.text();
-  const isPage = /^\s*<(!doctype|html)/i.test(answer);
-  const shown = isPage || response.status >= 500 ? null : fragment(answer);
-  if (shown?.querySelector("[data-dialog]")) return new Refused(response.status, "asks", answer);
-  const sentence = shown?.textContent.trim() || `The server refused the request (${response.status}).`;
-  if (!quiet) {
-    if (shown?.firstElementChild) document.getElementById("toasts")?.append(shown);
-    else toast(sentence, "error");
-    alarm(sentence);
-  }
-  return new Refused(response.status, sentence);
+  if (noticeIn(answer).querySelector("[data-dialog]")) return new Refused(status, "asks", answer);
+  if (status === 401) signInAgain();
+  else if (!quiet) showRefusal(status, answer);
+  return new Refused(status, sentenceOf(status, answer));
 }
 
 export const text = async (url, options) => (await send(url, options)).text();

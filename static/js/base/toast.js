@@ -32,17 +32,34 @@ export function toast(sentence, level = "", choices = {}) {
   buttons[0]?.focus();
 }
 
-/** A newer notice takes the place of the one before: its Undo would mean another entry. */
+/**
+ * A newer notice takes the place of the one before: its Undo would mean another entry. An error that is
+ * told again takes the place of itself.
+ */
 function makeRoom(notice) {
   const others = [...box.children].filter((one) => one !== notice);
-  const errors = others.filter((one) => one.matches(".toast--error"));
+  const [again, errors] = [true, false].map((same) => others.filter((one) =>
+    one.matches(".toast--error") && (one.textContent === notice.textContent) === same));
+  again.forEach((one) => one.remove());
   const old = notice.matches(".toast--error") ? [] : others.filter((one) => !errors.includes(one));
   for (const one of [...old, ...errors.slice(0, -MOST_ERRORS + 1)]) one.remove();
+}
+
+/** Beside an open dialog nothing can be pressed or heard: what went wrong is told above its buttons. */
+function tellInDialog(notice) {
+  const foot = document.querySelector("dialog:modal .dialog-foot");
+  if (!foot) return false;
+  for (const old of foot.parentElement.querySelectorAll(".toast")) old.remove();
+  notice.setAttribute("role", "alert");
+  foot.before(notice);
+  notice.scrollIntoView({ block: "nearest" });
+  return true;
 }
 
 /** Announce a notice, and take it away unless somebody is at it or it tells of an error. */
 function tend(notice) {
   const isError = notice.matches(".toast--error");
+  if (isError && tellInDialog(notice)) return;
   makeRoom(notice);
   (isError ? alarm : say)(notice.querySelector("p")?.textContent);
   if (isError || notice.matches(".toast--asks")) return;

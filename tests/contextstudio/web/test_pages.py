@@ -84,7 +84,7 @@ def test_who_is_not_signed_in_is_led_to_the_sign_in_page_and_back(
     assert (read.status_code, read["Location"]) == (302, "/sign-in?next=%2Fa%3Fb%3Dc")
     by_htmx = refuse.process_exception(request_to(**{"HX-Request": "true"}), refusal)
     assert by_htmx is not None
-    assert (by_htmx.status_code, by_htmx["HX-Redirect"]) == (401, "/sign-in")
+    assert (by_htmx.status_code, by_htmx["WWW-Authenticate"]) == (401, "Bearer")
     posted = refuse.process_exception(request_to(method="post"), refusal)
     assert posted is not None
     assert (posted.status_code, posted["WWW-Authenticate"]) == (401, "Bearer")

@@ -1,6 +1,6 @@
 /** References in shown text: what they name unfolds below them, and folds again. */
-import { fragment } from "./fragment.js";
-import { say } from "./announce.js";
+import { fragment } from "../base/fragment.js";
+import { say } from "../base/announce.js";
 
 const BLOCK = "p, pre, li, td, div";
 

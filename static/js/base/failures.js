@@ -1,0 +1,56 @@
+/**
+ * What a person is told where a request fails: the server's own sentence, whatever form it has; else that
+ * it can't be reached, or what stands before it answered. htmx by itself would say nothing of it.
+ */
+import { fragment } from "./fragment.js";
+import { toast } from "./toast.js";
+
+export const UNREACHABLE = "Can’t reach the server. Nothing was changed.";
+
+const isPage = (answer) => /^\s*<(!doctype|html)/i.test(answer);
+
+/** The sentence of a refusal; `answer` is a notice, a problem as REST tells it, or somebody else's page. */
+export function sentenceOf(status, answer) {
+  const told = answer.trimStart().startsWith("{") ? problemIn(answer) : noticeIn(answer).textContent.trim();
+  return told || (status < 500 ? `The server refused the request (${status}).` : `The server couldn’t answer (${status}).`);
+}
+
+function problemIn(answer) {
+  try {
+    return JSON.parse(answer).detail;
+  } catch {
+    return "";
+  }
+}
+
+/** The elements of an answer; none of a whole page. */
+export const noticeIn = (answer) => fragment(isPage(answer) ? "" : answer);
+
+/** Show a refusal: the server's own notice as it is, for it may offer what would work. */
+export function showRefusal(status, answer) {
+  const notice = noticeIn(answer).querySelector(".toast");
+  if (notice) document.getElementById("toasts")?.append(notice);
+  else toast(sentenceOf(status, answer), "error");
+}
+
+/** To the sign-in page, and from there back to where one is. */
+export function signInAgain() {
+  const here = location.pathname + location.search + location.hash;
+  location.assign(`/sign-in?next=${encodeURIComponent(here)}`);
+}
+
+/** Whether somebody waits for the answer: what a page asks by itself, it asks again. */
+const isAwaited = ({ requestConfig }) => requestConfig.triggeringEvent?.isTrusted === true;
+
+function onAnswer({ detail }) {
+  const { xhr } = detail;
+  if (xhr.status < 400) return;
+  const isForm = xhr.status < 500 && xhr.getResponseHeader("Content-Type")?.startsWith("text/html") && !isPage(xhr.responseText);
+  if (isForm) return;
+  detail.shouldSwap = false;
+  if (xhr.status === 401) signInAgain();
+  else if (isAwaited(detail)) showRefusal(xhr.status, xhr.responseText);
+}
+
+document.addEventListener("htmx:beforeSwap", onAnswer);
+document.addEventListener("htmx:sendError", ({ detail }) => { if (isAwaited(detail)) toast(UNREACHABLE, "error"); });

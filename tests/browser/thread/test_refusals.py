@@ -1,0 +1,86 @@
+"""What somebody is told when a request fails: where they look, and what they wrote still there."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, Route, expect
+
+from tests.browser.conftest import OpenThread, press, row
+from tests.browsers import Faults
+
+pytestmark = pytest.mark.browser
+
+PROBLEM = json.dumps({"status": 429, "detail": "This key may send 60 requests."})
+NOTICE = '<div class="toast toast--error"><p>The database can’t be used.</p></div>'
+GATEWAY = "<html><body><h1>502 Bad Gateway</h1></body></html>"
+Answer = Callable[[Route], None]
+
+
+def fails(status: int, kind: str, body: str) -> Answer:
+    """An answer that refuses."""
+    return lambda route: route.fulfill(status=status, content_type=kind, body=body)
+
+
+FAILURES: dict[str, tuple[Answer, str]] = {
+    "no server": (lambda route: route.abort(), "Can’t reach the server."),
+    "a gateway": (fails(502, "text/html", GATEWAY), "couldn’t answer (502)"),
+    "a problem": (fails(429, "application/problem+json", PROBLEM), "may send 60"),
+    "a notice": (fails(503, "text/html", NOTICE), "The database can’t be used."),
+}
+
+
+@pytest.fixture(autouse=True)
+def _expected(faults: Faults) -> None:
+    """The browser itself logs requests that fail, and htmx does."""
+    for words in ("Failed to load", "htmx:", "Response Status Error", "JavaScript: "):
+        faults.expect(words)
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_dialog_that_could_not_be_sent_says_why_and_keeps_what_was_written(
+    page: Page, open_thread: OpenThread, failure: str
+) -> None:
+    answer, sentence = FAILURES[failure]
+    open_thread(12)
+    row(page, "m3").focus()
+    press(page, "d")
+    words = page.get_by_role("textbox", name="What the model sees instead")
+    words.fill("Words that took an hour.")
+    page.route("**/operations", answer)
+    press(page, "Control+Enter")
+    expect(page.locator("#dialog").get_by_role("alert")).to_contain_text(sentence)
+    expect(words).to_have_value("Words that took an hour.")
+    expect(page.get_by_role("button", name="Digest Ctrl ↵")).to_be_enabled()
+    page.unroute("**/operations")
+    press(page, "Control+Enter")
+    expect(row(page, "o1")).to_be_visible()
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_key_whose_request_failed_is_answered_by_one_notice(
+    page: Page, open_thread: OpenThread, failure: str
+) -> None:
+    answer, sentence = FAILURES[failure]
+    open_thread(12)
+    row(page, "m3").focus()
+    page.route("**/undo", answer)
+    press(page, "Control+z")
+    notice = page.locator("#toasts .toast--error")
+    expect(notice).to_contain_text(sentence)
+    with page.expect_request("**/undo"):
+        press(page, "Control+z")
+    expect(notice).to_have_count(1)
+
+
+def test_whose_session_ended_signs_in_and_comes_back_to_the_same_message(
+    page: Page, context: BrowserContext, open_thread: OpenThread
+) -> None:
+    session = open_thread(12)
+    page.goto(f"/sessions/{session}/#n-m3")
+    row(page, "m3").focus()
+    press(page, "d")
+    page.get_by_role("textbox", name="What the model sees instead").fill("Mine.")
+    context.clear_cookies(name="contextstudio_session")
+    press(page, "Control+Enter")
+    page.wait_for_url(f"**/sign-in?next=%2Fsessions%2F{session}%2F%23n-m3")
