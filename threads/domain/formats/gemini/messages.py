@@ -16,6 +16,7 @@ from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
+from threads.domain.formats.io.streams import other_choices
 from threads.domain.formats.kit.calls import OpenCalls
 from threads.domain.formats.kit.items import Conversation
 from threads.domain.formats.kit.transcripts import title_of, with_messages
@@ -168,6 +169,7 @@ class Contents(Conversation):
         ]
         chunks = [value for value in found if isinstance(value, dict)]
         records = tuple(span.record for span in self.replies)
+        self.warnings.extend(other_choices(chunks[0] if chunks else None))
         try:
             message = read_reply(chunks, calls)
         except Invalid as error:

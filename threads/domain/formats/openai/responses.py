@@ -14,8 +14,9 @@ from itertools import chain
 from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats import emptiness
 from threads.domain.formats.format import Format, Heading, Writer
-from threads.domain.formats.io import fields, json_file, json_text
+from threads.domain.formats.io import fields, json_file, json_text, speakers
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.kit.chats import chat_items
@@ -26,7 +27,15 @@ from threads.domain.message import Message, Role
 from threads.domain.part import JSON
 from threads.domain.transcript import Event, Transcript, Warning
 
-from .items import AssistantTurn, ReadItem, is_item, message_of, read_item, read_usage
+from .items import (
+    OTHERS,
+    AssistantTurn,
+    ReadItem,
+    is_item,
+    message_of,
+    read_item,
+    read_usage,
+)
 from .items_writing import API, ItemWriter, in_turns, instructions_of
 
 NAME = "openai_responses"
@@ -101,11 +110,13 @@ class ResponseItems(Conversation):
             if isinstance(item, Event):
                 aside.append(item)
             elif item[0] is Role.ASSISTANT:
-                answer.add(item[1], piece.value, piece.span.record)
+                at = fields.moment(piece.value.get("timestamp"))
+                answer.add(item[1], piece.value, piece.span.record, at)
             else:
                 yield from _ended(answer)
                 yield from aside
-                yield message_of(item, piece.value, (piece.span.record,))
+                at = fields.moment(piece.value.get("timestamp"))
+                yield message_of(item, piece.value, (piece.span.record,), at)
                 answer, aside = AssistantTurn(), []
         yield from _ended(answer)
         yield from aside
@@ -120,7 +131,23 @@ class ResponseItems(Conversation):
         except Invalid as error:
             self.warnings.append(json_file.warning(error, piece.at))
             return Event("unreadable", record)
-        return item or Event(fields.text(piece.value, "type") or "record", record)
+        return item or self._in_other_words(piece)
+
+    def _in_other_words(self, piece: Element) -> ReadItem | Event:
+        """A message among items that a program calls its own way; else an event.
+
+        Of what says something nothing is passed over in silence.
+        """
+        said = speakers.message_in(fields.mapping(piece.value))
+        if said and (item := read_item({**said, "type": "message"}, piece.at)):
+            return item
+        kind = fields.text(piece.value, "type") or "record"
+        words = f"Items of the type {kind!r} are not known: they are kept as events."
+        warning = Warning("unknown_item", words)
+        is_silent = kind in OTHERS or not emptiness.says_something(piece.value)
+        if not is_silent and warning not in self.warnings:
+            self.warnings.append(warning)
+        return Event(kind, piece.record)
 
     def _reply(self, message: Message) -> Message:
         """What the response says of its message: its id, model, time and tokens."""
@@ -133,7 +160,7 @@ class ResponseItems(Conversation):
             message,
             source_id=fields.word(response, "id") or message.source_id,
             model=fields.word(response, "model") or None,
-            created_at=fields.moment(response["created_at"]),
+            created_at=fields.moment(response["created_at"]) or message.created_at,
             usage=read_usage(response["usage"], details),
         )
 

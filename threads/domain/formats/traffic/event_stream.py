@@ -19,7 +19,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file, source
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.io.streams import FORMS, begins, form_of
+from threads.domain.formats.io.streams import FORMS, begins, form_of, other_choices
 from threads.domain.formats.io.streams.stream import Assembler, data_of, parse
 from threads.domain.formats.kit.items import Item, Items
 from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
@@ -106,7 +106,7 @@ class _Replies:
         if (current := self._current) is not None:
             record = f"bytes:{current.start}-{current.end}"
             try:
-                message = _message(current)
+                message = _message(current, self.warnings)
             except Invalid as error:
                 self.warnings.append(json_file.warning(error, (record,)))
                 message = None
@@ -119,10 +119,11 @@ class _Replies:
         self._current, self._aside = None, []
 
 
-def _message(reply: _Reply) -> Message | None:
+def _message(reply: _Reply, warnings: list[Warning]) -> Message | None:
     whole = reply.assembler.whole()
     if not whole:
         return None
+    warnings += other_choices(whole)
     message = read_reply(reply.form, whole, f"call_{reply.at}_")
     return message if message is not None and message.parts else None
 

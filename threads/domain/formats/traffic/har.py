@@ -23,6 +23,7 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
+from threads.domain.formats.io.streams import other_choices
 from threads.domain.formats.kit.items import Item, Items
 from threads.domain.formats.kit.transcripts import (
     at_least_one,
@@ -206,14 +207,17 @@ def _answer(
         warnings.append(json_file.warning(error, (record,)))
         return
     if message is not None and message.parts:
+        warnings += other_choices(exchange.whole())
         at = message.created_at or call.at
         yield replace(
             message, records=(record,), created_at=at, model=call.model or None
         )
     else:
-        words = (
-            f"At {record}: The response to this request holds no reply that is read."
-        )
+        words = f"At {record}: The response to this request "
+        if exchange.packing:
+            words += f"is packed by {exchange.packing}, which is not unpacked."
+        else:
+            words += "holds no reply that is read."
         warnings.append(Warning("no_reply", words))
 
 

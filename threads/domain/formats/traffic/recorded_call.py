@@ -1,7 +1,8 @@
 """A recorded request and its response: whether a model was called, and what was said.
 
 Whose form a request has is told by the end of its path, whatever host it went to, and by its body:
-gateways and local servers speak the same forms at addresses of their own.
+gateways and local servers speak the same forms at addresses of their own. Forms that are nearly one
+of these are written as it first (`other_forms`).
 """
 
 import zlib
@@ -17,6 +18,7 @@ from threads.domain.formats.requests import read_system
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON
 
+from . import other_forms
 from .replies import read_reply
 
 READERS = openai.READERS | anthropic.READERS | gemini.READERS
@@ -39,7 +41,10 @@ class RecordedCall:
 
     form: str
     body: dict[str, Any]
-    response: str
+    response: JSON
+    """Its text, or what that was found to be."""
+    packing: str = ""
+    """How a response was packed that can't be unpacked here."""
 
     @property
     def model(self) -> str:
@@ -66,12 +71,18 @@ class RecordedCall:
 
     def answered(self, calls: str = "call_") -> Message | None:
         """The reply, be it streamed or not; None where it is none. Raises Invalid."""
-        response = streams.at_once(self.form, self._said())
+        response = self.whole()
         if not isinstance(response, dict):
             return None
         return read_reply(self.form, response, calls)
 
+    def whole(self) -> JSON:
+        """The response as it would have come at once."""
+        return streams.at_once(self.form, self._said())
+
     def _said(self) -> JSON:
+        if not isinstance(self.response, str):
+            return self.response
         text = self.response.strip()
         if not text.startswith(("{", "[")):
             return text
@@ -100,18 +111,27 @@ def call_of(entry: JSON) -> RecordedCall | None:
     if fields.text(request, "method").upper() != "POST":
         return None
     body = _body(_text_of(fields.mapping(request, "postData")))
-    form = _form_of(fields.text(request, "url"), body)
-    if not form:
-        return None
-    content = fields.mapping(fields.mapping(entry, "response"), "content")
-    return RecordedCall(form, body, _text_of(content))
-
-
-def _form_of(url: str, body: dict[str, Any]) -> str:
     try:
-        path = urlsplit(url).path.rstrip("/")
+        path = urlsplit(fields.text(request, "url")).path.rstrip("/")
     except ValueError:
-        return ""
+        return None
+    answer = fields.mapping(entry, "response")
+    content = fields.mapping(answer, "content")
+    text = _text_of(content)
+    packing = "" if text or not content.get("text") else _packing(answer)
+    if body and (found := other_forms.translated(path, body, text)):
+        return RecordedCall(*found, packing)
+    form = _form_of(path, body)
+    return RecordedCall(form, body, text, packing) if form else None
+
+
+def _packing(answer: dict[str, Any]) -> str:
+    headers = map(fields.mapping, fields.items(answer, "headers"))
+    named = {fields.text(one, "name").lower(): one for one in headers}
+    return fields.word(named.get("content-encoding"), "value") or "an unknown packer"
+
+
+def _form_of(path: str, body: dict[str, Any]) -> str:
     form = next((form for end, form in _ENDS.items() if path.endswith(end)), "")
     if not form and "anthropic_version" in body:
         form = "anthropic"

@@ -347,3 +347,21 @@ def test_files_and_blocks_of_its_own_go_out_as_they_are() -> None:
         refusal.data,
         {"type": "output_text", "text": "No."},
     ]
+
+
+def test_what_people_say_among_items_is_said_whatever_it_is_called() -> None:
+    call = {"type": "mcp_call", "name": "look", "arguments": "{}", "output": "Out."}
+    asked = {"type": "user_message", "content": "Why is it dark?", "timestamp": 1}
+    told = {"type": "assistant_message", "message": "Plug it in."}
+    note = {"type": "debug_note", "text": "The lamp was asked again."}
+    rows = [asked, call, told, note, {**note, "text": "And again."}, {"type": "tick"}]
+    for data in (lines(*rows), rows):
+        [(found, messages, events)] = read(data)
+        assert spoken(messages) == [
+            ("user", "Why is it dark?"),
+            ("assistant", "Plug it in."),
+        ]
+        assert messages[0].created_at is not None
+        assert messages[1].parts[0] == Opaque("mcp_call", call)
+        assert [one.type for one in events] == ["debug_note", "debug_note", "tick"]
+        assert [one.code for one in found.warnings] == ["unknown_item"]

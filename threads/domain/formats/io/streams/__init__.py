@@ -10,6 +10,7 @@ from typing import Any
 
 from threads.domain.formats.io import fields, json_text
 from threads.domain.part import JSON
+from threads.domain.transcript import Warning
 
 from . import anthropic, chat, gemini, responses
 from .stream import Assembler, data_of, parse
@@ -70,6 +71,15 @@ def at_once(form: str, response: JSON) -> JSON:
     if not any(form_of(parse(event)) == form for event in events):
         return response
     return assembled(form, events).whole()
+
+
+def other_choices(response: JSON) -> list[Warning]:
+    """What to say of a response with several replies, of which the first is read."""
+    found = fields.items(response, "choices") or fields.items(response, "candidates")
+    if len(found) < 2:
+        return []
+    words = f"A response holds {len(found)} choices: the first is the reply."
+    return [Warning("other_choices", words)]
 
 
 def assembled(form: str, events: Iterable[bytes]) -> Assembler:

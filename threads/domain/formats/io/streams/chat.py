@@ -7,13 +7,49 @@ from .stream import Assembler, JSONObject, ReplyTokens, added, count, given, par
 _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
 
 
+class _Choice:
+    """One of the replies that a stream brings side by side."""
+
+    def __init__(self) -> None:
+        self._said: JSONObject = {"role": "assistant", "content": None}
+        self._calls: dict[int, JSONObject] = {}
+
+    def take(self, delta: JSONObject) -> None:
+        """One more piece."""
+        for name in _TEXTS:
+            added(self._said, name, delta.get(name))
+        for place, call in enumerate(delta.get("tool_calls") or ()):
+            if isinstance(call, dict):
+                self._take_call(call.get("index", place), call)
+        if isinstance(function := delta.get("function_call"), dict):
+            _add_function(self._said.setdefault("function_call", {}), function)
+        if isinstance(audio := delta.get("audio"), dict):
+            _add_audio(self._said.setdefault("audio", {}), audio)
+        if isinstance(blocks := delta.get("thinking_blocks"), list):
+            self._said.setdefault("thinking_blocks", []).extend(blocks)
+
+    def _take_call(self, index: Any, call: JSONObject) -> None:
+        known = self._calls.setdefault(index, {"type": "function"})
+        for name in ("id", "type"):
+            if call.get(name):
+                known[name] = call[name]
+        for kind in ("function", "custom"):
+            if isinstance(piece := call.get(kind), dict):
+                _add_function(known.setdefault(kind, {}), piece)
+
+    def message(self) -> JSONObject | None:
+        """The message; None where it says nothing."""
+        calls = [call for _, call in sorted(self._calls.items()) if _is_named(call)]
+        said = self._said | ({"tool_calls": calls} if calls else {})
+        return None if len(said) == 2 and said["content"] is None else said
+
+
 class ChatAssembler(Assembler):
     """Of the choices the first is the reply."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._said: JSONObject = {"role": "assistant", "content": None}
-        self._calls: dict[int, JSONObject] = {}
+        self._choices: dict[int, _Choice] = {}
 
     def take(self, data: bytes) -> None:
         """A chunk, or the word that there are no more."""
@@ -28,42 +64,23 @@ class ChatAssembler(Assembler):
         if isinstance(chunk.get("usage"), dict):
             self.response["usage"] = chunk["usage"]
         for choice in chunk.get("choices") or ():
-            if isinstance(choice, dict) and choice.get("index", 0) == 0:
+            if isinstance(choice, dict):
                 self._take_choice(choice)
 
     def _take_choice(self, choice: JSONObject) -> None:
-        if isinstance(delta := choice.get("delta"), dict):
-            for name in _TEXTS:
-                added(self._said, name, delta.get(name))
-            for place, call in enumerate(delta.get("tool_calls") or ()):
-                if isinstance(call, dict):
-                    self._take_call(call.get("index", place), call)
-            if isinstance(function := delta.get("function_call"), dict):
-                _add_function(self._said.setdefault("function_call", {}), function)
-            if isinstance(audio := delta.get("audio"), dict):
-                _add_audio(self._said.setdefault("audio", {}), audio)
-            if isinstance(blocks := delta.get("thinking_blocks"), list):
-                self._said.setdefault("thinking_blocks", []).extend(blocks)
-        if choice.get("finish_reason"):
+        index = choice.get("index", 0)
+        if type(index) is int and isinstance(delta := choice.get("delta"), dict):
+            self._choices.setdefault(index, _Choice()).take(delta)
+        if index == 0 and choice.get("finish_reason"):
             self.is_ended = True
 
-    def _take_call(self, index: Any, call: JSONObject) -> None:
-        known = self._calls.setdefault(index, {"type": "function"})
-        for name in ("id", "type"):
-            if call.get(name):
-                known[name] = call[name]
-        for kind in ("function", "custom"):
-            if isinstance(piece := call.get(kind), dict):
-                _add_function(known.setdefault(kind, {}), piece)
-
     def whole(self) -> JSONObject | None:
-        """The response with its first choice."""
+        """The response with its choices; the first says something."""
         if "choices" not in self.response:
-            calls = [call for _, call in sorted(self._calls.items()) if _is_named(call)]
-            said = self._said | ({"tool_calls": calls} if calls else {})
-            if len(said) == 2 and said["content"] is None:
+            said = [self._choices[place].message() for place in sorted(self._choices)]
+            if 0 not in self._choices or said[0] is None:
                 return None
-            self.response["choices"] = [{"message": said}]
+            self.response["choices"] = [{"message": one} for one in said if one]
         return self.response
 
     def said(self) -> list[JSONObject]:

@@ -12,6 +12,7 @@ from threads.domain.formats.io import (
     json_text,
     source,
     speakers,
+    streams,
     windows,
 )
 from threads.domain.formats.io.json_file import Element
@@ -120,6 +121,8 @@ class Envelope(Conversation):
 
     def _reply(self, response: JSON) -> Message | None:
         """The message of a response, of this dialect or another."""
+        whole = streams.at_once(self.dialect.format, response)
+        self.warnings.extend(streams.other_choices(whole))
         if (found := self.dialect.read_reply(response)) is not None:
             return found
         inner = normalize.reply_in(response)
@@ -191,7 +194,9 @@ class Envelope(Conversation):
 
     def _flat_reply(self, _choices: JSON) -> Message | None:
         """The message of a response whose members stand beside the messages."""
-        return self.dialect.read_reply({name: self.get(name) for name in FLAT_REPLY})
+        response = {name: self.get(name) for name in FLAT_REPLY}
+        self.warnings.extend(streams.other_choices(response))
+        return self.dialect.read_reply(response)
 
 
 def _plain(
