@@ -233,7 +233,7 @@ class _Making:
     def _difference(
         self, originals: Sequence[Key], keys: Sequence[Key]
     ) -> SafeString | None:
-        """ShownWords of messages beside the originals', where both are words alone."""
+        """What messages say beside the originals, where both are words alone."""
         old, new = map(self._text, originals), map(self._text, keys)
         sides = [list(side) for side in (old, new)]
         if any(None in side for side in sides):
