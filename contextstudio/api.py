@@ -9,7 +9,6 @@ from typing import Any
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 from django.http import Http404, HttpRequest, HttpResponse
-from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 from ninja.parser import Parser
 from ninja.renderers import BaseRenderer
@@ -26,6 +25,7 @@ from .accounts.domain.caller import Caller
 from .accounts.domain.errors import DomainError, NotFound, Unauthenticated
 from .accounts.responses import dump, outage, problem_response, read_json
 from .accounts.shape import sentence, wrong_shape
+from .web.description import DescribedAPI
 from .web.repeats import answered_once
 
 
@@ -76,7 +76,7 @@ class JSONParser(Parser):
         return read_json(request.body)
 
 
-api = NinjaAPI(
+api = DescribedAPI(
     title="ContextStudio",
     version="1",
     description=(

@@ -44,7 +44,7 @@ def find_entries(
     near, pending = nearest_messages(
         sessions,
         meaning.ask(query.words),
-        None if cursor is None else position_of(cursor),
+        position_of(cursor) if cursor else None,
         of_session=query.session_id is not None,
     )
     count, found = clamp(limit), list[Readable]()

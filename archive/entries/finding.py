@@ -123,7 +123,7 @@ def _looked_into(
 
 def _position(cursor: str | None) -> int | None:
     """The words behind which a page goes on. Raises Invalid for a cursor of another list."""
-    if cursor is None:
+    if not cursor:
         return None
     (key,) = decode_cursor(cursor, 1)
     if type(key) is not int or not 0 < key < 1 << 62:

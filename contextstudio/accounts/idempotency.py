@@ -30,7 +30,7 @@ from .models import IdempotentResponse
 KEPT = timedelta(hours=24)
 
 _LEASE = timedelta(seconds=60)
-_LONGEST_KEY = 255
+LONGEST_KEY = 255
 Route = Callable[..., HttpResponseBase]
 _begin: ContextVar[Callable[[], None] | None] = ContextVar("begin", default=None)
 """Begins the transaction of the request that is being answered, if that begins it itself."""
@@ -144,8 +144,8 @@ def forget_claims() -> None:
 
 def _claim(actor: str, key: str, request_digest: str) -> IdempotentResponse:
     """The caller's new claim (without a status), or the answer that is there."""
-    if not 0 < len(key) <= _LONGEST_KEY or "\x00" in key:
-        raise Invalid(f"An idempotency key has 1 to {_LONGEST_KEY} characters.")
+    if not 0 < len(key) <= LONGEST_KEY or "\x00" in key:
+        raise Invalid(f"An idempotency key has 1 to {LONGEST_KEY} characters.")
     now = timezone.now()
     fresh = IdempotentResponse(
         actor=actor,

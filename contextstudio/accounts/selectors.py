@@ -135,7 +135,7 @@ def list_projects(
 ) -> Page[Project]:
     """The projects that the caller may know of, by slug."""
     projects = visible_projects(caller).order_by("slug")
-    if cursor is not None:
+    if cursor:
         projects = projects.filter(slug__gt=_after(cursor))
     count = clamp(limit)
     return page(list(projects[: count + 1]), count, lambda project: [project.slug])
@@ -146,7 +146,7 @@ def list_members(
 ) -> Page[Membership]:
     """The members of a project, by their names, for one who has passed its gate."""
     members = project.memberships.select_related("user").order_by("user__username")
-    if cursor is not None:
+    if cursor:
         members = members.filter(user__username__gt=_after(cursor))
     count = clamp(limit)
     return page(list(members[: count + 1]), count, lambda one: [one.user.username])
@@ -235,7 +235,7 @@ def list_jobs(
     jobs = Job.objects.filter(project__in=projects).select_related("project")
     if status is not None:
         jobs = jobs.filter(status=status)
-    if cursor is not None:
+    if cursor:
         jobs = jobs.filter(_before(cursor))
     count, ordered = clamp(limit), jobs.order_by("-created_at", "-pk")
     found = list(ordered[: count + 1])

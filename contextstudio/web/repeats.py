@@ -16,7 +16,7 @@ from contextstudio.accounts.responses import outage, problem_response
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
 
-_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def answered_once(route: idempotency.Route) -> idempotency.Route:
@@ -25,7 +25,7 @@ def answered_once(route: idempotency.Route) -> idempotency.Route:
     @wraps(route)
     def answer(request: HttpRequest, **values: Any) -> HttpResponseBase:
         key = request.headers.get(HEADER)
-        if key is None or request.method in _SAFE_METHODS:
+        if key is None or request.method in SAFE_METHODS:
             return route(request, **values)
         try:
             return _once(route, request, values, key)

@@ -31,7 +31,7 @@ def log(
     """The entries of a log, first to last."""
     session = get_session(caller_of(request), session_id)
     history = load_history(session)
-    (known,) = decode_cursor(cursor, 1) if cursor is not None else (0,)
+    (known,) = decode_cursor(cursor, 1) if cursor else (0,)
     if not isinstance(known, int) or known < 0:
         raise Invalid("This cursor does not belong to this list.", at=["cursor"])
     first = known + 1

@@ -49,6 +49,7 @@ class Tool(BaseModel, ABC):
     )
     idempotency_key: str | None = Field(
         None,
+        min_length=1,
         max_length=255,
         description="A repeat with the same key answers the same again.",
     )

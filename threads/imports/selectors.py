@@ -53,7 +53,7 @@ def list_files(
         )
     if outcome:
         files = files.filter(outcome=outcome)
-    if cursor is not None:
+    if cursor:
         (last,) = decode_cursor(cursor, 1)
         if not isinstance(last, int):
             raise Invalid("This cursor is not one of this list.", at=["cursor"])

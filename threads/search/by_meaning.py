@@ -58,7 +58,7 @@ def search_by_meaning(
     """
     meaning.require_on()
     sessions = searched(caller, question, project, session_id)
-    after, count = None if cursor is None else position_of(cursor), clamp(limit)
+    after, count = position_of(cursor) if cursor else None, clamp(limit)
     asked = meaning.ask(question)
     found, pending = nearest_messages(
         sessions, asked, after, of_session=session_id is not None

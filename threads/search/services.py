@@ -97,7 +97,7 @@ def search(
     """
     sessions = searched(caller, query, project, session_id)
     wanted, count = fold(query), clamp(limit)
-    at = None if cursor is None else _position(cursor)
+    at = _position(cursor) if cursor else None
     matches, last = _look(sessions, wanted, at, count)
     titles: list[Session] = []
     if at is None and session_id is None:

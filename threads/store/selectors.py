@@ -177,7 +177,7 @@ def newest_first(
 ) -> Page[Row]:
     """A page of rows, the newest by a moment in this field first. Raises Invalid."""
     rows = rows.order_by(f"-{field}", "-id")
-    if cursor is not None:
+    if cursor:
         updated_at, key = decode_cursor(cursor, 2)
         try:
             moment = datetime.fromisoformat(updated_at).astimezone(UTC)

@@ -86,7 +86,7 @@ def operations(
 ) -> HttpResponse:
     """The operations of a session, first to last; `active_only`: those that apply now."""
     session = get_session(caller_of(request), session_id)
-    (after,) = decode_cursor(cursor, 1) if cursor is not None else (0,)
+    (after,) = decode_cursor(cursor, 1) if cursor else (0,)
     if not isinstance(after, int):
         raise Invalid("This cursor does not belong to this list.", at=["cursor"])
     items, last = present_page(

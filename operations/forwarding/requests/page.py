@@ -67,7 +67,7 @@ def requests(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         "session": session,
         "requests": [_shown(row) for row in found.items],
         "older": older,
-        "is_newest": cursor is None,
+        "is_newest": not cursor,
     }
     return render(request, "operations/forwarding/requests.html", context)
 

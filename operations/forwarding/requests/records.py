@@ -113,7 +113,7 @@ def list_requests(
     """The requests of a session, the newest first. Raises Invalid for a foreign cursor."""
     session = get_session(caller, session_id)
     rows = SessionRequest.objects.filter(session=session).order_by("-number")
-    if cursor is not None:
+    if cursor:
         (last,) = decode_cursor(cursor, 1)
         if not isinstance(last, int):
             raise Invalid("This cursor is not one of this list.", at=["cursor"])

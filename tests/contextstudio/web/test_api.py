@@ -1,8 +1,10 @@
 """What holds for every route of the API: who comes in, and how it says no."""
 
 import json
+import re
 from typing import Any
 
+import jsonschema
 import pytest
 from django.test import Client
 from hypothesis import given
@@ -11,9 +13,21 @@ from hypothesis import strategies as st
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.responses import dump, read_json
+from contextstudio.api import api
+from tests.operations.support.rest import make_session
 from tests.people import key_of
 
 PROBLEM_MEMBERS = {"type", "title", "status", "code", "detail", "at", "errors"}
+DESCRIBED = api.get_openapi_schema(path_prefix="/api/")
+DESCRIBED_PROBLEM = {
+    "$ref": "#/components/schemas/ProblemDocument",
+    "components": DESCRIBED["components"],
+}
+ROUTES = [
+    (path, method, route)
+    for path, methods in DESCRIBED["paths"].items()
+    for method, route in methods.items()
+]
 
 json_values = st.recursive(
     st.none()
@@ -33,6 +47,7 @@ def is_problem(answer: Any, status: int) -> dict[str, Any]:
     assert answer["Content-Type"] == "application/problem+json"
     document: dict[str, Any] = answer.json()
     assert set(document) >= PROBLEM_MEMBERS
+    jsonschema.validate(document, DESCRIBED_PROBLEM)
     assert document["status"] == status
     return document
 
@@ -172,3 +187,33 @@ def test_an_address_that_is_none_of_the_api_is_answered_as_the_api_answers(
     agent: Client, path: str
 ) -> None:
     assert is_problem(agent.get(f"/api/{path}"), 404)["at"] == ["path"]
+
+
+def test_every_route_is_described_with_how_it_refuses_and_every_write_with_how_to_repeat_it() -> (
+    None
+):
+    repeated = {"$ref": "#/components/parameters/IdempotencyKey"}
+    for path, method, route in ROUTES:
+        refused = route["responses"]["default"]
+        assert refused == {"$ref": "#/components/responses/ProblemDocument"}, path
+        assert (repeated in route["parameters"]) is (method != "get"), path
+    content = DESCRIBED["components"]["responses"]["ProblemDocument"]["content"]
+    assert list(content) == ["application/problem+json"]
+
+
+def test_an_empty_cursor_is_the_first_page_of_every_list(
+    agent: Client, project: Project
+) -> None:
+    places = {"session_id": make_session(agent, 3), "slug": project.slug}
+    lists = {
+        path.format(**places): {"q": "message"} if path == "/api/search" else {}
+        for path, method, route in ROUTES
+        if {"get", "cursor"}
+        <= {method, *(one.get("name") for one in route["parameters"])}
+        and not re.search("{(?!session_id|slug)", path)
+    }
+    assert len(lists) == 10
+    for path, query in lists.items():
+        first = agent.get(path, query)
+        assert first.status_code == 200, first.content
+        assert agent.get(path, {**query, "cursor": ""}).json() == first.json(), path

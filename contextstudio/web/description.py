@@ -1,0 +1,88 @@
+"""What the API's description says of every route: how it refuses, and how a write is repeated.
+
+Ninja describes what a route returns; that any of them can refuse, and in which shape, is known
+only to the API as a whole.
+"""
+
+from typing import Any
+
+from ninja import NinjaAPI
+from ninja.openapi.schema import OpenAPISchema
+from pydantic import BaseModel, ConfigDict, Field
+
+from contextstudio.accounts.idempotency import LONGEST_KEY
+from contextstudio.accounts.responses import PROBLEM
+
+from .repeats import HEADER, SAFE_METHODS
+
+
+class Fault(BaseModel):
+    """One thing that is wrong with a request. A conflict's facts may stand beside it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    code: str = Field(description="For programs; it never changes.")
+    detail: str = Field(description="One sentence for people.")
+    at: list[str | int] = Field(
+        description="The place in the request, as members and indexes; empty for the whole."
+    )
+
+
+class ProblemDocument(Fault):
+    """A refusal (RFC 9457). Facts of its code may stand beside these members.
+
+    Those of a conflict are `operations`, `needs` and `head`.
+    """
+
+    type: str
+    title: str = Field(description="The status in words.")
+    status: int = Field(description="The status of the answer.")
+    errors: list[Fault] = Field(
+        description="Every place that is at fault; the refusal itself where there is but one."
+    )
+
+
+class DescribedAPI(NinjaAPI):
+    """Ninja's API, with what holds for all of its routes in their descriptions."""
+
+    def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
+        """The description of all routes as OpenAPI 3.1."""
+        described = super().get_openapi_schema(**options)
+        components = described["components"]
+        shape = ProblemDocument.model_json_schema(
+            ref_template="#/components/schemas/{model}"
+        )
+        components["schemas"] |= {**shape.pop("$defs"), ProblemDocument.__name__: shape}
+        components["responses"] = {ProblemDocument.__name__: _REFUSAL}
+        components["parameters"] = {"IdempotencyKey": _IDEMPOTENCY_KEY}
+        for route in described["paths"].values():
+            for method, operation in route.items():
+                _complete(operation, writes=method.upper() not in SAFE_METHODS)
+        return described
+
+
+_REFUSAL = {
+    "description": (
+        "Refused: 401 without valid credentials, 403 without the right, 404 for what is not "
+        "there or not the caller's to know of, 409 where something recorded is in the way, 422 "
+        "for a malformed request, 429 and 503 (with `Retry-After`) where it may go well later."
+    ),
+    "content": {PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}},
+}
+_IDEMPOTENCY_KEY = {
+    "name": HEADER,
+    "in": "header",
+    "required": False,
+    "description": "A repeat with the same key takes effect once and gets the first answer.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY},
+}
+
+
+def _complete(operation: dict[str, Any], *, writes: bool) -> None:
+    # As names: Ninja's are numbers, which don't sort beside `default`.
+    returned = {str(code): what for code, what in operation["responses"].items()}
+    refused = {"default": {"$ref": "#/components/responses/ProblemDocument"}}
+    operation["responses"] = returned | refused
+    if writes:
+        parameters = operation.setdefault("parameters", [])
+        parameters.append({"$ref": "#/components/parameters/IdempotencyKey"})
