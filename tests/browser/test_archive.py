@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.archive.pruning.conftest import WORK
+from tests.browsers import Faults
 
 from .axe import found_in
 from .conftest import press, row, visit
@@ -58,6 +59,16 @@ def test_a_tray_is_filled_and_inserted_with_the_keyboard(
     sized.wait_for_url("**/?at=o*")
     expect(sized.locator("#toasts")).to_contain_text("Inserted 1 entry")
     expect(sized.locator(".inserted")).to_contain_text("From the archive")
+
+
+def test_a_reference_that_can_not_be_recalled_is_answered_in_words(
+    page: Page, pruned: str, faults: Faults
+) -> None:
+    faults.expect("Failed to load")
+    page.route("**/recall?**", lambda route: route.abort())
+    visit(page, pruned)
+    page.locator("a.recall").first.click()
+    expect(page.locator("#toasts")).to_contain_text("Can’t reach the server.")
 
 
 def test_an_entry_is_read_where_the_list_stands(sized: Page, pruned: str) -> None:

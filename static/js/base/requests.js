@@ -14,6 +14,9 @@ export class Refused extends Error {
   }
 }
 
+// Whoever asked need not take it up: it has been shown.
+addEventListener("unhandledrejection", (event) => { if (event.reason instanceof Refused) event.preventDefault(); });
+
 function csrfToken() {
   return JSON.parse(document.body.getAttribute("hx-headers") ?? "{}")["X-CSRFToken"] ?? "";
 }

@@ -101,7 +101,11 @@ export function watchPending() {
 define({
   "summary-act": async ({ pressed }) => {
     pressed.disabled = true;
-    await send(pressed.dataset.address, { method: "POST" });
+    try {
+      await send(pressed.dataset.address, { method: "POST" });
+    } finally {
+      pressed.disabled = false;
+    }
     lookForPending();
   },
   "summary-dismiss": ({ pressed }) => {

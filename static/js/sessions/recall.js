@@ -1,5 +1,6 @@
 /** References in shown text: what they name unfolds below them, and folds again. */
 import { fragment } from "../base/fragment.js";
+import { text } from "../base/requests.js";
 import { say } from "../base/announce.js";
 
 const BLOCK = "p, pre, li, td, div";
@@ -13,12 +14,7 @@ async function unfold(link) {
     link.setAttribute("aria-expanded", "false");
     return;
   }
-  const answer = await fetch(link.href, { headers: { "HX-Request": "true" } });
-  if (!answer.ok) {
-    say("It could not be recalled");
-    return;
-  }
-  const made = fragment(await answer.text()).firstElementChild;
+  const made = fragment(await text(link.href)).firstElementChild;
   made.dataset.of = link.href;
   block.after(made);
   htmx.process(made);

@@ -31,7 +31,7 @@ export async function catchUp() {
       fields: { since: session.head, ...stamp() }, quiet: true,
     });
     if (response.status !== 204) applyPatch(await response.text());
-    if (socket?.readyState !== WebSocket.OPEN) show("polling");
+    show(socket?.readyState === WebSocket.OPEN ? "live" : "polling");
   } catch (error) {
     if (error.status === 404) location.reload();
     show("offline");
@@ -81,4 +81,5 @@ export function stayLive() {
     if (!document.hidden) inTurn(catchUp);
   });
   addEventListener("offline", () => show("offline"));
+  addEventListener("online", () => inTurn(catchUp));
 }

@@ -33,7 +33,7 @@ FAILURES: dict[str, tuple[Answer, str]] = {
 @pytest.fixture(autouse=True)
 def _expected(faults: Faults) -> None:
     """The browser itself logs requests that fail, and htmx does."""
-    for words in ("Failed to load", "htmx:", "Response Status Error", "JavaScript: "):
+    for words in ("Failed to load", "htmx:", "Response Status Error"):
         faults.expect(words)
 
 
@@ -42,12 +42,12 @@ def test_a_dialog_that_could_not_be_sent_says_why_and_keeps_what_was_written(
     page: Page, open_thread: OpenThread, failure: str
 ) -> None:
     answer, sentence = FAILURES[failure]
+    page.route("**/operations", answer)
     open_thread(12)
     row(page, "m3").focus()
     press(page, "d")
     words = page.get_by_role("textbox", name="What the model sees instead")
     words.fill("Words that took an hour.")
-    page.route("**/operations", answer)
     press(page, "Control+Enter")
     expect(page.locator("#dialog").get_by_role("alert")).to_contain_text(sentence)
     expect(words).to_have_value("Words that took an hour.")
@@ -62,15 +62,36 @@ def test_a_key_whose_request_failed_is_answered_by_one_notice(
     page: Page, open_thread: OpenThread, failure: str
 ) -> None:
     answer, sentence = FAILURES[failure]
+    page.route("**/undo", answer)
     open_thread(12)
     row(page, "m3").focus()
-    page.route("**/undo", answer)
     press(page, "Control+z")
     notice = page.locator("#toasts .toast--error")
     expect(notice).to_contain_text(sentence)
     with page.expect_request("**/undo"):
         press(page, "Control+z")
     expect(notice).to_have_count(1)
+
+
+def test_a_dialog_that_could_not_be_opened_says_why(
+    page: Page, open_thread: OpenThread
+) -> None:
+    page.route("**/dialogs/**", FAILURES["a problem"][0])
+    open_thread(12)
+    row(page, "m3").focus()
+    press(page, "d")
+    expect(page.locator("#toasts")).to_contain_text("may send 60")
+
+
+def test_a_page_that_was_offline_for_a_moment_is_live_again(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(3)
+    live = page.locator("#live")
+    page.evaluate("dispatchEvent(new Event('offline'))")
+    expect(live).to_have_attribute("data-state", "offline")
+    page.evaluate("dispatchEvent(new Event('online'))")
+    expect(live).to_have_attribute("data-state", "live")
 
 
 def test_whose_session_ended_signs_in_and_comes_back_to_the_same_message(

@@ -1,0 +1,70 @@
+"""What leaves the page: on paper and copied, it is what was said, without what is pressed."""
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import OpenThread, row
+
+pytestmark = pytest.mark.browser
+FRAME = ".rail, .topbar-end, .minimap, .outline, .drawer, .bottom-bar, .toasts"
+SELECTED = """() => {
+  const range = document.createRange();
+  range.setStart(document.querySelector("#n-m3"), 0);
+  range.setEndAfter(document.querySelector("#n-m4 .body"));
+  getSelection().removeAllRanges();
+  getSelection().addRange(range);
+  return String(getSelection());
+}"""
+
+
+@pytest.mark.parametrize("width", [794, 1440])
+def test_a_printed_thread_has_nothing_that_lies_over_its_messages(
+    page: Page, open_thread: OpenThread, width: int
+) -> None:
+    open_thread(12)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(media="print")
+    for one in page.locator(FRAME).all():
+        expect(one).to_be_hidden()
+    for bar in (".topbar", ".meter"):
+        expect(page.locator(bar)).to_have_css("position", "static")
+    expect(row(page, "m1")).to_be_visible()
+
+
+def test_a_thread_is_printed_light_whatever_theme_it_is_read_in(
+    page: Page, context: BrowserContext, open_thread: OpenThread
+) -> None:
+    context.add_cookies(
+        [{"name": "theme", "value": "dark", "url": _origin(page, open_thread)}]
+    )
+    page.reload()
+    sheet = row(page, "m1")
+    dark = sheet.evaluate("(one) => getComputedStyle(one).backgroundColor")
+    page.emulate_media(media="print")
+    page.wait_for_function(
+        "(dark) => getComputedStyle(document.querySelector('#n-m1')).backgroundColor !== dark",
+        arg=dark,
+    )
+
+
+def _origin(page: Page, open_thread: OpenThread) -> str:
+    open_thread(3)
+    return page.url
+
+
+def test_copied_messages_are_who_spoke_and_what_was_said_without_counts(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    tokens = row(page, "m3").locator(".tok").inner_text()
+    lines = page.evaluate(SELECTED).split("\n")
+    assert {"#3", "#4", "Assistant"} <= set(lines)
+    assert tokens not in lines
+
+
+def test_the_open_place_is_marked_where_colours_are_forced(page: Page) -> None:
+    page.emulate_media(forced_colors="active")
+    page.goto("/sessions/")
+    for name, style in (("Sessions", "solid"), ("Imports", "none")):
+        link = page.locator(".rail-link", has_text=name)
+        expect(link).to_have_css("outline-style", style)
