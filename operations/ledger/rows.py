@@ -18,7 +18,14 @@ from operations.domain.ledger.first_changes import (
 )
 from operations.domain.ledger.ledger import Bill, bill, bill_together
 from operations.domain.log.log import EditState
-from operations.domain.log.operation import Digest, Edit
+from operations.domain.log.operation import (
+    Condense,
+    Digest,
+    Edit,
+    Replace,
+    Revise,
+    Snip,
+)
 from operations.domain.providers.passes.media import SUMMARY
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number
@@ -44,6 +51,8 @@ class LedgerRow:
     """Messages with signed reasoning that would hold without it, and no longer does."""
     exact: bool
     """Whether contexts were compared; else it was read off the thread."""
+    is_to_save: bool = True
+    """Whether it is there to save tokens; see `is_to_save`."""
     frame: int = 0
     """Tokens that it saves less in the request than in the thread: what its words have around
     them there, or what a provider would not have been sent anyway."""
@@ -89,7 +98,7 @@ def rows_of(
     layers, messages = context.assembly.layers, context.built.messages
     layout = layout_of(thread, layers, messages)
     found = list(first_changes(thread, layout, applied, cut=_is_cut(context)))
-    rows = _rows(context, found, waits=False)
+    rows = _rows(context, found, {n: edits[n].edit for n in applied}, waits=False)
     bundles = {n: bundle for n in waiting if (bundle := log.at(n).bundle)}
     for part in apart({n: edits[n].edit for n in waiting}, bundles):
         tried = thread_with(session, query, map(entry_key, part))
@@ -127,8 +136,19 @@ def _together(rows: Sequence[LedgerRow], prices: Prices, *, waits: bool) -> Ledg
         first=min(rows, key=lambda row: row.bill.prefix).first,
         seals=tuple(dict.fromkeys(key for row in rows for key in row.seals)),
         exact=False,
+        is_to_save=any(row.is_to_save for row in rows),
         frame=sum(row.frame for row in rows),
     )
+
+
+def is_to_save(edit: Edit, saved: int) -> bool:
+    """Whether an edit that saves so many tokens is there to save any.
+
+    Other words are where they are fewer; an insert, a move or a redaction has other reasons.
+    """
+    if isinstance(edit, Revise | Replace):
+        return saved > 0
+    return isinstance(edit, Digest | Snip | Condense)
 
 
 def _is_cut(context: Context) -> bool:
@@ -145,7 +165,7 @@ def rows_tried(
     layers, messages = context.assembly.layers, context.built.messages
     layout = layout_of(tried, layers, messages, waiting=keys)
     found = first_changes(tried, layout, waiting, cut=_is_cut(context))
-    return _rows(context, found, waits=True)
+    return _rows(context, found, waiting, waits=True)
 
 
 def _frame(context: Context, edit: Edit) -> int:
@@ -159,7 +179,11 @@ def _frame(context: Context, edit: Edit) -> int:
 
 
 def _rows(
-    context: Context, found: Iterable[FirstChange], *, waits: bool
+    context: Context,
+    found: Iterable[FirstChange],
+    edits: Mapping[int, Edit],
+    *,
+    waits: bool,
 ) -> list[LedgerRow]:
     """The rows of what operations touch: of those that apply, or of those that wait."""
     found = list(found)
@@ -177,6 +201,9 @@ def _rows(
                 first=touch.key,
                 seals=seals.get(touch.operation, ()),
                 exact=False,
+                is_to_save=is_to_save(
+                    edits[entry_number(touch.operation) or 0], touch.saved
+                ),
                 frame=touch.frame,
             )
         )

@@ -111,9 +111,7 @@ def estimate(session: Session, staged: Sequence[Key] = ()) -> LedgerEstimate:
         context = assemble_session(session, query)
         prices = prices_of(context.provider, context.model)
         rows = rows_of(session, query, context)
-        together = (
-            compare(context, context_with(session, query, staged)) if staged else None
-        )
+        together = _staged_together(session, query, context, staged, rows)
         found = LedgerEstimate(
             provider=context.provider,
             model=context.model,
@@ -124,6 +122,21 @@ def estimate(session: Session, staged: Sequence[Key] = ()) -> LedgerEstimate:
         )
         cache.set(name, found, _SECONDS)
     return found
+
+
+def _staged_together(
+    session: Session,
+    query: ContextQuery,
+    context: Context,
+    staged: Sequence[Key],
+    rows: Sequence[LedgerRow],
+) -> LedgerRow | None:
+    """What committing all that is staged comes to."""
+    if not staged:
+        return None
+    row = compare(context, context_with(session, query, staged))
+    own = (one for one in rows if one.operation in staged)
+    return replace(row, is_to_save=any(one.is_to_save for one in own))
 
 
 def notes_of(found: Ledger) -> Iterator[RuleNote]:

@@ -56,7 +56,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class LedgerLine:
-    """What an operation comes to, or several. `never`: it never breaks even."""
+    """What an operation comes to, or several. `never`: it is to save, and never breaks even."""
 
     key: str
     text: str
@@ -116,7 +116,7 @@ def line_of(
     return LedgerLine(
         key=row.operation or key,
         text=lead + text if lead else text[:1].upper() + text[1:],
-        never=row.bill.turns is None,
+        never=row.is_to_save and row.bill.turns is None,
     )
 
 
@@ -124,9 +124,13 @@ def _parts(row: LedgerRow, prices: Prices) -> Iterator[str]:
     bill = row.bill
     if bill.rewritten:
         yield f"rewrites {bill.rewritten:,} tokens once{_cost(bill.once, prices)}"
-    yield _each_turn(bill, prices) + _frame(row)
+    if bill.saved or row.is_to_save:
+        yield _each_turn(bill, prices) + _frame(row)
+    else:
+        yield "adds nothing per turn"
     if bill.turns is None:
-        yield "never breaks even"
+        if row.is_to_save:
+            yield "never breaks even"
     elif bill.turns > 1:
         yield f"breaks even after {bill.turns:,} turns"
     elif bill.saved:

@@ -5,7 +5,7 @@ It is exact where operations don't lie upon one another. For one alone two conte
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -126,28 +126,47 @@ def apart(edits: Mapping[int, Edit], bundles: Mapping[int, str]) -> list[list[in
     """The numbers of edits in parts, in which none lies upon another.
 
     So two that were proposed for the same messages are each tried as if there were no other.
-    `bundles` names the bundle of those that have one: it stays in one part, as does what acts on
-    what another makes. Beyond `MOST_PARTS` they lie together.
+    `bundles` names the bundle of those that have one: it stays in one part, and so does what acts
+    on what others make with all of these, even where they lie upon one another. Beyond
+    `MOST_PARTS` they lie together.
     """
-    units: dict[Hashable, list[int]] = defaultdict(list)
-    for number in edits:
-        units[bundles.get(number, number)].append(number)
-    touched, part_of = list[set[Key]](), dict[int, int]()
-    for unit in units.values():
-        keys = {key for number in unit for key in _acted_on(edits[number])}
-        makers = (made[0] for key in keys if (made := made_place(key)))
-        part = next((part_of[maker] for maker in makers if maker in part_of), None)
-        if part is None:
-            free = (at for at, held in enumerate(touched) if keys.isdisjoint(held))
-            part = next(free, min(len(touched), MOST_PARTS - 1))
+    parts: list[list[int]] = []
+    touched: list[set[Key]] = []
+    for numbers in _joined(edits, bundles):
+        keys = {key for number in numbers for key in _acted_on(edits[number])}
+        free = (at for at, held in enumerate(touched) if keys.isdisjoint(held))
+        part = next(free, min(len(touched), MOST_PARTS - 1))
         if part == len(touched):
             touched.append(set())
+            parts.append([])
         touched[part] |= keys
-        part_of.update(dict.fromkeys(unit, part))
-    parts: list[list[int]] = [[] for _ in touched]
-    for number, part in part_of.items():
-        parts[part].append(number)
-    return parts
+        parts[part] += numbers
+    return [sorted(part) for part in parts]
+
+
+def _joined(edits: Mapping[int, Edit], bundles: Mapping[int, str]) -> list[list[int]]:
+    """The numbers of edits that are tried together: bundles, and what acts on what others make."""
+    leader: dict[int, int] = {}
+    first_of: dict[str, int] = {}
+
+    def lead(number: int) -> int:
+        while leader[number] != number:
+            leader[number] = number = leader[leader[number]]
+        return number
+
+    for number, edit in edits.items():
+        leader[number] = number
+        known = [made[0] for key in named_keys(edit) if (made := made_place(key))]
+        if number in bundles:
+            known.append(first_of.setdefault(bundles[number], number))
+        for other in known:
+            if other in leader:
+                first, last = sorted((lead(other), lead(number)))
+                leader[last] = first
+    groups: dict[int, list[int]] = defaultdict(list)
+    for number in edits:
+        groups[lead(number)].append(number)
+    return list(groups.values())
 
 
 def _acted_on(edit: Edit) -> tuple[Key, ...]:

@@ -92,6 +92,14 @@ class TextEditRequest:
         return self.kind(spans=tuple(spans), condition=self.condition)
 
 
+def cut(text: str) -> str:
+    """A text as an excerpt prints it: of a long one the beginning and the end."""
+    if len(text) <= INSIDE:
+        return text
+    half = INSIDE // 2
+    return f"{text[:half]} … {text[-half:]}"
+
+
 @dataclass(frozen=True, slots=True)
 class PatternMatch:
     """What pattern number `pattern` of a batch matches: a stretch of what a part reads."""
@@ -133,14 +141,7 @@ class PatternMatch:
         text, start, end = self.reading.text, self.start, self.end
         before = ("…" if start > AROUND else "") + text[max(0, start - AROUND) : start]
         behind = text[end : end + AROUND] + ("…" if end + AROUND < len(text) else "")
-        if self.length <= INSIDE:
-            return before, text[start:end], behind
-        half = INSIDE // 2
-        return (
-            before,
-            f"{text[start : start + half]} … {text[end - half : end]}",
-            behind,
-        )
+        return before, cut(text[start:end]), behind
 
     @property
     def facts(self) -> dict[str, object]:

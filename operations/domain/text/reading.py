@@ -69,6 +69,17 @@ class PartReading:
         origin = self._tiles[first].start + start - self._tiles[first].shown
         return origin, origin + end - start
 
+    def shown(self, start: int, end: int) -> tuple[int, int] | None:
+        """Where recorded text is shown; None where some of it is changed."""
+        first = bisect_right(self._tiles, start, key=lambda tile: tile.start) - 1
+        for tile in self._tiles[first:]:
+            if tile.start >= end:
+                break
+            if tile.operation:
+                return None
+        place = self._tiles[first].shown + start - self._tiles[first].start
+        return place, place + end - start
+
     def holders(self, start: int, end: int) -> tuple[int, ...]:
         """The operations that hold some of what is shown from `start` to `end`."""
         found = {

@@ -21,9 +21,9 @@ from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
 from operations.domain.tree.status import WITHDRAWN, Status
 from operations.editor.rows.look import Look, derived
-from operations.editor.rows.operation import Op, members_of
+from operations.editor.rows.operation import Op, condition_words, members_of
 from operations.forwarding.sent.turns import SentTurns, load_turns
-from operations.messages.names import Named, named, ranges_of, word_of
+from operations.messages.names import Named, named, ranges_of
 from threads.rendering.hidden import visible
 
 from .bundles import MOST_MEMBERS, Bundle, group, with_members
@@ -58,6 +58,11 @@ class Decision(Op):
     """An operation that waits for somebody: see `decision.html`."""
 
     why: str
+    """What it is for, or why it is set aside; empty where nobody said."""
+    under: str
+    """When it would apply, where it has a condition."""
+    gives: Sequence[str]
+    """The tags that it would give."""
     blockers: Sequence[Named]
     widen: str
     may_decide: bool
@@ -174,17 +179,16 @@ def _wider(look: Look, keys: Sequence[Key]) -> dict[Key, str]:
 def _decision(look: Look, op: Op, widen: str) -> Decision:
     report = look.thread.report(int(op.key[1:]))
     proposed = op.status == Status.PROPOSED
-    why = op.title if op.title.endswith((".", "!", "?", "…")) else f"{op.title}."
+    recorded = look.thread.log.edit(op.key)
+    title = visible(op.title)
+    why = f"{title}." if title and title[-1] not in ".!?…" else title
     if not proposed:
         why = f"{op.reason} It is set aside; nothing is lost."
-    elif not op.title:
-        recorded = look.thread.log.edit(op.key)
-        tags = recorded.edit.condition.tags if recorded else ()
-        under = f" while {visible(', '.join(tags))} is active" if tags else ""
-        why = f"proposes to {word_of(op.word)} {op.range or op.where}{under}."
     return Decision(
         **members_of(op),
         why=why,
+        under=condition_words(recorded.edit.condition) if proposed and recorded else "",
+        gives=op.tags if op.word == "tag" else (),
         blockers=named(look.thread, report.operations),
         widen=widen,
         may_decide=look.may_decide if proposed else look.may_edit,

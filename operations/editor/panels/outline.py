@@ -12,7 +12,7 @@ from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look, derived
 from operations.editor.rows.minimap import group_starts
 from operations.editor.rows.operation import FOLDS, OperationHeading
-from operations.editor.rows.together import ON_PAPER, PartOfBundle, part_of
+from operations.editor.rows.together import PartOfBundle, part_of
 from operations.messages.names import name_of
 from operations.messages.reader import MessageReader
 from threads.domain.message import Role
@@ -107,10 +107,7 @@ def _operations(look: Look) -> dict[int, list[OutlineOp]]:
     """The operations of each group, those inside a fold under it."""
     thread = look.thread
     proposed_ones = (
-        number
-        for number in thread.marked
-        if thread.status(number) is Status.PROPOSED
-        and thread.log.edits[number].edit.kind in ON_PAPER
+        number for number in thread.marked if thread.status(number) is Status.PROPOSED
     )
     numbers = sorted({*thread.shaping, *proposed_ones})
     known: dict[Key, OutlineOp] = {}

@@ -204,4 +204,6 @@ def _dated(
 
 def _changes_in(look: Look, note: Note) -> tuple[Hashable, ...]:
     """What is changed in the text that a note prints or compares."""
-    return tuple(look.thread.spans(key) for key in (*note.shows, *note.compares))
+    changed = (span.key for span in note.spans)
+    keys = (*note.shows, *note.compares, *dict.fromkeys(changed))
+    return tuple(look.thread.spans(key) for key in keys)

@@ -25,6 +25,7 @@ from threads.rendering.hidden import visible
 from threads.store.selectors import load_messages_at
 
 from .articles import Article, Gap, changes_on
+from .changes import changes_of
 from .look import Look
 from .notes import MOST_COMPARED, Note, ShownWords
 from .operation import members_of
@@ -77,8 +78,10 @@ class _Making:
         keys += [key for note in notes for key in note.shows]
         leaves = [key for article in articles for key in self._leaves(article)]
         leaves += [key for note in notes for key in note.compares]
-        self.words = MessageReader(look.session, look.thread).effective(
-            [*keys, *leaves]
+        reader = MessageReader(look.session, look.thread)
+        self.words = reader.effective([*keys, *leaves])
+        self.recorded = reader.recorded(
+            dict.fromkeys(span.key for note in notes for span in note.spans)
         )
         bodies = {key: self._body(self.words[key]) for key in keys if key in self.words}
         html = fragments.load_bodies(look.session.project_id, bodies.values())
@@ -186,6 +189,9 @@ class _Making:
 
     def _worded(self, note: Note) -> Note:
         """A note with what the model would read: nobody accepts what they couldn't."""
+        if note.spans:
+            found = changes_of(self.look, note.op.word, note.spans, self.recorded)
+            return replace(note, changes=found)
         if not note.shows:
             return note
         words = self._shown(note.shows, note.compares)

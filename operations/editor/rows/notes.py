@@ -3,19 +3,22 @@
 The contracts stand in `templates/operations/editor/rows/{note,bracket}.html`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.utils.safestring import SafeString
 
-from operations.domain.log.operation import messages_of, named_keys
+from operations.domain.log.operation import messages_of, named_keys, spans_of
 from operations.domain.thread.node import Mark, Moved, Node
 from operations.domain.tree.key import Key, made_key
+from operations.domain.tree.span import Span
 from operations.domain.tree.status import Status
 from operations.messages.names import extent_of, name_of
 from operations.requests import View
 
+from .changes import ShownChange
 from .look import Look
-from .operation import Op
+from .operation import Op, condition_words
 from .together import ON_PAPER, PartOfBundle, part_of
 
 _KINDS = {
@@ -26,6 +29,8 @@ _KINDS = {
 }
 MOST_COMPARED = 20
 """Messages of a revise up to which its words are compared with the originals'."""
+MOST_CHANGES = 4
+"""Changes of a replacement or redaction that its note prints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +60,14 @@ class Note:
     shows: tuple[Key, ...] = ()
     """The messages that it prints as they would read, and those that they are compared with."""
     compares: tuple[Key, ...] = ()
+    spans: tuple[Span, ...] = ()
+    """The first stretches of text that it would change, and how many more there are."""
+    more: int = 0
+    under: str = ""
+    """When it would apply, where it has a condition: `while brief is active`."""
     words: ShownWords | None = None
-    """Drawn with its row."""
+    changes: Sequence[ShownChange] = ()
+    """Drawn with its row, as are `words`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,9 +118,11 @@ def bracket_of(look: Look, node: Node, before: Node | None) -> Bracket | None:
 def _mark(look: Look, mark: Mark) -> Note | None:
     op = look.operations[mark.operation]
     recorded = look.thread.log.edit(mark.operation)
-    if op.word not in ON_PAPER or recorded is None:
+    waits = op.status == Status.PROPOSED
+    if recorded is None or not (waits or op.word in ON_PAPER):
         return None
-    waits, edit = op.status == Status.PROPOSED, recorded.edit
+    edit = recorded.edit
+    spans = spans_of(edit) if waits else ()
     number = recorded.entry.number
     shown = range(len(messages_of(edit)) if waits else 0)
     is_compared = waits and edit.kind == "revise" and op.count <= MOST_COMPARED
@@ -122,6 +135,9 @@ def _mark(look: Look, mark: Mark) -> Note | None:
         part=part_of(look, op.key) if waits else None,
         shows=tuple(made_key(number, place) for place in shown),
         compares=named_keys(edit) if is_compared else (),
+        spans=tuple(spans[:MOST_CHANGES]),
+        more=len(spans[MOST_CHANGES:]),
+        under=condition_words(edit.condition) if waits else "",
     )
 
 

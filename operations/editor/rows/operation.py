@@ -13,6 +13,7 @@ from operations.domain.ledger.saving import hidden_in, saved_in_thread
 from operations.domain.log.log import CLIENT, EditState
 from operations.domain.log.operation import (
     Amend,
+    Condition,
     Edit,
     Fold,
     Insert,
@@ -295,6 +296,20 @@ def reason_of(report: Report, thread: Thread) -> str:
     if report.needs:
         return f"It would cut through {named}."
     return f"{reason.rstrip('.')}: {named}."
+
+
+def condition_words(condition: Condition) -> str:
+    """When an operation applies: `while brief and short are active`; empty where it always does."""
+    named = [*condition.tags, *(f"objective “{one}”" for one in condition.objectives)]
+    named = list(map(visible, named))
+    match condition.match if named else "":
+        case "all":
+            return f"while {' and '.join(named)} {'is' if len(named) == 1 else 'are'} active"
+        case "any":
+            return f"while {' or '.join(named)} is active"
+        case "none":
+            return f"unless {' or '.join(named)} is active"
+    return ""
 
 
 def moved_keys(order: Sequence[Key]) -> list[Key]:

@@ -14,7 +14,7 @@ from .look import Look, derived
 from .operation import FOLDS
 
 ON_PAPER = FOLDS | {"insert", "resequence"}
-"""Kinds that a note stands for in the thread while they wait or are off."""
+"""Kinds that a note stands for in the thread also while they are off; for all while they wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class PartOfBundle:
     place: int
     """From 1; the first part speaks for the bundle."""
     count: int
-    """The operations of the bundle that wait, those included that have no note."""
+    """The operations of the bundle that wait, those included whose messages are gone."""
     delta: int
     """Tokens that they add to the thread."""
     first: Key
@@ -72,7 +72,6 @@ def _places(thread: Thread) -> dict[int, int]:
         for node, marks in thread.marks.items()
         for mark in marks
         if (number := entry_number(mark.operation))
-        and thread.log.edits[number].edit.kind in ON_PAPER
     }
 
 

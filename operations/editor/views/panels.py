@@ -87,6 +87,11 @@ def _journal(operations: Operations, before: int | None) -> list[dict[str, Any]]
                 "key": entry_key(entry.number),
                 "word": _word(operations, entry),
                 "sentence": _sentence(operations, entry),
+                "waited": "staged"
+                if entry.staged
+                else "proposed"
+                if entry.proposed
+                else "",
                 "author": author_of(row),
                 "time": row.created_at,
             }

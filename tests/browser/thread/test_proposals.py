@@ -43,3 +43,22 @@ def test_of_a_bundle_that_does_not_fit_the_others_are_accepted_by_key(
     expect(row(page, "o2")).to_be_visible()
     expect(page.locator("#toasts")).to_contain_text("Still waiting: snip o3.")
     expect(row(page, "m9").locator(".flat--proposed")).to_contain_text("Accept snip o3")
+
+
+def test_the_keys_go_through_what_stands_beside_the_thread_without_moving_it(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread(60)
+    for at in range(0, 40, 4):
+        edit = {"type": "snip", "range": [at, at], "propose": True}
+        record(api, session, "operations", edit)
+    expect(page.locator("#drawer .decision")).to_have_count(10)
+    row(page, "m20").evaluate("(one) => one.scrollIntoView({ block: 'center' })")
+    page.locator("#tab-operations").evaluate(
+        "(one) => one.focus({ preventScroll: true })"
+    )
+    before = page.evaluate("scrollY")
+    for _ in range(40):
+        press(page, "Tab")
+        assert page.evaluate("scrollY") == before
+    assert page.evaluate("!document.activeElement.closest('#drawer')")

@@ -8,7 +8,8 @@ import pytest
 from operations.context.model_catalog import Prices, prices_of
 from operations.context.services import assemble_session
 from operations.domain.ledger.ledger import Price, Tariff, bill
-from operations.ledger.rows import LedgerRow
+from operations.domain.log.operation import Digest, Edit, Insert, Redact, Revise
+from operations.ledger.rows import LedgerRow, is_to_save
 from operations.ledger.services import LedgerEstimate
 from operations.ledger.views import line_of, note_of
 from tests.operations.conftest import Page
@@ -53,6 +54,35 @@ def test_a_line_says_what_is_rewritten_saved_and_when_it_pays() -> None:
         "Saves 100 per turn, but is then too short to cache ($0.0027), never breaks even"
     )
     assert said(800, 700, 500) == "Saves 100 per turn ($0.00030), breaks even at once"
+
+
+def test_what_is_not_there_to_save_has_its_cost_alone(page: Page) -> None:
+    page.edit("insert", after="m0", role="user", text="Keep it short.")
+    page.edit("resequence", moved="m8", number="3")
+    page.edit("digest", targets="m12", summary="Much longer than it was. " * 20)
+    lines = page.get("ledger").content.decode().split("<p ")
+    inserted, moved, digest = lines[1:4]
+    assert "Adds" in inserted
+    assert "dds nothing per turn" in moved
+    for line in (inserted, moved):
+        assert "never" not in line
+        assert "saves" not in line
+        assert "icons.svg#warn" not in line
+    assert "never breaks even" in digest
+
+
+@pytest.mark.parametrize(
+    ("edit", "saved", "expected"),
+    [
+        (Digest(targets=("m1",), messages=()), -5, True),
+        (Revise(targets=("m1",), messages=()), -5, False),
+        (Revise(targets=("m1",), messages=()), 5, True),
+        (Insert(after="m1", messages=()), -5, False),
+        (Redact(spans=()), 5, False),
+    ],
+)
+def test_what_saves_is_there_to_save(edit: Edit, saved: int, expected: bool) -> None:
+    assert is_to_save(edit, saved) is expected
 
 
 @pytest.mark.parametrize(

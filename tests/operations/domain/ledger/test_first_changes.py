@@ -174,6 +174,22 @@ def test_what_acts_on_what_another_makes_goes_with_it() -> None:
     assert apart(edits, {}) == [[1], [2, 5]]
 
 
+def test_what_acts_on_what_two_others_make_goes_with_both() -> None:
+    edits = {
+        1: digest(2, 4),
+        2: digest(2, 5),
+        3: digest(7, 8),
+        4: Replace(spans=(span("o2.0", 0, 3), span("o3.0", 0, 3))),
+        5: insert("o1.0"),
+    }
+    assert apart(edits, {}) == [[1, 5], [2, 3, 4]]
+
+
+def test_a_bundle_goes_with_what_it_acts_on() -> None:
+    edits = {1: digest(2, 4), 2: digest(2, 5), 3: snip(7, 8), 4: Snip(targets=("o2",))}
+    assert apart(edits, {3: "one", 4: "one"}) == [[1], [2, 3, 4]]
+
+
 def test_tags_and_inserts_lie_upon_nothing() -> None:
     tag = Tag(targets=("m2",), tags=("seen",))
     assert apart({1: snip(2, 3), 2: tag, 3: insert("m2")}, {}) == [[1, 2, 3]]

@@ -1,5 +1,6 @@
 """The dialogs, and what stands beside the thread."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -139,3 +140,19 @@ def test_what_is_being_written_is_counted_as_it_would_be_kept(page: Page) -> Non
     assert (
         "data-count-tokens" in page.get("dialogs/digest", targets="m2").content.decode()
     )
+
+
+def test_a_select_is_never_called_optional(page: Page) -> None:
+    content = page.get("dialogs/revise", targets="m3 m4").content.decode()
+    role = content.split('<label for="id_role">')[1].split("</label>")[0]
+    assert role == "Role"
+    assert "optional" in content.split('<label for="id_tags">')[1].split("</label>")[0]
+
+
+def test_the_log_tells_what_was_only_proposed(page: Page) -> None:
+    page.edit("snip", targets="m2")
+    page.edit("snip", targets="m4", propose="1")
+    page.edit("snip", targets="m6", stage="1")
+    entries = page.get("log").content.decode().split("</li>")[:3]
+    told = [re.sub(r"<[^>]*>", "", entry).partition("editor")[0] for entry in entries]
+    assert told == ["o3Snip #6 staged", "o2Snip #4 proposed", "o1Snip #2"]

@@ -5,7 +5,17 @@ import re
 from django.http import HttpResponse
 
 from contextstudio.accounts.models import User
-from operations.domain.log.operation import Digest, Edit, Insert, Redact, Revise, Snip
+from operations.domain.log.operation import (
+    Condition,
+    Digest,
+    Edit,
+    Insert,
+    Redact,
+    Replace,
+    Revise,
+    Snip,
+    Tag,
+)
 from operations.domain.tree.leaf import New
 from operations.domain.tree.span import Span, fingerprint
 from operations.edits.services import record_bundle, record_edit
@@ -66,6 +76,83 @@ def test_the_words_of_a_proposal_are_masked(page: Page, editor: User) -> None:
     mask = Redact(spans=(span,))
     record_edit(caller(editor), page.session.pk, mask)
     assert "mattered" not in notes(page)[0]
+
+
+def covering(key: str, text: str, start: int, reads: str = "") -> Span:
+    return Span(
+        key=key,
+        part=0,
+        start=start,
+        end=start + len(text),
+        sha256=fingerprint(text),
+        text=reads,
+    )
+
+
+def test_a_replacement_that_waits_shows_what_it_would_change(
+    page: Page, editor: User
+) -> None:
+    spans = tuple(covering(f"m{at}", "Question", 0, "Ask") for at in (0, 5, 10))
+    propose(page, editor, Replace(spans=spans))
+    (note,) = notes(page)
+    assert note.startswith("Replace o1 proposed")
+    assert "Reject replace o1 #0 Question Ask 0 #5 Question Ask 5 #10" in note
+    html = page.client.get(page.url).content.decode()
+    assert "<del>Question</del><ins>Ask</ins> 0" in html
+
+
+def test_of_many_changes_a_note_prints_the_first(page: Page, editor: User) -> None:
+    keys = ("m0", "m5", "m10", "m15")
+    spans = tuple(covering(key, "Ques", 0, "A") for key in keys)
+    more = tuple(covering(key, "tion", 4, "B") for key in keys)
+    propose(page, editor, Replace(spans=spans + more))
+    (note,) = notes(page)
+    assert note.endswith("and 4 more")
+
+
+def test_a_redaction_that_waits_shows_its_mask_and_leaves_others_alone(
+    page: Page, editor: User
+) -> None:
+    number = Redact(spans=(covering("m5", "5", 9),))
+    record_edit(caller(editor), page.session.pk, number)
+    propose(page, editor, Redact(spans=(covering("m5", "Question", 0),)))
+    (note,) = notes(page)
+    assert note.startswith("Redact o2 proposed #5 1 match")
+    assert note.endswith("#5 Question [redacted] [redacted]")
+
+
+def test_a_tag_that_waits_says_which(page: Page, editor: User) -> None:
+    propose(page, editor, Tag(targets=("m2", "m3"), tags=("decision", "later")))
+    (note,) = notes(page)
+    assert note.startswith("Tag o1 proposed #2–#3 2 messages")
+    assert note.endswith("Reject tag o1 decision later")
+    assert ", just now . decision later" in said_in(page.get("panel"))
+
+
+def test_a_proposal_says_when_it_would_apply(page: Page, editor: User) -> None:
+    under = Condition(tags=("brief", "short"))
+    propose(page, editor, Snip(targets=("m2",), condition=under))
+    assert notes(page)[0].endswith("Applies only while brief and short are active")
+    assert "Applies only while brief and short are active." in said_in(
+        page.get("panel")
+    )
+
+
+def test_a_proposal_without_a_title_does_not_repeat_its_heading(
+    page: Page, editor: User
+) -> None:
+    propose(page, editor, Snip(targets=("m2",)))
+    assert "Snip o1 #2 proposed editor, just now . In the thread:" in said_in(
+        page.get("panel")
+    )
+    record_edit(
+        caller(editor),
+        page.session.pk,
+        Snip(targets=("m7",)),
+        propose=True,
+        title="Seen twice",
+    )
+    assert "editor, just now : Seen twice. In the thread:" in said_in(page.get("panel"))
 
 
 def test_proposals_of_one_bundle_are_one_in_the_thread(
