@@ -169,12 +169,33 @@ def parsed(data: bytes) -> JSON:
 
 
 def first_lines(file: BinaryIO) -> list[bytes]:
-    """The lines by which JSON Lines are told from a document."""
+    """The lines by which JSON Lines are told from a document; none of a list on one line."""
+    file.seek(0)
+    head = file.read(1 << 10).removeprefix(json_text.BOM).lstrip()
+    if head.startswith(b"[") and is_one_line(file):
+        return []
     return [line.data or b"" for line in islice(source.lines(file), ROWS)]
+
+
+def is_one_line(file: BinaryIO) -> bool:
+    """Whether a long file is but one line: to take that for a piece would be slow."""
+    file.seek(0)
+    head = file.read(source.CHUNK)
+    if len(head) < source.CHUNK or b"\n" in head.rstrip():
+        return False
+    ended = b"\n" in head
+    while chunk := file.read(source.CHUNK):
+        after = chunk if ended else chunk.partition(b"\n")[2]
+        if after.strip():
+            return False
+        ended = ended or b"\n" in chunk
+    return True
 
 
 def is_lines(file: BinaryIO, least: int = 1) -> bool:
     """Whether a file is JSON Lines, at least so many; else it is one document."""
+    if least > 1 and is_one_line(file):
+        return False
     rows = first_lines(file)
     return len(rows) >= least and first_record(rows) is not None
 

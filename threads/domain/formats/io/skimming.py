@@ -22,6 +22,8 @@ TEXT = 500
 """Characters that are left of a text."""
 ALIKE, ELEMENTS = 2, 40
 """How many of like records are left, and of all."""
+TEXTS = 3
+"""How many of a list's texts are left: two alone may be a question and its answer."""
 LOOKED_AT = 5_000
 """Records of a list, or members, that are looked at."""
 DEEPEST = 6
@@ -70,7 +72,7 @@ def _few(values: Iterable[JSON]) -> Iterator[JSON]:
     seen = Counter[Hashable]()
     for _, value in zip(range(LOOKED_AT), values, strict=False):
         seen[shape := _shape(value)] += 1
-        if seen[shape] <= ALIKE:
+        if seen[shape] <= (TEXTS if isinstance(value, str) else ALIKE):
             yield value
         if sum(min(count, ALIKE) for count in seen.values()) >= ELEMENTS:
             return

@@ -74,6 +74,8 @@ SESSIONS = (
 """Members in which a row names its conversation, the narrowest first."""
 LOGGED = frozenset({"timestamp", "time", *SESSIONS})
 """Members of a row that is one of a log."""
+GREETING = "<|BEGIN-VISIBLE-CHAT|>"
+"""What text-generation-webui has for a question where the assistant speaks first."""
 _PROSE = re.compile(r"[^\W\d_]\s+[^\W\d_]|[^\x00-\x7f]")
 
 
@@ -183,6 +185,31 @@ def pair_messages(record: Record) -> list[Record]:
         for role, said in sides
         if said not in (None, "", [], {})
     ]
+
+
+def bare_pair(record: JSON) -> list[Record]:
+    """The messages of two texts in a list, what was asked and what was answered; else none.
+
+    Gradio's history; one of them is null where nobody said anything yet.
+    """
+    if type(record) is not list or len(record) != 2:
+        return []
+    if not all(one is None or type(one) is str for one in record):
+        return []
+    sides = zip((Role.USER, Role.ASSISTANT), record, strict=True)
+    return [
+        {"role": str(role), "content": said}
+        for role, said in sides
+        if said and said != GREETING
+    ]
+
+
+def are_bare_pairs(records: JSON) -> bool:
+    """Whether a list is of such pairs, and most answers are several words."""
+    if not isinstance(records, list) or not all(map(bare_pair, records)):
+        return False
+    answers = [one[1] for one in records if one[1]]
+    return 2 * len([*filter(_PROSE.search, answers)]) > len(answers)
 
 
 def _sides(record: Record) -> tuple[str, str]:

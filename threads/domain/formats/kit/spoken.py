@@ -6,13 +6,15 @@ list is a conversation where both sides speak in it, a user and an assistant, wh
 another kind stand between; or where most of its records are said. A file is known by a list in
 which both sides speak: accounts have roles too, and prompts without an answer are none; or by its
 rows where most are a question with its answer, which are a conversation each.
+Two texts in a list are a pair too, where the list is the file, or has a conversation's name.
 
 Such a list may stand in any member of an object, under any id, up to `DEEPEST` levels down. An
 example in the description of an API lies deeper.
 """
 
+import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import islice
 from typing import Any
 
 from threads.domain.formats.io import fields, speakers
@@ -26,6 +28,8 @@ UNSURE = 0.2
 """How much less a file is known by what is said in it than by how its messages stand."""
 ROLES = frozenset({"function", *(role.value for role in Role)})
 SIDES = frozenset({"user", "assistant"})
+NAMED = re.compile(r"history|chat|conversation|dialog|messages|turns|internal")
+"""Members in which two texts in a list are a question and an answer: elsewhere so are tables."""
 
 
 def is_said(record: JSON) -> bool:
@@ -79,12 +83,26 @@ def is_conversation(records: Iterable[JSON]) -> bool:
     return 2 * said > count
 
 
+def are_pairs(called: str | int, records: Iterable[JSON]) -> bool:
+    """Whether what is called so is a list of two texts each: a question and its answer.
+
+    An index is no name: the list is one of several, or the file.
+    """
+    if isinstance(called, str) and not NAMED.search(called.lower()):
+        return False
+    return speakers.are_bare_pairs([*islice(records, RECORDS)])
+
+
 def scattered(sample: Sample) -> list[dict[str, Any]]:
     """The first messages of a file that holds a conversation among other things, or several."""
     whole = sample.records or sample.document
-    found = filter(both_speak, (one[:RECORDS] for one in _lists(whole, DEEPEST)))
-    said = [one for record in next(found, []) for one in said_in(record)]
-    return said or _rows(sample)
+    for called, found in _lists(whole, DEEPEST):
+        records = found[:RECORDS]
+        if both_speak(records):
+            return [one for record in records for one in said_in(record)]
+        if are_pairs(called, records[:-1] or records):  # the last may be cut
+            return [one for record in records for one in speakers.bare_pair(record)]
+    return _rows(sample)
 
 
 def _rows(sample: Sample) -> list[dict[str, Any]]:
@@ -95,22 +113,31 @@ def _rows(sample: Sample) -> list[dict[str, Any]]:
     return [one for row in rows for one in speakers.pair_messages(row)]
 
 
-def is_held(value: JSON, levels: int) -> bool:
+def is_held(value: JSON, levels: int, called: str | int = 0) -> bool:
     """Whether a conversation may stand in a value, by what is said or by its name."""
     if isinstance(value, dict) and "messages" in value:
         return True
-    if isinstance(value, list) and is_conversation(value):
+    if isinstance(value, list) and (is_conversation(value) or are_pairs(called, value)):
         return True
-    if not levels or not isinstance(value, dict | list):
+    if not levels:
         return False
-    inner = value.values() if isinstance(value, dict) else value
-    return any(is_held(one, levels - 1) for one in inner)
+    return any(is_held(one, levels - 1, key) for key, one in _members(value, called))
 
 
-def _lists(value: JSON, levels: int) -> Iterator[list[Any]]:
-    """The lists in a value, itself first."""
+def _lists(
+    value: JSON, levels: int, called: str | int = 0
+) -> Iterator[tuple[str | int, list[Any]]]:
+    """The lists in a value and what each is called, itself first."""
     if isinstance(value, list):
-        yield value
-    if levels and isinstance(value, dict | list):
-        inner = value.values() if isinstance(value, dict) else value
-        yield from chain.from_iterable(_lists(one, levels - 1) for one in inner)
+        yield called, value
+    if levels:
+        for key, one in _members(value, called):
+            yield from _lists(one, levels - 1, key)
+
+
+def _members(value: JSON, called: str | int) -> Iterator[tuple[str | int, JSON]]:
+    """What an object or a list holds; elements are called what their list is."""
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from ((called, one) for one in value)

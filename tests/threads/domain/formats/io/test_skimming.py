@@ -8,7 +8,8 @@ import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain import formats
-from threads.domain.formats.io import skimming
+from threads.domain.formats.io import json_file, skimming, source
+from threads.domain.formats.io.skimming import skimmed
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message
 
@@ -110,3 +111,20 @@ def test_a_file_that_is_too_long_is_not_looked_through(
 def test_what_is_no_transcript_is_refused_as_before() -> None:
     with pytest.raises(Invalid, match="no transcript that ContextStudio knows"):
         formats.read(file_of({"rows": ["e" * 100] * 2_000}))
+
+
+def test_a_document_on_one_line_is_not_taken_for_a_long_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(source, "CHUNK", 64)
+    rows = [{"n": one, "words": "x" * 40} for one in range(9)]
+    for data in (rows, {"rows": rows}):
+        file = io.BytesIO(json.dumps(data).encode() + b"\n\n")
+        assert json_file.is_one_line(file)
+        assert not json_file.is_lines(file, 2)
+        assert skimmed(file)
+    assert json_file.first_lines(io.BytesIO(json.dumps(rows).encode())) == []
+    lines = io.BytesIO(b"\n".join(json.dumps(one).encode() for one in rows))
+    assert not json_file.is_one_line(lines)
+    long = io.BytesIO(json.dumps(rows).encode() + b"\n" + json.dumps(rows).encode())
+    assert not json_file.is_one_line(long)

@@ -97,9 +97,38 @@ def test_a_chat_of_sillytavern_is_read() -> None:
     assert [one.name for one in readings.messages(found)] == ["Ann", "Iris"]
 
 
+def test_two_texts_in_a_list_are_a_question_and_its_answer() -> None:
+    pairs = [[ASKED, TOLD], [ASKED, None]]
+    for data in (pairs, {"history": pairs}, {"a": {"chat_history": pairs}}):
+        [found] = readings.read(data)
+        assert readings.told(found) == [*SAID, f"user: {ASKED}"]
+        assert (found.title, found.warnings) == (ASKED, [])
+    assert [readings.told(one) for one in readings.read([pairs[:1]] * 2)] == [SAID] * 2
+    long = [[ASKED, TOLD + " And so on." * 9_000], [ASKED, TOLD]]
+    assert len(readings.messages(readings.read(long)[0])) == 4
+
+
+def test_what_was_said_before_a_row_stands_before_it() -> None:
+    row = {**ROW, "history": [[ASKED, TOLD]], "context": "Tides"}
+    for one in readings.read([row, row]):
+        assert readings.told(one) == [*SAID, *SAID, "context"]
+    with_both = {**ROW, "history": [[ASKED, TOLD]], "chat": [[ASKED, TOLD]]}
+    assert len(readings.read(with_both)) == 2
+
+
+def test_a_log_of_text_generation_webui_is_read_once() -> None:
+    internal = [["<|BEGIN-VISIBLE-CHAT|>", TOLD], [ASKED, TOLD]]
+    [found] = readings.read({"internal": internal, "visible": [["", TOLD]]})
+    assert readings.told(found) == [SAID[1], *SAID, "visible"]
+
+
 @pytest.mark.parametrize(
     "data",
     [
+        {"rows": [["Night ferry", "The old pier"]]},
+        [["1", "2"], ["3", "4"]],
+        [["a b", "c d", "e f"]],
+        [["Where to?", {"at": "pier"}]],
         [{"sender": "ann", "content": "Hi."}, {"sender": "bo", "content": "Ho."}],
         [{"type": "user", "name": "Ann"}, {"type": "bot", "name": "Bo"}],
         [{"sender": "user", "text": "Hi."}] * 3,

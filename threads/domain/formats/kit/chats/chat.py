@@ -25,7 +25,7 @@ from threads.domain.formats.kit.transcripts import (
     title_of,
     warn_first,
 )
-from threads.domain.formats.sample import HEAD, Sample
+from threads.domain.formats.sample import HEAD, RECORDS, Sample
 from threads.domain.message import Message
 from threads.domain.transcript import Transcript, Warning
 
@@ -126,17 +126,7 @@ def _are_messages(file: BinaryIO, spans: Iterable[ByteSpan]) -> bool | None:
 
 def _first_rows(file: BinaryIO) -> list[bytes]:
     """The first lines, to tell JSON Lines by; none of a document that is but one long line."""
-    file.seek(0)
-    head = file.read(source.CHUNK)
-    if b"\n" in head.rstrip() or len(head) < source.CHUNK:
-        return json_file.first_lines(file)
-    ended = False
-    while chunk := file.read(source.CHUNK):
-        after = chunk if ended else chunk.partition(b"\n")[2]
-        if after.strip():
-            return json_file.first_lines(file)
-        ended = ended or b"\n" in chunk
-    return []
+    return [] if json_file.is_one_line(file) else json_file.first_lines(file)
 
 
 def _is_list_of_envelopes(file: BinaryIO, dialect: ChatDialect) -> bool:
@@ -188,14 +178,40 @@ def _held(
         yield Envelope(file, dialect, members)
     elif "role" in members:
         yield Envelope(file, dialect, beside | {"message": span})
-    elif found := list(_found(file, dialect, outer, spoken.DEEPEST)):
+    else:
+        found = list(_found(file, dialect, outer, spoken.DEEPEST))
+        found = _with_pair(file, dialect, span, members, found)
+        if members and not found:
+            words = f"The object at {span.record} holds no messages."
+            warnings.append(Warning("no_messages", words))
         yield from found
-    elif pair := spoken.pair_of(json_file.known_value(file, span, [])):
-        beside = {k: v for k, v in members.items() if k not in {*pair[:2], *UNREAD}}
-        yield Envelope(file, dialect, beside | {"message": span})
-    elif members:
-        words = f"The object at {span.record} holds no messages."
-        warnings.append(Warning("no_messages", words))
+
+
+def _with_pair(
+    file: BinaryIO,
+    dialect: ChatDialect,
+    span: ByteSpan,
+    members: Members,
+    found: list[Envelope],
+) -> list[Envelope]:
+    """The conversations in an object; of a question and its answer what stands before them too."""
+    pair = _pair(file, span, members)
+    before = found[0].members["messages"] if pair and len(found) == 1 else None
+    if pair is None or (found and before not in members.values()):
+        return found
+    read = {*pair[:2], *UNREAD}
+    beside = {k: v for k, v in members.items() if k not in read and v != before}
+    listed: Members = {"messages": before} if before else {}
+    return [Envelope(file, dialect, {**beside, **listed, "message": span})]
+
+
+def _pair(
+    file: BinaryIO, span: ByteSpan, members: Members
+) -> speakers.SpokenPair | None:
+    """The question and the answer that an object is, by what its members are called."""
+    if not speakers.may_speak(members):
+        return None
+    return spoken.pair_of(json_file.known_value(file, span, []))
 
 
 def _inner(
@@ -213,7 +229,7 @@ def _found(
     file: BinaryIO, dialect: ChatDialect, members: Members, levels: int
 ) -> Iterator[Envelope]:
     """The conversations in a container that has no messages by their name; see `spoken`."""
-    lists = [key for key, place in members.items() if _is_spoken(file, place)]
+    lists = [key for key, place in members.items() if _is_spoken(file, key, place)]
     rest = {key: place for key, place in members.items() if key not in lists}
     held = {
         key: list(_held_by(file, dialect, key, place, levels))
@@ -241,7 +257,7 @@ def _held_by(
     """The conversation that a member is, or those in it."""
     may_hold = levels and (
         _is_large(place)
-        or spoken.is_held(json_file.known_value(file, place, []), levels)
+        or spoken.is_held(json_file.known_value(file, place, []), levels, key)
     )
     inner = json_file.places(file, place, []) if may_hold else {}
     if "messages" in inner:
@@ -251,15 +267,19 @@ def _held_by(
         yield from _found(file, dialect, inner, levels - 1)
 
 
-def _is_spoken(file: BinaryIO, place: ByteSpan) -> bool:
+def _is_spoken(file: BinaryIO, key: str | int, place: ByteSpan) -> bool:
     """Whether the list at a place is a conversation."""
     if not json_file.is_list(file, place):
         return False
     if _is_large(place):
         rows = json_file.elements(file, place.start, [])
-        return spoken.is_conversation(row.value for row in rows)
+        first = [row.value for row in islice(rows, RECORDS)]
+        values = chain(first, (row.value for row in rows))
+        return spoken.is_conversation(values) or spoken.are_pairs(key, first)
     value = json_file.known_value(file, place, [])
-    return isinstance(value, list) and spoken.is_conversation(value)
+    return isinstance(value, list) and (
+        spoken.is_conversation(value) or spoken.are_pairs(key, value)
+    )
 
 
 def _is_large(place: ByteSpan) -> bool:

@@ -129,12 +129,12 @@ class Envelope(Conversation):
         return self.dialect.read_message(inner, at=("response",)) if inner else None
 
     def _messages(self) -> Iterator[Message | Event]:
-        if "message" in self.members:
-            row = json_file.member(self.file, self.members, "message", self.warnings)
-            yield from read_row(row, self.dialect, self.warnings)
         for name in ("messages", PREFERRED):
             if name in self.members:
                 yield from self._listed(name)
+        if "message" in self.members:
+            row = json_file.member(self.file, self.members, "message", self.warnings)
+            yield from read_row(row, self.dialect, self.warnings)
 
     def _listed(self, name: str) -> Iterator[Message | Event]:
         roles = _PLAIN.get(self.dialect.format, {})
@@ -220,6 +220,8 @@ def read_row(
 ) -> list[Message | Event]:
     """What a value says: of a pair two messages, else the message or the event that it is."""
     given = row.value
+    if pair := speakers.bare_pair(given):
+        return [_item(row._replace(value=one), dialect, warnings) for one in pair]
     if type(given) is not dict or fields.text(given, "role") in spoken.ROLES:
         return [_item(row, dialect, warnings)]
     message = speakers.message_in(given)
