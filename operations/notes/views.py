@@ -187,6 +187,7 @@ def _shown(
         "forms": made,
         "rebuilt": _rebuilt(session) if request.GET.get("compare") else None,
         "may_edit": caller.may(Right.EDIT, session.project_id),
+        "may_propose": caller.may(Right.PROPOSE, session.project_id),
     }
     return render(request, "operations/notes/notes.html", context, status=status)
 

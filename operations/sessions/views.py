@@ -65,7 +65,7 @@ def matches(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    """Sessions, newest change first; for a script only the rows."""
+    """Sessions, newest change first."""
     caller = caller_of(request)
     query, cursor = request.GET.get("q", ""), request.GET.get("cursor") or None
     source = request.GET.get("source", "")
@@ -95,12 +95,7 @@ def index(request: HttpRequest) -> HttpResponse:
     }
     if query and not cursor:
         context |= _found(request, caller)
-    name = (
-        "operations/sessions/rows.html"
-        if request.headers.get("HX-Request")
-        else "operations/sessions/sessions.html"
-    )
-    return render(request, name, context)
+    return render(request, "operations/sessions/sessions.html", context)
 
 
 def _sources(caller: Caller) -> list[str]:

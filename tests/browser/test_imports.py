@@ -1,6 +1,7 @@
 """Imports on the page: a folder, its report, sessions that came from one another, live files."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -199,3 +200,34 @@ def test_a_file_that_grows_is_seen_to_grow_on_the_page(
     with path.open("a") as file:
         file.write(rest[-30:])
     expect(page.locator("#n-m3")).to_contain_text("It is in.")
+
+
+def test_a_large_import_leaves_its_result_on_the_list_that_it_was_watched_on(
+    page: Page, talks: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "harbour"
+    shutil.copytree(talks, folder)
+    for number in range(50):  # more than are read while one waits
+        (folder / f"{number}.jsonl").write_text(lines(f"h{number}", "Which?", "That."))
+    page.goto("/sessions/?source=Claude+Code")
+    page.set_input_files("#folder", folder)
+    done = page.locator("#jobs .job--done")
+    expect(done).to_contain_text(" sessions, 1 file left out")
+    expect(page.locator(".list-bar")).to_contain_text("From Claude Code")
+    expect(page.locator("#sessions tr")).to_have_count(50)
+    done.get_by_role("link", name="Report on harbour").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("harbour")
+
+
+def test_the_list_keeps_to_what_it_was_searched_for_when_an_import_ends(
+    page: Page, tmp_path: Path
+) -> None:
+    folder = tmp_path / "quiet"
+    folder.mkdir()
+    for number in range(51):
+        (folder / f"{number}.jsonl").write_text(lines(f"q{number}", "Hush", "Yes."))
+    (folder / "50.jsonl").write_text(lines("q50", "A gull on the mast", "Where?"))
+    page.goto("/sessions/?q=gull+on")
+    page.set_input_files("#folder", folder)
+    expect(page.locator("#jobs .job--done")).to_be_visible()
+    expect(page.locator("#sessions tr")).to_have_count(1)

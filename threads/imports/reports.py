@@ -116,6 +116,16 @@ def shown_import(row: Import) -> ShownImport:
     )
 
 
+def in_short(row: Import) -> str:
+    """What an import came to, in a line."""
+    shown = shown_import(row)
+    sessions = f"{shown.sessions:,} session{'' if shown.sessions == 1 else 's'}"
+    left = f"{shown.left:,} file{'' if shown.left == 1 else 's'} left out"
+    warnings = f"{shown.warnings:,} warning{'' if shown.warnings == 1 else 's'}"
+    told = [sessions, left if shown.left else "", warnings if shown.warnings else ""]
+    return ", ".join(filter(None, told))
+
+
 def shown_file(source: Source) -> ShownFile:
     session = source.session
     return ShownFile(

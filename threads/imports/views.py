@@ -2,12 +2,13 @@
 
 import io
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django import forms
 from django.contrib import messages
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -30,7 +31,7 @@ from threads.rendering.hidden import visible
 from threads.store.blobs import store_stream
 
 from . import jobs
-from .reports import shown_file, shown_import
+from .reports import in_short, shown_file, shown_import
 from .selectors import get_import, list_files, list_imports
 from .upload import Upload, keep_received, received
 
@@ -47,7 +48,9 @@ class ImportLine:
     job: Job
     name: str
     sentence: str
-    """`412 of 1,930 messages`, or why it failed."""
+    """`412 of 1,930 messages`, what it came to, or why it failed."""
+    report: uuid.UUID | None = None
+    """The import, once it is done."""
 
 
 class ImportForm(forms.Form):
@@ -166,20 +169,28 @@ def forget_job(request: HttpRequest, job_id: uuid.UUID) -> HttpResponse:
     return _job_rows(request, caller)
 
 
-def import_jobs(caller: Caller) -> list[ImportLine]:
-    """The caller's imports that wait, run, or ended otherwise than done within a day."""
+def import_jobs(caller: Caller, watched: Collection[str] = ()) -> list[ImportLine]:
+    """The caller's imports of a day that wait, run or failed, and those watched that are done."""
     recent = timezone.now() - timedelta(days=1)
     found = Job.objects.filter(
         project__in=visible_projects(caller), actor=caller.actor, kind=jobs.KIND
-    ).exclude(status=Job.Status.DONE)
+    ).filter(~Q(status=Job.Status.DONE) | Q(pk__in=watched))
     found = found.filter(created_at__gt=recent).order_by("-created_at", "-pk")
-    shown = []
-    for job in found[:SHOWN_JOBS]:
-        of = f" of {job.total:,}" if job.total else ""
-        done = f"{job.done:,}{of} {job.unit}".strip() if job.done else ""
-        name = str(job.arguments.get("name") or "pasted text")
-        shown.append(ImportLine(job, name, job.error or done))
-    return shown
+    return [_line(job) for job in found[:SHOWN_JOBS]]
+
+
+def _line(job: Job) -> ImportLine:
+    name = str(job.arguments.get("name") or "pasted text")
+    if job.status == Job.Status.DONE:
+        made = Import.objects.filter(pk=str((job.result or {})["import_id"])).first()
+        return (
+            ImportLine(job, name, in_short(made), made.pk)
+            if made
+            else ImportLine(job, name, "")
+        )
+    of = f" of {job.total:,}" if job.total else ""
+    done = f"{job.done:,}{of} {job.unit}".strip() if job.done else ""
+    return ImportLine(job, name, job.error or done)
 
 
 def may_edit_somewhere(caller: Caller) -> bool:
@@ -191,8 +202,18 @@ def may_edit_somewhere(caller: Caller) -> bool:
 def _job_rows(
     request: HttpRequest, caller: Caller, *, status: int = 200
 ) -> HttpResponse:
-    context = {"jobs": import_jobs(caller)}
+    watched = (request.POST or request.GET).get("watched", "")
+    context = {"jobs": import_jobs(caller, _ids(watched))}
     return render(request, "threads/imports/jobs.html", context, status=status)
+
+
+def _ids(words: str) -> list[str]:
+    """The ids in a field, with commas between."""
+    found = [word for word in words.split(",") if word]
+    try:
+        return [str(uuid.UUID(word)) for word in found[:SHOWN_JOBS]]
+    except ValueError as error:
+        raise Invalid("An id of a job is a UUID.", at=["watched"]) from error
 
 
 def _project(caller: Caller, slug: str | None) -> Project:

@@ -88,17 +88,23 @@ async function show(html, { started = false } = {}) {
   if (ran && left < ran) await refresh();
 }
 
+/** The list as it is asked for at this address, without what was typed being lost. */
 async function refresh() {
-  const rows = document.getElementById("sessions");
-  if (!rows) {
+  const list = document.getElementById("listing");
+  if (!list) {
     location.reload();
     return;
   }
-  const html = await (await send("/sessions/", { quiet: true })).text();
-  rows.replaceChildren(...fragment(`<table><tbody>${html}</tbody></table>`).querySelectorAll("tr"));
+  const page = fragment(await (await fetch(location.href)).text());
+  if (!document.querySelector(".list-search")) list.before(...page.querySelectorAll(".list-search"));
+  list.replaceWith(page.querySelector("#listing"));
   say("Import finished.");
 }
 
+/** Imports that this page has seen run, which it shows once they are done, too. */
+const watched = () => ({
+  watched: [...document.querySelectorAll("#jobs > :is(.job--queued, .job--running, .job--done)")].map(({ dataset }) => dataset.job).join(","),
+});
 const running = () => [...document.querySelectorAll("#jobs > :is(.job--queued, .job--running)")];
 
 /** How fast a job is, once it has run for some seconds. */
@@ -120,7 +126,7 @@ function schedule() {
   clearTimeout(timer);
   timer = setTimeout(async () => {
     try {
-      await show(await (await send("/jobs/", { quiet: true })).text());
+      await show(await (await send("/jobs/", { fields: watched(), quiet: true })).text());
       wait = POLL_MS;
     } catch {
       wait = Math.min(wait * 2, SLOWEST_POLL_MS);
@@ -130,7 +136,7 @@ function schedule() {
 }
 
 async function onJob(job, act) {
-  const response = await send(`/jobs/${job}/${act}`, { method: "POST" });
+  const response = await send(`/jobs/${job}/${act}`, { method: "POST", fields: watched() });
   show(await response.text());
   if (act === "cancel") toast("The import will stop after the current step.");
 }

@@ -2,7 +2,7 @@
  * The rows of the thread and the one among them that is current: it alone, with its controls, is
  * in the tab order (roving tabindex). Rows are articles; opened folds hold further ones.
  */
-import { feed } from "./session.js";
+import { feed, session } from "./session.js";
 
 const CONTROLS = "a[href], button, input, summary, [tabindex]";
 export const BARS_PX = 96;
@@ -50,8 +50,10 @@ function setTabbable(row, tabbable) {
   }
 }
 
-/** Take all of `root` out of the tab order, but for the current row. */
+/** Take all of `root` out of the tab order, but for the current row; who may only read can't switch. */
 export function tendTabOrder(root) {
+  // Rows are drawn once for everybody.
+  if (session.readOnly) for (const one of root.querySelectorAll(".toggle")) one.disabled = true;
   const current = document.getElementById(currentId) ?? feed.querySelector("article[data-key]");
   for (const control of root.querySelectorAll(CONTROLS)) {
     if (control.tabIndex === 0 && rowAt(control) !== current) control.tabIndex = -1;

@@ -78,11 +78,6 @@ def test_who_is_not_signed_in_is_asked_to(client: Client, db: None) -> None:
     assert client.get("/sessions/")["Location"].startswith("/sign-in")
 
 
-def test_a_script_gets_the_rows_alone(page: Page) -> None:
-    answer = page.client.get("/sessions/", headers={"HX-Request": "true"})
-    assert answer.content.decode().lstrip().startswith("<tr>")
-
-
 def test_the_source_of_a_session_is_the_agent_and_filters_the_list(page: Page) -> None:
     project = page.session.project
     for title, format_ in (

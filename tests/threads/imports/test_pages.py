@@ -9,6 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from contextstudio.accounts.jobs import queue, runner
 from contextstudio.accounts.models import Job, User
 from tests.threads.support.specimens import SPECIMENS
 from threads import imports
@@ -155,6 +156,21 @@ def test_a_large_file_becomes_a_job_that_can_be_cancelled_and_dismissed(
     assert "Cancelled" in browser.post(f"/jobs/{job.pk}/cancel").content.decode()
     browser.post(f"/jobs/{job.pk}/forget")
     assert not Job.objects.exists()
+
+
+def test_a_job_that_is_done_is_listed_with_its_report_where_it_was_watched(
+    browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "QUICK_BYTES", 10)
+    send(browser, file=file())
+    job = queue.claim()
+    assert job is not None
+    runner.run(job)
+    assert browser.get("/jobs/").content.strip() == b""
+    seen = browser.get("/jobs/", {"watched": str(job.pk)}).content.decode()
+    assert "1 session" in seen
+    assert f"/imports/{Import.objects.get().pk}/" in seen
+    assert browser.get("/jobs/", {"watched": "no id"}).status_code == 422
 
 
 def test_another_persons_jobs_are_not_listed(

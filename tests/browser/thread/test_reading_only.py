@@ -1,0 +1,44 @@
+"""Somebody who may only read sees how things stand, and nothing to press that would refuse."""
+
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import row, visit
+from tests.servers import Server
+
+pytestmark = pytest.mark.browser
+READER = ("create_user", "reader", "--project", "demo", "--role", "viewer")
+
+
+@pytest.fixture
+def reader(browser: Browser, server: Server) -> Iterator[Page]:
+    """A page of a viewer of the project."""
+    context = browser.new_context(base_url=server.url)
+    page = context.new_page()
+    page.goto(server.command(*READER))
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/sessions/**")
+    yield page
+    context.close()
+
+
+def test_a_viewer_sees_states_and_can_switch_nothing(
+    reader: Page, new_session: Callable[[int], str], api: httpx.Client
+) -> None:
+    session = new_session(12)
+    body = {"type": "digest", "start_idx": 2, "end_idx": 4, "summary": "They talked."}
+    assert api.post(f"/api/sessions/{session}/operations", json=body).is_success
+    visit(reader, session)
+    switch = row(reader, "o1").locator(".toggle")
+    expect(switch).to_have_text("On, digest o1")
+    expect(switch).to_be_disabled()
+    expect(switch.locator(".toggle-track")).to_be_hidden()
+    reader.get_by_role("button", name="Unfold digest o1").click()
+    expect(row(reader, "m3")).to_be_visible()
+    expect(switch).to_be_disabled()
+    reader.goto(f"/sessions/{session}/notes")
+    expect(reader.get_by_role("heading", name="STATE")).to_be_visible()
+    expect(reader.get_by_role("button", name="Have a model write it")).to_have_count(0)
