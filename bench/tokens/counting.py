@@ -38,7 +38,7 @@ def rows() -> Iterator[Row]:
     """The lines of the table: T1, T2, T3 of the plan for performance."""
     given = list(messages(COUNT))
     found = openai.read_messages(given)
-    tokens.counter(ENCODING)
+    tokens.is_accelerated(ENCODING)
     yield from _recount_after_an_edit(given, found)
     yield from _cold(found)
     yield from _warm(found)
@@ -149,11 +149,14 @@ def _in_process(way: str) -> float:
 def _first_count(way: str) -> float:
     found = list(_texts(openai.read_messages(list(messages(COUNT)))))
     if way == "ours":
+        tokens.is_accelerated(ENCODING)
         count: Callable[[str], int] = tokens.counter(ENCODING)
     else:
         encode = tokens._load_tiktoken(ENCODING)
         count = (
-            tokens._counting(encode) if way == "fallback" else lambda t: len(encode(t))
+            tokens.TokenCounter(encode)
+            if way == "fallback"
+            else lambda t: len(encode(t))
         )
     count("Warm up 1 2 3.")
     return _timed(lambda: [count(text) for text in found])

@@ -24,7 +24,8 @@ from contextstudio.accounts.jobs.workers import Workers
 from threads import tokens
 
 _SECONDS_TO_STOP = 5
-_SECONDS_BEFORE_WARMING = 3
+_WARMING = ((3, tokens.counter), (30, tokens.is_accelerated))
+"""After how many seconds what is loaded."""
 _LARGEST_FRAME = 64 * 1024
 
 
@@ -85,11 +86,12 @@ class Command(BaseCommand):
         # The application loads models of every app, so it comes after the checks above.
         from contextstudio.asgi import application  # noqa: PLC0415
 
-        # Loading the tokenizer takes seconds: the first who writes should not wait for it, nor
-        # those for whom the server has just come back.
-        warming = Timer(_SECONDS_BEFORE_WARMING, tokens.counter, (tokens.DEFAULT,))
-        warming.daemon = True
-        warming.start()
+        # Loading what counts tokens takes a processor seconds: the first who writes should not
+        # wait for it, nor those for whom the server has just come back.
+        for seconds, load in _WARMING:
+            warming = Timer(seconds, load, (tokens.DEFAULT,))
+            warming.daemon = True
+            warming.start()
 
         config = uvicorn.Config(
             application,
