@@ -211,15 +211,24 @@ def empty_server(tmp_path: Path) -> Iterator[Server]:
     _end(server)
 
 
-@pytest.fixture(scope="module")
-def server(start_server: StartServer) -> Server:
-    """One server for all tests of a module."""
-    return start_server()
+@pytest.fixture(scope="session")
+def server(
+    first_start: Server, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """One server for all tests that do no more than call it.
+
+    To start one and load its tokenizer takes longer than most of them.
+    """
+    yield from started_copy(first_start, tmp_path_factory.mktemp("server"))
 
 
-def started_copy(first: Server, folder: Path) -> Iterator[Server]:
-    """A server that begins where another has stopped; it is gone when this goes on."""
+def started_copy(first: Server, folder: Path, **variables: str) -> Iterator[Server]:
+    """A server that begins where another has stopped; it is gone when this goes on.
+
+    Its environment has these variables besides.
+    """
     for server in stopped_copy(first, folder):
+        server.variables |= variables
         yield server.start()
 
 

@@ -7,18 +7,22 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.servers import Server, StartServer
+from tests.servers import Server, started_copy
 
 from .provider import Provider, running_provider
 
 
-@pytest.fixture(scope="module")
-def proxying_server(start_server: StartServer) -> Iterator[Server]:
-    """One server for all tests of a module."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS", "1")
-        patch.setenv("CONTEXTSTUDIO_UPSTREAM_TIMEOUT", "5")
-        yield start_server()
+@pytest.fixture(scope="session")
+def proxying_server(
+    first_start: Server, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """One server for all tests of the proxy: what a test finds there is told from the rest."""
+    yield from started_copy(
+        first_start,
+        tmp_path_factory.mktemp("proxying"),
+        CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS="1",
+        CONTEXTSTUDIO_UPSTREAM_TIMEOUT="5",
+    )
 
 
 @pytest.fixture
