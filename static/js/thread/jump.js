@@ -51,22 +51,26 @@ async function bringKey(fields) {
   return { ...at, row };
 }
 
-/** Rows above get their real height as they are drawn: look again until it stands still. */
-async function settleOn(spot, block, focus = true) {
+/** Rows above get their real height as they are drawn: scroll again until it stands still. */
+async function standStill(spot, scroll) {
   let last = NaN;
   let moved = false;
   const stop = () => { moved = true; };
   addEventListener("wheel", stop, { once: true, passive: true });
-  if (focus) focusRow(rowAt(spot), { block });
-  else makeCurrent(rowAt(spot));
   for (let round = 0; round < 5 && !moved && spot.isConnected; round += 1) {
-    spot.scrollIntoView({ block });
+    scroll();
     await frame();
     const { top } = spot.getBoundingClientRect();
     if (Math.abs(top - last) < 1) break;
     last = top;
   }
   removeEventListener("wheel", stop);
+}
+
+async function settleOn(spot, block, focus = true) {
+  if (focus) focusRow(rowAt(spot), { block });
+  else makeCurrent(rowAt(spot));
+  await standStill(spot, () => spot.scrollIntoView({ block }));
   spot.classList.add("is-found");
   setTimeout(() => spot.classList.remove("is-found"), 4000);
 }
@@ -127,8 +131,29 @@ define({
   last: () => toEnd(session.total - 1, "end"),
 });
 
-/** An address that ends in #n-m12 leads to that message. */
+/** An address that ends in #n-m12 leads to that message; a page that is shown again, to where one was. */
 export function followAddress() {
+  addEventListener("pagehide", leavePlace);
+  const [{ type }] = performance.getEntriesByType("navigation");
+  const place = JSON.parse(sessionStorage.getItem(placeName) ?? "null");
   const key = keyOfHash(location.hash);
-  if (key) jumpTo(key);
+  if (type !== "navigate" && place) returnTo(place);
+  else if (key) jumpTo(key);
+}
+
+const placeName = `place:${session.id}:${session.view}`;
+
+/** The browser would keep a number of pixels, which are other rows once those above have their real height. */
+function leavePlace() {
+  const row = firstSeen();
+  if (!row) return;
+  const { top } = row.getBoundingClientRect();
+  sessionStorage.setItem(placeName, JSON.stringify({ key: row.dataset.key, top }));
+}
+
+async function returnTo({ key, top }) {
+  history.scrollRestoration = "manual";
+  const at = rowOf(key) ? null : await bringKey({ key });
+  const row = rowOf(key) ?? at?.row;
+  if (row) await standStill(row, () => scrollBy({ top: row.getBoundingClientRect().top - top, behavior: "instant" }));
 }

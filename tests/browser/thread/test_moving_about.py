@@ -246,3 +246,31 @@ def test_the_palette_asks_for_a_number_where_one_goes_to_a_message(
     expect(page.locator("#palette-none")).to_have_text("Type the number of a message.")
     page.keyboard.type("nowhere")
     expect(page.locator("#palette-none")).to_have_text("No command matches.")
+
+
+PLACE = """() => {
+  const seen = [...document.querySelectorAll('article[data-key]')]
+    .find((row) => row.getBoundingClientRect().bottom > 200);
+  return `${seen?.id} ${Math.round(seen?.getBoundingClientRect().top)}`;
+}"""
+
+
+def test_a_reload_and_the_way_back_lead_to_the_rows_that_were_read(
+    long_page: Page, long_session: str
+) -> None:
+    go_to(long_page, 1500)
+    expect(row(long_page, "m1500")).to_be_focused()
+    long_page.mouse.move(700, 500)
+    long_page.mouse.wheel(0, 4000)  # past rows whose height only this page knows
+    expect(row(long_page, "m1500")).not_to_be_in_viewport()
+    place = long_page.evaluate(PLACE)
+    stands = f"(place) => ({PLACE})() === place"
+    long_page.wait_for_function(stands, arg=place)
+    long_page.reload()
+    long_page.wait_for_function(stands, arg=place)
+    long_page.goto("/sessions/")
+    long_page.go_back()
+    long_page.wait_for_function(stands, arg=place)
+    long_page.goto("/sessions/")
+    visit(long_page, long_session)
+    expect(row(long_page, "m0")).to_be_in_viewport()
