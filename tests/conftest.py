@@ -71,6 +71,16 @@ def pytest_collection_modifyitems(
     items.sort(key=lambda item: SERVERS.isdisjoint(getattr(item, "fixturenames", ())))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no cycles among modules and tests while they are loaded."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
     """Let the collector of cycles pass over what lasts as long as the run.
