@@ -66,6 +66,8 @@ class Faults(list[str]):
     def __init__(self) -> None:
         super().__init__()
         self._expected: list[str] = []
+        self.is_over = False
+        """Whether the window is being closed: what that cuts short is no fault."""
 
     def expect(self, words: str) -> None:
         """Pass over faults that contain these words."""
@@ -110,6 +112,8 @@ def context(
     window.set_default_timeout(PATIENCE_MS)
     window.on("page", lambda page: _watch(page, faults))
     yield window
+    window.cookies()  # whatever happened before has been told by now
+    faults.is_over = True
     window.close()
     faults.extend(["a CSP report"] * (server.log.count("CSP report") - reported))
 
@@ -128,7 +132,7 @@ def _watch(page: Page, faults: Faults) -> None:
             faults.append(
                 f"console: {message.text} ({message.location.get('url', '')})"
             )
-            if message.type == "error"
+            if message.type == "error" and not faults.is_over
             else None
         ),
     )

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from operations.context.comparison import broken, earliest, first_broken, thread_with
@@ -51,6 +51,8 @@ class LedgerRow:
     """Messages with signed reasoning that would hold without it, and no longer does."""
     exact: bool
     """Whether contexts were compared; else it was read off the thread."""
+    in_the_way: tuple[Key, ...] = ()
+    """Of a proposal that can't be accepted: the operations that it would cut through."""
     is_to_save: bool = True
     """Whether it is there to save tokens; see `is_to_save`."""
     frame: int = 0
@@ -165,7 +167,26 @@ def rows_tried(
     layers, messages = context.assembly.layers, context.built.messages
     layout = layout_of(tried, layers, messages, waiting=keys)
     found = first_changes(tried, layout, waiting, cut=_is_cut(context))
-    return _rows(context, found, waiting, waits=True)
+    rows = _rows(context, found, waiting, waits=True)
+    return [replace(row, in_the_way=_in_the_way(tried, row.operation)) for row in rows]
+
+
+def _in_the_way(tried: Thread, key: Key | None) -> tuple[Key, ...]:
+    """What keeps a proposal from being accepted: not another one that may never be, either."""
+    number = entry_number(key or "") or 0
+    report, log = tried.report(number), tried.log
+    if report.status is not Status.CONFLICT:
+        return ()
+    bundle = log.at(number).bundle
+    return tuple(
+        other
+        for other in report.operations
+        if (recorded := log.edit(other))
+        and (
+            recorded.state is not EditState.PROPOSED
+            or (bundle is not None and recorded.entry.bundle == bundle)
+        )
+    )
 
 
 def _frame(context: Context, edit: Edit) -> int:

@@ -1,7 +1,8 @@
 """What operations cost and save, in sentences for the drawer: asked for once it is looked at."""
 
 import uuid
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,10 +16,12 @@ from operations.context.services import MOST_UNASKED
 from operations.domain.ledger.ledger import Bill
 from operations.domain.ledger.money import dollars
 from operations.domain.providers import PROVIDERS
-from operations.domain.tree.key import Key
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, entry_number
 from operations.domain.tree.status import Status
 from operations.edits.own_entries import staged_keys
 from operations.log.selectors import load_thread
+from operations.messages.names import name_of
 from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
@@ -37,12 +40,12 @@ def lines(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     if session.message_count > MOST_UNASKED and not request.GET.get("asked"):
         return render(request, "operations/ledger/ledger.html", {"may_ask": True})
     found = estimate(session, staged_keys(session, caller))
+    thread = load_thread(session)
     waiting = frozenset(
-        report.key
-        for report in load_thread(session).operations
-        if report.status is Status.PROPOSED
+        report.key for report in thread.operations if report.status is Status.PROPOSED
     )
-    context = {"lines": lines_of(found, waiting), "note": note_of(found)}
+    told = blocked_lines(thread, found.rows, lines_of(found, waiting))
+    context = {"lines": told, "note": note_of(found)}
     return render(request, "operations/ledger/ledger.html", context)
 
 
@@ -83,6 +86,28 @@ def lines_of(found: LedgerEstimate, waiting: frozenset[Key]) -> list[LedgerLine]
     if found.together is not None:
         lines.append(line_of(found.together, prices, key=STAGED, lead="Together: "))
     return lines
+
+
+def blocked_lines(
+    thread: Thread, rows: Sequence[LedgerRow], lines: Sequence[LedgerLine]
+) -> list[LedgerLine]:
+    """The lines, with one for each proposal that can't be accepted, and for its bundle."""
+    told = {line.key: line for line in lines}
+    bundles: Counter[str] = Counter()
+    for row in rows:
+        if row.operation is None or not row.in_the_way:
+            continue
+        named = ", ".join(name_of(thread, key) for key in row.in_the_way)
+        text = f"Can’t be accepted: it would cut through {named}"
+        told[row.operation] = LedgerLine(row.operation, text, never=True)
+        bundle = thread.log.at(entry_number(row.operation) or 0).bundle
+        bundles.update([str(bundle)] if bundle else [])
+    for bundle, count in bundles.items():
+        key = f"{_WAITING}{bundle}"
+        said = f"{told[key].text}. " if key in told else ""
+        text = f"{said}{count:,} can’t be accepted"
+        told[key] = LedgerLine(key, text, never=True)
+    return list(told.values())
 
 
 def note_of(found: LedgerEstimate | BundleTrial) -> str:

@@ -96,6 +96,7 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
         "waiting": _decisions(look, asked.rows),
         "operations": _reaching(look, listed.rows, turns),
         "gone": _reaching(look, taken_back.rows, turns),
+        "gone_title": _gone_title(thread),
         "older": len(waiting) + rest + gone - listed_in_all,
         "shows_more": show_more,
         "awaits_costs": look.session.message_count <= MOST_UNASKED,
@@ -108,6 +109,12 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
 
 def _count(thread: Thread, statuses: AbstractSet[Status]) -> int:
     return sum(thread.statuses[status] for status in statuses)
+
+
+def _gone_title(thread: Thread) -> str:
+    named = ((Status.REVERTED, "reverted"), (Status.REJECTED, "rejected"))
+    words = [word for status, word in named if thread.statuses[status]]
+    return " and ".join(words).capitalize()
 
 
 def _reaching(

@@ -15,6 +15,7 @@ from operations.domain.tree.span import Span
 from operations.domain.tree.status import Status
 from operations.messages.names import extent_of, name_of
 from operations.requests import View
+from threads.rendering.hidden import visible
 
 from .changes import ShownChange
 from .look import Look
@@ -63,6 +64,8 @@ class Note:
     spans: tuple[Span, ...] = ()
     """The first stretches of text that it would change, and how many more there are."""
     more: int = 0
+    why: str = ""
+    """What its author says it is for; a bundle says it as its name."""
     under: str = ""
     """When it would apply, where it has a condition: `while brief is active`."""
     words: ShownWords | None = None
@@ -126,13 +129,15 @@ def _mark(look: Look, mark: Mark) -> Note | None:
     number = recorded.entry.number
     shown = range(len(messages_of(edit)) if waits else 0)
     is_compared = waits and edit.kind == "revise" and op.count <= MOST_COMPARED
+    part = part_of(look, op.key) if waits else None
     return Note(
         kind="staged" if op.staged else _KINDS[Status(op.status)],
         op=op,
         below=mark.behind,
         may_decide=look.may_decide,
         may_unstage=look.may_edit,
-        part=part_of(look, op.key) if waits else None,
+        part=part,
+        why=visible(op.title) if waits and part is None else "",
         shows=tuple(made_key(number, place) for place in shown),
         compares=named_keys(edit) if is_compared else (),
         spans=tuple(spans[:MOST_CHANGES]),

@@ -49,13 +49,14 @@ export function rememberFocus(element = document.activeElement) {
   const named = element?.closest?.("[data-operation]");
   const operation = !row || row.contains(named) ? named?.dataset.operation : undefined;
   const control = action && `[data-action="${action}"]:not([disabled])`;
-  const instead = row && takingThePlaceOf(row);
+  const instead = row ? takingThePlaceOf(row) : nextToDecide(element);
+  const panelId = element?.closest?.("[role=tabpanel]")?.id ?? "";
 
   function restore() {
     const here = document.activeElement;
     if (here && here !== document.body && here.isConnected) return;
     if (!element || element === document.body) return;
-    const panel = document.getElementById(holder?.closest("[role=tabpanel]")?.id ?? "");
+    const panel = document.getElementById(panelId);
     (again() ?? instead?.() ?? panel)?.focus({ preventScroll: true });
   }
 
@@ -80,6 +81,19 @@ export function rememberFocus(element = document.activeElement) {
   }
 
   return { restore };
+}
+
+/**
+ * Answers, after a swap, the decision that comes next in the drawer where `element` was in one: itself,
+ * not its button, for a key that is held down must not decide on it as well.
+ */
+function nextToDecide(element) {
+  const at = element?.closest?.(".decision");
+  if (!at) return null;
+  const ids = [...document.querySelectorAll("#drawer .decision")].map(({ id }) => id);
+  const place = ids.indexOf(at.id);
+  const near = [...ids.slice(place + 1), ...ids.slice(0, place).reverse()];
+  return () => near.map((id) => document.getElementById(id)).find((one) => one?.offsetParent) ?? null;
 }
 
 /** Answers, after a swap, the row that stands where `row` stood: behind the one before it. */

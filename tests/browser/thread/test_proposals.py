@@ -62,3 +62,33 @@ def test_the_keys_go_through_what_stands_beside_the_thread_without_moving_it(
         press(page, "Tab")
         assert page.evaluate("scrollY") == before
     assert page.evaluate("!document.activeElement.closest('#drawer')")
+
+
+def test_after_a_decision_in_the_drawer_the_next_has_the_focus(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread()
+    edits = [{"type": "snip", "range": [at, at], "propose": True} for at in (2, 6, 10)]
+    record(api, session, "bundles", {"title": "Tidy up", "operations": edits})
+    for at in (14, 18):
+        edit = {"type": "snip", "range": [at, at], "propose": True}
+        record(api, session, "operations", edit)
+    drawer = page.locator("#drawer")
+    expect(drawer.locator("#d-o5")).to_be_visible()
+    drawer.get_by_role("button", name="Accept snip o5").focus()
+    press(page, "Enter")
+    expect(drawer.locator("#d-o4")).to_be_focused()
+    press(page, "A")
+    bundle = drawer.locator(".decision[data-bundle]")
+    expect(bundle).to_be_focused()
+    drawer.get_by_text("One by one").click()
+    drawer.get_by_role("button", name="Reject snip o2").focus()
+    press(page, "Enter")
+    expect(drawer.locator("#d-o1")).to_be_focused()
+    expect(bundle).to_contain_text("Accept all 2")
+    bundle.focus()
+    press(page, "a")
+    expect(drawer.locator("#panel-operations")).to_be_focused()
+    expect(row(page, "o1")).to_be_visible()
+    expect(row(page, "o2")).to_have_count(0)
+    expect(row(page, "o3")).to_be_visible()

@@ -149,6 +149,9 @@ def test_the_drawer_asks_for_a_line_of_each_operation(page: Page) -> None:
     panel = page.client.get(f"/sessions/{page.session.pk}/panel").content.decode()
     assert panel.count('class="op-cost" data-late=') == 3
     assert panel.count("data-awaited") == 2  # a tag will have no line
+    page.edit("tag", targets="m2", tags="y", propose="1")
+    panel = page.client.get(f"/sessions/{page.session.pk}/panel").content.decode()
+    assert panel.count("data-awaited") == 2  # nor has a proposed one
     with patch("operations.editor.panels.drawer.MOST_UNASKED", 10):
         panel = page.client.get(f"/sessions/{page.session.pk}/panel").content.decode()
     assert "data-awaited" not in panel

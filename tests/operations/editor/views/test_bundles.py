@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from collections.abc import Callable
 
 import pytest
 
@@ -169,3 +170,35 @@ def test_a_bundle_of_another_session_is_not_found(
 def test_a_bundle_has_no_targets_to_widen(page: Page, editor: User) -> None:
     made = together(editor, page.session)
     assert page.post(f"bundles/{bundle_of(made)}/widen").status_code == 404
+
+
+def test_the_members_of_a_bundle_don_t_repeat_what_it_says(
+    page: Page, editor: User
+) -> None:
+    together(editor, page.session, propose=True)
+    said = panel(page)
+    assert said.count("Spring cleaning proposed") == 1
+    members = said.split("One by one")[1]
+    assert "Snip o3 #10 proposed In the thread:" in members
+    assert "Snip o1 #0 proposed In the thread:" in members
+
+
+def test_what_was_rejected_is_accepted_later(page: Page, editor: User) -> None:
+    made = together(editor, page.session, propose=True)
+    page.post(f"bundles/{bundle_of(made)}/reject")
+    said = panel(page)
+    assert "Rejected 1 Spring cleaning 3 operations" in said
+    assert "Accept Spring cleaning One by one" in said
+    page.post(f"bundles/{bundle_of(made)}/accept")
+    page.post("operations/o1/revert")
+    assert "Reverted 1 Snip o1" in panel(page)
+
+
+def test_who_may_not_review_is_offered_nothing_on_what_was_rejected(
+    page: Page, editor: User, open_page: Callable[..., Page], viewer: User
+) -> None:
+    made = together(editor, page.session, propose=True)
+    page.post(f"bundles/{bundle_of(made)}/reject")
+    said = panel(open_page(viewer))
+    assert "rejected" in said
+    assert "Accept" not in said

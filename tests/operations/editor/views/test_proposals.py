@@ -153,6 +153,7 @@ def test_a_proposal_without_a_title_does_not_repeat_its_heading(
         title="Seen twice",
     )
     assert "editor, just now : Seen twice. In the thread:" in said_in(page.get("panel"))
+    assert notes(page)[1].endswith("Reject snip o2 Seen twice")
 
 
 def test_proposals_of_one_bundle_are_one_in_the_thread(
@@ -190,7 +191,7 @@ def test_what_is_left_of_a_bundle_is_decided_on_alone(page: Page, editor: User) 
     patch = page.post("operations/o1/accept").content.decode()
     assert 'Accept<span class="vh"> snip o2' in patch
     (left,) = notes(page)
-    assert left.endswith("Accept snip o2 Reject snip o2")
+    assert left.endswith("Accept snip o2 Reject snip o2 Spring cleaning")
 
 
 def test_the_outline_names_a_bundle_once(page: Page, editor: User) -> None:
@@ -243,6 +244,30 @@ def test_a_bundle_that_can_t_be_accepted_whole_offers_the_others(
     assert "Snip #4 accepted" in said_in(accepted)
     assert "Still waiting: digest o3, digest o4." in said_in(accepted)
     assert notes(page)[0].startswith("Spring cleaning proposed 2 operations")
+
+
+def test_the_drawer_says_beforehand_what_can_t_be_accepted(
+    page: Page, editor: User
+) -> None:
+    bundle = crossing(page, editor)
+    told = dict(
+        re.findall(
+            r'data-late="([^"]*)">(.*?)</p>', page.get("ledger").content.decode()
+        )
+    )
+    assert told["o3"].endswith("Can’t be accepted: it would cut through snip o1")
+    assert told[f"waiting-{bundle}"].endswith("2 can’t be accepted")
+    assert "Can’t" not in told["o2"]
+
+
+def test_another_proposal_keeps_none_from_being_accepted(
+    page: Page, editor: User
+) -> None:
+    ends = said("Ends", "system")
+    for first in (2, 3, 4):
+        targets = (f"m{first}", f"m{first + 1}")
+        propose(page, editor, Digest(targets=targets, messages=ends))
+    assert "Can’t be accepted" not in page.get("ledger").content.decode()
 
 
 def test_where_none_can_be_accepted_there_is_no_other_to_accept(
