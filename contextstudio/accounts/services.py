@@ -189,7 +189,7 @@ def sign_in(
     user = authenticate(request, username=username, password=password)
     if not isinstance(user, User):
         raise errors.Unauthenticated(
-            "The name or the password is wrong.", code="wrong_password"
+            "The username or the password is wrong.", code="wrong_password"
         )
     for key, capacity, _ in buckets:
         give_back(key, capacity=capacity)

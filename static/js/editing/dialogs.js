@@ -129,6 +129,11 @@ function onAnswer(event) {
   opener?.restore();
 }
 
+/** What could not be estimated is no reason to wait. */
+function stopEstimating({ detail }) {
+  if (detail.elt.matches(".estimate")) detail.elt.replaceChildren();
+}
+
 /** The first thing to be mended gets the focus. */
 function onRefused({ detail }) {
   if (detail.target !== dialog) return;
@@ -152,6 +157,7 @@ export function watchDialogs() {
     for (const [name, value] of Object.entries(stamp())) event.detail.parameters[name] = value;
     if (session.stages) event.detail.parameters.stage = "1";
   });
+  for (const failure of ["htmx:sendError", "htmx:responseError"]) dialog.addEventListener(failure, stopEstimating);
   document.addEventListener("thread:asked", openAsked);
   dialog.addEventListener("htmx:beforeSwap", onAnswer);
   dialog.addEventListener("htmx:afterSwap", onRefused);

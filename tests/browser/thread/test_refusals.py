@@ -83,6 +83,21 @@ def test_a_dialog_that_could_not_be_opened_says_why(
     expect(page.locator("#toasts")).to_contain_text("may send 60")
 
 
+def test_a_dialog_says_that_it_estimates_and_stops_where_it_can_not(
+    page: Page, open_thread: OpenThread
+) -> None:
+    waiting: list[Route] = []
+    page.route("**/estimate", lambda route: waiting.append(route))
+    open_thread(12)
+    row(page, "m3").focus()
+    press(page, "s")
+    estimate = page.locator("#dialog .estimate")
+    expect(estimate).to_have_text("Estimating…")
+    page.wait_for_function("document.querySelector('.estimate.htmx-request')")
+    waiting[0].fulfill(status=502, content_type="text/html", body=GATEWAY)
+    expect(estimate).to_be_empty()
+
+
 def test_a_page_that_was_offline_for_a_moment_is_live_again(
     page: Page, open_thread: OpenThread
 ) -> None:

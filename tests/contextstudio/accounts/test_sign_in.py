@@ -149,7 +149,7 @@ def test_a_wrong_name_and_a_wrong_password_read_the_same(
     ]
     assert [answer.status_code for answer in answers] == [401, 401]
     sentences = [answer.context["form"].non_field_errors() for answer in answers]
-    assert sentences[0] == sentences[1] == ["The name or the password is wrong."]
+    assert sentences[0] == sentences[1] == ["The username or the password is wrong."]
 
 
 def test_guessing_is_stopped_even_for_the_right_password(

@@ -50,7 +50,7 @@ def test_a_wrong_password_is_said_and_the_name_is_kept(
     page.get_by_label("Name").fill("owner")
     page.get_by_label("Password").fill("guess")
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_text("The name or the password is wrong.")).to_be_visible()
+    expect(page.get_by_text("The username or the password is wrong.")).to_be_visible()
     expect(page.get_by_label("Name")).to_have_value("owner")
 
 
