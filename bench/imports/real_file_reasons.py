@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 _PAGE = "texts of the page"
 _ADDRESS = "addresses of files"
 _ID = "ids and hashes"
+_JUDGED = "what a test said of an answer"
 _STATE = "sealed states and ids of reasoning"
 
 REASONS: dict[str, dict[str, str]] = {
@@ -40,6 +41,13 @@ REASONS: dict[str, dict[str, str]] = {
         "summary": "a summary whose frame the fixture cut",
     },
     "letta": {"agents[[]].messages[[]].group_id": _ID},
+    "openai": {
+        "*.functions[[]].*": "definitions of tools",
+        "assessments[[]].feedback": _JUDGED,
+        "[[]].evaluation.feedback": _JUDGED,
+        "evaluation.explanation": _JUDGED,
+        "[[]].model": "names of models",
+    },
     "specstory": {
         "line: _*[*][*]_": "headings of who speaks",
         "line: <tool-use *": "tags of calls and thoughts",

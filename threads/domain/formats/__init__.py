@@ -147,6 +147,8 @@ def read(
             raise
         raise Invalid(_another(behind), code=ANOTHER) from error
     transcripts = [emptiness.understood(transcript, source) for transcript in read_]
+    if len(transcripts) > 1 and json_file.are_lists(json_file.first_lines(source)):
+        return transcripts
     # Said once: by the first, whose items are read first.
     return [
         replace(one, items=_SayingWhatIsLeft(one, source)) if not at else one

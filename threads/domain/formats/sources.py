@@ -28,6 +28,7 @@ SOURCES = {
     "crush": "Crush",
     "cursor": "Cursor",
     "cursor_cli": "Cursor",
+    "deepseek": "DeepSeek",
     "droid": "Droid",
     "droid_stream": "Droid",
     "gemini_cli": "Gemini CLI",

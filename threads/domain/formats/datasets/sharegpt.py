@@ -19,7 +19,7 @@ from threads.domain.formats import blocks
 from threads.domain.formats.arguments import parsed, read_call
 from threads.domain.formats.emptiness import NOT_UNDERSTOOD
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields, json_file, json_text
+from threads.domain.formats.io import fields, json_file, json_text, speakers
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.calls import CallIds
 from threads.domain.formats.kit.items import Item, Opener, items_in, opened, others
@@ -60,10 +60,12 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 def read_turn(turn: JSON) -> Message | None:
     """The message of a turn, calls and results still without ids; None where it is none."""
     if "from" not in (turn := fields.mapping(turn)):
-        try:
-            return openai.read_message(turn)
-        except Invalid:
-            return None
+        for given in (turn, speakers.message_in(turn)):
+            try:
+                return openai.read_message(given)
+            except Invalid:
+                continue
+        return None
     role = ROLES.get(fields.text(turn, "from").lower())
     if role is None:
         return None

@@ -1,8 +1,9 @@
 """What chat services give their users to take along."""
 
-from . import chatgpt, claude_ai, grok_com, librechat, open_webui_database
+from . import chatgpt, claude_ai, deepseek, grok_com, librechat, open_webui_database
 
 FORMATS = (
+    deepseek.FORMAT,
     chatgpt.FORMAT,
     claude_ai.FORMAT,
     open_webui_database.FORMAT,

@@ -152,6 +152,12 @@ def first_record(rows: list[bytes]) -> dict[str, Any] | None:
     return found[0] if len(found) > 1 else None
 
 
+def are_lists(rows: list[bytes]) -> bool:
+    """Whether the first lines are a list each, and no document that spans lines."""
+    found = [parsed(row) for row in rows[:2] if row.lstrip(json_text.BOM)[:1] == b"["]
+    return len(found) == 2 and all(isinstance(one, list) for one in found)
+
+
 def _parsed_object(row: bytes) -> dict[str, Any] | None:
     """The object of a line; None where it is none, as of a list on one line, which isn't parsed."""
     if not row.strip().removeprefix(json_text.BOM).lstrip().startswith(b"{"):

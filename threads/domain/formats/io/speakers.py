@@ -36,17 +36,23 @@ SUFFIX = re.compile(rf"(?<=.)({'|'.join(SPEAKING + ASKING + ANSWERING)})\Z")
 """What stands behind a name where it calls what somebody says: `HumanMessage`, `bot_response`."""
 SPEAKERS = ("role", "sender", "speaker", "author", "from", "type", "sender_type")
 """Members that name the speaker of a message, in their order."""
-TYPES = frozenset({"user", "human", "assistant", "ai", "bot", "chatbot"})
+TYPES = frozenset({"user", "human", "assistant", "ai", "bot", "chatbot", "agent"})
 """The names that are meant in a `type`, which `model` or `system` has of what nobody says too."""
 _USERS = {True: Role.USER, False: Role.ASSISTANT}
 _BOTS = {True: Role.ASSISTANT, False: Role.USER}
-FLAGS = {"is_user": _USERS, "isUser": _USERS, "is_bot": _BOTS, "isBot": _BOTS}
+FLAGS = {
+    **dict.fromkeys(("is_user", "isUser", "isCreatedByUser"), _USERS),
+    **dict.fromkeys(("is_bot", "isBot"), _BOTS),
+}
 """Members that say of a message whose it is by true or false."""
 WORDS = ("content", "text", "message", "msg", "mes", "body", "value")
 """Members that hold what is said in a message."""
 KEPT = ("id", "name", "tool_calls", "reasoning_content")
 """Members of such a message that are read beside them."""
-MOMENTS = ("timestamp", "created_at", "createdAt", "time", "date", "send_date")
+MOMENTS = (
+    *("timestamp", "created_at", "createdAt", "time", "date"),
+    *("send_date", "timeSent"),
+)
 BARE = frozenset(NAMES) - {"system", "customer", "agent", "support", "model", "llm"}
 """Names that call what somebody says without a suffix: `model` is one of a request's settings."""
 ROWS = {
@@ -61,6 +67,7 @@ ROWS = {
     ("instruction", "response"): "",
     ("message", "response"): "",
     ("message", "reply"): "",
+    ("q", "a"): "q",
     ("input", "response"): "input",
     ("input", "output"): "input",
 }
@@ -104,7 +111,7 @@ def message_in(record: Record) -> Record | None:
     if role is None or not (words or fields.items(record, "tool_calls")):
         return None
     kept = {name: record[name] for name in KEPT if name in record}
-    return {**_moment(record), **kept, "role": str(role), "content": words}
+    return {**moment_in(record), **kept, "role": str(role), "content": words}
 
 
 def stranger_in(record: Record) -> str:
@@ -138,7 +145,8 @@ def _words(record: Record) -> Iterator[JSON]:
     return (record[name] for name in WORDS if is_text(record.get(name)))
 
 
-def _moment(record: Record) -> Record:
+def moment_in(record: Record) -> Record:
+    """When something was said, as a member of a message."""
     moment = next((record[name] for name in MOMENTS if record.get(name)), None)
     return {} if moment is None else {"timestamp": moment}
 
@@ -181,7 +189,7 @@ def pair_messages(record: Record) -> list[Record]:
         return []
     sides = ((Role.USER, record[asked]), (Role.ASSISTANT, record[answered]))
     return [
-        {**_moment(record), "role": str(role), "content": said}
+        {**moment_in(record), "role": str(role), "content": said}
         for role, said in sides
         if said not in (None, "", [], {})
     ]

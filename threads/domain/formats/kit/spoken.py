@@ -45,12 +45,24 @@ def said_in(record: JSON) -> list[dict[str, Any]]:
     """The messages of a record in the published form, whatever it calls who says them."""
     if is_said(record):
         return [record]
-    if not isinstance(record, dict) or fields.text(record, "role") in ROLES:
+    if not isinstance(record, dict):
+        return []
+    if fields.text(record, "role") in ROLES and "content" in record:
         return []
     if (message := speakers.message_in(record)) is not None:
         return [message]
+    if held := held_in(record):
+        return [held]
     pair = speakers.pair_in(record)
     return [] if pair is None or pair.is_row else speakers.pair_messages(record)
+
+
+def held_in(record: dict[str, Any]) -> dict[str, Any]:
+    """The one message of the published forms that a record holds, with its time; else empty."""
+    if "role" in record:
+        return {}
+    found = [one for one in record.values() if is_said(one)]
+    return {**speakers.moment_in(record), **found[0]} if len(found) == 1 else {}
 
 
 def row_in(record: JSON) -> speakers.SpokenPair | None:

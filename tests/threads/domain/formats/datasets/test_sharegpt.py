@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.support import readings
 from tests.threads.support.readings import messages, read
 from tests.threads.support.transcripts import lines
 from threads.domain.formats.datasets import sharegpt
@@ -128,3 +129,9 @@ def test_values_of_every_kind_are_read(
 def test_a_set_without_turns_is_refused() -> None:
     with pytest.raises(Invalid, match="holds no messages"):
         sharegpt.read(io.BytesIO(b'[{"conversations": []}, 3]'), "")
+
+
+def test_turns_of_role_and_content_may_name_a_bot() -> None:
+    turns = [{"role": "user", "content": "Hi."}, {"role": "bot", "content": "Ho."}]
+    [found] = readings.read({"conversation": [*turns, {"role": "?", "content": "No."}]})
+    assert readings.told(found) == ["user: Hi.", "assistant: Ho.", "?"]

@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from tests.threads.support import readings
+from tests.threads.support.transcripts import lines
 from threads.domain.formats.io import source
 from threads.domain.formats.kit.chats import chat
 from threads.domain.formats.openai import messages as openai
@@ -35,3 +37,22 @@ def test_a_document_on_one_long_line_is_one_conversation(end: bytes) -> None:
 def test_long_lines_with_others_behind_them_are_json_lines() -> None:
     row = json.dumps({"messages": SAID}).encode()
     assert [len(one) for one in texts(row + b"\n" + row + b"\n")] == [6, 6]
+
+
+def test_a_list_of_messages_a_line_is_a_conversation_a_line() -> None:
+    said = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Ho."}]
+    for count in (2, 3):
+        found = readings.read(lines(*[said] * count))
+        assert [len(readings.messages(one)) for one in found] == [2] * count
+        assert [list(one.items) and one.warnings for one in found] == [[]] * count
+
+
+@pytest.mark.parametrize("name", ["response", "model_response", "output"])
+def test_a_reply_in_words_alone_answers_the_user_that_waits(name: str) -> None:
+    asked, told = {"role": "user", "content": "Hi."}, "assistant: Ho."
+    [found] = readings.read({"messages": [asked], name: "Ho.", "n": 1})
+    assert readings.told(found) == ["user: Hi.", told, "n"]
+    said = [asked, {"role": "assistant", "content": "Ho."}]
+    for messages, words in ((said, "Ha."), ([asked], " "), ([asked], "data: {}")):
+        [found] = readings.read({"messages": messages, name: words})
+        assert readings.events(found) == [name]

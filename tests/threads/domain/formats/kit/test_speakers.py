@@ -12,12 +12,24 @@ from threads.domain.formats.io import source
 ASKED, TOLD = "Where does the night ferry land?", "At the old pier."
 SAID = [f"user: {ASKED}", f"assistant: {TOLD}"]
 SENT = [{"sender": "user", "text": ASKED}, {"sender": "bot", "text": TOLD}]
+TYPED = [{"type": "user", "text": ASKED}, {"type": "agent", "text": TOLD}]
+ROLED = [{"role": "user", "text": ASKED}, {"role": "assistant", "text": TOLD}]
+HELD = [
+    {"sent": {"role": "user", "content": ASKED}, "functions": None},
+    {"sent": {"role": "assistant", "content": TOLD}, "functions": None},
+]
+OF_LIBRECHAT = [
+    {"sender": "User", "text": ASKED, "isCreatedByUser": True},
+    {"sender": "Fable 3", "text": TOLD, "isCreatedByUser": False},
+]
 HUMAN = [{"role": "human", "content": ASKED}, {"role": "ai", "content": TOLD}]
 PAIR = {"user_input": ASKED, "bot_response": TOLD}
 ROW = {"question": ASKED, "answer": TOLD}
 
 
-@pytest.mark.parametrize("said", [SENT, HUMAN, [PAIR]])
+@pytest.mark.parametrize(
+    "said", [SENT, HUMAN, TYPED, ROLED, HELD, OF_LIBRECHAT, [PAIR]]
+)
 def test_a_conversation_under_any_name_is_read(said: list[Any]) -> None:
     for data in (said, lines(*said), {"messages": said}, {"chat_history": said}):
         [found] = readings.read(data)
@@ -47,6 +59,11 @@ def test_rows_of_questions_and_answers_are_a_conversation_each() -> None:
         first, second = readings.read(data)
         assert (first.title, readings.told(first)) == ("Ferry", [*SAID, "context"])
         assert (readings.told(second), first.warnings) == (SAID, [])
+
+
+def test_questions_and_answers_by_their_first_letters_are_rows() -> None:
+    [found] = readings.read([{"q": ASKED, "a": TOLD}])
+    assert readings.told(found) == SAID
 
 
 def test_the_system_s_words_stand_before_a_row() -> None:

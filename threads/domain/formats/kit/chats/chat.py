@@ -91,8 +91,12 @@ def _is_open(members: Container[str | int]) -> bool:
 def _conversations(
     file: BinaryIO, dialect: ChatDialect, skipped: list[Warning]
 ) -> Iterator[Lines | Envelope]:
-    if json_file.first_record(_first_rows(file)) is not None:
-        if _are_messages(file, (line.span for line in source.lines(file))):
+    rows = _first_rows(file)
+    are_lists = json_file.are_lists(rows)
+    if are_lists or json_file.first_record(rows) is not None:
+        if not are_lists and _are_messages(
+            file, (line.span for line in source.lines(file))
+        ):
             yield Lines(file, dialect)
             return
         for line in json_file.lines(file, skipped):
@@ -108,14 +112,14 @@ def _conversations(
 
 def _are_messages(file: BinaryIO, spans: Iterable[ByteSpan]) -> bool | None:
     """Whether the first object that tells is a message, or one that holds some; None: none does."""
-    for span in spans:
+    for place, span in enumerate(spans):
         members = json_file.places(file, span, [])
         if "role" in members and "messages" not in members:
             return True
         held = (_inner(file, members, path, [])[1] for path in _holders(members))
         if any(map(_is_open, (members, *held))) or "requests" in members:
             return False
-        if speakers.may_speak(members):
+        if place < RECORDS or speakers.may_speak(members):
             record = json_file.known_value(file, span, [])
             if spoken.row_in(record):
                 return False

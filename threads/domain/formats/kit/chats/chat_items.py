@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import BinaryIO, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid, Place
@@ -27,6 +28,11 @@ PREFERRED = "preferred_output"
 """The messages that a row for training by preference wants after those of its `input`."""
 FLAT_REPLY = ("id", "model", "created", "usage", "choices")
 """Members of a response that stand beside the messages where a log is flat."""
+REPLIES = (
+    *("model_response", "assistant_response", "bot_response", "reply", "answer"),
+    *("completion", "output", "generated_text"),
+)
+"""Members that hold the reply to a request as its text alone."""
 SAID = frozenset(
     {"messages", "message", "system", "request", "response", "model", "title"}
     | {"strategy", "external_id", "session_id", "conversation_id", "format", "version"}
@@ -99,15 +105,19 @@ class Envelope(Conversation):
         last: Message | Event | None = None
         for last in self._messages():
             yield last
+        is_open = isinstance(last, Message) and last.role is Role.USER
+        worded = next(filter(self.members.__contains__, REPLIES), "") if is_open else ""
         if "response" in self.members:
-            replies = self._read("response", self._reply)
+            replies = self._read("response", partial(self._reply, is_open=is_open))
+        elif worded:
+            replies = self._read(worded, _in_words)
         else:
             replies = self._read("choices", self._flat_reply)
         for reply in replies:
             if not is_same(reply, last):
                 yield reply
         for name, span in self.members.items():
-            if name not in SAID and isinstance(name, str):
+            if name not in (*SAID, worded) and isinstance(name, str):
                 yield Event(name, span.record)
 
     def get(self, name: str) -> JSON:
@@ -119,14 +129,16 @@ class Envelope(Conversation):
         parts = blocks.read_content(content, ("system",))
         return Message(role=Role.SYSTEM, parts=parts) if parts else None
 
-    def _reply(self, response: JSON) -> Message | None:
-        """The message of a response, of this dialect or another."""
+    def _reply(self, response: JSON, is_open: bool) -> Message | None:
+        """The message of a response, of this dialect or another; words where a user waits."""
         whole = streams.at_once(self.dialect.format, response)
         self.warnings.extend(streams.other_choices(whole))
         if (found := self.dialect.read_reply(response)) is not None:
             return found
         inner = normalize.reply_in(response)
-        return self.dialect.read_message(inner, at=("response",)) if inner else None
+        if inner:
+            return self.dialect.read_message(inner, at=("response",))
+        return _in_words(response) if is_open else None
 
     def _messages(self) -> Iterator[Message | Event]:
         for name in ("messages", PREFERRED):
@@ -199,6 +211,15 @@ class Envelope(Conversation):
         return self.dialect.read_reply(response)
 
 
+def _in_words(reply: JSON) -> Message | None:
+    """The message of a reply that is kept as its text alone; a stream is none."""
+    if not isinstance(reply, str) or not reply.strip():
+        return None
+    if any(streams.events_of(reply)):
+        return None
+    return Message(role=Role.ASSISTANT, parts=(Text(reply),))
+
+
 def _plain(
     value: JSON, start: int, end: int, roles: Mapping[str, Role]
 ) -> Message | None:
@@ -226,6 +247,7 @@ def read_row(
         return [_item(row, dialect, warnings)]
     message = speakers.message_in(given)
     said = speakers.pair_messages(given) if message is None else [message]
+    said = said or [held for held in [spoken.held_in(given)] if held]
     if said:
         return [_item(row._replace(value=one), dialect, warnings) for one in said]
     if stranger := speakers.stranger_in(given):
