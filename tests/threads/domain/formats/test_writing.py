@@ -16,7 +16,7 @@ from tests.threads.support.strategies import texts
 from threads.domain import formats
 from threads.domain.formats.documents import markdown
 from threads.domain.formats.format import Heading
-from threads.domain.formats.openai import messages as openai
+from threads.domain.formats.kit import spoken
 from threads.domain.formats.openai.forms import write_message
 from threads.domain.message import Message, Role
 from threads.domain.part import (
@@ -247,7 +247,7 @@ def test_any_messages_make_a_body_of_the_right_shape(found: list[Message]) -> No
         assert form["role"] in ("user", "assistant")
         assert kinds == sorted(kinds, key=lambda kind: kind != "tool_result")
     for form in written("openai", *found)["messages"]:
-        assert form["role"] in openai.ROLES
+        assert form["role"] in spoken.ROLES
         assert "content" in form
 
 

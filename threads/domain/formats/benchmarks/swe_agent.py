@@ -17,6 +17,7 @@ from pathlib import PurePath
 
 from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit import spoken
 from threads.domain.formats.kit.items import Item
 from threads.domain.formats.kit.list_format import ListFormat, Values, each
 from threads.domain.formats.openai import messages as openai
@@ -105,7 +106,7 @@ def _message_of_mini(row: Element) -> Iterator[Item]:
     extra = fields.mapping(given, "extra")
     moment = fields.moment(extra.get("timestamp"))
     role = fields.text(given, "role")
-    if role not in openai.ROLES:
+    if role not in spoken.ROLES:
         kind = role or fields.text(given, "object", "type")
         yield Event(kind or "record", row.record, moment)
         return

@@ -34,12 +34,10 @@ NAME = "sharegpt"
 LABEL = "a ShareGPT data set"
 LISTS = ("conversations", "conversation")
 ROLES = {
-    **dict.fromkeys(("human", "user"), Role.USER),
-    **dict.fromkeys(("gpt", "assistant", "chatgpt", "bard", "bing"), Role.ASSISTANT),
-    **dict.fromkeys(("model", "bot", "function_call"), Role.ASSISTANT),
+    **speakers.NAMES,
+    "function_call": Role.ASSISTANT,
     **dict.fromkeys(("tool", "observation", "function_response"), Role.TOOL),
     **dict.fromkeys(("function", "tool_response", "ipython"), Role.TOOL),
-    "system": Role.SYSTEM,
 }
 CALL = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
 RESPONSE = re.compile(r"<tool_response>\s*(.*?)\s*</tool_response>", re.DOTALL)

@@ -26,6 +26,7 @@ NAMES = {
     ),
     **dict.fromkeys(("bot", "chatbot", "model", "llm"), Role.ASSISTANT),
     **dict.fromkeys(("gpt", "chatgpt", "claude", "gemini"), Role.ASSISTANT),
+    **dict.fromkeys(("bard", "bing"), Role.ASSISTANT),
     "system": Role.SYSTEM,
 }
 """Who somebody is, by a name in lower case without blanks and without what `SUFFIX` finds."""

@@ -26,7 +26,8 @@ DEEPEST = 4
 """Lists and objects, one in another, in which a conversation may stand."""
 UNSURE = 0.2
 """How much less a file is known by what is said in it than by how its messages stand."""
-ROLES = frozenset({"function", *(role.value for role in Role)})
+ROLES = {role.value: role for role in Role} | {"function": Role.TOOL}
+"""Roles of the published forms."""
 SIDES = frozenset({"user", "assistant"})
 NAMED = re.compile(r"history|chat|conversation|dialog|messages|turns|internal")
 """Members in which two texts in a list are a question and an answer: elsewhere so are tables."""

@@ -29,7 +29,6 @@ from threads.domain.part import JSON, Opaque, Part, Text, Thinking, ToolCall
 from . import forms
 from .forms import write, write_request_messages
 
-ROLES = {role.value: role for role in Role} | {"function": Role.TOOL}
 SAID_BY_ASSISTANTS = frozenset(
     {"tool_calls", "function_call", "refusal", "audio"}
     | {"reasoning", "reasoning_content", "thinking_blocks"}
@@ -63,9 +62,9 @@ def _read(
 ) -> Message:
     fields.require(message, dict, "a message", at)
     said = fields.require(message.get("role"), str, "a word", (*at, "role"))
-    role = ROLES.get(said)
+    role = spoken.ROLES.get(said)
     if role is None:
-        known = ", ".join(ROLES)
+        known = ", ".join(spoken.ROLES)
         raise Invalid(f"A message's role is one of {known}.", at=(*at, "role"))
     parts = forms.read_public_parts(message, role, at)
     if parts is None:
@@ -199,7 +198,7 @@ def _score(sample: Sample) -> float:
 
     Little for a conversation that stands among other things.
     """
-    messages = chat.opening(sample, ROLES)
+    messages = chat.opening(sample, spoken.ROLES)
     has_choices = any("choices" in chat.opened(row) for row in sample.rows)
     if messages or has_choices:
         return _score_of(messages, has_choices)

@@ -8,8 +8,8 @@ from threads.domain.formats import blocks
 from threads.domain.formats.arguments import read_call
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit import spoken
 from threads.domain.formats.kit.items import Item, summarized
-from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role
 from threads.domain.part import (
     Image,
@@ -96,7 +96,7 @@ def _message(event: dict[str, Any]) -> Message:
     given = fields.require(
         event.get("llm_message"), dict, "a message", ("llm_message",)
     )
-    role = openai.ROLES.get(fields.text(given, "role"), Role.USER)
+    role = spoken.ROLES.get(fields.text(given, "role"), Role.USER)
     said = _content([*_list(given, "content"), *_list(event, "extended_content")])
     calls = (_call(call) for call in fields.items(given, "tool_calls"))
     return Message(

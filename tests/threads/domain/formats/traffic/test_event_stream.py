@@ -158,7 +158,9 @@ def test_a_log_may_hold_a_stream_as_its_response(form: str) -> None:
         assert readings.messages(found)[-1].usage == FORMS[form][2]
 
 
-def test_a_response_that_is_another_text_or_list_stays_an_event() -> None:
-    for response in ("It failed.", [{"message": "It failed."}]):
-        [found] = readings.read({"messages": [ASKED], "response": response})
-        assert readings.events(found) == ["response"]
+def test_a_response_that_is_another_text_is_the_answer_and_a_list_an_event() -> None:
+    [found] = readings.read({"messages": [ASKED], "response": "At the pier."})
+    assert readings.told(found)[1:] == ["assistant: At the pier."]
+    listed = [{"message": "It failed."}]
+    [found] = readings.read({"messages": [ASKED], "response": listed})
+    assert readings.events(found) == ["response"]

@@ -1,6 +1,15 @@
 """Replies of Anthropic's Messages."""
 
-from .stream import Assembler, JSONObject, ReplyTokens, added, count, given, parse
+from .stream import (
+    Assembler,
+    JSONObject,
+    ReplyTokens,
+    added,
+    count,
+    given,
+    in_order,
+    parse,
+)
 
 _TEXTS = {
     "text_delta": "text",
@@ -46,14 +55,12 @@ class AnthropicAssembler(Assembler):
                 delta.get("citation"),
             ]
         elif (name := _TEXTS.get(str(kind))) is not None:
-            piece = "partial_json" if name == "partial_json" else name
-            added(block, name, delta.get(piece))
+            added(block, name, delta.get(name))
 
     def whole(self) -> JSONObject | None:
         """The message with its blocks."""
         if self._blocks:
-            blocks = [block for _, block in sorted(self._blocks.items())]
-            self.response["content"] = [_whole(block) for block in blocks]
+            self.response["content"] = list(map(_whole, in_order(self._blocks)))
             self.response.setdefault("role", "assistant")
         return self.response if self.response.get("content") else None
 

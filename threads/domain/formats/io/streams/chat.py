@@ -1,8 +1,19 @@
 """Replies of OpenAI's Chat Completions, and of the many that speak it."""
 
+from dataclasses import replace
 from typing import Any
 
-from .stream import Assembler, JSONObject, ReplyTokens, added, count, given, parse
+from .stream import (
+    Assembler,
+    JSONObject,
+    ReplyTokens,
+    added,
+    count,
+    given,
+    in_order,
+    parse,
+    tokens_of,
+)
 
 _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
 
@@ -39,7 +50,7 @@ class _Choice:
 
     def message(self) -> JSONObject | None:
         """The message; None where it says nothing."""
-        calls = [call for _, call in sorted(self._calls.items()) if _is_named(call)]
+        calls = [call for call in in_order(self._calls) if _is_named(call)]
         said = self._said | ({"tool_calls": calls} if calls else {})
         return None if len(said) == 2 and said["content"] is None else said
 
@@ -92,14 +103,10 @@ class ChatAssembler(Assembler):
     def tokens(self) -> ReplyTokens:
         """As `usage` has them; DeepSeek's names for what was cached are understood too."""
         usage = self.response.get("usage")
-        cached = count(usage, "prompt_tokens_details", "cached_tokens")
-        if cached is None:
-            cached = count(usage, "prompt_cache_hit_tokens")
-        return ReplyTokens(
-            input=count(usage, "prompt_tokens"),
-            cached=cached,
-            output=count(usage, "completion_tokens"),
-        )
+        found = tokens_of(usage, "prompt_tokens", "completion_tokens")
+        if found.cached is None:
+            return replace(found, cached=count(usage, "prompt_cache_hit_tokens"))
+        return found
 
 
 def _add_function(known: JSONObject, piece: JSONObject) -> None:

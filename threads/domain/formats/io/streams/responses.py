@@ -1,6 +1,14 @@
 """Replies of OpenAI's Responses."""
 
-from .stream import Assembler, JSONObject, ReplyTokens, added, count, parse
+from .stream import (
+    Assembler,
+    JSONObject,
+    ReplyTokens,
+    added,
+    in_order,
+    parse,
+    tokens_of,
+)
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 _TEXTS = {
@@ -41,8 +49,7 @@ class ResponsesAssembler(Assembler):
     def whole(self) -> JSONObject | None:
         """The response with its items."""
         if not self.response.get("output"):
-            items = [item for _, item in sorted(self._items.items())]
-            self.response["output"] = items
+            self.response["output"] = in_order(self._items)
         return self.response
 
     def said(self) -> list[JSONObject]:
@@ -59,12 +66,7 @@ class ResponsesAssembler(Assembler):
     @property
     def tokens(self) -> ReplyTokens:
         """As `usage` has them."""
-        usage = self.response.get("usage")
-        return ReplyTokens(
-            input=count(usage, "input_tokens"),
-            cached=count(usage, "input_tokens_details", "cached_tokens"),
-            output=count(usage, "output_tokens"),
-        )
+        return tokens_of(self.response.get("usage"), "input_tokens", "output_tokens")
 
 
 def _add(item: JSONObject, kind: str, member: str, event: JSONObject) -> None:

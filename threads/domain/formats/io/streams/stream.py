@@ -122,3 +122,17 @@ def count(usage: Any, *names: str) -> int | None:
     for name in names:
         usage = usage.get(name) if isinstance(usage, dict) else None
     return usage if type(usage) is int and usage >= 0 else None
+
+
+def in_order(pieces: dict[int, JSONObject]) -> list[JSONObject]:
+    """Pieces by their indexes, which need not have come in their order."""
+    return [piece for _, piece in sorted(pieces.items())]
+
+
+def tokens_of(usage: Any, asked: str, said: str) -> ReplyTokens:
+    """What OpenAI's `usage` says, by its names for what was asked and what was said."""
+    return ReplyTokens(
+        input=count(usage, asked),
+        cached=count(usage, f"{asked}_details", "cached_tokens"),
+        output=count(usage, said),
+    )

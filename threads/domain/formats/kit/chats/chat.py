@@ -33,7 +33,7 @@ from . import sessions
 from .chat_items import PREFERRED, SAID, ChatDialect, Envelope, Lines
 from .chat_rows import Rows, by_session
 
-IDS = ("external_id", "session_id", "conversation_id")
+IDS = ("external_id", "session_id", *speakers.SESSIONS)
 """Members that name the conversation; `id` is a request's."""
 HOLDERS = (
     *(("request",), ("params",), ("body",)),

@@ -35,7 +35,7 @@ REPLIES = (
 """Members that hold the reply to a request as its text alone."""
 SAID = frozenset(
     {"messages", "message", "system", "request", "response", "model", "title"}
-    | {"strategy", "external_id", "session_id", "conversation_id", "format", "version"}
+    | {"strategy", "external_id", "format", "version", *speakers.SESSIONS}
     | {PREFERRED, *FLAT_REPLY}
 )
 """Members that are read; each other one (`tools`, `temperature`) is an event behind them."""

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.io.speakers import SESSIONS
+from threads.domain.formats.kit import spoken
 from threads.domain.formats.sample import RECORDS
 from threads.domain.part import JSON
 from threads.domain.transcript import Warning
 
-SIDES = frozenset({"user", "assistant"})
 LONG_ID = 8
 """Characters of the shortest name, digits among them, by which a conversation is known again."""
 
@@ -67,7 +67,7 @@ def of_rows(
     for member in SESSIONS:
         if any(_named(value, member) for value in first):
             found = _by(member, rows(), speakers)
-            if len(found) > 1 and any(one.sides >= SIDES for one in found):
+            if len(found) > 1 and any(one.sides >= spoken.SIDES for one in found):
                 return found
     return []
 
@@ -100,11 +100,11 @@ def _by(
             before = found.setdefault(id_, SessionRows(id_))
         before.sides |= sides
         before.add(row)
-    spoken = [one for one in found.values() if one.sides]
+    heard = [one for one in found.values() if one.sides]
     for one in found.values():
-        if spoken and not one.sides:
-            spoken[0].join(one)
-    return spoken
+        if heard and not one.sides:
+            heard[0].join(one)
+    return heard
 
 
 def _named(value: JSON, member: str) -> str:
