@@ -10,6 +10,7 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from io import BytesIO
 from itertools import chain
 from typing import BinaryIO
 
@@ -43,7 +44,7 @@ from . import (
     traffic,
 )
 from .format import Candidate, Format, Heading, Writer
-from .io import json_file, json_text, long_text
+from .io import json_file, json_text, long_text, source
 from .io.skimming import skimmed
 from .kit import spoken
 from .requests import RequestForm, RequestReader
@@ -263,6 +264,8 @@ def _looks(head: bytes) -> str:
     if len(sample.records) < 2 and (mistake := _mistake(head)) is not None:
         place = f"line {mistake.lineno}, column {mistake.colno}"
         return f"JSON with a mistake in it ({place}: {mistake.msg})"
+    if sample.rows and len(head) < HEAD and source.end_of(BytesIO(head)) is None:
+        return "JSON that ends before it is complete"
     if sample.rows:
         return "JSON, but no transcript that ContextStudio knows"
     return "text, but no transcript that ContextStudio knows"

@@ -192,14 +192,21 @@ def children(source: BinaryIO, start: int = 0) -> Iterator[Child]:
     index = 0
     key: str | None = None
     begin: int | None = None
+    is_closed = (
+        False  # a last piece that is cut ends in a bracket or a quote, if it is whole
+    )
     opener, _ = scanner.next()
     if opener not in (b"[", b"{"):
-        raise Invalid("It is neither a JSON object nor an array.", code="json_invalid")
+        words = "It is neither a JSON object nor an array."
+        raise Invalid(words, code="json_invalid") if opener else truncated()
     while True:
         token, place = scanner.next()
-        if token in (b",", b"]", b"}"):
-            if begin is not None and (key is not None or opener == b"["):
+        if token in (b",", b"]", b"}", b""):
+            is_named = key is not None or opener == b"["
+            if begin is not None and is_named and (token or is_closed):
                 yield Child(index if key is None else key, ByteSpan(begin, place))
+            if not token:
+                raise truncated()
             if token != b",":
                 return
             index, key, begin = index + 1, None, None
@@ -207,6 +214,7 @@ def children(source: BinaryIO, start: int = 0) -> Iterator[Child]:
             key = _key(token)
         elif token != b":":
             begin = place if begin is None else begin
+            is_closed = token[:1] in b'[{"'
             if token in (b"[", b"{") and not scanner.leave():
                 yield Child(index if key is None else key, ByteSpan(begin, scanner.end))
                 raise truncated()
@@ -248,9 +256,12 @@ class _Scanner:
         self._is_last = False
 
     def next(self) -> tuple[bytes, int]:
-        """The next string, bracket, separator or scalar, and its place in the file."""
+        """The next string, bracket, separator or scalar, and its place in the file.
+
+        At the end of the file nothing; so too at a string that the end cuts.
+        """
         if (match := self._match(_TOKEN)) is None:
-            raise truncated()
+            return b"", self.end
         group = match.lastindex or 0
         return match[group], self._origin + match.start(group)
 

@@ -143,6 +143,8 @@ def test_any_bytes_are_read_or_refused(data: bytes, format: str) -> None:
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "format_unknown", "a binary file"),
         (b"Just a note.", "format_unknown", "text, but no transcript"),
         (b'{"a": 1}', "format_unknown", "JSON, but no transcript"),
+        (b'{"a": [{"b": 1}, {"b', "format_unknown", "JSON that ends before"),
+        (b'[{"a": 1}, {"a": 2}', "format_unknown", "JSON that ends before"),
         (b"[" * 100_000, "json_too_deep", "200 levels"),
         (b'{"messages": ' + b"[" * 100_000, "json_too_deep", "200 levels"),
     ],

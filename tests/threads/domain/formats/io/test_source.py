@@ -72,6 +72,27 @@ def test_the_last_piece_of_a_cut_container_is_given() -> None:
         next(found)
 
 
+@pytest.mark.parametrize(
+    ("data", "whole"),
+    [
+        (b'{"a": [1], "b": [2, [3]]', [("a", [1]), ("b", [2, [3]])]),
+        (b'{"a": [1], "b": [2]  \n', [("a", [1]), ("b", [2])]),
+        (b'[{"c": 1}, "two"', [(0, {"c": 1}), (1, "two")]),
+        (b'[{"c": 1}, 12', [(0, {"c": 1})]),
+        (b'{"a": 1, "b"', [("a", 1)]),
+        (b'{"a": 1, "b":', [("a", 1)]),
+    ],
+)
+def test_a_last_piece_that_is_whole_is_given_though_its_container_is_cut(
+    data: bytes, whole: list[Any]
+) -> None:
+    file, found = io.BytesIO(data), []
+    with pytest.raises(Invalid, match="ends before it is complete"):
+        for key, span in source.children(file):
+            found.append((key, source.read_span(file, span)))
+    assert found == whole
+
+
 def test_a_key_that_is_no_text_is_an_empty_one() -> None:
     assert pieces(b'{3: 1, "\\x": 2}') == [("", 1), ("", 2)]
 
