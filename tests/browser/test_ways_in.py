@@ -83,7 +83,11 @@ def test_a_large_file_is_a_job_whose_session_joins_the_list(
     page.set_input_files("#file", large)
     newest = page.locator("#sessions > tr").first
     expect(newest).to_contain_text("3,000")
-    expect(page.locator("#jobs > li")).to_have_count(0)
+    done = page.locator("#jobs > .job--done")
+    expect(done).to_contain_text("1 session")
+    expect(page.locator("#jobs > li")).to_have_count(1)
+    done.get_by_role("link", name="Report").click()
+    expect(page).to_have_url(re.compile("/imports/"))
 
 
 def test_j_and_k_walk_the_list_and_i_chooses_a_file(page: Page) -> None:
