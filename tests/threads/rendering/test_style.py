@@ -6,7 +6,7 @@ from pathlib import Path
 from threads.rendering import safe
 
 CSS = (Path(__file__).parents[3] / "static/css/base/body.css").read_text("utf-8")
-HOSTS = {"body", "marker-text", "inner"}
+HOSTS = {"body", "marker-text", "inner", "changes"}
 """Classes of the page around a body that the sheet leans on."""
 
 

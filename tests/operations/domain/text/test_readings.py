@@ -36,6 +36,17 @@ def test_what_stands_behind_a_change_was_recorded_elsewhere():
     assert reading.recorded(1, 2) == (3, 4)
 
 
+def test_recorded_text_is_shown_where_nothing_of_it_is_changed():
+    reading = PartReading(
+        "m1", 0, Text("one two three"), [change(0, 3, "1"), change(4, 7)]
+    )
+    assert reading.shown(8, 13) == (3, 8)
+    assert reading.shown(3, 4) == (1, 2)
+    assert reading.shown(0, 3) is None
+    assert reading.shown(7, 13) == (2, 8)
+    assert reading.shown(5, 9) is None
+
+
 def test_a_change_holds_its_text_and_what_is_around_its_gap():
     changes = [change(4, 7, "", operation=3), change(8, 13, "3", operation=5)]
     reading = PartReading("m1", 0, Text("one two three"), changes)

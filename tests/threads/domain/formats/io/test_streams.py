@@ -112,6 +112,16 @@ def test_calls_functions_and_sound_of_chat_come_in_pieces() -> None:
     assert found.tokens == ReplyTokens(cached=3)
 
 
+def test_what_chat_counts_as_cached_is_what_its_own_name_says() -> None:
+    usage = {
+        "prompt_tokens": 9,
+        "prompt_tokens_details": {"cached_tokens": 4},
+        "prompt_cache_hit_tokens": 3,
+    }
+    found = came("openai", chunk({"content": "Hm."}), {"choices": [], "usage": usage})
+    assert found.tokens == ReplyTokens(input=9, cached=4)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_reply_that_came_at_once_is_taken_as_it_is(form: str) -> None:
     found = FORMS[form]()

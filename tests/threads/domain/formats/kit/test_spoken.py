@@ -183,6 +183,13 @@ def test_no_more_of_a_list_is_read_than_tells() -> None:
     assert spoken.is_conversation(iter([TICK, TICK, TICK, ASKED, TOLD]))
 
 
+def test_a_conversation_is_sought_no_deeper_than_is_said() -> None:
+    deep = {"a": {"b": [ASKED, TOLD]}}
+    assert spoken.is_held(deep, 2)
+    assert not spoken.is_held(deep, 1)
+    assert not spoken.is_held({"a": {"b": 1}}, 2)
+
+
 def test_in_a_large_file_conversations_are_found_by_their_places(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
