@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 from dataclasses import FrozenInstanceError
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -81,6 +82,21 @@ def test_how_arguments_are_written_is_kept_and_does_not_count() -> None:
         assert digest(Role.ASSISTANT, parts) == digest(Role.ASSISTANT, one)
     assert len({body_digest(Role.ASSISTANT, p) for p in (one, other, spaced)}) == 3
     assert body_digest(Role.ASSISTANT, one) == digest(Role.ASSISTANT, one)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"b": 1, "a": 2}, {"a": {"z": 1, "b": 2}}, {"a": [1, {"d": 1, "c": 2}]}],
+)
+def test_members_in_another_order_at_any_depth_are_kept_and_say_the_same(
+    arguments: dict[str, Any],
+) -> None:
+    call = ToolCall("c", "look", arguments)
+    found = encoded(Role.ASSISTANT, (call,))
+    (read,) = decode_parts(found.content)
+    assert isinstance(read, ToolCall)
+    assert json.dumps(read.arguments) == json.dumps(arguments)
+    assert found.digest == digest(Role.ASSISTANT, [call])
 
 
 @settings(deadline=None)
