@@ -4,7 +4,7 @@ import re
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import press, row, snip, visit
 from tests.browsers import Faults
@@ -54,6 +54,26 @@ def test_a_check_turns_with_an_edit_and_leads_to_what_it_found(
     expect(strip).to_be_hidden()
     check.click()
     expect(page.locator("#provider-openai")).to_be_visible()
+
+
+def test_a_check_that_still_runs_at_an_edit_ends_and_another_follows(
+    page: Page, session: str
+) -> None:
+    held: list[Route] = []
+    page.route("**/provider-checks", lambda route: held.append(route), times=1)
+    visit(page, session)
+    strip = page.locator("#checks-strip.htmx-request")
+    expect(strip).to_have_count(1)
+    strip.evaluate(
+        """strip => strip.addEventListener(
+          "htmx:trigger", () => { strip.dataset.asked = "again"; })"""
+    )
+    row(page, "m2").focus()
+    snip(page)
+    expect(strip).to_have_attribute("data-asked", "again")
+    held[0].continue_()
+    check = page.get_by_role("button", name="Provider checks")
+    expect(check).to_contain_text("8 of 8 providers repaired")
 
 
 def test_a_policy_shows_its_effect_before_it_is_saved(
