@@ -52,6 +52,10 @@ Index = Callable[
 nothing. What lies beside the file is as `ExportFormat.beside` gives it."""
 
 
+def _nothing(_own: dict[str, Member]) -> None:
+    """What conversations refer to that stand alone."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportFormat:
     """How one service's export holds its conversations."""
@@ -60,12 +64,12 @@ class ExportFormat:
     label: str
     score: Score
     index: Index
-    own: re.Pattern[str]
-    """The export's other files, by their paths in it."""
-    beside: Callable[[dict[str, Member]], Any]
-    """What of them the conversations refer to."""
     untitled: str
     strategy: str
+    own: re.Pattern[str] = re.compile(r"(?!)")
+    """The export's other files, by their paths in it; most have none."""
+    beside: Callable[[dict[str, Member]], Any] = _nothing
+    """What of them the conversations refer to."""
 
     @property
     def format(self) -> Format:

@@ -135,7 +135,6 @@ FORMAT = ExportFormat(
     score=_score,
     index=_index,
     own=re.compile(r"user\.json"),
-    beside=lambda _own: None,
     untitled="DeepSeek conversation",
     strategy="openai",
 ).format

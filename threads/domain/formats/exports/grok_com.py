@@ -7,7 +7,6 @@ database (`{"$date": {"$numberLong"}}`).
 The export is not published; the shapes are those that its readers describe: see `docs/formats.md`.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -125,8 +124,6 @@ FORMAT = ExportFormat(
     label="a grok.com conversation",
     score=_score,
     index=_index,
-    own=re.compile(r"(?!)"),
-    beside=lambda _own: None,
     untitled="Grok conversation",
     strategy="openai",
 ).format

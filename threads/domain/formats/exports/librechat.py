@@ -4,7 +4,6 @@ Source: github.com/danny-avila/LibreChat, `client/src/hooks/Conversations/useExp
 `packages/data-provider/src/types/assistants.ts`.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, BinaryIO
@@ -148,8 +147,6 @@ FORMAT = ExportFormat(
     label="a LibreChat conversation",
     score=_score,
     index=_index,
-    own=re.compile(r"(?!)"),
-    beside=lambda _own: None,
     untitled="LibreChat conversation",
     strategy="openai",
 ).format

@@ -240,8 +240,6 @@ EXPORT = ExportFormat(
     label="an Open WebUI chat",
     score=score,
     index=_index,
-    own=re.compile(r"(?!)"),
-    beside=lambda _own: None,
     untitled="Open WebUI chat",
     strategy="openai",
 )
