@@ -162,25 +162,59 @@ class InsertForm(ConditionForm):
         }
 
 
+class AnchorField(forms.CharField):
+    """The number of a message. Whether it may be empty, the form says: at some places it may."""
+
+    def validate(self, value: Any) -> None:
+        """Let it be empty."""
+
+
 class MoveForm(EditForm):
-    """Move messages behind another: its key, or from the dialog its number."""
+    """Move messages: behind the one of a key, or to what was chosen in the dialog."""
+
+    use_required_attribute = False  # a browser would ask for a number that isn't shown
 
     model = MoveArguments
     fields_of = {"after": "number"}
     moved = KeysField()
     behind = KeysField(required=False)
-    number = forms.CharField(
+    place = forms.ChoiceField(
+        choices=[
+            ("after", "After a message"),
+            ("top", "To the top"),
+            ("end", "To the end"),
+        ],
+        widget=forms.RadioSelect,
         required=False,
+        initial="after",
+        label="Where to",
+    )
+    number = AnchorField(
         label="Move after message #",
-        help_text="A message number, or o7 for an inserted message. Leave empty for the top.",
+        help_text="A message number, or o7 for an inserted message.",
     )
 
+    def clean(self) -> None:
+        """A dialog that names no place is no move to the top."""
+        given = self.cleaned_data
+        is_after = given.get("place") in ("", "after")
+        if given.get("dialog") and is_after and not given.get("number"):
+            self.add_error(
+                "number", "Enter a message number, or choose the top or end."
+            )
+        super().clean()
+
     def typed(self) -> dict[str, Any]:
-        """The messages, and the key of the one behind which they go."""
-        given = self.cleaned_data["number"].strip().lstrip("#")
-        key = f"m{given}" if given.isdecimal() else given
-        behind = self.cleaned_data["behind"]
-        return {**super().typed(), "after": (behind[0] if behind else key) or None}
+        """The messages, and the key of the one behind which they go or the chosen place."""
+        given = self.cleaned_data
+        place = given["place"]
+        if place in ("top", "end"):
+            return {**super().typed(), "after": None, "place": place}
+        number = given["number"].strip().lstrip("#")
+        key = f"m{number}" if number.isdecimal() else number
+        behind = given["behind"]
+        typed = super().typed() | {"after": (behind[0] if behind else key) or None}
+        return {name: typed[name] for name in typed if name != "place"}
 
 
 class AmendForm(ConditionForm):

@@ -23,8 +23,14 @@ class Relocation(NamedTuple):
     moved: tuple[Key, ...]
 
 
-def relocation(thread: Thread, targets: Sequence[Key], after: Key | None) -> Relocation:
-    """What to list so that `targets` stand directly behind `after`; None: at the top.
+def relocation(
+    thread: Thread,
+    targets: Sequence[Key],
+    after: Key | None,
+    *,
+    at_end: bool = False,
+) -> Relocation:
+    """What to list so that `targets` stand directly behind `after`; None: at the top, or the end.
 
     Targets and anchor are keys of messages or folds. What stands in one fold is moved inside
     it where the anchor is in it too; else the outermost folds move. Raises NotFound for keys
@@ -35,8 +41,9 @@ def relocation(thread: Thread, targets: Sequence[Key], after: Key | None) -> Rel
         thread, nodes, {_holder(thread, key, depth) for key in targets}
     )
     rest = [node for node in nodes if node not in moved]
-    place = 0
-    unmoved = Invalid("These messages are already there.", at=["after"], code="unmoved")
+    place = len(rest) if at_end else 0
+    at = "place" if after is None else "after"
+    unmoved = Invalid("These messages are already there.", at=[at], code="unmoved")
     if after is not None:
         anchor = _holder(thread, after, depth)
         if anchor in moved:

@@ -97,11 +97,15 @@ class ResequenceArguments(EditArguments):
 
 
 class MoveArguments(EditArguments):
-    """Move messages behind another: a resequence as a person says it; no `after`: to the top."""
+    """Move messages behind another: a resequence as a person says it.
+
+    Without `after` they go to the top, or where `place` says so to the end.
+    """
 
     type: Literal["resequence"] = "resequence"
     moved: list[Key] = Field(min_length=1)
     after: Key | None = None
+    place: Literal["top", "end"] = "top"
 
     @field_validator("after")
     @classmethod
@@ -112,5 +116,7 @@ class MoveArguments(EditArguments):
 
     def edit(self, session: Session, thread: Thread) -> Resequence:
         """The resequence. Raises NotFound, or Invalid where nothing would move."""
-        order, moved = relocation(thread, self.moved, self.after)
+        order, moved = relocation(
+            thread, self.moved, self.after, at_end=self.place == "end"
+        )
         return Resequence(order=order, moved=moved, condition=self._condition())

@@ -50,7 +50,7 @@ function open(type, fields) {
   const kept = JSON.parse(localStorage.getItem(draft) ?? "null");
   if (kept) texts().forEach((field, place) => { if (kept[place] !== undefined) field.value = kept[place]; });
   if (!dialog.open) dialog.showModal();
-  (dialog.querySelector("button[autofocus]") ?? dialog.querySelector("textarea") ?? dialog.querySelector("input:not([type=hidden], [type=checkbox]), select")
+  (dialog.querySelector("button[autofocus]") ?? dialog.querySelector("textarea") ?? dialog.querySelector("input:not([type=hidden], [type=checkbox], [type=radio]), select")
     ?? dialog.querySelector("[autofocus]"))?.focus();
 }
 

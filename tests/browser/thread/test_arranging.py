@@ -5,6 +5,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenThread, keys_on_sheet, press, row, snip, visit
+from tests.browsers import Faults
 
 from .dragging import drag_over, order, pick_up
 
@@ -156,6 +157,24 @@ def test_move_to_a_number_from_the_menu(page: Page, open_thread: OpenThread) -> 
     keys = keys_on_sheet(page)
     assert keys[keys.index("m20") + 1] == "m3"
     assert not page.evaluate("() => document.activeElement === document.body")
+
+
+def test_move_to_the_end_is_chosen_in_the_dialog(
+    page: Page, open_thread: OpenThread, faults: Faults
+) -> None:
+    faults.expect("422")
+    open_thread(30)
+    row(page, "m3").locator(".menu-button").click()
+    page.get_by_role("menuitem", name="Move to…").click()
+    number = page.get_by_label("Move after message #")
+    expect(number).to_be_focused()
+    press(page, "Control+Enter")
+    expect(page.get_by_text("or choose the top or end")).to_be_visible()
+    page.get_by_label("To the end").check()
+    expect(number).to_be_hidden()
+    press(page, "Control+Enter")
+    expect(page.locator("#n-m3.is-moved")).to_be_visible()
+    assert keys_on_sheet(page)[-1] == "m3"
 
 
 def test_what_is_cut_can_be_pasted_elsewhere(

@@ -113,6 +113,20 @@ def test_what_was_moved_stands_directly_behind_its_anchor(
     ]
 
 
+def test_messages_go_to_the_end_in_the_order_that_they_have() -> None:
+    order, moved = relocation(thread(6), ["m5", "m1"], None, at_end=True)
+    assert thread(6, Resequence(order=order, moved=moved)).keys == [
+        "m0",
+        "m2",
+        "m3",
+        "m4",
+        "m1",
+        "m5",
+    ]
+    with pytest.raises(Invalid, match="already there"):
+        relocation(thread(6), ["m4", "m5"], None, at_end=True)
+
+
 def test_a_long_way_is_listed_without_delay() -> None:
     many = replay(originals(5000), fold([]))
     assert len(order(many, ["m4999"], None)) == 5000

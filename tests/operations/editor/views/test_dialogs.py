@@ -18,6 +18,12 @@ def test_a_dialog_says_what_it_is_about(page: Page, kind: str) -> None:
     assert "<form" in content
 
 
+def test_a_move_asks_for_a_place(page: Page) -> None:
+    content = page.get("dialogs/move", targets="m1").content.decode()
+    assert "To the end" in content
+    assert "optional" not in content
+
+
 def test_a_revise_begins_with_the_words_of_now(page: Page) -> None:
     assert (
         "Answer 4</textarea>"

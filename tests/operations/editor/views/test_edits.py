@@ -128,6 +128,26 @@ def test_messages_move_behind_another_and_leave_a_stub(page: Page) -> None:
     assert "#10–#11 moved to" in content
 
 
+def test_a_move_without_a_place_is_refused_at_its_field(page: Page) -> None:
+    for given in ({"number": " "}, {"place": "after", "number": ""}):
+        answer = page.edit("resequence", moved="m10", dialog="1", **given)
+        assert answer.status_code == 422
+        asked = "Enter a message number, or choose the top or end."
+        assert f'id="id_number_error">{asked}' in answer.content.decode()
+    assert keys(page)[10] == "m10"
+
+
+def test_messages_move_to_the_top_or_the_end_where_that_is_chosen(page: Page) -> None:
+    for place, there in (("top", 0), ("end", -1)):
+        chosen = {"dialog": "1", "place": place, "number": ""}
+        page.edit("resequence", moved="m10", **chosen)
+        assert keys(page)[there] == "m10"
+        again = page.edit("resequence", moved="m10", **chosen)
+        assert again.status_code == 422
+        said = 'id="id_place_error">These messages are already there.'
+        assert said in again.content.decode()
+
+
 def test_a_dragged_message_takes_its_inserts_along(page: Page) -> None:
     page.edit("insert", after="m10", role="user", text="Hangs on ten")
     page.edit("resequence", moved="m10", behind="")
