@@ -1,6 +1,6 @@
 /** The drawer of operations and log, and the outline: shown, hidden, and their tabs. */
 import { focusRow, currentRow } from "../thread/rows.js";
-import { feed } from "../thread/session.js";
+import { feed, session } from "../thread/session.js";
 import { define } from "../base/actions.js";
 
 const drawer = document.getElementById("drawer");
@@ -8,14 +8,30 @@ const outline = document.getElementById("outline");
 const editor = document.querySelector(".editor");
 const floats = (panel) => getComputedStyle(panel).position === "fixed" || !panel.offsetParent;
 
-function showTab(tab) {
+/** Which tab is open outlasts a reload, in this window. */
+const kept = `drawer:${session.id}`;
+
+function openTab(tab) {
   for (const one of drawer.querySelectorAll("[role=tab]")) {
     const chosen = one === tab;
     one.setAttribute("aria-selected", String(chosen));
     one.tabIndex = chosen ? 0 : -1;
     document.getElementById(one.getAttribute("aria-controls")).hidden = !chosen;
   }
+  sessionStorage.setItem(kept, tab.id);
+}
+
+function showTab(tab) {
+  openTab(tab);
   tab.focus({ preventScroll: true });
+}
+
+/** Open the tab that was open before, with what is fetched for it, where the focus is left alone. */
+function reopenTab() {
+  const tab = drawer.querySelector(`[role=tab][id="${sessionStorage.getItem(kept)}"]`);
+  if (!tab || tab.getAttribute("aria-selected") === "true") return;
+  openTab(tab);
+  htmx.ajax("GET", tab.getAttribute("hx-get"), { target: tab.getAttribute("hx-target"), swap: "innerHTML" });
 }
 
 function onTabKey(event) {
@@ -70,6 +86,7 @@ function nextView() {
 
 export function watchDrawer() {
   if (!drawer) return;
+  reopenTab();
   drawer.addEventListener("keydown", onTabKey);
   drawer.addEventListener("change", (event) => {
     if (event.target.name === "show") shown = event.target.value;

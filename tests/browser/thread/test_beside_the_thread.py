@@ -76,6 +76,22 @@ def test_a_check_that_still_runs_at_an_edit_ends_and_another_follows(
     expect(check).to_contain_text("8 of 8 providers repaired")
 
 
+def test_the_log_that_was_open_is_open_after_a_reload(page: Page, session: str) -> None:
+    visit(page, session)
+    row(page, "m2").focus()
+    snip(page)
+    page.get_by_role("tab", name="Log").click()
+    page.reload()
+    expect(page.get_by_role("tab", name="Log")).to_have_attribute(
+        "aria-selected", "true"
+    )
+    expect(page.locator("#panel-log .entry")).to_contain_text("Snip")
+    expect(page.locator("#panel-operations")).to_be_hidden()
+    page.get_by_role("tab", name="Operations").click()
+    page.reload()
+    expect(page.locator("#panel-operations")).to_be_visible()
+
+
 def test_a_policy_shows_its_effect_before_it_is_saved(
     page: Page, session: str, faults: Faults
 ) -> None:
