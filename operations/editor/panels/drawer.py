@@ -98,6 +98,7 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
         "gone": _reaching(look, taken_back.rows, turns),
         "gone_title": _gone_title(thread),
         "older": len(waiting) + rest + gone - listed_in_all,
+        "has_messages": bool(look.session.message_count),
         "shows_more": show_more,
         "awaits_costs": look.session.message_count <= MOST_UNASKED,
         "operations_count": len(log.edits) - gone,

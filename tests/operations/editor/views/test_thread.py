@@ -15,7 +15,7 @@ from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.models import Rendering, Session
 from threads.rendering import fragments
-from threads.sessions.services import append_messages
+from threads.sessions.services import NewSession, append_messages, create_session
 
 
 def test_the_page_shows_every_message_of_a_short_session(page: Page) -> None:
@@ -165,6 +165,18 @@ def test_a_chunk_tells_its_head(page: Page) -> None:
 
 def test_a_page_that_is_up_to_date_is_told_nothing(page: Page) -> None:
     assert page.get("changes", since=0, messages=20, loaded="0-20").status_code == 204
+
+
+def test_the_drawer_of_an_empty_thread_says_where_messages_come_from(
+    page: Page, editor: User
+) -> None:
+    assert "Select messages with" in page.get("panel").content.decode()
+    new = NewSession(title="Empty")
+    page.session = create_session(caller(editor), page.session.project, new)
+    said = page.get("panel").content.decode()
+    assert "Select messages" not in said
+    assert "Append them through the API" in said
+    assert ">import a transcript</a>" in said
 
 
 def test_a_page_that_is_behind_gets_the_rows_that_changed(page: Page) -> None:
