@@ -3,12 +3,14 @@
 The contracts stand in `templates/operations/editor/panels/{bundle,bundle_decision}.html`.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
 from operations.domain.log.log import EditState
+from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_key
 from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look
@@ -38,11 +40,19 @@ class Bundle:
     may_decide: bool
     members: Sequence[Op]
     """Its newest operations."""
+    waiting: int = 0
+    aside: int = 0
+    """Others of it that wait for review, and that are set aside: each stands elsewhere."""
 
     @property
     def more(self) -> int:
         """How many of its operations are not among the members."""
         return self.count - len(self.members)
+
+    @property
+    def reverts(self) -> int:
+        """How many are taken back with it, but for those that wait."""
+        return self.count + self.aside
 
 
 class Grouped(NamedTuple):
@@ -80,6 +90,20 @@ def with_members(row: Op | Bundle, change: Callable[[Op], Op]) -> Op | Bundle:
     if isinstance(row, Bundle):
         return replace(row, members=list(map(change, row.members)))
     return change(row)
+
+
+def with_rest(thread: Thread, rows: Sequence[Op | Bundle]) -> list[Op | Bundle]:
+    """Rows of what applies, where each bundle knows its proposals and what is set aside of it."""
+    rest: dict[Status, Counter[str | None]] = defaultdict(Counter)
+    for number in thread.marked:
+        rest[thread.status(number)][thread.log.at(number).bundle] += 1
+    waiting, aside = rest[Status.PROPOSED], rest[Status.CONFLICT]
+    return [
+        replace(row, waiting=waiting[row.id], aside=aside[row.id])
+        if isinstance(row, Bundle)
+        else row
+        for row in rows
+    ]
 
 
 def _bundle(look: Look, name: str, numbers: Sequence[int], members: int) -> Bundle:

@@ -26,7 +26,7 @@ from operations.forwarding.sent.turns import SentTurns, load_turns
 from operations.messages.names import Named, named, ranges_of
 from threads.rendering.hidden import visible
 
-from .bundles import MOST_MEMBERS, Bundle, group, with_members
+from .bundles import MOST_MEMBERS, Bundle, group, with_members, with_rest
 from .notice import done_by
 
 MOST_LISTED = 30
@@ -94,7 +94,7 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
         "may_commit": look.may_decide,
         "agents": _agents(look),
         "waiting": _decisions(look, asked.rows),
-        "operations": _reaching(look, listed.rows, turns),
+        "operations": _reaching(look, with_rest(thread, listed.rows), turns),
         "gone": _reaching(look, taken_back.rows, turns),
         "gone_title": _gone_title(thread),
         "older": len(waiting) + rest + gone - listed_in_all,

@@ -84,6 +84,33 @@ def test_a_bundle_is_switched_and_taken_back_with_one_entry(
     assert page.session.head == head + 1
 
 
+def test_taking_a_bundle_back_says_that_its_proposals_go_too(
+    page: Page, editor: User
+) -> None:
+    edits = [Snip(targets=(f"m{index}",)) for index in (0, 5, 10, 15)]
+    made = record_bundle(
+        caller(editor), page.session.pk, edits, propose=True, title="Spring cleaning"
+    )
+    for key in ("o1", "o2"):
+        page.post(f"operations/{key}/accept")
+    assert "Revert 2 and withdraw 2 waiting of Spring cleaning" in panel(page)
+    page.post(f"bundles/{bundle_of(made)}/revert")
+    assert statuses(page.session) == ["reverted"] * 4
+
+
+def test_taking_a_bundle_back_counts_what_is_set_aside_of_it(
+    page: Page, editor: User
+) -> None:
+    page.edit("digest", targets="m9 m10 m11", summary="Sum")
+    page.post("operations/o1/off")
+    edits = [Snip(targets=(f"m{index}", f"m{index + 1}")) for index in (0, 4, 11)]
+    record_bundle(caller(editor), page.session.pk, edits, title="Spring cleaning")
+    assert "Revert all 3 of Spring cleaning" in panel(page)
+    page.post("operations/o1/on")
+    assert statuses(page.session)[-1] == "conflict"
+    assert "Revert all 3 of Spring cleaning" in panel(page)
+
+
 def test_a_bundle_of_many_is_named_by_its_title_where_it_is_switched(
     page: Page, editor: User
 ) -> None:
