@@ -94,7 +94,7 @@ def with_members(row: Op | Bundle, change: Callable[[Op], Op]) -> Op | Bundle:
 
 def with_rest(thread: Thread, rows: Sequence[Op | Bundle]) -> list[Op | Bundle]:
     """Rows of what applies, where each bundle knows its proposals and what is set aside of it."""
-    rest: dict[Status, Counter[str | None]] = defaultdict(Counter)
+    rest: dict[Status | None, Counter[str | None]] = defaultdict(Counter)
     for number in thread.marked:
         rest[thread.status(number)][thread.log.at(number).bundle] += 1
     waiting, aside = rest[Status.PROPOSED], rest[Status.CONFLICT]
