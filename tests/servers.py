@@ -61,6 +61,8 @@ class Server:
     """Whether coverage goes on in its processes, which makes them slow."""
     variables: dict[str, str] = field(default_factory=dict)
     """What its environment has besides."""
+    program: tuple[str, ...] = ("manage.py", "serve")
+    """What Python is to run."""
 
     @property
     def url(self) -> str:
@@ -90,7 +92,7 @@ class Server:
         """Start it, and wait until it says where to sign in."""
         with (self.folder / "log").open("a") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "manage.py", "serve"],
+                [sys.executable, *self.program],
                 cwd=ROOT,
                 env=self.environment(),
                 stdout=subprocess.PIPE,

@@ -7,6 +7,7 @@ import socket
 import string
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from tests.servers import (
     StartServer,
     environment,
     push,
+    stopped_copy,
 )
 
 
@@ -144,6 +146,34 @@ def test_it_stops_cleanly_and_starts_again_with_a_new_link(
     assert server.link != first
     assert status_of(first) == 410
     assert status_of(server.link) == 200
+
+
+WARMING_UP = """
+import django, fastokens
+django.setup()
+from django.core.management import call_command
+from contextstudio.management.commands import serve
+def load(encoding):
+    for _ in range(100):
+        fastokens.Tokenizer.from_tiktoken("bytes.tiktoken", encoding=encoding)
+serve.WARMING = ((0, load),)
+call_command("serve")
+"""
+"""A server that warms up for some seconds, and comes back from Rust every few milliseconds."""
+
+
+@pytest.mark.sqlite
+def test_it_stops_cleanly_while_it_warms_up(
+    first_start: Server, tmp_path: Path
+) -> None:
+    vocabulary = tmp_path / "bytes.tiktoken"
+    lines = (f"{b64encode(bytes([rank])).decode()} {rank}" for rank in range(256))
+    vocabulary.write_text("\n".join(lines))
+    for server in stopped_copy(first_start, tmp_path / "warming"):
+        server.program = "-c", WARMING_UP.replace("bytes.tiktoken", str(vocabulary))
+        server.variables["DJANGO_SETTINGS_MODULE"] = "contextstudio.settings"
+        server.start()
+        assert server.stop(signal.SIGTERM) == 0, server.log
 
 
 @pytest.mark.sqlite

@@ -24,7 +24,7 @@ from contextstudio.accounts.jobs.workers import Workers
 from threads import tokens
 
 _SECONDS_TO_STOP = 5
-_WARMING = ((3, tokens.counter), (30, tokens.is_accelerated))
+WARMING = ((3, tokens.counter), (30, tokens.is_accelerated))
 """After how many seconds what is loaded."""
 _LARGEST_FRAME = 64 * 1024
 
@@ -86,13 +86,6 @@ class Command(BaseCommand):
         # The application loads models of every app, so it comes after the checks above.
         from contextstudio.asgi import application  # noqa: PLC0415
 
-        # Loading what counts tokens takes a processor seconds: the first who writes should not
-        # wait for it, nor those for whom the server has just come back.
-        for seconds, load in _WARMING:
-            warming = Timer(seconds, load, (tokens.DEFAULT,))
-            warming.daemon = True
-            warming.start()
-
         config = uvicorn.Config(
             application,
             log_level="warning",
@@ -106,7 +99,8 @@ class Command(BaseCommand):
         )
         notice = sqlite.notice(sqlite.version_in_use()) if settings.ON_SQLITE else None
         lines = [notice, link, "Stop the server with Ctrl+C."]
-        _Server(config, [line for line in lines if line]).run(sockets=[listener])
+        with _warming():
+            _Server(config, [line for line in lines if line]).run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
@@ -132,6 +126,24 @@ class _Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _warming() -> Iterator[None]:
+    """Load what counts tokens once the server answers.
+
+    It takes a processor seconds: the first who writes should not wait for it, nor those for whom
+    the server has just come back. The process waits for what it loads while it ends: a thread
+    that comes back from Rust to an interpreter that is gone aborts it.
+    """
+    timers = [Timer(seconds, load, (tokens.DEFAULT,)) for seconds, load in WARMING]
+    for timer in timers:
+        timer.start()
+    try:
+        yield
+    finally:
+        for timer in timers:
+            timer.cancel()
 
 
 @contextlib.contextmanager
