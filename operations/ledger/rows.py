@@ -53,6 +53,8 @@ class LedgerRow:
     """Whether contexts were compared; else it was read off the thread."""
     in_the_way: tuple[Key, ...] = ()
     """Of a proposal that can't be accepted: the operations that it would cut through."""
+    sets_aside: tuple[Key, ...] = ()
+    """Of a proposal: operations behind it that apply, and could not any more beside it."""
     is_to_save: bool = True
     """Whether it is there to save tokens; see `is_to_save`."""
     frame: int = 0
@@ -104,7 +106,11 @@ def rows_of(
     bundles = {n: bundle for n in waiting if (bundle := log.at(n).bundle)}
     for part in apart({n: edits[n].edit for n in waiting}, bundles):
         tried = thread_with(session, query, map(entry_key, part))
-        rows += rows_tried(context, tried, {n: edits[n].edit for n in part})
+        aside = _set_aside(thread, tried)
+        rows += [
+            replace(row, sets_aside=tuple(aside[row.operation or ""]))
+            for row in rows_tried(context, tried, {n: edits[n].edit for n in part})
+        ]
     rows.sort(key=lambda row: entry_number(row.operation or "") or 0)
     if context.version:
         _rows_kept.keep(context.version, rows)
@@ -187,6 +193,19 @@ def _in_the_way(tried: Thread, key: Key | None) -> tuple[Key, ...]:
             or (bundle is not None and recorded.entry.bundle == bundle)
         )
     )
+
+
+def _set_aside(thread: Thread, tried: Thread) -> Mapping[Key, list[Key]]:
+    """By each operation in its way, what applies in a thread and is set aside in another."""
+    found: dict[Key, list[Key]] = defaultdict(list)
+    for report in tried.operations:
+        if (
+            report.status is Status.CONFLICT
+            and thread.report(report.number).status is Status.APPLIED
+        ):
+            for other in report.operations:
+                found[other].append(report.key)
+    return found
 
 
 def _frame(context: Context, edit: Edit) -> int:

@@ -1,8 +1,8 @@
 """What operations cost and save, in sentences for the drawer: asked for once it is looked at."""
 
 import uuid
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -44,7 +44,7 @@ def lines(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     waiting = frozenset(
         report.key for report in thread.operations if report.status is Status.PROPOSED
     )
-    told = blocked_lines(thread, found.rows, lines_of(found, waiting))
+    told = warned_lines(thread, found.rows, lines_of(found, waiting))
     context = {"lines": told, "note": note_of(found)}
     return render(request, "operations/ledger/ledger.html", context)
 
@@ -88,26 +88,42 @@ def lines_of(found: LedgerEstimate, waiting: frozenset[Key]) -> list[LedgerLine]
     return lines
 
 
-def blocked_lines(
+def warned_lines(
     thread: Thread, rows: Sequence[LedgerRow], lines: Sequence[LedgerLine]
 ) -> list[LedgerLine]:
-    """The lines, with one for each proposal that can't be accepted, and for its bundle."""
+    """The lines, with what accepting a proposal would set aside, or why it can't be accepted.
+
+    The line of its bundle says so too.
+    """
     told = {line.key: line for line in lines}
-    bundles: Counter[str] = Counter()
+    refused: Counter[str] = Counter()
+    aside: dict[str, dict[Key, None]] = defaultdict(dict)
+
+    def named(keys: Iterable[Key]) -> str:
+        return ", ".join(name_of(thread, key) for key in keys)
+
     for row in rows:
-        if row.operation is None or not row.in_the_way:
-            continue
-        named = ", ".join(name_of(thread, key) for key in row.in_the_way)
-        text = f"Can’t be accepted: it would cut through {named}"
-        told[row.operation] = LedgerLine(row.operation, text, never=True)
-        bundle = thread.log.at(entry_number(row.operation) or 0).bundle
-        bundles.update([str(bundle)] if bundle else [])
-    for bundle, count in bundles.items():
-        key = f"{_WAITING}{bundle}"
-        said = f"{told[key].text}. " if key in told else ""
-        text = f"{said}{count:,} can’t be accepted"
-        told[key] = LedgerLine(key, text, never=True)
+        key = row.operation or ""
+        bundle = thread.log.at(entry_number(key) or 0).bundle
+        together = f"{_WAITING}{bundle}" if bundle else ""
+        if row.in_the_way:
+            text = f"Can’t be accepted: it would cut through {named(row.in_the_way)}"
+            told[key] = LedgerLine(key, text, never=True)
+            refused[together] += 1
+        elif row.sets_aside:
+            _add(told, key, f"Sets aside {named(row.sets_aside)}")
+            aside[together].update(dict.fromkeys(row.sets_aside))
+    for key, count in refused.items():
+        _add(told, key, f"{count:,} can’t be accepted")
+    for key, keys in aside.items():
+        _add(told, key, f"Sets aside {named(keys)}")
+    told.pop("", None)  # those that are in no bundle
     return list(told.values())
+
+
+def _add(told: dict[str, LedgerLine], key: str, sentence: str) -> None:
+    said = f"{told[key].text}. " if key in told else ""
+    told[key] = LedgerLine(key, said + sentence, never=True)
 
 
 def note_of(found: LedgerEstimate | BundleTrial) -> str:

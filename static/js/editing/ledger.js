@@ -13,6 +13,7 @@ const DELAY = 1200;
 const panel = document.getElementById("panel-operations");
 let isSeen = false;
 let estimatedAt = -1;
+let asked = 0;
 let timer = 0;
 
 async function load() {
@@ -22,15 +23,19 @@ async function load() {
   await show({});
 }
 
+/** Ask for the lines and write them; an answer that comes after one that was asked for later is old. */
 async function show(fields) {
+  asked += 1;
+  const mine = asked;
   try {
     const found = fragment(await text(`${session.url}ledger`, { fields, quiet: true }));
+    if (mine !== asked) return;
     for (const line of panel.querySelectorAll("[data-late]")) {
       line.removeAttribute("data-awaited");
       line.replaceChildren(...found.querySelector(`[data-late="${line.dataset.late}"]`)?.childNodes ?? []);
     }
   } catch {
-    estimatedAt = -1;
+    if (mine === asked) estimatedAt = -1;
   }
 }
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import OpenThread, press, row
 from tests.browsers import Faults
@@ -92,3 +92,25 @@ def test_after_a_decision_in_the_drawer_the_next_has_the_focus(
     expect(row(page, "o1")).to_be_visible()
     expect(row(page, "o2")).to_have_count(0)
     expect(row(page, "o3")).to_be_visible()
+
+
+def test_a_late_answer_leaves_what_is_said_of_later_proposals(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread()
+    held: list[Route] = []
+    page.route(
+        "**/ledger", lambda route: route.continue_() if held else held.append(route)
+    )
+    with page.expect_request("**/ledger"):
+        edit = {"type": "snip", "range": [4, 5], "propose": True}
+        record(api, session, "operations", edit)
+    edit = {"type": "snip", "range": [9, 10], "propose": True}
+    record(api, session, "operations", edit)
+    line = page.locator('#drawer [data-late="o2"]')
+    expect(line).to_contain_text("per turn")
+    with page.expect_response("**/ledger") as late:
+        held[0].fulfill(body='<p data-late="o1">Late</p>', content_type="text/html")
+    late.value.finished()
+    page.evaluate("() => new Promise((go) => setTimeout(go))")
+    assert "per turn" in line.inner_text()

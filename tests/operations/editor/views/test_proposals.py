@@ -246,15 +246,37 @@ def test_a_bundle_that_can_t_be_accepted_whole_offers_the_others(
     assert notes(page)[0].startswith("Spring cleaning proposed 2 operations")
 
 
+def ledger_of(page: Page) -> dict[str, str]:
+    """What the drawer says of each operation and each bundle."""
+    html = page.get("ledger").content.decode()
+    return dict(re.findall(r'data-late="([^"]*)">(.*?)</p>', html))
+
+
+def test_the_drawer_says_beforehand_what_accepting_sets_aside(
+    page: Page, editor: User
+) -> None:
+    ends = said("Ends", "system")
+    propose_together(
+        page,
+        editor,
+        Snip(targets=("m4",)),
+        Digest(targets=("m8", "m9"), messages=ends),
+    )
+    bundle = bundle_of(page, "o1")
+    record_edit(caller(editor), page.session.pk, Snip(targets=("m9", "m10", "m11")))
+    told = ledger_of(page)
+    assert "aside" not in told["o1"]
+    assert told["o2"].endswith(". Sets aside snip o3")
+    assert told[f"waiting-{bundle}"].endswith(". Sets aside snip o3")
+    accepted = page.post("operations/o2/accept")
+    assert "Set aside by it: snip o3." in said_in(accepted)
+
+
 def test_the_drawer_says_beforehand_what_can_t_be_accepted(
     page: Page, editor: User
 ) -> None:
     bundle = crossing(page, editor)
-    told = dict(
-        re.findall(
-            r'data-late="([^"]*)">(.*?)</p>', page.get("ledger").content.decode()
-        )
-    )
+    told = ledger_of(page)
     assert told["o3"].endswith("Can’t be accepted: it would cut through snip o1")
     assert told[f"waiting-{bundle}"].endswith("2 can’t be accepted")
     assert "Can’t" not in told["o2"]
