@@ -148,12 +148,15 @@ OVERLAYS: dict[str, tuple[str, Callable[[Page], None]]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "state", [lambda page: None, unfold_all], ids=["folded", "nested"]
-)
-def test_the_thread(thread: Page, state: Callable[[Page], None]) -> None:
-    state(thread)
+def test_the_thread(thread: Page) -> None:
+    unfold_all(thread)
     assert found_in(thread) == []
+
+
+@pytest.mark.parametrize("view", ["annotated", "effective", "original"])
+def test_the_views_with_a_fold_as_it_stands(sized: Page, small: str, view: str) -> None:
+    visit(sized, small, query=f"?view={view}")
+    assert found_in(sized) == []
 
 
 def test_provider_checks_stay_legible_while_they_are_made_again(
@@ -180,12 +183,6 @@ def test_what_opens_over_the_thread(sized: Page, small: str) -> None:
         press(sized, "Escape")
         expect(sized.locator("dialog[open], :popover-open")).to_have_count(0)
     assert {name: faults for name, faults in found.items() if faults} == {}
-
-
-@pytest.mark.parametrize("view", ["effective", "original"])
-def test_the_other_views(sized: Page, demonstration: str, view: str) -> None:
-    visit(sized, demonstration, query=f"?view={view}")
-    assert found_in(sized) == []
 
 
 def test_what_the_model_sees(sized: Page, small: str) -> None:

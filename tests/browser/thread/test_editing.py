@@ -226,6 +226,28 @@ def test_a_form_s_turn_ends_with_its_own_answer_and_not_with_that_of_its_estimat
     assert looks == []
 
 
+def test_an_estimate_that_runs_while_somebody_writes_ends_and_another_follows(
+    page: Page, open_thread: OpenThread
+) -> None:
+    held: list[Route] = []
+    page.route("**/estimate", lambda route: held.append(route), times=1)
+    open_thread(12)
+    row(page, "m3").focus()
+    press(page, "d")
+    estimate = page.locator("#dialog .estimate")
+    expect(estimate).to_contain_class("htmx-request")
+    estimate.evaluate(
+        """one => one.addEventListener(
+          "htmx:trigger", () => { one.dataset.asked = "again"; })"""
+    )
+    page.keyboard.type("What it came to.")
+    expect(estimate).to_have_attribute("data-asked", "again")
+    with page.expect_request("**/estimate") as asked:
+        held[0].continue_()
+    assert "What%20it%20came%20to." in str(asked.value.post_data)
+    expect(estimate.locator(".estimate-line").first).to_be_visible()
+
+
 @pytest.mark.parametrize("verb", ["Revert", "Turn off"])
 def test_the_menu_of_a_marker_does_what_it_says(
     page: Page, open_thread: OpenThread, verb: str

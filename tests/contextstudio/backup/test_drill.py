@@ -15,6 +15,8 @@ from contextstudio.backup.archive import BrokenBackup
 from tests.servers import Server, StartServer
 
 WRITERS = 4
+SECONDS_BETWEEN = 0.1
+"""A pause of each writer: what is tested is that they write meanwhile, not how much."""
 IMAGE = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -70,6 +72,7 @@ class Writers:
             self.acknowledged.append(tag)
             if len(self.acknowledged) > 2 * WRITERS:
                 self.enough.set()
+            self._stop.wait(SECONDS_BETWEEN)
 
 
 def client_of(server: Server, key: str) -> httpx.Client:
