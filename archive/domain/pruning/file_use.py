@@ -29,6 +29,8 @@ _WRITERS = frozenset({"tee"})
 _MOVERS = frozenset({"mv", "cp"})
 _REMOVERS = frozenset({"rm", "truncate", "touch"})
 _REDIRECTIONS = frozenset({">", ">>", ">|"})
+_NOWHERE = re.compile(r"/dev/|&|\$null$|nul$", re.IGNORECASE)
+"""Targets of a redirection that are no files: devices, and what PowerShell and cmd throw away."""
 _ENDS_COMMAND = frozenset({"&&", "||", ";", "|", "&", "\n"})
 _SED_LINES = re.compile(r"(\d+)(?:,(\d+|\$))?p;?")
 _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(['\"\\]?)(\w+)['\"]?(?!<)")
@@ -178,7 +180,7 @@ def _pipelines(command: str) -> list[list[list[str]]]:
 def _edited(pipeline: Sequence[Sequence[str]]) -> Iterator[FileUse]:
     for words in pipeline:
         for mark, target in pairwise(words):
-            if mark in _REDIRECTIONS and not target.startswith(("/dev/", "&")):
+            if mark in _REDIRECTIONS and not _NOWHERE.match(target):
                 yield FileUse(target, is_edit=True)
         name, operands = words[0], [one for one in words[1:] if one[:1] != "-"]
         if _EDITS_IN_PLACE.match(name):

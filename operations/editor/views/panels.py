@@ -51,10 +51,14 @@ def operations(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_safe
 def log(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """A page of the log, newest first, or what is older than entry `before`."""
+    """A page of the log, newest first, or what is older than entry `before`.
+
+    With `down_to` it goes at least down to this entry.
+    """
     look = look_at(request, session_id)
     before = number_of(request.GET, "before", 0) or None
-    entries = _journal(look.operations, before)
+    down_to = number_of(request.GET, "down_to", 0) or None
+    entries = _journal(look.operations, before, down_to)
     last = int(entries[-1]["key"][1:]) if entries else 1
     address = reverse("operations:log", args=[session_id])
     older = f"{address}?before={last}" if last > 1 else ""
@@ -75,12 +79,18 @@ def outline(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     )
 
 
-def _journal(operations: Operations, before: int | None) -> list[dict[str, Any]]:
-    """The `PAGE` entries with numbers under `before`, newest first; None: the newest of all."""
+def _journal(
+    operations: Operations, before: int | None, down_to: int | None
+) -> list[dict[str, Any]]:
+    """The `PAGE` entries with numbers under `before`, newest first; None: the newest of all.
+
+    More where `down_to`, a number, is lower.
+    """
     entries: Sequence[Entry] = operations.thread.log.entries
     end = len(entries) if before is None else max(0, min(before - 1, len(entries)))
+    first = max(0, min(end - PAGE, end if down_to is None else down_to - 1))
     lines = []
-    for entry in reversed(entries[max(0, end - PAGE) : end]):
+    for entry in reversed(entries[first:end]):
         row = operations.history.rows[entry.number]
         lines.append(
             {

@@ -31,7 +31,24 @@ function reopenTab() {
   const tab = drawer.querySelector(`[role=tab][id="${sessionStorage.getItem(kept)}"]`);
   if (!tab || tab.getAttribute("aria-selected") === "true") return;
   openTab(tab);
-  htmx.ajax("GET", tab.getAttribute("hx-get"), { target: tab.getAttribute("hx-target"), swap: "innerHTML" });
+  fill(tab);
+}
+
+/** Fetch what a tab shows. */
+function fill(tab, query = "") {
+  htmx.ajax("GET", tab.getAttribute("hx-get") + query, {
+    source: tab,
+    target: tab.getAttribute("hx-target"),
+    swap: "innerHTML",
+  });
+}
+
+/** An open log shows what has been recorded, and goes on as far down as it was read. */
+function readLogAgain() {
+  const tab = drawer.querySelector("#tab-log[aria-selected=true]");
+  if (!tab) return;
+  const last = [...drawer.querySelectorAll(".entry-key")].at(-1)?.textContent.slice(1);
+  fill(tab, last ? `?down_to=${last}` : "");
 }
 
 function onTabKey(event) {
@@ -93,6 +110,7 @@ export function watchDrawer() {
     filter();
   });
   feed?.addEventListener("thread:changed", filter);
+  feed?.addEventListener("thread:changed", readLogAgain);
   for (const link of segments()) link.addEventListener("click", () => keepPlaceIn(link));
   define({
     tab: ({ pressed }) => showTab(pressed),

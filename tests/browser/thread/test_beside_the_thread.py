@@ -92,6 +92,29 @@ def test_the_log_that_was_open_is_open_after_a_reload(page: Page, session: str) 
     expect(page.locator("#panel-operations")).to_be_visible()
 
 
+def test_an_open_log_shows_what_is_recorded_and_stays_as_far_as_it_was_read(
+    page: Page, session: str, api: httpx.Client
+) -> None:
+    edit = {"type": "tag", "targets": ["m0"], "tags": ["one"]}
+    for _ in range(55):
+        recorded = api.post(f"/api/sessions/{session}/operations", json=edit)
+        assert recorded.status_code == 201
+    visit(page, session)
+    page.get_by_role("tab", name="Log").click()
+    older = page.get_by_role("button", name="Older entries")
+    older.click()
+    expect(older).to_have_count(0)
+    entries = page.locator("#panel-log .entry-key")
+    before = entries.count()
+    assert api.post(f"/api/sessions/{session}/operations", json=edit).is_success
+    expect(entries).to_have_count(before + 1)
+    expect(entries.last).to_have_text("o1")
+    row(page, "m2").focus()
+    snip(page)
+    expect(entries).to_have_count(before + 2)
+    expect(page.locator("#panel-log .entry").first).to_contain_text("Snip #2")
+
+
 def test_a_policy_shows_its_effect_before_it_is_saved(
     page: Page, session: str, faults: Faults
 ) -> None:

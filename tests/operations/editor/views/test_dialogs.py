@@ -98,6 +98,11 @@ def test_a_long_log_has_older_pages(page: Page) -> None:
     older = page.get("log", before=12).content.decode()
     assert ">o1<" in older
     assert "?before=" not in older
+    read = page.get("log", down_to=5).content.decode()
+    assert ">o5<" in read
+    assert ">o4<" not in read
+    assert "?before=5" in read
+    assert ">o12<" in page.get("log", down_to=40).content.decode()
 
 
 def test_the_outline_nests_what_lies_in_folds(page: Page) -> None:
