@@ -216,13 +216,24 @@ export function applySplices(splices) {
   if (sumOfCounts() !== session.total) reload();
 }
 
-/** Make all sections anew and load those at the reader's row: the slow way that is always right. */
-export async function reload() {
+let reloading = null;
+
+/**
+ * Make all sections anew and load those at the reader's row: the slow way that is always right. Who asks
+ * before the sections are gone is served by the same: twice would show rows, nothing, and rows again.
+ */
+export function reload() {
+  reloading ??= makeAnew();
+  return reloading;
+}
+
+async function makeAnew() {
   const focused = rowAt(document.activeElement);
   const row = focused ?? firstSeen();
   const top = row?.getBoundingClientRect().top ?? 0;
   const before = row ? positionOf(row) : 0;
   const at = await locate({ key: row?.dataset.key ?? "" }).catch(() => null) ?? { position: before, key: "" };
+  reloading = null;
   resetSections(session.total);
   start();
   const found = await bring(at.position);

@@ -75,11 +75,17 @@ def test_a_change_of_many_rows_loads_the_sections_again(
     page: Page, open_thread: OpenThread, api: httpx.Client
 ) -> None:
     session = open_thread(700)
+    located: list[str] = []
+    page.on(
+        "request",
+        lambda asked: located.append(asked.url) if "/locate" in asked.url else None,
+    )
     agent_snips(api, session, 2, 600)
     expect(row(page, "o1")).to_be_visible()
     row(page, "o1").focus()
     press(page, ".")
     expect(row(page, "m2")).to_be_visible()
+    assert len(located) == 1, "rows were shown, nothing, and rows again"
     expect(page.locator("#feed")).to_have_attribute("aria-busy", "false")
     assert keys_on_sheet(page)[:4] == ["m0", "m1", "m2", "m3"]
     expect(row(page, "m2")).to_have_attribute("aria-setsize", "700")
