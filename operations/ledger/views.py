@@ -2,7 +2,7 @@
 
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -21,7 +21,7 @@ from operations.domain.tree.key import Key, entry_number
 from operations.domain.tree.status import Status
 from operations.edits.own_entries import staged_keys
 from operations.log.selectors import load_thread
-from operations.messages.names import name_of
+from operations.messages.names import names_of
 from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
@@ -99,24 +99,21 @@ def warned_lines(
     refused: Counter[str] = Counter()
     aside: dict[str, dict[Key, None]] = defaultdict(dict)
 
-    def named(keys: Iterable[Key]) -> str:
-        return ", ".join(name_of(thread, key) for key in keys)
-
     for row in rows:
         key = row.operation or ""
         bundle = thread.log.at(entry_number(key) or 0).bundle
         together = f"{_WAITING}{bundle}" if bundle else ""
         if row.in_the_way:
-            text = f"Can’t be accepted: it would cut through {named(row.in_the_way)}"
+            text = f"Can’t be accepted: it would cut through {names_of(thread, row.in_the_way)}"
             told[key] = LedgerLine(key, text, never=True)
             refused[together] += 1
         elif row.sets_aside:
-            _add(told, key, f"Sets aside {named(row.sets_aside)}")
+            _add(told, key, f"Sets aside {names_of(thread, row.sets_aside)}")
             aside[together].update(dict.fromkeys(row.sets_aside))
     for key, count in refused.items():
         _add(told, key, f"{count:,} can’t be accepted")
     for key, keys in aside.items():
-        _add(told, key, f"Sets aside {named(keys)}")
+        _add(told, key, f"Sets aside {names_of(thread, keys)}")
     told.pop("", None)  # those that are in no bundle
     return list(told.values())
 

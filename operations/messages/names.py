@@ -8,7 +8,7 @@ messages `insert o7.1`, a fold `digest o7`. Keys stand only where an API or a to
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
@@ -58,6 +58,16 @@ def name_of(thread: Thread, key: Key) -> str:
         return key
     word = word_for(thread.log.edits[number])
     return f"{word} o{number}.{place}" if place else f"{word} o{number}"
+
+
+MOST_NAMED = 5
+
+
+def names_of(thread: Thread, keys: Collection[Key], most: int = MOST_NAMED) -> str:
+    """The names of so many at most, and how many more there are."""
+    names = ", ".join(name_of(thread, key) for key in islice(keys, most))
+    more = len(keys) - most
+    return f"{names} and {more:,} more" if more > 0 else names
 
 
 def range_of(thread: Thread, first: Key, last: Key) -> str:

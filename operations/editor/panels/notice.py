@@ -21,7 +21,7 @@ from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Op
 from operations.log.transaction import LogTransaction
-from operations.messages.names import name_of
+from operations.messages.names import name_of, names_of
 from threads.rendering.hidden import visible
 
 MOST_NAMED = 3
@@ -169,15 +169,11 @@ def _set_aside(look: Look, transaction: LogTransaction) -> str:
     ]
     if not aside:
         return ""
-    named = ", ".join(name_of(look.thread, key) for key in aside[:MOST_NAMED])
-    return f" Set aside by it: {named}."
+    return f" Set aside by it: {names_of(look.thread, aside, MOST_NAMED)}."
 
 
 def _left_waiting(look: Look, transaction: LogTransaction) -> str:
     """The proposals that could not be accepted with the others."""
     left = [one.operation for one in transaction.warnings if one.code == "skipped"]
-    if not left:
-        return ""
-    named = ", ".join(name_of(look.thread, key) for key in left[:MOST_NAMED])
-    more = f" and {len(left) - MOST_NAMED:,} more" if len(left) > MOST_NAMED else ""
-    return f" Still waiting: {named}{more}."
+    named = names_of(look.thread, left, MOST_NAMED)
+    return f" Still waiting: {named}." if left else ""

@@ -29,7 +29,7 @@ from operations.domain.tree.key import Key, entry_key, original_index
 from operations.domain.tree.status import Report, Status
 from operations.domain.tree.tree import longest_ascent
 from operations.log.selectors import History, LogRow
-from operations.messages.names import extent_of, name_of, range_of, word_for
+from operations.messages.names import extent_of, name_of, names_of, range_of, word_for
 from threads.rendering.hidden import visible
 
 FOLDS = frozenset({"digest", "revise", "snip", "condense"})
@@ -296,7 +296,7 @@ def reason_of(report: Report, thread: Thread) -> str:
     reason = visible(report.reason)  # it may name tags
     if not report.operations:
         return reason
-    named = ", ".join(name_of(thread, key) for key in report.operations)
+    named = names_of(thread, report.operations)
     if report.needs:
         return f"It would cut through {named}."
     return f"{reason.rstrip('.')}: {named}."

@@ -9,7 +9,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Conflict, DomainError
 from operations.domain.thread.thread import Thread
 from operations.editor.rows.operation import Op
-from operations.messages.names import name_of
+from operations.messages.names import names_of
 from threads.models import Session
 
 from .requests import look_of
@@ -55,7 +55,7 @@ def _why(thread: Thread, fault: DomainError) -> str:
     """Why it can't be, with the names of the operations that it meets."""
     known, needs = fault.facts.get("operations"), fault.facts.get("needs")
     keys = known if isinstance(known, list) else []
-    named = ", ".join(name_of(thread, key) for key in keys)
+    named = names_of(thread, keys)
     if isinstance(needs, dict) and needs.get("keys"):
         return f"It would cut through {named}."
     return f"{fault.message.rstrip('.')}: {named}." if named else fault.message

@@ -3,7 +3,13 @@
 import pytest
 
 from operations.log.selectors import load_thread
-from operations.messages.names import extent_of, name_of, range_of, ranges_of
+from operations.messages.names import (
+    extent_of,
+    name_of,
+    names_of,
+    range_of,
+    ranges_of,
+)
 from tests.operations.conftest import Page
 
 KEYS = {
@@ -31,6 +37,14 @@ def test_an_original_is_named_by_its_index_and_the_rest_by_operations(
     edited: Page, key: str
 ) -> None:
     assert name_of(load_thread(edited.session), key) == KEYS[key]
+
+
+def test_of_many_some_are_named_and_the_others_counted(edited: Page) -> None:
+    thread, keys = load_thread(edited.session), [f"m{n}" for n in range(7)]
+    assert names_of(thread, keys[:5]) == "#0, #1, #2, #3, #4"
+    assert names_of(thread, keys) == "#0, #1, #2, #3, #4 and 2 more"
+    assert names_of(thread, keys, 3) == "#0, #1, #2 and 4 more"
+    assert names_of(thread, []) == ""
 
 
 def test_a_range_of_originals_has_a_dash_and_one_message_no_range(edited: Page) -> None:
