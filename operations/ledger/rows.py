@@ -108,7 +108,7 @@ def rows_of(
         tried = thread_with(session, query, map(entry_key, part))
         aside = _set_aside(thread, tried)
         rows += [
-            replace(row, sets_aside=tuple(aside[row.operation or ""]))
+            replace(row, sets_aside=tuple(aside.get(row.operation or "", ())))
             for row in rows_tried(context, tried, {n: edits[n].edit for n in part})
         ]
     rows.sort(key=lambda row: entry_number(row.operation or "") or 0)

@@ -223,17 +223,21 @@ let reloading = null;
  * before the sections are gone is served by the same: twice would show rows, nothing, and rows again.
  */
 export function reload() {
-  reloading ??= makeAnew();
+  reloading ??= whereRead().finally(() => { reloading = null; }).then(makeAnew);
   return reloading;
 }
 
-async function makeAnew() {
+/** The reader's row: where it stands in the thread now, and in the window. */
+async function whereRead() {
   const focused = rowAt(document.activeElement);
   const row = focused ?? firstSeen();
   const top = row?.getBoundingClientRect().top ?? 0;
   const before = row ? positionOf(row) : 0;
   const at = await locate({ key: row?.dataset.key ?? "" }).catch(() => null) ?? { position: before, key: "" };
-  reloading = null;
+  return { focused, top, at };
+}
+
+async function makeAnew({ focused, top, at }) {
   resetSections(session.total);
   start();
   const found = await bring(at.position);
