@@ -7,7 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from operations.domain.tree.key import Key, original_index
+from operations.domain.thread.node import FoldNode
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, entry_key, original_index
 from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look, derived
 from operations.editor.rows.minimap import group_starts
@@ -18,10 +20,13 @@ from operations.messages.reader import MessageReader
 from threads.domain.message import Role
 from threads.rendering import summary
 from threads.rendering.fragments import Fragments
+from threads.rendering.hidden import visible
 
 MOST_GROUPS = 200
 MOST_OPERATIONS = 200
 """Of more operations only the newest stand in the outline."""
+MOST_ONE_BY_ONE = 3
+"""Of more folds that a bundle made in one group, one entry stands for all."""
 TITLE_LENGTH = 120
 _titles = Fragments[str](8 * 1024 * 1024)
 
@@ -109,18 +114,22 @@ def _operations(look: Look) -> dict[int, list[OutlineOp]]:
     proposed_ones = (
         number for number in thread.marked if thread.status(number) is Status.PROPOSED
     )
-    numbers = sorted({*thread.shaping, *proposed_ones})
+    lines = _lines(thread, sorted({*thread.shaping, *proposed_ones}))
     known: dict[Key, OutlineOp] = {}
-    newest = [look.operations.in_outline(one) for one in numbers[-MOST_OPERATIONS:]]
-    listed = [op for op in newest if _is_first(part_of(look, op.key))]
-    for op in listed:
-        known[op.key] = _entry(op, part_of(look, op.key))
-    leaves = look.thread.leaves
+    listed: list[OperationHeading] = []
+    for numbers in lines[-MOST_OPERATIONS:]:
+        op = look.operations.in_outline(numbers[0])
+        if not _is_first(part := part_of(look, op.key)):
+            continue
+        entry = _entry(op, part) if len(numbers) == 1 else _together(look, op, numbers)
+        known |= dict.fromkeys(map(entry_key, numbers), entry)
+        listed.append(op)
+    leaves = thread.leaves
     inside: dict[int, list[OutlineOp]] = defaultdict(list)
     for op in listed:
         entry = known[op.key]
         is_fold = op.word in FOLDS and op.status == Status.APPLIED
-        holder = look.thread.path(op.key)[-1:] if is_fold else []
+        holder = thread.path(op.key)[-1:] if is_fold else []
         if holder and holder[0] in known:
             known[holder[0]].children.append(entry)
             continue
@@ -128,9 +137,49 @@ def _operations(look: Look) -> dict[int, list[OutlineOp]]:
         if index < len(leaves):
             inside[leaves[index].group].append(entry)
     first_of = {op.key: original_index(op.first) or 0 for op in listed}
-    for entries in (*inside.values(), *(entry.children for entry in known.values())):
+    for entries in (*inside.values(), *(known[op.key].children for op in listed)):
         entries.sort(key=lambda one: first_of[one.key])
     return inside
+
+
+def _lines(thread: Thread, numbers: Sequence[int]) -> list[list[int]]:
+    """Which operations have an entry each and which share one, the newest last.
+
+    Many folds that a bundle made in one group share theirs, the first of the thread ahead: a prune
+    run would be hundreds of entries.
+    """
+    alike: dict[tuple[object, ...], list[tuple[int, int]]] = defaultdict(list)
+    lines: list[list[int]] = []
+    for number in numbers:
+        fold = _fold_of_bundle(thread, number)
+        if fold is None or fold.first is None:
+            lines.append([number])
+            continue
+        group = thread.leaves[fold.first].group
+        around = thread.path(fold.key)[-1:]
+        place = thread.log.at(number).bundle, group, *around
+        alike[place].append((fold.first, number))
+    for placed in alike.values():
+        those = [number for _, number in sorted(placed)]
+        lines += [those] if len(those) > MOST_ONE_BY_ONE else [[one] for one in those]
+    return sorted(lines, key=max)
+
+
+def _fold_of_bundle(thread: Thread, number: int) -> FoldNode | None:
+    """The fold of an operation that was recorded with others and applies."""
+    recorded = thread.log.edits[number]
+    if recorded.entry.bundle is None or recorded.edit.kind not in FOLDS:
+        return None
+    if thread.status(number) is not Status.APPLIED:
+        return None
+    node = thread.node(entry_key(number))
+    return node if isinstance(node, FoldNode) else None
+
+
+def _together(look: Look, first: OperationHeading, numbers: Sequence[int]) -> OutlineOp:
+    """The entry of operations that share one; it leads to the first of them."""
+    name = visible(look.operations.history.rows[numbers[0]].title) or "Bundle"
+    return OutlineOp(first.word, name, f"{len(numbers):,} operations", first.key)
 
 
 def _is_first(part: PartOfBundle | None) -> bool:

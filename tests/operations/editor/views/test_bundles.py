@@ -229,3 +229,42 @@ def test_who_may_not_review_is_offered_nothing_on_what_was_rejected(
     said = panel(open_page(viewer))
     assert "rejected" in said
     assert "Accept" not in said
+
+
+def outline(page: Page) -> list[str]:
+    html = page.get("outline").content.decode()
+    entries = re.findall(r'<a class="op-\w+[^>]*data-to="(\w+)"[^>]*>(.*?)</a>', html)
+    return [
+        " ".join([key, *re.sub("<[^>]*>", " ", words).split()])
+        for key, words in entries
+    ]
+
+
+def test_the_outline_names_a_bundle_of_many_once_in_a_group(
+    page: Page, editor: User
+) -> None:
+    edits = [Snip(targets=(f"m{index}",)) for index in (4, 12, 1, 3, 2)]
+    record_bundle(caller(editor), page.session.pk, edits, title="Prune")
+    assert outline(page) == ["o3 Prune 4 operations", "o2 Snip #12"]
+    page.post("operations/o5/off")
+    assert [entry.split()[0] for entry in outline(page)] == ["o3", "o4", "o1", "o2"]
+
+
+def test_what_many_of_a_bundle_hold_is_listed_below_their_entry(
+    page: Page, editor: User
+) -> None:
+    page.edit("snip", targets="m2")
+    edits = [Snip(targets=(key,)) for key in ("m1", "o1", "m3", "m4")]
+    record_bundle(caller(editor), page.session.pk, edits, title="Prune")
+    assert [entry.split()[0] for entry in outline(page)] == ["o2", "o1"]
+    html = page.get("outline").content.decode()
+    assert "</a><ol>" in html[html.index('data-to="o2"') : html.index('data-to="o1"')]
+
+
+def test_many_of_a_bundle_are_listed_below_the_fold_around_them(
+    page: Page, editor: User
+) -> None:
+    edits = [Snip(targets=(f"m{index}",)) for index in (1, 2, 3, 4)]
+    record_bundle(caller(editor), page.session.pk, edits, title="Prune")
+    page.edit("digest", targets="o1 o2 o3 o4", summary="All of it")
+    assert [entry.split()[0] for entry in outline(page)] == ["o5", "o1"]
