@@ -15,7 +15,7 @@ from threads.store.selectors import get_session
 
 from . import policies
 from .presentation import present_context, present_effect
-from .schemas import ContextOut, EffectOut, PolicyIn, PolicyOut
+from .schemas import ContextOut, EffectOut, PolicyIn, PolicyOut, SessionPolicyIn
 from .services import ContextQuery, assemble, effect_of
 
 router = Router(tags=["context"])
@@ -60,7 +60,7 @@ def policy(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
 
 @router.put("/sessions/{uuid:session_id}/policy", response=PolicyOut | EffectOut)
 def set_policy(
-    request: HttpRequest, session_id: uuid.UUID, body: PolicyIn
+    request: HttpRequest, session_id: uuid.UUID, body: SessionPolicyIn
 ) -> dict[str, Any]:
     """Give a session a policy; `dry_run` answers its effect and saves nothing."""
     caller = caller_of(request)

@@ -19,6 +19,11 @@ class PolicyIn(RequestBody):
     """A policy: a preset, and what is to be otherwise in it; null: none of one's own."""
 
     policy: dict[str, Any] | None
+
+
+class SessionPolicyIn(PolicyIn):
+    """A policy of one session, whose effect can be tried."""
+
     dry_run: bool = False
     """Answer what it would change, and save nothing."""
     provider: ProviderName = ""

@@ -39,7 +39,7 @@ KIND = "secrets"
 MOST_LISTED = 100
 """Sessions that an import's report names."""
 MOST_PROPOSED = 200
-"""Redactions in one bundle; more of them would be no help to a reviewer."""
+"""Redactions in one bundle: more of them a reviewer would not read, and the log be locked long."""
 AT_ONCE = 1 << 20
 """Bytes of text that are looked through together."""
 MESSAGES_AT_ONCE = 200
@@ -114,6 +114,7 @@ def _report(import_id: uuid.UUID, found: list[dict[str, Any]]) -> None:
     """Say in the import's report what was found, of the first sessions by name."""
     brought = Import.objects.select_for_update().get(pk=import_id)
     brought.report["secrets"] = found[:MOST_LISTED]
+    brought.report["sessions_with_more_secrets"] = len(found[MOST_LISTED:])
     brought.save(update_fields=["report"])
 
 
@@ -158,18 +159,14 @@ def propose_redactions(
 ) -> int:
     """Look through the originals from `start` on and propose to mask what is found.
 
-    The answer is how many redactions were proposed, all in one bundle. What a redaction of the
-    log covers already, be it on, off or rejected, is not proposed again. Nothing is locked
-    while originals are read: they never change, and what comes meanwhile is looked through by
-    the import that brings it.
+    The answer is how many redactions were proposed, in bundles of `MOST_PROPOSED`. What a
+    redaction of the log covers already, be it on, off or rejected, is not proposed again. Nothing
+    is locked while originals are read: they never change, and what comes meanwhile is looked
+    through by the import that brings it.
     """
     session = get_session(caller, session_id, Right.PROPOSE)
     through = session.message_count
     found = find_secrets(_originals(session, start), tick)
-    if not found:
-        with atomic():
-            _note(session, through)
-        return 0
 
     def propose(transaction: LogTransaction) -> int:
         known = {
@@ -192,8 +189,17 @@ def propose_redactions(
             )
         return len(new)
 
-    session = get_session(caller, session_id, Right.PROPOSE)
-    return write_apart(session, caller, propose, also=lambda: _note(session, through))
+    proposed = 0
+    while found:
+        tick()
+        session = get_session(caller, session_id, Right.PROPOSE)
+        count = write_apart(session, caller, propose)
+        proposed += count
+        if not count:
+            break
+    with atomic():
+        _note(session, through)
+    return proposed
 
 
 def _note(session: Session, through: int) -> None:

@@ -1,7 +1,7 @@
 """How much of the text of an import's files is in messages, in events, and nowhere.
 
-The files are read once more for it: right behind an import that is small, else by a job. The
-figures stand in the import's report, under `text`.
+The files are read once more for it: within an import that is small, else by a job. The figures
+stand in the import's report, under `text`.
 """
 
 import uuid

@@ -216,5 +216,7 @@ def test_a_project_has_a_default_and_a_session_may_have_its_own(agent: Client) -
     back = put(agent, path, {"policy": None, "dry_run": True})
     assert back["policy"]["preset"] == "nexora"
     assert put(agent, path, {"policy": None})["policy"]["preset"] == "nexora"
+    put(agent, default, {"policy": None, "dry_run": True}, expect=422)
+    assert get(agent, default)["policy"]["preset"] == "nexora"
     assert put(agent, default, {"policy": None})["policy"]["preset"] == "replay"
     assert json.dumps(get(agent, default))

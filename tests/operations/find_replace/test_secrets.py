@@ -3,6 +3,7 @@
 import json
 import socket
 import string
+from collections import Counter
 from io import BytesIO
 from random import Random
 from typing import Any
@@ -129,6 +130,20 @@ def test_what_is_found_is_proposed_and_masks_only_when_accepted(
     for door in ("messages", "thread", "log"):
         answer = str(get(agent, f"/api/sessions/{session_id}/{door}"))
         assert TOKEN not in answer and PASSWORD not in answer
+
+
+def test_however_many_are_found_all_are_proposed(
+    agent: Client, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(secrets, "MOST_PROPOSED", 2)
+    tokens = [drawn("ghp_", 36, seed) for seed in range(10, 15)]
+    said = [{"role": "user", "content": f"Use {token} here."} for token in tokens]
+    session_id = make_session(agent, said, title="Many")
+    assert secrets.propose_redactions(caller, UUID(session_id)) == 5
+    operations = get(agent, f"/api/sessions/{session_id}/thread")["operations"]
+    bundles = Counter(operation["bundle_id"] for operation in operations)
+    assert sorted(bundles.values()) == [1, 2, 2]
+    assert secrets.propose_redactions(caller, UUID(session_id)) == 0
 
 
 def test_no_entry_of_the_log_holds_the_value(
@@ -268,6 +283,25 @@ def test_the_report_of_an_import_names_the_sessions_that_hold_secrets(
     shown = client.get(page).content.decode()
     assert "Redactions are proposed." in shown and TOKEN not in shown
     assert f"/sessions/{imported.sessions[0].pk}/" in shown
+
+
+def test_the_report_counts_sessions_that_it_does_not_name(
+    caller: Caller,
+    owner: User,
+    client: Client,
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(secrets, "MOST_LISTED", 1)
+    client.force_login(owner)
+    said = {"role": "user", "content": f"Use {TOKEN} here."}
+    lines = [{"session_id": name, "messages": [said]} for name in ("a", "b", "c")]
+    content = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    imported = bring(caller, project, content)
+    assert len(imported.sessions) == 3
+    run_job()
+    shown = client.get(f"/imports/{imported.row.pk}/").content.decode()
+    assert "and in <b>2</b> more sessions" in shown
 
 
 def test_an_import_that_brings_nothing_new_is_not_looked_through(
