@@ -143,7 +143,7 @@ def place_of(cursor: str | None) -> int:
     """The character to go on from. Raises Invalid."""
     place = decode_cursor(cursor, 1)[0] if cursor else 0
     if not isinstance(place, int) or place < 0:
-        raise Invalid("This cursor is not one of a recall.", at=["cursor"])
+        raise Invalid("This cursor does not belong to a recall.", at=["cursor"])
     return place
 
 

@@ -14,11 +14,11 @@ from .services import of_log
 class CheckHindsight(SessionTool):
     """Find out what you left out and needed later: paths, names, numbers, URLs, hashes.
 
-    Of each operation that lost something it answers the references that your later words or
-    calls used, though they stood only in what it left out: where they stood (`left_out_in`) and
-    where they were used (`used_in`), both keys of messages; of each bundle, as a prune run is
-    one, how many. Use it before you sum up or prune more, and say in the next summary what
-    turned out to matter.
+    For each operation that lost something it lists the references that your later words or
+    calls used although they stood only in what it left out: where they stood (`left_out_in`)
+    and where they were used (`used_in`), both as message keys. For each bundle, such as a prune
+    run, it gives their number. Use it before you summarise or prune more, and include in the
+    next summary what turned out to matter.
 
     Example: {"session_id": "…", "operation": "o7"}
     """
@@ -27,7 +27,9 @@ class CheckHindsight(SessionTool):
     group = "log"
     reads_only = True
 
-    operation: str = Field("", max_length=40, description="One alone, by its key.")
+    operation: str = Field(
+        "", max_length=40, description="Only this operation, by its key."
+    )
 
     def call(self, caller: Caller) -> dict[str, Any]:
         self.open_session(caller)

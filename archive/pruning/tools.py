@@ -12,20 +12,21 @@ from .services import dry_run, prune
 
 
 class Prune(SessionTool):
-    """Make the conversation shorter by rules: condense old tool results, drop what is out of date.
+    """Shorten the conversation by rules: condense old tool results, drop what is out of date.
 
-    Old errors and views of files that were edited or viewed again are removed, other old tool
+    Old errors, and views of files that were edited or viewed again, are removed; other old tool
     results and long messages of yours become one line, such as
     `📎 Viewed src/app.py - 120 lines`. User messages, the last messages, what is tagged `pinned`
     and what you protect stay. Nothing is destroyed: the archive keeps each whole text, and the run
-    is one bundle, which undo_operation takes back.
+    is one bundle, which undo_operation undoes.
 
-    `dry_run` first tells what would happen, without doing it. With `target_tokens` only as much
-    goes as brings the conversation down to that, the least harmful first; else all that the rules
-    allow. `rules` changes them for this call: keep_last_n (10), condense_after_n (5),
+    `dry_run` says what would happen, without doing it. With `target_tokens` only as much is pruned
+    as brings the conversation down to that, the least harmful first; otherwise all that the rules
+    allow. `rules` changes the rules for this call: keep_last_n (10), condense_after_n (5),
     remove_errors_after (5), condense_above (500 tokens), protect_tools, protect_paths,
-    protect_tags, keep_relevant_above (none; 0 to 1, to the session's objective, where the operator
-    switched search by meaning on). `protect` leaves messages alone, by keys, tools, paths or tags.
+    protect_tags, keep_relevant_above (none; 0 to 1, relevance to the session's objective, if the
+    operator has switched on search by meaning). `protect` leaves messages alone, by keys, tools,
+    paths or tags.
 
     Example: {"session_id": "…", "target_tokens": 60000, "protect": {"paths": ["docs/*"]}}
     """

@@ -37,11 +37,12 @@ class SummarizeMessageRange(SessionTool):
 
     The range is half-open: {"start_idx": 0, "end_idx": 20} covers the messages 0 to 19. The
     summary is stored beside the messages as a *proposed* digest: the thread does not change
-    until somebody accepts it. `made_by` names the model that wrote it, or says `rules`: then no
-    provider is set, and it quotes what was asked, which files and commands, what failed and
-    what was decided. `dropped` lists what the messages name and the summary does not. If the
-    model takes longer than 20 seconds the answer is {"job_id"}: the proposal comes later. If
-    you have read the messages, your own words with digest_messages may serve better.
+    until somebody accepts it. `made_by` names the model that wrote it, or is `rules` if no
+    provider is set up: the summary then quotes what was asked, the files and commands, what
+    failed and what was decided. `dropped` lists what the messages name and the summary does
+    not. If the model takes longer than 20 seconds, the answer is {"job_id"} and the proposal
+    comes later. If you have read the messages, your own words with digest_messages may serve
+    better.
 
     Example: {"session_id": "…", "start_idx": 0, "end_idx": 20}
     """
@@ -57,7 +58,7 @@ class SummarizeMessageRange(SessionTool):
         session = get_session(caller, self.session_id)
         if self.start_idx >= self.end_idx:
             raise Invalid(
-                "The range is half-open: end_idx is greater than start_idx.",
+                "The range is half-open: end_idx must be greater than start_idx.",
                 at=["end_idx"],
             )
         if self.end_idx > session.message_count:
@@ -100,14 +101,14 @@ class SummarizeMessageRange(SessionTool):
 
 
 class RebuildState(SessionTool):
-    """Have the STATE block (Goal, Context, Resolved, Technical Anchors) proposed anew.
+    """Get a new proposal for the STATE block (Goal, Context, Resolved, Technical Anchors).
 
-    Use it after undo, drop_group or a smaller window, when the state may speak of what is
-    gone. Where a provider is set, a model writes it from the current window (`made_by` names
-    it; past 20 seconds the answer is {"job_id"}); else the last STATE block that a response in
-    the window ends with is taken (`made_by` says `rules`), and without one nothing is proposed.
-    It is shown as a difference to the state in force. Nothing is changed; end your next
-    response with a STATE block to put one in force.
+    Use it after undo, drop_group or a smaller window, when the state may mention things that
+    are gone. If a provider is set up, a model writes it from the current window (`made_by`
+    names the model; after 20 seconds the answer is {"job_id"}). Otherwise it is the last STATE
+    block that a response in the window ends with (`made_by` is `rules`); without one nothing
+    is proposed. It is shown as a difference from the state in force. Nothing is changed; end
+    your next response with a STATE block to put one in force.
 
     Example: {"session_id": "…"}
     """

@@ -15,8 +15,8 @@ _LATER = ("condition", "propose", "title")
 _HEAD = """\
 # The agent's tools
 
-This page is written from the table of tools: `manage.py tools_page > docs/tools.md`. What it
-says of a tool is what a model is told of it.
+This page is generated from the table of tools: `manage.py tools_page > docs/tools.md`. Models
+are given the same descriptions.
 
 Every tool is called in the same way over MCP (`/mcp`), REST (`POST /api/tools/<name>`) and from
 a shell (`manage.py tool <name> '<json>'`); `GET /api/tools?format=openai|anthropic|mcp` gives
@@ -24,10 +24,10 @@ the schemas for a request's `tools`. [connect.md](connect.md) shows how.
 
 Message indexes are 0-based over the original messages, the system message included. The ranges
 of `tag_messages`, `digest_messages`, `revise_messages` and `snip_messages` are inclusive; those
-of `get_message_range`, `request_context_slice` and `summarize_message_range` half-open. Where a
-tool takes indexes it also takes keys (`targets`, `order`, `after`). Besides its own fields every
-tool takes `project`, `expected_head` (refuse if the log has grown beyond this entry) and
-`idempotency_key` (a repeat answers the same again). Unknown fields are refused.
+of `get_message_range`, `request_context_slice` and `summarize_message_range` half-open. The tools
+that record an edit take keys (`targets`, `order`, `after`) as well as indexes. Besides its own
+fields every tool takes `project`, `expected_head` (refuse if the log has grown beyond this entry)
+and `idempotency_key` (a repeated call gets the same answer). Unknown fields are refused.
 """
 
 
@@ -149,11 +149,7 @@ def _section(tool: type[Tool]) -> list[str]:
         if name not in Tool.model_fields
     }
     kind = (
-        "Permanent. "
-        if tool.is_permanent
-        else "Only reads. "
-        if tool.reads_only
-        else ""
+        "Permanent. " if tool.is_permanent else "Read-only. " if tool.reads_only else ""
     )
     lines = [f"## {tool.name}", "", kind + _nested(description(tool)), ""]
     if not own:

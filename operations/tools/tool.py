@@ -45,13 +45,13 @@ class Tool(BaseModel, ABC):
     """Whether it destroys what can't be had back."""
 
     project: str | None = Field(
-        None, description="Slug of the project, where it must be said."
+        None, description="Slug of the project, if it must be named."
     )
     idempotency_key: str | None = Field(
         None,
         min_length=1,
         max_length=255,
-        description="A repeat with the same key answers the same again.",
+        description="A call repeated with the same key gets the same answer.",
     )
     expected_head: int | None = Field(
         None, ge=0, description="Refuse (409) if the log has grown beyond this entry."
@@ -61,12 +61,12 @@ class Tool(BaseModel, ABC):
         DEFAULT_TOKENS,
         ge=LEAST_TOKENS,
         le=MOST_TOKENS,
-        description="Of the answer; `next_cursor` leads on to the rest.",
+        description="Limit for the answer; `next_cursor` continues with the rest.",
     )
     cursor: str | None = Field(
         None,
         max_length=2000,
-        description="`next_cursor` of the last answer, the call otherwise the same.",
+        description="`next_cursor` of the last answer; the rest of the call stays the same.",
     )
 
     @abstractmethod
@@ -103,7 +103,7 @@ def chosen(names: str) -> list[type[Tool]]:
 def _answer(caller: Caller, call: Tool) -> bytes:
     """The answer as JSON, in as many tokens as were asked for. Raises DomainError."""
     if call.cursor is not None and not call.reads_only:
-        raise Invalid("Only what is read is gone on with.", at=["cursor"])
+        raise Invalid("Only a tool that just reads takes a cursor.", at=["cursor"])
     body = dump(call.call(caller))
     count = tokens.counter(tokens.DEFAULT)
     if call.cuts_itself:
@@ -116,7 +116,7 @@ def _answer(caller: Caller, call: Tool) -> bytes:
         return body
     path = decode_cursor(call.cursor, 1)[0] if call.cursor else []
     if not isinstance(path, list):
-        raise Invalid("This cursor is not one of this answer.", at=["cursor"])
+        raise Invalid("This cursor does not belong to this answer.", at=["cursor"])
     value, stop = fitted(json.loads(body), call.max_tokens, count, path)
     found = value if isinstance(value, dict) else {"result": value}
     if stop is not None and call.reads_only:

@@ -42,7 +42,7 @@ def fitted(value: Any, most: int, count: Count, path: Sequence[Any] = ()) -> Fit
     try:
         return walk.taken(value, list(path))
     except (KeyError, IndexError, TypeError):
-        sentence = "This cursor is not one of this answer."
+        sentence = "This cursor does not belong to this answer."
         raise Invalid(sentence, at=["cursor"]) from None
 
 

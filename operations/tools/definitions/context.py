@@ -19,12 +19,12 @@ from threads.store.selectors import get_session
 class ShowContext(SessionTool):
     """Show the exact context that would be sent to a model now.
 
-    Use it to check what an operation, a window or a slice came to: `request` is the body of
-    the request, `layers` what stands before the history (system, state, scratchpad, memos),
-    `steps` what each step left out and why, `issues` what was repaired for the provider,
-    `tokens` the totals. A `budget` sets `over_budget`, and `heaviest` lists the ranges that
-    are the first to fold. A slice that waits is shown and not used up. The request is long:
-    `max_tokens` bounds what you get of it, and `next_cursor` leads on.
+    Use it to check the effect of an operation, a window or a slice: `request` is the request
+    body, `layers` lists what precedes the history (system, state, scratchpad, memos), `steps`
+    what each step left out and why, `issues` what was repaired for the provider, `tokens` the
+    totals. A `budget` sets `over_budget`, and `heaviest` lists the ranges to fold first. A
+    pending slice is shown and not used up. The request is long: `max_tokens` limits how much
+    of it you get, and `next_cursor` continues.
 
     Example: {"session_id": "…", "provider": "anthropic", "budget": 100000}
     """
@@ -40,7 +40,7 @@ class ShowContext(SessionTool):
     )
     model: str = Field("", max_length=128, description="As the provider names it.")
     active_tags: list[TagName] | None = Field(
-        None, description="Tags for this once; without it the session's own."
+        None, description="Tags for this call only; by default the session's own."
     )
     budget: int | None = Field(None, ge=1, description="Tokens to compare with.")
 
@@ -69,10 +69,10 @@ class ShowContext(SessionTool):
 class SetContextWindow(SessionTool):
     """Send only the last n groups of the conversation from now on; 0 sends all.
 
-    A group is a user's message with all that follows it (see list_groups). The system
-    prompt, the state, the scratchpad and the memos are sent in any case. Nothing is folded
-    or lost: what has left the window is found by search_session_history and query_db, and
-    a larger window shows it again.
+    A group is a user message with everything that follows it (see list_groups). The system
+    prompt, the state, the scratchpad and the memos are always sent. Nothing is folded or
+    lost: search_session_history and query_db find what has left the window, and a larger
+    window shows it again.
 
     Example: {"session_id": "…", "n": 5}
     """
@@ -97,14 +97,14 @@ class SetContextWindow(SessionTool):
 
 
 class RequestContextSlice(SessionTool):
-    """Have your next request hold one part of the conversation, and the open turn.
+    """Have your next request contain one part of the conversation, and the open turn.
 
     Use it when you need to see an earlier part in full once more. The range is half-open:
-    {"start_message_index": 30, "end_message_index": 40} sends the messages 30 to 39. With
-    `include_search_results` what your last search_session_history found is added; of all
-    these the newest `max_context_messages` are kept, which can be given without a range.
-    The system message, the last user message and all that follows it are always sent, and
-    calls go with their results. It holds for the next request that you send through apply
+    {"start_message_index": 30, "end_message_index": 40} sends the messages 30 to 39.
+    `include_search_results` adds what your last search_session_history found. Of all these
+    only the newest `max_context_messages` are kept, which you can give without a range. The
+    system message, the last user message and everything after it are always sent, and calls
+    go with their results. The slice applies to the next request that you send through apply
     with this key; a later slice replaces an earlier one.
 
     Example: {"session_id": "…", "start_message_index": 30, "end_message_index": 40}
@@ -117,7 +117,7 @@ class RequestContextSlice(SessionTool):
     end_message_index: Index | None = None
     include_search_results: bool = False
     max_context_messages: int | None = Field(
-        None, ge=1, description="Besides the open turn; matches count."
+        None, ge=1, description="Besides the open turn; search results count."
     )
 
     def call(self, caller: Caller) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class RequestContextSlice(SessionTool):
             if start >= end:
                 raise Invalid(
                     f"There is no message in {start} to {self.end_message_index}; "
-                    f"the session has {session.message_count}.",
+                    f"the session has {session.message_count} messages.",
                     at=["start_message_index"],
                 )
         preference = Preference(
@@ -154,11 +154,11 @@ class RequestContextSlice(SessionTool):
 class ManageScratchpad(SessionTool):
     """Read or write the session's scratchpad: your plan, a checklist, notes, in Markdown.
 
-    What stands in it is sent with every request, also when the messages that it came from
-    have left the window; people can see and edit it. `read` shows it, `update` puts
-    `content` in its place, `append` adds `content` at its end. Keep it short and current.
-    Every version is kept. `expected_version` refuses (409) to write over a version that you
-    have not seen.
+    Its content is sent with every request, even after the messages that it came from have
+    left the window; people can see and edit it. `read` shows it, `update` replaces it with
+    `content`, `append` adds `content` at its end. Keep it short and current. Every version
+    is kept. With `expected_version` the call is refused (409) if it would overwrite a version
+    that you have not seen.
 
     Example: {"session_id": "…", "action": "append", "content": "- [ ] run the tests"}
     """

@@ -33,11 +33,11 @@ class EditTool(SessionTool, EditArguments):
 
 
 class TagMessages(EditTool, TagArguments):
-    """Give the messages from start_idx to end_idx (0-based, inclusive) tags.
+    """Tag the messages from start_idx to end_idx (0-based, inclusive).
 
     Use tags to mark what belongs together (a topic, a decision, a dead end), so that you and
-    others find it again. The text of the messages does not change, and the tag can be taken
-    back like every operation.
+    others can find it again. The text of the messages does not change, and the tag can be
+    undone like any operation.
 
     Example: {"session_id": "…", "start_idx": 5, "end_idx": 10, "tags": ["database-design"]}
     """
@@ -56,7 +56,7 @@ class DigestMessages(EditTool, DigestArguments):
     your summary (role system) in their place; the originals are kept and can be unfolded.
     Name the files, commands, numbers and decisions that later work needs: what the summary
     leaves out, the model no longer sees. A range that would cut through an earlier fold is
-    refused (409), and `needs` in the answer says which range would do. With `tags` it
+    refused (409), and `needs` in the answer says which range would work. With `tags` it
     applies only while these tags are active.
 
     Example: {"session_id": "…", "start_idx": 3, "end_idx": 8,
@@ -68,12 +68,12 @@ class DigestMessages(EditTool, DigestArguments):
 
 
 class ReviseMessages(EditTool, ReviseArguments):
-    """Show the replacements in the place of the messages start_idx to end_idx (inclusive).
+    """Show the replacements in place of the messages start_idx to end_idx (0-based, inclusive).
 
-    Use it to put a muddled exchange straight: what was asked in its final form, what was
-    answered in the end. The originals are kept and can be unfolded. `replacements` are
+    Use it to straighten out a muddled exchange: the question in its final form, and the
+    answer in the end. The originals are kept and can be unfolded. `replacements` are
     messages with role and content, as in a chat request; for a single summary use
-    digest_messages, for nothing in their place snip_messages.
+    digest_messages, to show nothing in their place snip_messages.
 
     Example: {"session_id": "…", "start_idx": 5, "end_idx": 10, "replacements": [
     {"role": "user", "content": "Refined question about auth"},
@@ -85,11 +85,11 @@ class ReviseMessages(EditTool, ReviseArguments):
 
 
 class SnipMessages(EditTool, SnipArguments):
-    """Leave the messages from start_idx to end_idx (0-based, inclusive) out.
+    """Leave out the messages from start_idx to end_idx (0-based, inclusive).
 
-    Use it for what no later work needs: failed attempts, repeated output, small talk. The
-    model sees nothing in their place; the originals are kept and can be unfolded. Of a tool
-    call and its result leave out both: half of a pair is never sent.
+    Use it for what later work doesn't need: failed attempts, repeated output, small talk.
+    The model sees nothing in their place; the originals are kept and can be unfolded. Leave
+    out a tool call together with its result: half of a pair is never sent.
 
     Example: {"session_id": "…", "start_idx": 5, "end_idx": 8}
     """
@@ -99,10 +99,10 @@ class SnipMessages(EditTool, SnipArguments):
 
 
 class ResequenceMessages(EditTool, ResequenceArguments):
-    """Reorder messages: those listed take, in this order, the places that they hold now.
+    """Reorder messages: the listed ones fill the places that they hold now, in the given order.
 
-    `new_order` is a partial permutation of 0-based indexes: what is not listed stays where
-    it is. Each index at most once. To swap messages 4 and 9, give [9, 4].
+    `new_order` is a partial permutation of 0-based indexes: messages that are not listed stay
+    where they are. List each index at most once. To swap messages 4 and 9, give [9, 4].
 
     Example: {"session_id": "…", "new_order": [8, 9, 5, 6, 7, 10, 11]}
     """
@@ -112,11 +112,11 @@ class ResequenceMessages(EditTool, ResequenceArguments):
 
 
 class InsertMessages(EditTool, InsertArguments):
-    """Put messages of your own behind message after_idx (0-based; -1: at the top).
+    """Insert messages of your own after message after_idx (0-based; -1: at the top).
 
     Use it to add what is missing where it belongs: a clarification that came later, a note
-    on a mistake. The originals stay. Several inserts behind one message stand in the order
-    in which they were made.
+    on a mistake. The originals stay. Several inserts after the same message appear in the
+    order in which they were made.
 
     Example: {"session_id": "…", "after_idx": 5, "messages": [{"role": "assistant",
     "content": "(Context: user later clarified they meant PostgreSQL)"}]}

@@ -29,13 +29,13 @@ class GroupTool(SessionTool):
 
 
 class ListGroups(SessionTool):
-    """List the last groups of a session: each user's message with all that follows it.
+    """List the last groups of a session: each user message with everything that follows it.
 
-    Use it to find what can go before you call drop_group or digest_messages: every group
+    Use it to find what can go before you call drop_group or digest_messages. Every group
     has its range of 0-based message indexes (first and last, inclusive), its title (the
-    first words of the user's message), its tokens, and its status: `active`, `dropped`
-    (left out), `folded` (something shorter is shown) or `purged`. `n` = 0 lists all. What
-    stands before the first user's message is group 0.
+    first words of the user message), its tokens, and its status: `active`, `dropped` (left
+    out), `folded` (something shorter is shown) or `purged`. `n` = 0 lists all. Group 0 is
+    what precedes the first user message.
 
     Example: {"session_id": "…", "n": 5}
     """
@@ -54,8 +54,8 @@ class ListGroups(SessionTool):
 class ShowGroup(GroupTool):
     """Read the messages of one group in full, as they were recorded.
 
-    Use it before you summarise or drop a group. A group of more than 500 messages is shown
-    to its 500th; read on with get_message_range.
+    Use it before you summarise or drop a group. It shows at most the first 500 messages of a
+    group; read on with get_message_range.
 
     Example: {"session_id": "…", "group_id": 3}
     """
@@ -76,11 +76,11 @@ class ShowGroup(GroupTool):
 
 
 class DropGroup(GroupTool):
-    """Leave a whole group out of what the model sees; it can be taken back.
+    """Leave a whole group out of what the model sees; this can be undone.
 
     Use it for an exchange that only distracts: a dead end, a question that is settled. It
     records a snip: nothing is lost, and toggle_operation or undo_operation shows the group
-    again. Where later work needs something of it, use digest_messages instead.
+    again. If later work needs something from it, use digest_messages instead.
 
     Example: {"session_id": "…", "group_id": 3}
     """
@@ -88,7 +88,7 @@ class DropGroup(GroupTool):
     name = "drop_group"
     group = "groups"
 
-    propose: bool = Field(False, description="Let it wait for review.")
+    propose: bool = Field(False, description="Record it as a proposal, to be reviewed.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
         thread = load_thread(self.open_session(caller))
@@ -98,12 +98,12 @@ class DropGroup(GroupTool):
 
 
 class RemoveGroup(GroupTool):
-    """Destroy the words of a whole group FOR GOOD. This can't be undone.
+    """Destroy the content of a whole group FOR GOOD. This can't be undone.
 
     Only for what must not be kept (a leaked secret, somebody's private data), and only when
-    a person has asked for exactly this: drop_group does the same to what the model sees and
-    can be taken back. Needs the right to administer. Of each message a tombstone stays
-    (index, role); the files that the session was imported from are destroyed with it.
+    a person has asked for exactly this: drop_group has the same effect on what the model
+    sees and can be undone. Needs the right to administer. Of each message only a tombstone
+    stays (index, role); the files that the session was imported from are destroyed too.
 
     Example: {"session_id": "…", "group_id": 3}
     """
@@ -128,11 +128,11 @@ class RemoveGroup(GroupTool):
 
 
 class UndoGroup(SessionTool):
-    """Roll the conversation back by one exchange: leave the last group out.
+    """Roll the conversation back by one exchange: leave out the last group.
 
     Use it when the last exchange went wrong and you want to try again. It records a snip of
-    the last group that the model still sees, so it can be taken back; call it again to go
-    back further. The state then is that of the last response left. To take back your last
+    the last group that the model still sees, so it can be undone; call it again to go back
+    further. The state is then that of the last remaining response. To undo your last
     *operation* instead, use undo_operation.
 
     Example: {"session_id": "…"}

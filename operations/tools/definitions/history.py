@@ -32,10 +32,10 @@ MOST_MATCHES = 50
 
 
 class ListSessions(Tool):
-    """List the sessions that you may see, the last changed first, with their ids.
+    """List the sessions that you may see, with their ids, the last changed first.
 
-    Every other tool needs a session_id: take it from here unless you were told one. `query`
-    is a part of the title, ignoring case; `project` its slug.
+    Most other tools need a session_id: take it from here unless you were told one. `query`
+    is a part of the title, ignoring case; `project` is the project's slug.
 
     Example: {"query": "night sailings"}
     """
@@ -55,12 +55,12 @@ class ListSessions(Tool):
 
 
 class CreateSession(Tool):
-    """Make a session for a conversation: your own, or one that you want to keep.
+    """Create a session for a conversation: your own, or one that you want to keep.
 
-    Then append what is said with append_messages. `messages` are as OpenAI chat or
-    Anthropic take them; each may have `created_at`, `usage` and `tags`. Where you may make
-    sessions in several projects, `project` names one. `external_id` is your own name of the
-    conversation: a second session with it is refused (409).
+    Then append what is said with append_messages. `messages` have the format of OpenAI chat
+    or Anthropic; each may have `created_at`, `usage` and `tags`. If you may create sessions in
+    several projects, name one in `project`. `external_id` is your own name for the
+    conversation: a second session with the same one is refused (409).
 
     Example: {"title": "Night sailings", "messages": [{"role": "user", "content": "Hello"}]}
     """
@@ -92,10 +92,10 @@ class CreateSession(Tool):
 class AppendMessages(SessionTool):
     """Append messages at the end of a session, as they were said.
 
-    They are recorded as originals and never change. `messages` are as OpenAI chat or
-    Anthropic take them; each may have `created_at`, `usage` and `tags`. With
-    `expected_count` nothing is appended (409) if the session has another number of messages
-    by now. To put words into the thread that nobody said, use insert_messages.
+    They are recorded as originals and never change. `messages` have the format of OpenAI chat
+    or Anthropic; each may have `created_at`, `usage` and `tags`. With `expected_count` nothing
+    is appended (409) if the session now has a different number of messages. To add something
+    that nobody said, use insert_messages.
 
     Example: {"session_id": "…", "messages": [{"role": "user", "content": "And back?"}]}
     """
@@ -119,17 +119,18 @@ class AppendMessages(SessionTool):
 
 
 class SearchSessionHistory(SessionTool):
-    """Search the whole history of a session for words, also in what is folded or dropped.
+    """Search the whole history of a session for words, including what is folded or dropped.
 
-    Use it when you need something that was said earlier and is no longer before you: it
-    finds the messages that hold `query` as it stands (ignoring case; no wildcards, no
-    regular expressions). `matches` are pairs of 0-based index and message, oldest first, at
-    most 50; `total_matches` counts all. Read around a match with get_message_range, or have
-    a range sent with your next request by request_context_slice.
+    Use it when you need something that was said earlier and is no longer in your context: it
+    finds the messages that contain `query` literally (ignoring case; no wildcards, no regular
+    expressions). `matches` are pairs of 0-based index and message, oldest first, at most 50;
+    `total_matches` counts all. Read around a match with get_message_range, or have a range
+    sent with your next request by request_context_slice.
 
-    With `meaning`, it finds what is about the query instead, whatever the words, the nearest
-    first, and `similarities` says how near each is (0.2 to 1); it needs no exact wording, but
-    misses names and numbers. It is refused (409) where the operator has not switched it on.
+    With `meaning`, it finds messages about the query instead, whatever their wording, the
+    closest first, and `similarities` says how close each is (0.2 to 1). It needs no exact
+    wording, but misses names and numbers. It is refused (409) unless the operator has switched
+    it on.
 
     Example: {"session_id": "…", "query": "database"}
     """
@@ -138,7 +139,9 @@ class SearchSessionHistory(SessionTool):
     group = "search"
     reads_only = True
 
-    query: str = Field(min_length=1, max_length=1000, description="Words, literally.")
+    query: str = Field(
+        min_length=1, max_length=1000, description="Words, taken literally."
+    )
     meaning: bool = Field(False, description="Search by meaning instead.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
@@ -204,22 +207,22 @@ class GetMessageRange(SessionTool):
 
 
 class QueryDb(SessionTool):
-    """Ask the session's own history in SQL (SQLite's dialect, one SELECT, read-only).
+    """Query the session's own history in SQL (SQLite's dialect, one SELECT, read-only).
 
     There is one table, one row per original message:
     `messages(id INTEGER, key, group_id, role, content, status, parsing_strategy, tool_name,
     tokens, tags, created_at)`. `id` is the 0-based index and `key` is `m<id>`; `role` is
     system, user, assistant or tool; `content` is what the message says, with names and
     arguments of its tool calls; `group_id` counts the turns from 1 (0: before the first);
-    `tags` is a JSON list. `status` is `dropped` for what was snipped or destroyed, `folded`
-    for what another fold stands for, else `tool_call` for calls and results, else `active`.
-    Use it for what has left your context: the whole of a truncated result, or an earlier
-    decision. Order by `id DESC`, since the newest is usually meant, and pass over `dropped`
-    messages, for they were undone.
+    `tags` is a JSON list. `status` is `dropped` for messages that were snipped or destroyed,
+    `folded` for those in any other fold, else `tool_call` for calls and results, else
+    `active`. Use it for what has left your context: the whole of a truncated result, or an
+    earlier decision. Order by `id DESC`, since you usually want the newest, and skip `dropped`
+    messages, since they were undone.
 
-    At most 500 rows and 200 kB are answered (`truncated` says that there was more), within
-    two seconds, in which the messages are loaded too; two queries of a caller run at once.
-    No PRAGMA, no ATTACH, no recursive query, nothing that writes.
+    You get at most 500 rows and 200 kB (`truncated` says that there was more). A query has two
+    seconds, including the time to load the messages, and a caller may run two at once. No
+    PRAGMA, no ATTACH, no recursive query, nothing that writes.
 
     Example: {"session_id": "…", "sql": "SELECT id, role, content FROM messages WHERE
     status != 'dropped' AND content LIKE '%refactor plan%' ORDER BY id DESC LIMIT 5"}

@@ -25,7 +25,7 @@ class OperationTool(Tool):
 
     operation_id: uuid.UUID = Field(description="As list_operations gives it, a UUID.")
     session_id: uuid.UUID | None = Field(
-        None, description="Refuse (404) if the operation is not of this session."
+        None, description="Refuse (404) if the operation is not in this session."
     )
 
     def call(self, caller: Caller) -> dict[str, Any]:
@@ -47,13 +47,13 @@ class OperationTool(Tool):
 
 
 class ListOperations(SessionTool):
-    """List the operations of a session with their state and what became of them.
+    """List the operations of a session with their status and the reason for it.
 
-    Use it to find the operation_id of what you want to switch, amend or take back. `status`
-    is `applied`, `off`, `reverted`, `proposed`, `rejected`, `unmet` (its condition does not
+    Use it to find the operation_id of what you want to switch, amend or revert. `status` is
+    `applied`, `off`, `reverted`, `proposed`, `rejected`, `unmet` (its condition does not
     hold), `suspended` (the client no longer sends what it covers; it resumes when the client
     does), `void` (nothing it covers is there) or `conflict` (another operation is in its
-    way); `reason` says why. `active_only` leaves out all that are not applied.
+    way); `reason` says why. `active_only` lists only those that are applied.
 
     Example: {"session_id": "…", "active_only": true}
     """
@@ -72,7 +72,7 @@ class ListOperations(SessionTool):
 
 
 class RevertOperation(OperationTool):
-    """Take an operation back: the thread reads as if it had not been made.
+    """Revert an operation: the thread reads as if it had not been made.
 
     Nothing is lost: toggle_operation with active=true restores it. To see the originals only
     for a while, switch it off with toggle_operation instead.
@@ -88,8 +88,8 @@ class RevertOperation(OperationTool):
 class ToggleOperation(OperationTool):
     """Switch an operation off, or on again.
 
-    Off, the originals are seen again, and the operation stays in its place in the log. The
-    answer lists under `changed` other operations that fare otherwise now.
+    While it is off, the originals are shown again; the operation keeps its place in the log.
+    `changed` in the answer lists other operations whose status has changed as a result.
 
     Example: {"operation_id": "…", "active": false}
     """
@@ -106,10 +106,10 @@ class ToggleOperation(OperationTool):
 class ToggleActor(SessionTool):
     """Switch all operations of one actor off at once, or back on.
 
-    `actor` is an `actor.id` of list_operations, such as `key:5`; your own, unless given. Off,
-    the thread reads as if this actor had recorded nothing; one undo_operation takes that back.
-    On brings back what was on before, and nothing that was off already. Proposals go on
-    waiting.
+    `actor` is an `actor.id` from list_operations, such as `key:5`; by default your own. Off,
+    the thread reads as if this actor had recorded nothing; one undo_operation undoes that.
+    Back on, only the operations that were on before return, not those that were already off.
+    Proposals keep waiting.
 
     Example: {"session_id": "…", "actor": "key:5", "active": false}
     """
@@ -135,7 +135,7 @@ class ReviewTool(OperationTool):
     """A tool that decides on a proposal, or on all that were proposed with it."""
 
     bundle: bool = Field(
-        False, description="Decide on all that wait of the bundle that it is part of."
+        False, description="Decide on all proposals that are waiting in its bundle."
     )
 
     def act(self, caller: Caller) -> LogTransaction:
@@ -156,12 +156,12 @@ class ReviewTool(OperationTool):
 
 
 class AcceptOperation(ReviewTool):
-    """Let a proposed operation apply, or with `bundle` all that were proposed with it.
+    """Accept a proposed operation so that it applies, or with `bundle` all proposed with it.
 
-    Needs the right to review. Not for your own proposals, unless a person has told you so: they
-    wait for somebody else to look at them. Where some of a bundle can't apply, none is accepted:
-    `errors` has each with the reason. With `skip_conflicts` the others are accepted, and
-    `warnings` names those that go on waiting.
+    Needs the right to review. Don't accept your own proposals unless a person has told you to:
+    they wait for somebody else to look at them. If some of a bundle can't apply, none is
+    accepted, and `errors` lists each with the reason. With `skip_conflicts` the others are
+    accepted, and `warnings` names those that keep waiting.
 
     Example: {"operation_id": "…", "bundle": true, "skip_conflicts": true}
     """
@@ -171,7 +171,7 @@ class AcceptOperation(ReviewTool):
     switches_to = Act.ACCEPT
 
     skip_conflicts: bool = Field(
-        False, description="Of a bundle, accept those that can be accepted."
+        False, description="In a bundle, accept those that can be accepted."
     )
 
     def act(self, caller: Caller) -> LogTransaction:
@@ -179,9 +179,9 @@ class AcceptOperation(ReviewTool):
 
 
 class RejectOperation(ReviewTool):
-    """Decline a proposed operation, or with `bundle` all that were proposed with it.
+    """Reject a proposed operation, or with `bundle` all that were proposed with it.
 
-    Needs the right to review; it can still be accepted.
+    Needs the right to review. A rejected operation can still be accepted later.
     """
 
     name = "reject_operation"
@@ -190,7 +190,7 @@ class RejectOperation(ReviewTool):
 
 
 class AmendOperation(OperationTool, AmendArguments):
-    """Give an operation other words or another condition; what it covers stays.
+    """Give an operation new words or a new condition; what it covers stays the same.
 
     Use it to correct a summary instead of making a second digest: `summary` for a digest,
     `text` for a condense, `replacements` for a revise, `messages` for an insert, `tags` or
@@ -209,10 +209,10 @@ class AmendOperation(OperationTool, AmendArguments):
 
 
 class UndoOperation(SessionTool):
-    """Take back what you recorded last in this session, a bundle whole.
+    """Undo what you recorded last in this session; a bundle is undone as a whole.
 
-    Only your own entries: what others did stays. Call it again to go further back, and
-    redo_operation to bring back what you undid.
+    This undoes only your own entries: what others did stays. Call it again to go further back,
+    and redo_operation to bring back what you undid.
 
     Example: {"session_id": "…"}
     """
@@ -243,10 +243,10 @@ class RedoOperation(SessionTool):
 
 
 class SetActiveTags(SessionTool, ActiveTags):
-    """Set the tags that are active in a session; an empty list sets none.
+    """Set the tags that are active in a session; an empty list clears them.
 
-    Operations with a condition apply only while it holds of the active tags. So one thread
-    can have a short and a long version: record the snips and digests of the short one with
+    Operations with a condition apply only while the active tags meet it. So one thread can
+    have a short and a long version: record the snips and digests of the short one with
     tags=["brief"], and switch by activating the tag.
 
     Example: {"session_id": "…", "tags": ["brief"]}

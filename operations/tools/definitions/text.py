@@ -42,7 +42,7 @@ class PruneContext(SessionTool):
 
     - `discard`: leave whole messages out. Target: ["hash"].
     - `distill`: fold a message into the summary that you write. Target: ["hash", "summary"].
-    - `replace`: put a short text in the place of a long stretch inside a message. Target:
+    - `replace`: put a short text in place of a long stretch inside a message. Target:
       {"start": "…", "end": "…", "replacement": "…"}, or ["start", "end", "replacement"].
 
     A hash is a message's key (`m12`, or `o7` for a fold), its id (`msg-1a2b3c4d`), or 8 or
@@ -68,10 +68,10 @@ class PruneContext(SessionTool):
     }
     ```
 
-    The match runs from a start to the nearest end behind it in the same part of one
-    message. Both markers are inside of it and go with it. Without `end`, `start` is all of
-    it. Only what the thread shows now is searched; `include_folded: true` also searches
-    messages that are inside of folds.
+    The match runs from a start to the nearest end after it in the same part of one message.
+    It includes both markers, so they are replaced too. Without `end`, the match is `start`
+    alone. Only what the thread shows now is searched; `include_folded: true` also searches
+    messages inside folds.
 
     ### Constraints
 
@@ -96,7 +96,7 @@ class PruneContext(SessionTool):
     {"start": "Traceback (most recent call last):", "end": "ValueError: bad port",
      "replacement": "[ValueError: bad port]", "all": true}
 
-    Secrets are no matter of this tool: they are masked by a `redact` operation, which has no
+    Don't use this tool for secrets: they are masked by a `redact` operation, which has no
     minimum length and masks everywhere.
 
     ### Best Practices
@@ -111,10 +111,10 @@ class PruneContext(SessionTool):
     {"success": true, "replacements": [{"operation": …, "message_id": "msg-1a2b3c4d",
     "original_length": 5120, "new_length": 33, "tokens_saved": 1204}], "errors": []}
 
-    Lengths are in characters. Where patterns are refused, success is false, nothing was
-    changed, and `errors` says for every pattern what to mend: not found (with similar text
+    Lengths are in characters. If patterns are refused, success is false, nothing was
+    changed, and `errors` says for every pattern what to fix: not found (with similar text
     that is there), too short, several matches (each with its message and an excerpt), or
-    overlapping. Mend them and call again.
+    overlapping. Fix them and call again.
 
     Example: {"session_id": "…", "action": "replace", "targets": [{"start": "Detailed
     analysis of all 47 files", "end": "End of file analysis report", "replacement":
@@ -131,9 +131,9 @@ class PruneContext(SessionTool):
         description='discard: ["hash"]; distill: ["hash", "summary"]; replace: an object.',
     )
     include_folded: bool = Field(
-        False, description="Replace: search messages inside of folds, too."
+        False, description="Replace: also search messages inside folds."
     )
-    propose: bool = Field(False, description="Let it wait for review.")
+    propose: bool = Field(False, description="Record it as a proposal, to be reviewed.")
     title: str = Field("", max_length=300, description="What it is for.")
 
     @model_validator(mode="after")
@@ -142,7 +142,9 @@ class PruneContext(SessionTool):
         for place, target in enumerate(self.targets):
             size = len(target) if isinstance(target, list) else None
             if size != wanted:
-                raise ValueError(f"target {place} is not one of {self.action}")
+                raise ValueError(
+                    f"target {place} does not fit the action {self.action}"
+                )
             if isinstance(target, list) and not all(word.strip() for word in target):
                 raise ValueError(f"target {place} is empty")
         return self

@@ -52,7 +52,7 @@ class QueryAnswer(NamedTuple):
 
 def _too_long() -> Invalid:
     return Invalid(
-        f"The query took more than {SECONDS:.0f} seconds, in which its rows are loaded too.",
+        f"The query took more than {SECONDS:.0f} seconds, including the time to load its rows.",
         at=["sql"],
         code="too_long",
     )

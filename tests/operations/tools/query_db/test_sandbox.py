@@ -185,7 +185,7 @@ def test_the_time_of_a_query_counts_loading(monkeypatch: pytest.MonkeyPatch):
             clock[0] += 0.01
             yield row(index, "x")
 
-    with pytest.raises(Invalid, match="loaded too") as refusal, Sandbox(slow()):
+    with pytest.raises(Invalid, match="load its rows") as refusal, Sandbox(slow()):
         pass
     assert refusal.value.code == "too_long"
 
