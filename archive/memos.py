@@ -60,7 +60,7 @@ def save_memo(
     if supersedes is not None:
         old = _memo_to_change(caller, supersedes)
         if old.project_id != memo.project_id:
-            sentence = "A memo supersedes one of its own project."
+            sentence = "A memo can only supersede one of its own project."
             raise Invalid(sentence, at=["supersedes"])
         Memo.objects.filter(pk=old.pk).update(superseded_by=memo)
     if session is not None:

@@ -127,7 +127,7 @@ def _position(cursor: str | None) -> int | None:
         return None
     (key,) = decode_cursor(cursor, 1)
     if type(key) is not int or not 0 < key < 1 << 62:
-        raise Invalid("This cursor is not one of this list.", at=["cursor"])
+        raise Invalid("This cursor does not belong to this list.", at=["cursor"])
     return key
 
 

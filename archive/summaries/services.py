@@ -103,7 +103,7 @@ def order_test(caller: Caller, slug: str, provider: str, model: str = "") -> Ord
     project = get_project(caller, slug, Right.EDIT)
     choice = choices(project, provider=provider, model=model)[0]
     if choice.provider not in targets_of(project):
-        raise Invalid("No model is asked by rules.", at=["provider"])
+        raise Invalid("There is nothing to test: rules asks no model.", at=["provider"])
     arguments = {"provider": choice.provider, "model": choice.model}
     return Ordered(enqueue(project, TEST, arguments, caller), choice)
 
@@ -213,7 +213,7 @@ def _keys(
         if start is None or end is None:
             raise Invalid("Give start and end, or targets.", at=["start"])
         if start >= end:
-            sentence = "The range is half-open: end is greater than start."
+            sentence = "The range is half-open: end must be greater than start."
             raise Invalid(sentence, at=["end"])
         if end > session.message_count:
             raise Invalid(

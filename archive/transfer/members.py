@@ -10,7 +10,7 @@ def list_of(document: Mapping[str, Any], name: str) -> list[Any]:
     """A list; empty where there is none. Raises Invalid."""
     found = document.get(name, [])
     if not isinstance(found, list):
-        raise Invalid(f"{name} is a list.", at=[name])
+        raise Invalid(f"{name} must be a list.", at=[name])
     return found
 
 
@@ -18,5 +18,5 @@ def text_of(document: Mapping[str, Any], name: str) -> str:
     """A text; empty where there is none. Raises Invalid."""
     found = document.get(name) or ""
     if not isinstance(found, str):
-        raise Invalid(f"{name} is a text.", at=[name])
+        raise Invalid(f"{name} must be a text.", at=[name])
     return found

@@ -79,7 +79,7 @@ def _add(
 def _bundle(place: int, one: Any) -> object:
     """What operations that are recorded together have in common."""
     if not isinstance(one, dict):
-        raise Invalid("An operation is an object.", at=["operations", place])
+        raise Invalid("An operation must be an object.", at=["operations", place])
     return one.get("bundle") or place
 
 

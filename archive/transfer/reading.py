@@ -81,7 +81,7 @@ def complete_imported(caller: Caller, session: Session, sha256: str) -> Complete
 
 def _require_version(document: Mapping[str, Any]) -> None:
     if document.get("format") != NAME or document.get("version") != VERSION:
-        sentence = f"This is no {NAME} of version {VERSION}."
+        sentence = f"This is not a {NAME} of version {VERSION}."
         raise Invalid(sentence, at=["format"])
 
 
@@ -108,7 +108,7 @@ def _name(session: Session, given: Sequence[Any]) -> None:
         and set(name[4:]) <= set("0123456789abcdef")
     }
     if len(set(wanted.values())) != len(wanted):
-        raise Invalid("Two messages have one short id.", at=["messages"])
+        raise Invalid("Two messages have the same short id.", at=["messages"])
     rows = MessageRow.objects.filter(session=session)
     for index, name in wanted.items():
         rows.filter(index=index).update(short_id=name)
@@ -132,7 +132,7 @@ def _archive(session: Session, given: Sequence[Any], numbers: Mapping[int, int])
 
 def _here(one: Any, place: int, numbers: Mapping[int, int]) -> Key:
     if not isinstance(one, dict):
-        raise Invalid("An entry is an object.", at=["archive", place])
+        raise Invalid("An entry must be an object.", at=["archive", place])
     key = text_of(one, "message")
     number, inner = made_place(key) or (0, None)
     return f"o{numbers.get(number, number)}.{inner}" if number else key

@@ -184,7 +184,7 @@ def _claim(actor: str, key: str, request_digest: str) -> IdempotentResponse:
         if taken:
             return fresh
     raise Conflict(
-        "The first request with this idempotency key still runs.",
+        "The first request with this idempotency key is still running.",
         code="idempotency_key_in_use",
     )
 

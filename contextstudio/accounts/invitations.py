@@ -29,7 +29,7 @@ def invite(
     """The token of a new link, never to be had again. Raises Forbidden without the right."""
     require(caller, Right.ADMIN, project.pk)
     if caller.user_id is None:
-        raise errors.Forbidden("Only a person invites people.")
+        raise errors.Forbidden("Only a person can invite people.")
     token = secrets.token_urlsafe(32)
     made = Invitation.objects.create(
         project=project,

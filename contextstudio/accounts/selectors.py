@@ -90,7 +90,7 @@ def require(caller: Caller, right: Right, project_id: int) -> None:
         )
     else:
         roles = [role for role, rights in RIGHTS_OF.items() if right in rights]
-        given = f"Who is {' or '.join(roles)} has it; an owner gives that role."
+        given = f"A member with the role {' or '.join(roles)} has it; an owner can give that role."
     raise Forbidden(f"{needed} {given}", facts={"right": right.value})
 
 
@@ -156,7 +156,7 @@ def _after(cursor: str) -> str:
     """The name behind which a page begins. Raises Invalid."""
     (name,) = decode_cursor(cursor, 1)
     if not isinstance(name, str) or "\x00" in name:
-        raise Invalid("This cursor is not one of this list.", at=["cursor"])
+        raise Invalid("This cursor does not belong to this list.", at=["cursor"])
     return name
 
 
@@ -248,7 +248,9 @@ def _before(cursor: str) -> Q:
         moment, key = decode_cursor(cursor, 2)
         created, job_id = datetime.fromisoformat(moment), uuid.UUID(key)
     except (TypeError, ValueError):
-        raise Invalid("This cursor is not one of this list.", at=["cursor"]) from None
+        raise Invalid(
+            "This cursor does not belong to this list.", at=["cursor"]
+        ) from None
     return Q(created_at__lt=created) | Q(created_at=created, pk__lt=job_id)
 
 

@@ -212,7 +212,9 @@ def switch_all(
     transaction = open_log(caller, session_id, Right.EDIT, expected_head=expected_head)
     log = transaction.history.log
     if actor not in log.standing:
-        raise NotFound("They recorded no operation in this session.", at=["actor"])
+        raise NotFound(
+            "This actor recorded no operation in this session.", at=["actor"]
+        )
     return record_switch(transaction, switch_of(log, actor, active=active))
 
 

@@ -134,7 +134,7 @@ def test_two_messages_with_one_short_id_are_refused(tools: Tools) -> None:
     document = written(tools)
     document["messages"][1]["short_id"] = document["messages"][0]["short_id"]
     refused = post(tools.client, "/api/sessions/transfer", document, expect=422)
-    assert refused["detail"] == "Two messages have one short id."
+    assert refused["detail"] == "Two messages have the same short id."
 
 
 def imported(client: Client, document: dict[str, Any], *, expect: int = 201) -> Any:

@@ -56,7 +56,7 @@ def list_files(
     if cursor:
         (last,) = decode_cursor(cursor, 1)
         if not isinstance(last, int):
-            raise Invalid("This cursor is not one of this list.", at=["cursor"])
+            raise Invalid("This cursor does not belong to this list.", at=["cursor"])
         files = files.filter(id__gt=last)
     count = clamp(limit)
     return page(list(files[: count + 1]), count, lambda source: [source.pk])

@@ -186,5 +186,5 @@ def position_of(cursor: str) -> Near:
     score, body, session, index = decode_cursor(cursor, 4)
     numbers = (score, body, index)
     if not isinstance(session, str) or any(type(one) is not int for one in numbers):
-        raise Invalid("This cursor is not one of this list.", at=["cursor"])
+        raise Invalid("This cursor does not belong to this list.", at=["cursor"])
     return Near(score, body, session, index)

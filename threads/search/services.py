@@ -218,5 +218,5 @@ def _position(cursor: str) -> _Place:
     body, session, index = decode_cursor(cursor, 3)
     is_place = isinstance(body, int) and isinstance(session, str)
     if not is_place or type(index) is not int or not 0 < body < 1 << 62:
-        raise Invalid("This cursor is not one of this list.", at=["cursor"])
+        raise Invalid("This cursor does not belong to this list.", at=["cursor"])
     return _Place(body, session, index)

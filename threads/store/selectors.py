@@ -183,7 +183,7 @@ def newest_first(
             moment = datetime.fromisoformat(updated_at).astimezone(UTC)
             last_id = uuid.UUID(key)
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
-            sentence = "This cursor is not one of this list."
+            sentence = "This cursor does not belong to this list."
             raise Invalid(sentence, at=["cursor"]) from error
         same = Q(**{field: moment, "id__lt": last_id})
         rows = rows.filter(Q(**{f"{field}__lt": moment}) | same)

@@ -52,7 +52,7 @@ def decode_cursor(cursor: str, length: int) -> list[Any]:
         padded = cursor + "=" * (-len(cursor) % 4)
         position = json.loads(base64.urlsafe_b64decode(padded.encode()))
     except (binascii.Error, UnicodeError, ValueError, RecursionError) as error:
-        raise Invalid("This cursor is not one of ours.", at=["cursor"]) from error
+        raise Invalid("This is not a valid cursor.", at=["cursor"]) from error
     if not isinstance(position, list) or len(position) != length:
-        raise Invalid("This cursor is not one of this list.", at=["cursor"])
+        raise Invalid("This cursor does not belong to this list.", at=["cursor"])
     return position

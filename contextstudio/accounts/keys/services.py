@@ -86,7 +86,7 @@ def create_key_as(
         maker = User.objects.get(pk=caller.user_id)
     else:
         if not caller.may(Right.ADMIN, project.pk):
-            raise errors.Forbidden("Only a key with the scope admin makes keys.")
+            raise errors.Forbidden("Only a key with the scope admin can make keys.")
         own = ApiKey.objects.select_related("maker").get(pk=caller.key_id or 0)
         _refuse_stronger(own, with_implied(scopes), recalls, expires_at)
         maker = own.maker
@@ -117,11 +117,14 @@ def _refuse_stronger(
         raise errors.Invalid(sentence, at=["scopes"])
     known = {own.project_id, *own.recalls.values_list("pk", flat=True)}
     if any(project.pk not in known for project in recalls):
-        raise errors.Invalid("This key recalls from no such project.", at=["recalls"])
+        raise errors.Invalid(
+            "This key can't give access to a project that it can't recall from.",
+            at=["recalls"],
+        )
     ends = own.expires_at
     if ends is not None and (expires_at is None or expires_at > ends):
         raise errors.Invalid(
-            f"This key ends at {ends.isoformat()}; one that it makes can't last longer.",
+            f"This key expires at {ends.isoformat()}; one that it makes can't last longer.",
             at=["expires_at"],
         )
 
@@ -144,9 +147,9 @@ def change_key(
     """
     key = get_key(caller, key_id)
     if caller.is_agent:
-        raise errors.Forbidden("Only a person changes keys.")
+        raise errors.Forbidden("Only a person can change keys.")
     if key.maker_id != caller.user_id and not scopes <= set(key.scopes):
-        sentence = "Only who made the key can give it more permissions."
+        sentence = "Only the person who made the key can give it more permissions."
         raise errors.Invalid(sentence, at=["scopes"])
     if expires_at != key.expires_at:
         key.expires_at = _future(expires_at, "expires_at")
@@ -174,10 +177,10 @@ def rotate_key(
     key = get_key(caller, key_id)
     if key.pk != caller.key_id and key.maker_id != caller.user_id:
         raise errors.Forbidden(
-            "Only who made a key can have a new secret for it. You can revoke it."
+            "Only the person who made a key can get a new secret for it. You can revoke it."
         )
     if key.expires_at is not None and key.expires_at <= timezone.now():
-        raise errors.Conflict("This key has expired: give it a later end first.")
+        raise errors.Conflict("This key has expired: give it a later expiry first.")
     until = _future(old_until, "old_until")
     text, prefix = draw_key()
     key.previous_digest, key.previous_until = (key.digest if until else None), until
@@ -201,7 +204,9 @@ def _recall(key: ApiKey, caller: Caller, recalls: Sequence[Project]) -> None:
     known = set(key.recalls.values_list("pk", flat=True))
     further = [one for one in recalls if one.pk != key.project_id]
     if key.maker_id != caller.user_id and any(one.pk not in known for one in further):
-        sentence = "Only who made the key can let it recall from more projects."
+        sentence = (
+            "Only the person who made the key can let it recall from more projects."
+        )
         raise errors.Invalid(sentence, at=["recalls"])
     key.recalls.set(further)
 

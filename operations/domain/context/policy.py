@@ -61,7 +61,9 @@ class Pruning:
                 _require_at_least_0(value, "pruning", one.name)
         for name in ("remaining_share", "keep_relevant_above"):
             if (getattr(self, name) or 0) > 1:
-                raise Invalid(f"{name} is a share from 0 to 1.", at=["pruning", name])
+                raise Invalid(
+                    f"{name} must be a share from 0 to 1.", at=["pruning", name]
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,17 +162,17 @@ def _read(base: Any, name: str, value: Any, *at: str) -> Any:
         return _read_nested(base, name, value)
     if choice := _CHOICES.get(name):
         if value not in list(choice):
-            raise Invalid(f"{name} is one of {', '.join(choice)}.", at=place)
+            raise Invalid(f"{name} must be one of {', '.join(choice)}.", at=place)
         return choice(value)
     current = getattr(base, name)
     if isinstance(current, bool):
         if not isinstance(value, bool):
-            raise Invalid(f"{name} is true or false.", at=place)
+            raise Invalid(f"{name} must be true or false.", at=place)
         return value
     if isinstance(current, tuple):
         is_list = isinstance(value, list | tuple)
         if not is_list or not all(isinstance(item, str) and item for item in value):
-            raise Invalid(f"{name} is a list of texts.", at=place)
+            raise Invalid(f"{name} must be a list of texts.", at=place)
         return tuple(dict.fromkeys(value))
     return _read_number(name, current, value, place)
 
@@ -179,7 +181,7 @@ def _read_number(name: str, current: Any, value: Any, place: list[str]) -> Any:
     if name in _MAY_BE_NONE and (value is None or isinstance(value, float)):
         return value
     if isinstance(value, bool) or not isinstance(value, int | type(current)):
-        raise Invalid(f"{name} is a number.", at=place)
+        raise Invalid(f"{name} must be a number.", at=place)
     return value
 
 
@@ -190,7 +192,7 @@ def _read_nested(base: Policy, name: str, value: Any) -> Any:
     if value is True:
         return current
     if not isinstance(value, Mapping):
-        raise Invalid(f"{name} is an object, or null for none.", at=[name])
+        raise Invalid(f"{name} must be an object, or null for none.", at=[name])
     changes = {
         inner: _read(current, inner, given, name) for inner, given in value.items()
     }

@@ -45,7 +45,9 @@ class Preference:
     def __post_init__(self) -> None:
         """Raise Invalid where it names no range, or less than one message."""
         if (self.start is None) != (self.end is None):
-            raise Invalid("A range has a start and an end.", at=["start_message_index"])
+            raise Invalid(
+                "Give both start and end of the range.", at=["start_message_index"]
+            )
         if (
             self.start is not None
             and self.end is not None
@@ -58,7 +60,7 @@ class Preference:
         most = self.max_context_messages
         if most is not None and most < 1:
             raise Invalid(
-                "A context of less than one message is none.",
+                "max_context_messages must be at least 1.",
                 at=["max_context_messages"],
             )
 

@@ -85,7 +85,9 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
 
 def _prepared(key: str | None, route: Route, incoming: Incoming) -> OutgoingRequest:
     if key is None:
-        raise Unauthenticated("Send a key of ContextStudio as that of the provider.")
+        raise Unauthenticated(
+            "Send a key of ContextStudio in place of the provider's key."
+        )
     caller: Caller = caller_by_key(f"Bearer {key}")
     return prepare(caller, route, incoming)
 

@@ -239,21 +239,21 @@ class _Read(NamedTuple):
 def _read(form: str, raw: bytes) -> _Read:
     value, words = read_json(raw), None
     if not isinstance(value, dict):
-        raise Invalid("The body is no JSON object.", code="json_invalid")
+        raise Invalid("The body is not a JSON object.", code="json_invalid")
     name = FORMS[form].messages
     if form == "openai-responses" and isinstance(value.get(name), str):
         said = {"role": "user", "content": value[name]}
         value, words = value | {name: [said]}, msgspec.Raw(dump([said]))
     if not isinstance(value.get(name), list):
-        raise Invalid(f"{name} is a list.", at=[name])
+        raise Invalid(f"{name} must be a list.", at=[name])
     if not all(isinstance(one, dict) for one in value[name]):
-        raise Invalid(f"{name} is a list of objects.", at=[name])
+        raise Invalid(f"{name} must be a list of objects.", at=[name])
     try:
         members = _members(raw)
         messages = _list(members[name] if words is None else words)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise Invalid(
-            "The body is JSON that is no UTF-8, or holds lone surrogates; it can't be forwarded.",
+            "The JSON body is not UTF-8, or holds lone surrogates; it can't be forwarded.",
             code="json_invalid",
         ) from None
     if form == "gemini":

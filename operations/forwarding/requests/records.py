@@ -116,7 +116,7 @@ def list_requests(
     if cursor:
         (last,) = decode_cursor(cursor, 1)
         if not isinstance(last, int):
-            raise Invalid("This cursor is not one of this list.", at=["cursor"])
+            raise Invalid("This cursor does not belong to this list.", at=["cursor"])
         rows = rows.filter(number__lt=last)
     count = clamp(limit)
     return page(list(rows[: count + 1]), count, lambda row: [row.number])

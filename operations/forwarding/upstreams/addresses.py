@@ -112,7 +112,7 @@ def read_base(url: str, *, private: bool) -> BaseAddress:
         raise Invalid("There is no such port.", at=_AT)
     if (base.scheme, base.port) != ("https", 443) and not private:
         raise Invalid(
-            "An upstream is called by https, at port 443. "
+            "An upstream is called over https, on port 443. "
             "CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS lets the operator allow others.",
             at=_AT,
         )

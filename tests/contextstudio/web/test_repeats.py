@@ -115,7 +115,7 @@ def test_of_many_at_once_one_has_an_effect() -> None:
 
 def test_while_the_first_runs_a_repeat_is_told_to_wait(db: None) -> None:
     def run() -> RecordedResponse:
-        with pytest.raises(Conflict, match="still runs"):
+        with pytest.raises(Conflict, match="still running"):
             _once(lambda: ANSWER)
         return ANSWER
 

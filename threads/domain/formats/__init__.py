@@ -199,7 +199,7 @@ def write(
     writer = WRITERS.get(format)
     if writer is None:
         known = ", ".join(WRITERS)
-        raise Invalid(f"A session is exported as one of {known}.", at=("format",))
+        raise Invalid(f"A session can be exported as one of {known}.", at=("format",))
     return writer.write(messages, heading or Heading())
 
 

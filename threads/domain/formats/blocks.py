@@ -39,7 +39,9 @@ def read_role(
     """Who speaks, by these names. Raises Invalid where it is none of them."""
     role = roles.get(fields.text(record, "role"))
     if role is None:
-        raise Invalid(f"{what}'s role is one of {', '.join(roles)}.", at=(*at, "role"))
+        raise Invalid(
+            f"{what}'s role must be one of {', '.join(roles)}.", at=(*at, "role")
+        )
     return role
 
 
@@ -132,7 +134,7 @@ def _image_url(block: Block, at: Place) -> Part | None:
     holder, at = block.get("image_url"), (*at, "image_url")
     url = holder if isinstance(holder, str) else fields.text(holder, "url")
     if not url:
-        raise Invalid("Here the address of an image is expected.", at=at)
+        raise Invalid("Expected the address of an image here.", at=at)
     if url.startswith("data:"):
         found = base64_text.split_data_uri(url)
         return Image(found[0], data=found[1]) if found else None

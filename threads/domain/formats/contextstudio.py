@@ -163,7 +163,7 @@ def _data(part: dict[str, Any], at: Place) -> bytes | None:
         return None
     data = base64_text.decode(part.get("data"))
     if data is None:
-        raise Invalid("Here bytes in base64 are expected.", at=(*at, "data"))
+        raise Invalid("Expected bytes in base64 here.", at=(*at, "data"))
     return data
 
 

@@ -203,7 +203,7 @@ def _calls(data: dict[str, Any]) -> Iterator[ToolCall]:
         name = fields.text(call, "name")
         if not name:
             at = ("toolRequests", index, "name")
-            raise Invalid("Here the name of a tool is expected.", at=at)
+            raise Invalid("Expected the name of a tool here.", at=at)
         arguments = fields.mapping(call).get("arguments")
         yield read_call(fields.text(call, "toolCallId"), name, arguments)
 

@@ -148,7 +148,7 @@ def _block(block: dict[str, Any]) -> Part | None:
         case "toolCall":
             name = fields.text(block, "name")
             if not name:
-                raise Invalid("Here the name of a tool is expected.", at=("content",))
+                raise Invalid("Expected the name of a tool here.", at=("content",))
             return ToolCall(fields.text(block, "id"), name, block.get("arguments", {}))
         case "image" if (data := base64_text.decode(block.get("data"))) is not None:
             return Image(fields.text(block, "mimeType") or "image/*", data=data)

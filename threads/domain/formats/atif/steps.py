@@ -95,7 +95,7 @@ class AtifStep:
             yield from (decode_part({**part, "type": "thinking"}) for part in kept)
         except (KeyError, TypeError) as error:
             at = (*self.at, "extra")
-            raise Invalid("Here thinking is expected.", at=at) from error
+            raise Invalid("Expected thinking here.", at=at) from error
         words = fields.text(self.value, "reasoning_content")
         if words and not kept:
             yield Thinking(words)
@@ -105,7 +105,7 @@ class AtifStep:
             name = fields.text(call, "function_name")
             if not name:
                 at = (*self.at, "tool_calls", index)
-                raise Invalid("Here the name of a tool is expected.", at=at)
+                raise Invalid("Expected the name of a tool here.", at=at)
             arguments = fields.mapping(call).get("arguments", {})
             arguments = own(call).get("arguments", arguments)
             yield ToolCall(self._call_id(index), name, arguments)

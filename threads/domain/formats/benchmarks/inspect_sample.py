@@ -184,7 +184,9 @@ def read_message(message: JSON, find: Find, *records: str) -> Message:
     message = fields.mapping(resolve(message, find))
     role = ROLES.get(fields.text(message, "role"))
     if role is None:
-        raise Invalid(f"A message's role is one of {', '.join(ROLES)}.", at=("role",))
+        raise Invalid(
+            f"A message's role must be one of {', '.join(ROLES)}.", at=("role",)
+        )
     parts = tuple(_content(message.get("content")))
     if role is Role.TOOL:
         parts = (_result(message, parts),)

@@ -98,7 +98,7 @@ class _Replayed:
 
     def _change(self, line: dict[str, Any], path: list[Any], value: JSON) -> None:
         if not path or not all(type(step) in (str, int) for step in path):
-            raise Invalid("Here the path of a change is expected.", at=("k",))
+            raise Invalid("Expected the path of a change here.", at=("k",))
         holder = self.session
         for step in path[:-1]:
             holder = _inner(holder, step)
@@ -114,7 +114,7 @@ class _Replayed:
         elif kind == SET:
             _set(holder, last, value)
         else:
-            raise Invalid("Here the kind of a change is expected.", at=("kind",))
+            raise Invalid("Expected the kind of a change here.", at=("kind",))
 
 
 def _inner(holder: Any, step: Any, make: type = dict) -> Any:

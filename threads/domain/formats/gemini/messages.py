@@ -57,7 +57,7 @@ def read_content(
     role = ROLES.get(fields.text(content, "role") or "user")
     if role is None:
         known = ", ".join(ROLES)
-        raise Invalid(f"A content's role is one of {known}.", at=(*at, "role"))
+        raise Invalid(f"A content's role must be one of {known}.", at=(*at, "role"))
     parts = read_parts(content.get("parts"), (*at, "parts"), calls)
     if parts and all(isinstance(part, ToolResult) for part in parts):
         role = Role.TOOL

@@ -88,7 +88,7 @@ def moment(value: JSON) -> datetime | None:
 def require(value: JSON, kind: type, words: str, at: Sequence[str | int]) -> Any:
     """The value, or Invalid at its place where it isn't of this type."""
     if not isinstance(value, kind):
-        raise Invalid(f"Here {words} is expected.", at=at)
+        raise Invalid(f"Expected {words} here.", at=at)
     return value
 
 

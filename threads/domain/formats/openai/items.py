@@ -59,7 +59,7 @@ def read_item(item: JSON, at: Place = ()) -> ReadItem | None:
     Raises Invalid at the place that is malformed.
     """
     if not isinstance(item, dict):
-        raise Invalid("Here an item is expected.", at=at)
+        raise Invalid("Expected an item here.", at=at)
     type_ = item.get("type")
     if type(type_) is not str:
         type_ = "message" if "role" in item else ""
@@ -188,7 +188,7 @@ def _function_call(item: dict[str, Any], at: Place) -> ReadItem:
     """A function's name has its namespace in front, as Codex spells it for people."""
     name = item.get("name")
     if not isinstance(name, str):
-        raise Invalid("Here the name of a tool is expected.", at=(*at, "name"))
+        raise Invalid("Expected the name of a tool here.", at=(*at, "name"))
     if "namespace" in item:
         name = fields.text(item, "namespace") + name
     call = read_call(_call_id(item), name, item.get("arguments", ""))

@@ -65,7 +65,7 @@ def _read(
     role = spoken.ROLES.get(said)
     if role is None:
         known = ", ".join(spoken.ROLES)
-        raise Invalid(f"A message's role is one of {known}.", at=(*at, "role"))
+        raise Invalid(f"A message's role must be one of {known}.", at=(*at, "role"))
     parts = forms.read_public_parts(message, role, at)
     if parts is None:
         parts = _parts(message, role, at)

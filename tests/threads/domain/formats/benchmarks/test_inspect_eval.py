@@ -144,7 +144,7 @@ def test_a_message_that_cannot_be_read_is_a_warning() -> None:
 
     assert len(messages(transcript)) == 4
     [warning] = transcript.warnings
-    assert "A message's role is one of" in warning.message
+    assert "A message's role must be one of" in warning.message
 
 
 def test_one_sample_by_itself_is_read_too() -> None:
