@@ -188,7 +188,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Another operation that fares otherwise now."""
+    """Another operation whose status has changed as a result."""
 
     key: str
     id: str
@@ -200,7 +200,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Switched:
-    """What switching, undoing or reviewing came to."""
+    """The result of switching, undoing or reviewing."""
 
     head: int
     warnings: list[Note]
@@ -209,7 +209,7 @@ class Switched:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What an edit names: the range of its originals, and its keys."""
+    """The messages that an edit names: the range of its originals, and its keys."""
 
     first: int | None
     last: int | None
@@ -231,7 +231,7 @@ class RecordedOne:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What recording one edit came to."""
+    """The result of recording one edit."""
 
     operation_id: str
     key: str
@@ -246,7 +246,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class RecordedBundle:
-    """What recording a bundle came to."""
+    """The result of recording a bundle."""
 
     bundle_id: str
     operations: list[RecordedOne]

@@ -32,12 +32,12 @@ def context(
     consume: bool = False,
     recall: bool | None = None,
 ) -> HttpResponse:
-    """What would be sent to a model now: layers, messages, and the request as its body.
+    """What would be sent to a model now: layers, messages, and the request body.
 
-    `max_tokens` never cuts: it sets `over_budget`, and `heaviest` names what weighs most.
-    A slice that waits for this key is shown. Only its `apply` uses one up: `consume` is kept
-    for clients of before and has no effect. `active_tags` as for the thread. `recall` says
-    whether the model has that tool; without it, what the session's last request had holds.
+    `max_tokens` never cuts: it sets `over_budget`, and `heaviest` names the heaviest ranges.
+    A pending slice of this key is shown. Only `apply` uses it up: `consume` is kept for older
+    clients and has no effect. `active_tags` is as for the thread. `recall` says whether the
+    model has that tool; by default, whether it had in the session's last request.
     """
     query = ContextQuery(
         provider=provider,
@@ -52,7 +52,7 @@ def context(
 
 @router.get("/sessions/{uuid:session_id}/policy", response=PolicyOut)
 def policy(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
-    """The policy that a session's context is assembled by."""
+    """The policy by which a session's context is assembled."""
     session = get_session(caller_of(request), session_id)
     found = policies.in_force(session)
     return _policy(found.policy, own=found.of == "session")
@@ -62,7 +62,7 @@ def policy(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
 def set_policy(
     request: HttpRequest, session_id: uuid.UUID, body: SessionPolicyIn
 ) -> dict[str, Any]:
-    """Give a session a policy; `dry_run` answers its effect and saves nothing."""
+    """Give a session a policy; `dry_run` returns its effect and saves nothing."""
     caller = caller_of(request)
     if body.dry_run:
         effect = effect_of(caller, session_id, body.policy, provider=body.provider)
@@ -73,7 +73,7 @@ def set_policy(
 
 @router.get("/projects/{slug}/policy", response=PolicyOut)
 def default_policy(request: HttpRequest, slug: str) -> dict[str, Any]:
-    """The policy of a project's sessions that have none of their own."""
+    """The policy for a project's sessions that have none of their own."""
     project = get_project(caller_of(request), slug)
     return _policy(policies.default_policy(project), own=False)
 
@@ -82,7 +82,7 @@ def default_policy(request: HttpRequest, slug: str) -> dict[str, Any]:
 def set_default_policy(
     request: HttpRequest, slug: str, body: PolicyIn
 ) -> dict[str, Any]:
-    """Choose the policy of a project's sessions that have none of their own."""
+    """Choose the policy for a project's sessions that have none of their own."""
     chosen = policies.set_default_policy(caller_of(request), slug, body.policy)
     return _policy(chosen, own=False)
 

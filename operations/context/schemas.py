@@ -16,7 +16,7 @@ ProviderName = Annotated[
 
 
 class PolicyIn(RequestBody):
-    """A policy: a preset, and what is to be otherwise in it; null: none of one's own."""
+    """A policy: a preset, and the settings that differ from it; null for no policy of its own."""
 
     policy: dict[str, Any] | None
 
@@ -30,7 +30,7 @@ class SessionPolicyIn(PolicyIn):
 
 
 class PolicyOut(BaseModel):
-    """The policy in force, and the presets that can be taken."""
+    """The policy in force, and the presets to choose from."""
 
     policy: dict[str, Any]
     own: bool
@@ -39,7 +39,7 @@ class PolicyOut(BaseModel):
 
 
 class LeftOutOut(BaseModel):
-    """What a message lost."""
+    """What a message lost, and why."""
 
     key: str
     tokens: int
@@ -66,7 +66,7 @@ class EffectOut(BaseModel):
 
 
 class IssueOut(BaseModel):
-    """A rule of the provider that the thread doesn't keep, and what was done."""
+    """A rule of the provider that the thread breaks, and what was done about it."""
 
     rule: str
     severity: Literal["note", "repaired", "refused"]
@@ -84,7 +84,7 @@ class InjectedOut(BaseModel):
 
 
 class LayerOut(BaseModel):
-    """Words that stand before the history."""
+    """Text that precedes the history."""
 
     name: str
     text: str
@@ -93,7 +93,7 @@ class LayerOut(BaseModel):
 
 
 class RangeOut(BaseModel):
-    """Messages of one group that stand behind one another."""
+    """Consecutive messages of one group."""
 
     group: int
     first: str
@@ -103,7 +103,7 @@ class RangeOut(BaseModel):
 
 
 class ContextTokens(BaseModel):
-    """Of the originals, of the thread, and of what is sent; `by_layer` adds up to `sent`."""
+    """Tokens of the originals, of the thread, and of what is sent; `by_layer` adds up to `sent`."""
 
     total: int
     shown: int
@@ -123,7 +123,8 @@ class ContextOut(BaseModel):
     request: dict[str, Any]
     messages: list[dict[str, Any]]
     system: Annotated[
-        Any, Field(description="Where the provider takes it by itself.")
+        Any,
+        Field(description="The system prompt, if the provider takes it separately."),
     ] = None
     layers: list[LayerOut]
     injected: Annotated[

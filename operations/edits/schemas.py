@@ -13,7 +13,7 @@ from .arguments import AnyEdit, TagName
 
 
 class HeadIn(RequestBody):
-    """The entry that the caller knows to be the last."""
+    """The last entry of the log that the caller knows of."""
 
     expected_head: int | None = Field(None, ge=0)
 
@@ -25,15 +25,15 @@ class ToggleIn(HeadIn):
 
 
 class AcceptIn(HeadIn):
-    """How proposals are accepted together."""
+    """How to accept proposals together."""
 
     skip_conflicts: bool = Field(
-        False, description="Accept the others where some can’t be accepted."
+        False, description="If some can’t be accepted, accept the others."
     )
 
 
 class BundleIn(HeadIn):
-    """Edits to record as one."""
+    """Edits to record as one bundle."""
 
     title: str = Field("", max_length=300)
     operations: list[AnyEdit] = Field(min_length=1, max_length=1000)
@@ -46,14 +46,14 @@ class LensIn(RequestBody):
 
 
 class WarningOut(BaseModel):
-    """Something the caller should know of what was recorded."""
+    """Something the caller should know about what was recorded."""
 
     code: str
     detail: str
 
 
 class ChangedOut(BaseModel):
-    """Another operation that fares otherwise now."""
+    """Another operation whose status has changed as a result."""
 
     key: str
     id: uuid.UUID
@@ -64,7 +64,7 @@ class ChangedOut(BaseModel):
 
 
 class SwitchOut(BaseModel):
-    """What switching, taking back or reviewing came to."""
+    """The result of switching, undoing or reviewing."""
 
     success: bool
     head: int
@@ -73,7 +73,7 @@ class SwitchOut(BaseModel):
 
 
 class ResolvedOut(BaseModel):
-    """What an edit names: the range of its originals, and its keys."""
+    """The messages that an edit names: the range of its originals, and its keys."""
 
     first: int | None
     last: int | None
@@ -93,11 +93,11 @@ class OneRecorded(BaseModel):
 
 
 class RecordedOut(SwitchOut, OneRecorded):
-    """What recording one edit came to."""
+    """The result of recording one edit."""
 
 
 class BundleOut(SwitchOut):
-    """What recording a bundle came to."""
+    """The result of recording a bundle."""
 
     bundle_id: uuid.UUID
     operations: list[OneRecorded]

@@ -35,6 +35,6 @@ def suggestions(
     operation_id="operations_pattern_api_reveal_operation",
 )
 def reveal_operation(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
-    """The text that a redaction masks: for an owner, and recorded for audit."""
+    """The text that a redaction masks: only for an owner, and recorded for audit."""
     revealed = services.reveal(caller_of(request), operation_id)
     return {"spans": [present_revealed(one) for one in revealed]}

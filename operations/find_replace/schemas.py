@@ -15,7 +15,7 @@ from .services import DryRun, Revealed
 
 
 class ExcerptOut(BaseModel):
-    """A match in its text, cut to be read at a glance."""
+    """A match with some of the text around it, shortened."""
 
     before: str
     text: str
@@ -23,9 +23,9 @@ class ExcerptOut(BaseModel):
 
 
 class MatchOut(BaseModel):
-    """A stretch that a pattern matches; key, part, start, end and sha256 name it as a span."""
+    """Text that a pattern matches; key, part, start, end and sha256 name it as a span."""
 
-    pattern: int = Field(description="Which of the patterns, from 0.")
+    pattern: int = Field(description="Index of the pattern, from 0.")
     key: str
     message_id: str
     part: int
@@ -36,11 +36,13 @@ class MatchOut(BaseModel):
     tokens_saved: int
     replacement: str
     excerpt: ExcerptOut
-    operations: list[str] = Field(description="Those that hold its text already.")
+    operations: list[str] = Field(
+        description="Operations that already change its text."
+    )
 
 
 class DryRunOut(BaseModel):
-    """What recording would change, and everything that stands in its way."""
+    """What recording would change, and everything that prevents it."""
 
     dry_run: Literal[True] = True
     matches: list[MatchOut]
@@ -75,7 +77,7 @@ class SuggestionList(BaseModel):
 
 
 class RevealedSpan(BaseModel):
-    """Text that a redaction masks; None where the words of its message were destroyed."""
+    """Text that a redaction masks; null if the words of its message were destroyed."""
 
     key: str
     part: int

@@ -165,7 +165,7 @@ def requests(
     cursor: str | None = None,
     limit: int | None = None,
 ) -> HttpResponse:
-    """The requests that clients made of a session, the newest first."""
+    """The requests that clients made in a session, the newest first."""
     caller = caller_of(request)
     found = records.list_requests(caller, session_id, cursor=cursor, limit=limit)
     items = [present_request(row) for row in found.items]

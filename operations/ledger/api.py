@@ -24,10 +24,10 @@ def ledger(
     model: str = "",
     operation: str = "",
 ) -> HttpResponse:
-    """What each operation costs once, saves each turn, and after how many turns it has paid.
+    """What each operation costs once and saves each turn, and after how many turns it pays off.
 
-    `operation` gives one row alone, by comparing the contexts with and without it; of one that
-    doesn't apply it says what would come of it. `total` compares with the originals.
+    `operation` gives one row alone, by comparing the contexts with and without it; if it doesn't
+    apply, the row says what it would cost and save. `total` compares with the originals.
     """
     query = ContextQuery(provider=provider, model=model)
     found = ledger_of(caller_of(request), session_id, query, operation)

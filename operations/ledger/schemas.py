@@ -16,7 +16,7 @@ from .services import Ledger, notes_of
 
 
 class PricesOut(BaseModel):
-    """The prices that were reckoned with, in dollars for a token; null where none is known."""
+    """The prices that were used, in dollars per token; null where none is known."""
 
     model: str | None
     """The name under which the price map has the model; null: it has none."""
@@ -52,7 +52,7 @@ class CostOut(BaseModel):
 
 
 class BillOut(BaseModel):
-    """What operations come to."""
+    """What operations cost and save."""
 
     first: str | None
     """The message, fold or layer at which the request is changed first; null: it isn't."""
@@ -68,7 +68,7 @@ class BillOut(BaseModel):
 
 
 class RowOut(BillOut):
-    """What one operation comes to."""
+    """What one operation costs and saves."""
 
     key: str
     operation_id: uuid.UUID
@@ -77,7 +77,7 @@ class RowOut(BillOut):
 
 
 class BundleRowOut(BillOut):
-    """What several operations of one bundle come to together."""
+    """What several operations of one bundle cost and save together."""
 
     bundle_id: uuid.UUID
     waits: bool
@@ -92,7 +92,7 @@ class NoteOut(BaseModel):
 
 
 class StagedOut(BaseModel):
-    """What the caller has staged, and what committing all of it comes to."""
+    """What the caller has staged, and what committing all of it costs and saves."""
 
     session_id: uuid.UUID
     head: int

@@ -28,7 +28,7 @@ def log(
     cursor: str | None = None,
     limit: int | None = None,
 ) -> HttpResponse:
-    """The entries of a log, first to last."""
+    """The entries of a session's log, first to last."""
     session = get_session(caller_of(request), session_id)
     history = load_history(session)
     (known,) = decode_cursor(cursor, 1) if cursor else (0,)
@@ -46,7 +46,7 @@ def log(
 
 @router.get("/operations/{uuid:operation_id}", operation_id="operations_api_operation")
 def operation(request: HttpRequest, operation_id: uuid.UUID) -> HttpResponse:
-    """An operation with all that it was recorded with."""
+    """An operation with everything that it was recorded with."""
     session, key = get_operation(caller_of(request), operation_id)
     replayed = load_thread(session)
     recorded = replayed.log.edit(key)

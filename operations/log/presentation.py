@@ -23,7 +23,7 @@ from .selectors import History, LogRow
 
 
 class ActorOut(BaseModel):
-    """Whom the log names."""
+    """An actor that the log names."""
 
     id: str
     name: str
@@ -39,7 +39,7 @@ class AuthorOut(ActorOut):
 
 
 class ActorList(BaseModel):
-    """Who recorded operations of a session, in the order of their first."""
+    """The actors who recorded operations of a session, in the order of their first operation."""
 
     actors: list[AuthorOut]
 
@@ -53,7 +53,7 @@ class ConditionOut(BaseModel):
 
 
 class OperationOut(BaseModel):
-    """An operation, lightly."""
+    """An operation in brief."""
 
     id: uuid.UUID
     key: str

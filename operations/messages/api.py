@@ -40,7 +40,7 @@ def thread(
     """A thread as replayed: annotated, effective (what the model sees), or original.
 
     `start` and `limit` count top-level nodes; `unfold=o7,o9` adds what these folds hold.
-    `active_tags` are this request's own (empty: none); absent means the session's.
+    `active_tags` apply to this request alone (empty: none); by default the session's apply.
     `inline`: images as their bytes. `operations` are the newest 100 of `operations_total`.
     """
     session = get_session(caller_of(request), session_id)

@@ -57,7 +57,7 @@ def scratchpad_versions(request: HttpRequest, session_id: uuid.UUID) -> dict[str
 def write_scratchpad(
     request: HttpRequest, session_id: uuid.UUID, body: ScratchpadIn
 ) -> dict[str, Any]:
-    """Put other words in place of the scratchpad's, or add some at its end."""
+    """Replace the scratchpad's content, or append to it."""
     caller = caller_of(request)
     written = scratchpads.write_scratchpad(
         caller,
@@ -75,7 +75,7 @@ def write_scratchpad(
     operation_id="operations_context_api_state",
 )
 def state(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
-    """STATE of a session with its versions: from its responses, and those that were set."""
+    """STATE of a session with its versions: those from its responses, and those that were set."""
     session = get_session(caller_of(request), session_id)
     versions = [present_state(one) for one in states.list_states(session)]
     current = next((one for one in versions if one["in_force"]), None)
@@ -91,5 +91,5 @@ def state(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
 def set_state(
     request: HttpRequest, session_id: uuid.UUID, body: StateIn
 ) -> dict[str, Any]:
-    """Put other words in force, until a later response brings its own."""
+    """Set STATE, until a later response brings its own."""
     return present_state(states.set_state(caller_of(request), session_id, body.content))

@@ -11,7 +11,7 @@ from .states import Versioned
 
 
 class ScratchpadIn(RequestBody):
-    """New words for the scratchpad."""
+    """New content for the scratchpad."""
 
     content: str
     action: Literal["update", "append"] = "update"
@@ -34,13 +34,13 @@ class ScratchpadsOut(BaseModel):
 
 
 class StateIn(RequestBody):
-    """New words for STATE."""
+    """New content for STATE."""
 
     content: str
 
 
 class StateOut(BaseModel):
-    """A version of STATE; `key` is the response that it is from."""
+    """A version of STATE; `key` is the response that it comes from."""
 
     version: int
     text: str

@@ -22,7 +22,7 @@ router = Router(tags=["operations"])
     operation_id="operations_api_lenses",
 )
 def lenses(request: HttpRequest, session_id: uuid.UUID) -> list[Lens]:
-    """The named sets of active tags."""
+    """The lenses of a session: its named sets of active tags."""
     return services.list_lenses(get_session(caller_of(request), session_id))
 
 
@@ -48,7 +48,7 @@ def lens(request: HttpRequest, session_id: uuid.UUID, name: str) -> Lens:
 def save_lens(
     request: HttpRequest, session_id: uuid.UUID, name: str, body: LensIn
 ) -> Lens:
-    """Name a set of active tags."""
+    """Save a set of active tags under a name."""
     return services.save_lens(caller_of(request), session_id, name, body.tags)
 
 
@@ -58,6 +58,6 @@ def save_lens(
     operation_id="operations_api_delete_lens",
 )
 def delete_lens(request: HttpRequest, session_id: uuid.UUID, name: str) -> Status[Any]:
-    """Forget a named set of active tags."""
+    """Delete a named set of active tags."""
     services.delete_lens(caller_of(request), session_id, name)
     return Status(204, None)

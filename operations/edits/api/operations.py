@@ -59,7 +59,7 @@ def _recording(path: str, operation_id: str, *, tag: str = "operations") -> _Dec
 def record_operation(
     request: HttpRequest, session_id: uuid.UUID, body: Body[AnyEdit]
 ) -> Status[Any]:
-    """Record an edit at the end of the log; a dry run of one answers what it would change."""
+    """Record an edit at the end of the log; a dry run returns what it would change."""
     if isinstance(body, TextArguments) and body.dry_run:
         session = get_session(caller_of(request), session_id)
         return Status(200, present_dry_run(session, dry_run(session, body)))
@@ -102,7 +102,7 @@ def operations(
 
 @_recording("/sessions/{uuid:session_id}/undo", "operations_api_undo")
 def undo(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
-    """Take back the caller's newest entry, a bundle whole."""
+    """Undo the caller's newest entry; a bundle is undone as a whole."""
     return _done(request, own_entries.undo, session_id)
 
 
@@ -127,7 +127,7 @@ def toggle(
     operation_id="operations_api_actors",
 )
 def actors(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Who recorded operations of a session, and how many of them are on, off and proposed."""
+    """Who recorded operations of a session, and how many of theirs are on, off and proposed."""
     session = get_session(caller_of(request), session_id)
     return json_response({"actors": present_actors(load_history(session))})
 
@@ -138,7 +138,7 @@ def actors(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def toggle_all(
     request: HttpRequest, session_id: uuid.UUID, actor: str, body: ToggleIn
 ) -> dict[str, Any]:
-    """Switch all operations of an actor off with one entry, or those on again that were on."""
+    """Switch all operations of an actor off with one entry, or back on those that were on."""
     transaction = services.switch_all(
         caller_of(request),
         session_id,
@@ -151,19 +151,19 @@ def toggle_all(
 
 @_recording("/operations/{uuid:operation_id}/revert", "operations_api_revert")
 def revert(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
-    """Take an operation back."""
+    """Revert an operation."""
     return _done(request, services.switch, operation_id, Act.REVERT)
 
 
 @_recording("/operations/{uuid:operation_id}/accept", "operations_api_accept")
 def accept(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
-    """Let a proposed operation apply."""
+    """Accept a proposed operation, so that it applies."""
     return _done(request, services.switch, operation_id, Act.ACCEPT)
 
 
 @_recording("/operations/{uuid:operation_id}/reject", "operations_api_reject")
 def reject(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
-    """Decline a proposed operation."""
+    """Reject a proposed operation."""
     return _done(request, services.switch, operation_id, Act.REJECT)
 
 
@@ -184,7 +184,7 @@ def amend(
 def record_bundle(
     request: HttpRequest, session_id: uuid.UUID, body: BundleIn
 ) -> Status[Any]:
-    """Record edits as one: all or none, numbered in a row."""
+    """Record edits as one bundle: all or none, with consecutive numbers."""
     transaction = services.record_bundle(
         caller_of(request),
         session_id,
@@ -208,7 +208,7 @@ def toggle_bundle(
 
 @_recording("/bundles/{uuid:bundle_id}/revert", "operations_api_revert_bundle")
 def revert_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
-    """Take a bundle back."""
+    """Revert a bundle."""
     return _done(request, services.switch_bundle, bundle_id, Act.REVERT)
 
 
@@ -216,7 +216,7 @@ def revert_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
 def accept_bundle(
     request: HttpRequest, bundle_id: uuid.UUID, body: AcceptIn | None = None
 ) -> dict[str, Any]:
-    """Let the proposed operations of a bundle apply: all or none, unless others may be skipped."""
+    """Accept the proposed operations of a bundle: all or none, unless `skip_conflicts` is set."""
     head, skips = (body.expected_head, body.skip_conflicts) if body else (None, False)
     return _done(
         request,
@@ -230,7 +230,7 @@ def accept_bundle(
 
 @_recording("/bundles/{uuid:bundle_id}/reject", "operations_api_reject_bundle")
 def reject_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
-    """Decline the proposed operations of a bundle."""
+    """Reject the proposed operations of a bundle."""
     return _done(request, services.switch_bundle, bundle_id, Act.REJECT)
 
 
@@ -241,7 +241,7 @@ def reject_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
     tags=["ledger"],
 )
 def stage(request: HttpRequest, session_id: uuid.UUID, body: BundleIn) -> Status[Any]:
-    """Stage edits beside those that the caller has staged already: they wait, in one bundle."""
+    """Add edits to those that the caller has staged already: all wait in one bundle."""
     alone = body.operations[0].title if len(body.operations) == 1 else ""
     transaction = services.record_bundle(
         caller_of(request),
@@ -262,7 +262,7 @@ def stage(request: HttpRequest, session_id: uuid.UUID, body: BundleIn) -> Status
 def commit(
     request: HttpRequest, session_id: uuid.UUID, body: AcceptIn | None = None
 ) -> dict[str, Any]:
-    """Let all that the caller has staged apply: all or none, with one entry of the log."""
+    """Apply all that the caller has staged: all or none, with one entry of the log."""
     head, skips = (body.expected_head, body.skip_conflicts) if body else (None, False)
     return _done(
         request,
@@ -281,7 +281,7 @@ def commit(
 def discard(
     request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
-    """Take back all that the caller has staged."""
+    """Discard all that the caller has staged."""
     head = body.expected_head if body else None
     return _done(request, own_entries.discard, session_id, head=head)
 

@@ -16,7 +16,7 @@ from .edit import ConditionArguments, TagName, Words, made_messages
 
 
 class AmendArguments(BaseModel):
-    """New words or a new condition for an operation; what is absent stays."""
+    """New words or a new condition for an operation; fields left out stay."""
 
     model_config = ConfigDict(extra="forbid")
 

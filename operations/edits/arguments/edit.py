@@ -183,7 +183,7 @@ class DigestArguments(RangeArguments):
     type: Literal["digest"] = "digest"
     summary: Words
     tags: list[TagName] | None = Field(
-        None, description="Short for a condition on all of them."
+        None, description="Short for a condition that needs all of them."
     )
 
     def edit(self, session: Session, thread: Thread) -> Digest:
@@ -196,7 +196,7 @@ class DigestArguments(RangeArguments):
 
 
 class ReviseArguments(RangeArguments):
-    """Show other messages in the place of these."""
+    """Show other messages in place of these."""
 
     type: Literal["revise"] = "revise"
     replacements: list[MessageData] = Field(min_length=1)

@@ -17,7 +17,7 @@ from .edit import EditArguments, Index, Key, TagName, made_messages
 
 
 class InsertArguments(EditArguments):
-    """Put messages of one's own behind a message; the originals stay."""
+    """Insert messages of your own after a message; the originals stay."""
 
     type: Literal["insert"] = "insert"
     after_idx: int | None = Field(None, ge=-1, description="-1 inserts at the top.")
@@ -54,7 +54,7 @@ class InsertArguments(EditArguments):
 
 
 class ResequenceArguments(EditArguments):
-    """Let the listed messages take, in this order, the places that they hold."""
+    """Reorder the listed messages among the places that they hold now."""
 
     type: Literal["resequence"] = "resequence"
     new_order: list[Index] | None = Field(None, min_length=2)

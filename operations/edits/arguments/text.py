@@ -22,24 +22,24 @@ LONGEST_PATTERN = 100_000
 
 
 class PatternArguments(BaseModel):
-    """Text from a start to the nearest end behind it in the same part of a message."""
+    """Text from a start to the nearest end after it in the same part of a message."""
 
     model_config = ConfigDict(extra="forbid")
 
     start: str = Field(
         min_length=1,
         max_length=LONGEST_PATTERN,
-        description="Exact text at which the match begins; no regular expression.",
+        description="Exact text with which the match begins; not a regular expression.",
     )
     end: str | None = Field(
         None,
         min_length=1,
         max_length=LONGEST_PATTERN,
-        description="Exact text with which the match ends; absent: the start is all of it.",
+        description="Exact text with which the match ends; if absent, the start is the match.",
     )
-    replacement: str = Field("", description="What is read in its place; may be empty.")
+    replacement: str = Field("", description="Text to show in its place; may be empty.")
     occurrence: int | None = Field(
-        None, ge=1, description="Of several matches take this one, from 1."
+        None, ge=1, description="Which of several matches to take, from 1."
     )
     every: bool = Field(False, alias="all", description="Take all matches.")
 
@@ -67,7 +67,7 @@ class PatternArguments(BaseModel):
 
 
 class SpanArguments(BaseModel):
-    """A stretch of the text of a part, by its place in the message as it was recorded."""
+    """A stretch of a part's text, by its place in the message as it was recorded."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -78,7 +78,7 @@ class SpanArguments(BaseModel):
     sha256: str = Field(
         "",
         pattern="^([0-9a-f]{64})?$",
-        description="Of the text covered, in hex: refuse if that is another.",
+        description="Hash of the covered text, in hex: refuse if the text has another.",
     )
     replacement: str = ""
 
@@ -106,10 +106,10 @@ class TextArguments(EditArguments):
     )
     spans: list[SpanArguments] | None = Field(None, min_length=1, max_length=MOST_SPANS)
     include_folded: bool = Field(
-        False, description="Search messages that are inside of folds, too."
+        False, description="Also search messages inside folds."
     )
     tags: list[TagName] | None = None
-    dry_run: bool = Field(False, description="Record nothing, answer the matches.")
+    dry_run: bool = Field(False, description="Record nothing, return the matches.")
 
     @model_validator(mode="after")
     def _names_its_text_once(self) -> "TextArguments":
@@ -138,7 +138,7 @@ class TextArguments(EditArguments):
 
 
 class ReplaceArguments(TextArguments):
-    """Let messages read otherwise in places of 30 characters and more."""
+    """Replace text inside messages, in places of 30 characters and more."""
 
     type: Literal["replace"] = "replace"
     changes = Replace
@@ -146,7 +146,7 @@ class ReplaceArguments(TextArguments):
 
 
 class RedactArguments(TextArguments):
-    """Mask text at every door."""
+    """Mask text everywhere."""
 
     type: Literal["redact"] = "redact"
     changes = Redact

@@ -12,7 +12,7 @@ from operations.models import SessionRequest
 
 
 class ClientChangeOut(BaseModel):
-    """What was recorded of one of the client's own edits."""
+    """What was recorded for one of the client's own edits."""
 
     key: str
     act: str
@@ -24,7 +24,7 @@ class ClientChangeOut(BaseModel):
 
 
 class RequestOut(BaseModel):
-    """One request of a client: how it stood to the session, what went out, what came back."""
+    """One request of a client: how it related to the session, what was sent, what came back."""
 
     id: uuid.UUID
     number: int

@@ -31,7 +31,7 @@ class SentPieceOut(BaseModel):
 
 
 class SentChangeOut(BaseModel):
-    """What a request changed of another one. `kept`, `again`, `new` and `dropped` are tokens."""
+    """How a request differs from another one. `kept`, `again`, `new` and `dropped` are tokens."""
 
     against: int
     position: int
@@ -47,7 +47,7 @@ class SentChangeOut(BaseModel):
 
 
 class SentRequestOut(RequestOut):
-    """A request with what went out of it."""
+    """A request with what was sent."""
 
     total: int
     pieces: list[SentPieceOut]
@@ -67,7 +67,7 @@ def sent_request(
     start: int = 0,
     limit: int | None = None,
 ) -> HttpResponse:
-    """A request as it was sent, and what it changed of `against`, by default the one before."""
+    """A request as it was sent, and how it differs from `against`, by default the one before."""
     session = get_session(caller_of(request), session_id)
     sent = load_sent(session, number)
     first = max(start, 0)

@@ -31,7 +31,7 @@ def list_upstreams(request: HttpRequest, slug: str) -> dict[str, Any]:
 def set_upstream(
     request: HttpRequest, slug: str, provider: WireProvider, body: UpstreamIn
 ) -> UpstreamOut:
-    """Say where requests of one form go."""
+    """Set where requests in the form of one provider go."""
     made = services.set_upstream(
         caller_of(request),
         slug,
@@ -52,6 +52,6 @@ def set_upstream(
 def delete_upstream(
     request: HttpRequest, slug: str, provider: WireProvider
 ) -> Status[None]:
-    """Forget an upstream with its key."""
+    """Delete an upstream with its key."""
     services.delete_upstream(caller_of(request), slug, provider)
     return Status(204, None)

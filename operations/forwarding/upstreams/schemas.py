@@ -12,26 +12,26 @@ from .services import WireProvider
 
 
 class UpstreamIn(RequestBody):
-    """Where requests of one form go."""
+    """Where requests in the form of one provider go."""
 
     base_url: str = Field(
         max_length=500,
-        description="What the provider's own SDK takes, with or without `/v1`.",
+        description="As the provider's own SDK takes it, with or without `/v1`.",
     )
     api_key: str | None = Field(
         None,
         max_length=4000,
-        description="Stored encrypted. Left out: the one that is there stays, as long as the "
-        "origin does; empty: the caller brings one.",
+        description="Stored encrypted. If left out, the stored key stays as long as the origin "
+        "does; if empty, the caller brings one.",
     )
     model: str = Field(
-        "", max_length=128, description="Sent in place of the caller's, where given."
+        "", max_length=128, description="If given, sent in place of the caller's."
     )
     tools: str = Field(
         "",
         max_length=500,
-        description="Tools of ContextStudio that are added to each request, and whose calls are "
-        "answered here: names and groups, separated by commas, such as `edit,recall`.",
+        description="Tools of ContextStudio to add to each request, whose calls are then answered "
+        "here: names and groups, separated by commas, such as `edit,recall`.",
     )
 
 

@@ -28,7 +28,7 @@ MOST_KEY = 4000
 
 
 class WireProvider(StrEnum):
-    """The forms of requests that are forwarded, named by whose they are."""
+    """The forms of requests that are forwarded, each named after its provider."""
 
     OPENAI = "openai"
     ANTHROPIC = "anthropic"
@@ -134,7 +134,7 @@ def target_of(project_id: int, provider: WireProvider) -> Target:
         opened = unseal(row.sealed_key, _place(project_id, provider, base))
         if opened is None:
             raise Invalid(
-                f"The key of the {provider} upstream can't be opened, as after a change of "
+                f"The key of the {provider} upstream can't be decrypted, as after a change of "
                 "SECRET_KEY: an owner of the project has to enter it again.",
                 at=["upstream"],
                 code="upstream_key_lost",
