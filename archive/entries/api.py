@@ -39,10 +39,10 @@ def entries(
     cursor: str | None = None,
     limit: int | None = None,
 ) -> HttpResponse:
-    """What was archived of all that the caller may recall, the newest first.
+    """The archive entries that the caller may recall, the newest first.
 
-    `q` is looked for in summaries, tools and paths; `since` and `until` are of the archiving.
-    With `meaning`, entries of the messages that are about what `q` says, the nearest first.
+    `q` is searched in summaries, tools and paths; `since` and `until` limit the time of archiving.
+    With `meaning`, entries of the messages that are about what `q` says, the closest first.
     """
     query = ArchiveQuery(
         session_id=session,
@@ -95,12 +95,14 @@ def entry(
     session: uuid.UUID | None = None,
     cursor: str | None = None,
 ) -> HttpResponse:
-    """What a reference names, as the tool `recall` answers it.
+    """What a reference names, as the tool `recall` returns it.
 
-    `session` is the one at hand, for references that name none.
+    `session` is the current session, for references that name none.
     """
     if not 1 <= max_tokens <= 100_000:
-        raise Invalid("max_tokens is a number from 1 to 100,000.", at=["max_tokens"])
+        raise Invalid(
+            "max_tokens must be a number from 1 to 100,000.", at=["max_tokens"]
+        )
     found = look_up(
         caller_of(request),
         ref_id,

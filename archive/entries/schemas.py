@@ -13,7 +13,7 @@ from .selectors import Readable
 
 
 class ArchiveIn(RequestBody):
-    """Messages to put into the archive: a range of originals, both ends in, or keys."""
+    """Messages to put into the archive: an inclusive range of originals, or keys."""
 
     session_id: uuid.UUID
     start: int | None = Field(None, ge=0)
@@ -46,7 +46,7 @@ class ArchiveEntryOut(BaseModel):
 
 
 class EntryPage(BaseModel):
-    """Entries, the newest first; the nearest, of a search by meaning."""
+    """Entries, the newest first; in a search by meaning, the closest first."""
 
     items: list[ArchiveEntryOut]
     next_cursor: str | None
@@ -61,7 +61,7 @@ class EntriesOut(BaseModel):
 
 
 class RecalledOut(BaseModel):
-    """What a reference names, as `recall` tells it."""
+    """What a reference names, as `recall` returns it."""
 
     ref_id: str
     content_type: str

@@ -28,9 +28,9 @@ router = Router(tags=["hindsight"])
 def hindsight(
     request: HttpRequest, session_id: uuid.UUID, operation: str = ""
 ) -> HttpResponse:
-    """Which references were used later than the operations left them out, and stand nowhere else.
+    """References that were used after the operations left them out, and that stand nowhere else.
 
-    `operation`, a key or an id, answers one alone.
+    `operation`, a key or an id, limits the answer to one.
     """
     found = services.of_log(caller_of(request), session_id, operation)
     return json_response(present_hindsight(found))
@@ -40,11 +40,12 @@ def hindsight(
     "/sessions/{uuid:session_id}/hindsight",
     response=HindsightOut,
     operation_id="archive_hindsight_api_try",
+    summary="Try Alternative",
 )
 def try_instead(
     request: HttpRequest, session_id: uuid.UUID, body: HindsightIn
 ) -> HttpResponse:
-    """The same of a policy, of rules of the pruner or of operations, in the place of the log's.
+    """Hindsight of a policy, of pruning rules or of operations, in place of the log's operations.
 
     Nothing is changed.
     """
@@ -62,12 +63,13 @@ def try_instead(
     "/projects/{str:slug}/hindsight",
     response={202: TrialStarted},
     operation_id="archive_hindsight_api_try_on_sessions",
+    summary="Try Policy",
 )
 def try_on_sessions(request: HttpRequest, slug: str, body: TrialIn) -> Status[object]:
-    """What a policy would have saved and lost in the newest sessions of a project, as a job.
+    """Try a policy on a project's newest sessions, as a job: what it would have saved and lost.
 
     `sent` is what its window, its tiers and isolation leave out of requests, `pruned` what its
-    rules of pruning do. Nothing is changed.
+    pruning rules do. Nothing is changed.
     """
     job = trials.order_trial(caller_of(request), slug, body.policy, body.sessions)
     return Status(202, {"job_id": job.pk})

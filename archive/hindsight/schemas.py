@@ -18,11 +18,11 @@ LossKind = Literal["path", "file", "url", "number", "hash", "identifier"]
 
 
 class HindsightIn(RequestBody):
-    """What is tried in the place of the log's operations: one of these."""
+    """What to try in place of the log's operations: one of these."""
 
     policy: Annotated[
         dict[str, Any] | None,
-        Field(description="A preset, and what is to be otherwise in it."),
+        Field(description="A preset, and the settings that differ from it."),
     ] = None
     rules: Annotated[
         dict[str, Any] | None,
@@ -39,14 +39,14 @@ class HindsightIn(RequestBody):
 
 
 class TrialIn(RequestBody):
-    """A policy, to be tried on the newest sessions of a project."""
+    """A policy to try on the newest sessions of a project."""
 
     policy: dict[str, Any]
     sessions: int = Field(MOST_SESSIONS, ge=1, le=MOST_SESSIONS)
 
 
 class TrialStarted(BaseModel):
-    """The job that tries it.
+    """The job that tries a policy.
 
     Its result is `{sessions, passed_over, sent, pruned}`; `sent` and `pruned` are null, or
     `{tokens: {before, after}, saved_share, references, lost, lost_share}`.
@@ -56,7 +56,7 @@ class TrialStarted(BaseModel):
 
 
 class LossOut(BaseModel):
-    """A reference that was needed and no longer there."""
+    """A reference that was needed when it was no longer there."""
 
     text: str
     kind: LossKind
@@ -78,7 +78,7 @@ class OperationHindsightOut(BaseModel):
 
 
 class BundleHindsightOut(BaseModel):
-    """What operations that were recorded together lost; which, stands with each of them."""
+    """How many references a bundle's operations lost; each operation lists its own."""
 
     bundle_id: uuid.UUID
     operations: list[str]
@@ -88,14 +88,14 @@ class BundleHindsightOut(BaseModel):
 
 
 class HindsightTokens(BaseModel):
-    """Tokens without what left something out, and with it."""
+    """Tokens before and after leaving something out."""
 
     before: int
     after: int
 
 
 class HindsightOut(BaseModel):
-    """What was needed later than it was left out; counts are of different references."""
+    """What was needed after it was left out; counts are of distinct references."""
 
     session_id: uuid.UUID
     references: int

@@ -30,9 +30,9 @@ router = Router(tags=["pruning"])
     operation_id="archive_pruning_api_prune",
 )
 def prune(request: HttpRequest, session_id: uuid.UUID, body: PruneIn) -> HttpResponse:
-    """Condense and remove what the rules say, as one bundle; `dry_run` only says what it would do.
+    """Condense and remove by the rules, as one bundle; `dry_run` only says what it would do.
 
-    What is left out is archived first. Of those who may not edit the bundle is a proposal.
+    What is left out is archived first. For callers who may not edit, the bundle is a proposal.
     """
     caller = caller_of(request)
     if body.dry_run:
@@ -62,7 +62,7 @@ def rules(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
 def set_rules(
     request: HttpRequest, session_id: uuid.UUID, body: RulesIn
 ) -> dict[str, Any]:
-    """Change the rules in the session's policy; `automatic` prunes before a request too long."""
+    """Change the rules in the session's policy; `automatic` prunes before an overlong request."""
     caller = caller_of(request)
     services.set_rules(caller, session_id, body.rules)
     return present_rules(get_session(caller, session_id), own=True)

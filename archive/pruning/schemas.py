@@ -18,7 +18,7 @@ from .services import Pruned, PruneQuery, rules_of
 
 
 class ProtectIn(RequestBody):
-    """What a run leaves alone, beside what the rules protect; tools and paths may have `*`."""
+    """What a run leaves alone, besides what the rules protect; tools and paths may have `*`."""
 
     keys: list[str] = Field(default=[], max_length=10_000)
     tools: list[str] = Field(default=[], max_length=200)
@@ -31,10 +31,10 @@ class PruneIn(RequestBody):
 
     dry_run: bool = False
     rules: dict[str, Any] | None = Field(
-        None, description="Changes to the rules of the session, for this run."
+        None, description="Changes to the session's rules, for this run."
     )
     target_tokens: int | None = Field(
-        None, ge=0, description="Take only as much as brings the thread down to this."
+        None, ge=0, description="Prune only as much as brings the thread down to this."
     )
     protect: ProtectIn | list[str] | None = Field(
         None, description="Keys of messages, or `{keys, tools, paths, tags}`."
@@ -59,7 +59,7 @@ class PruneIn(RequestBody):
 
 
 class PruneItemOut(BaseModel):
-    """What becomes of a message."""
+    """What a run does to a message."""
 
     key: str
     prune_class: Literal["keep", "condense", "remove"] = Field(alias="class")
@@ -72,7 +72,7 @@ class PruneItemOut(BaseModel):
 
 
 class PruneOut(BaseModel):
-    """What a run comes to."""
+    """The result of a run."""
 
     items: list[PruneItemOut]
     tokens_before: int

@@ -38,7 +38,7 @@ router = Router(tags=["summaries"])
 def order_summary(
     request: HttpRequest, session_id: uuid.UUID, body: SummaryIn
 ) -> Status[dict[str, Any]]:
-    """Have a range summed up by a model, or by rule where no provider is set.
+    """Have a range summarised by a model, or by rule if no provider is set up.
 
     The job's result is `{operation_id, summary, made_by, retained, dropped, tokens, cost}`.
     """
@@ -56,7 +56,7 @@ def list_providers(
     session: uuid.UUID | None = None,
     project: str | None = None,
 ) -> dict[str, Any]:
-    """Which providers are set for a project, and who would sum up a session of it, and why."""
+    """All providers, whether each is set up for a project, and which would summarise, and why."""
     caller = caller_of(request)
     open_session = get_session(caller, session) if session else None
     found: Project | None = open_session.project if open_session else None
@@ -82,7 +82,7 @@ _PROVIDER = "/projects/{str:slug}/providers/{str:name}"
 def set_provider(
     request: HttpRequest, slug: str, name: str, body: ProviderIn
 ) -> dict[str, Any]:
-    """Set a provider up for a project's summaries."""
+    """Set up a provider for a project's summaries."""
     row = providers.set_provider(
         caller_of(request),
         slug,
@@ -101,7 +101,7 @@ def set_provider(
     operation_id="archive_summaries_api_delete_provider",
 )
 def delete_provider(request: HttpRequest, slug: str, name: str) -> Status[None]:
-    """Forget what the project set up of a provider, with its key."""
+    """Delete a project's settings for a provider, with its key."""
     providers.delete_provider(caller_of(request), slug, name)
     return Status(204, None)
 
@@ -114,7 +114,7 @@ def delete_provider(request: HttpRequest, slug: str, name: str) -> Status[None]:
 def test_provider(
     request: HttpRequest, slug: str, name: str, body: TestIn
 ) -> Status[dict[str, Any]]:
-    """Have a provider asked for one word, by a job that says how it went."""
+    """Test a provider: a job asks it for one word and says how it went."""
     made = services.order_test(caller_of(request), slug, name, body.model)
     return Status(202, present_order(made))
 
@@ -125,7 +125,7 @@ def test_provider(
     operation_id="archive_summaries_api_project_settings",
 )
 def project_settings(request: HttpRequest, slug: str) -> dict[str, Any]:
-    """Who sums up a project's sessions."""
+    """Which model summarises a project's sessions."""
     return choosing.settings_of(get_project(caller_of(request), slug))
 
 
@@ -137,7 +137,7 @@ def project_settings(request: HttpRequest, slug: str) -> dict[str, Any]:
 def set_project_settings(
     request: HttpRequest, slug: str, body: SettingsIn
 ) -> dict[str, Any]:
-    """Choose who sums up a project's sessions."""
+    """Choose which model summarises a project's sessions."""
     changes = body.model_dump(exclude_unset=True)
     return choosing.set_project_settings(caller_of(request), slug, changes)
 
@@ -148,7 +148,7 @@ def set_project_settings(
     operation_id="archive_summaries_api_session_settings",
 )
 def session_settings(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
-    """What a session overrides of its project's settings."""
+    """A session's own settings, which override those of its project."""
     session = get_session(caller_of(request), session_id)
     return choosing.settings_of(session.project, session)
 
@@ -161,6 +161,6 @@ def session_settings(request: HttpRequest, session_id: uuid.UUID) -> dict[str, A
 def set_session_settings(
     request: HttpRequest, session_id: uuid.UUID, body: SettingsIn
 ) -> dict[str, Any]:
-    """Choose who sums up one session."""
+    """Choose which model summarises one session."""
     changes = body.model_dump(exclude_unset=True)
     return choosing.set_session_settings(caller_of(request), session_id, changes)

@@ -17,29 +17,31 @@ class SummaryIn(RequestBody):
     """Which messages to sum up, and how."""
 
     start: int | None = Field(None, ge=0, description="Index of the first original.")
-    end: int | None = Field(None, ge=0, description="Index behind the last original.")
+    end: int | None = Field(None, ge=0, description="Index after the last original.")
     targets: list[str] | None = Field(
-        None, min_length=1, description="Keys, in place of start and end."
+        None, min_length=1, description="Keys, instead of start and end."
     )
     provider: str = Field(
         "",
         max_length=32,
-        description="Left out: as the settings say, else the fastest that is set. `rules`: "
-        "a structural digest, without a model.",
+        description="If left out, as the settings say, else the fastest that is set up. "
+        "`rules`: a structural digest, without a model.",
     )
     model: str = Field("", max_length=128)
     instructions: str = Field(
-        "", max_length=LONGEST_WISH, description="What the summary should look at."
+        "",
+        max_length=LONGEST_WISH,
+        description="What the summary should pay attention to.",
     )
     propose: bool = Field(False, description="Record it as a proposal.")
     record: bool = Field(
-        True, description="False: only answer with the text, and record nothing."
+        True, description="False: only return the text, and record nothing."
     )
     expected_head: int | None = Field(None, ge=0)
 
 
 class ChoiceOut(Schema):
-    """Who is asked, and why. Without a provider the rules make a structural digest."""
+    """Which model is asked, and why. Without a provider, the rules make a structural digest."""
 
     provider: str | None
     model: str | None
@@ -66,14 +68,14 @@ class ProviderOut(Schema):
 
 
 class ProvidersOut(Schema):
-    """All providers, and who would summarise now."""
+    """All providers, and which of them would summarise now."""
 
     items: list[ProviderOut]
     chosen: ChoiceOut
 
 
 class ProviderIn(RequestBody):
-    """How a project sets a provider up."""
+    """A project's settings for a provider."""
 
     base_url: str = Field(
         "", max_length=500, description="Empty: the provider's own address."
@@ -81,20 +83,20 @@ class ProviderIn(RequestBody):
     api_key: str | None = Field(
         None,
         max_length=4000,
-        description="Stored encrypted. Left out: the one that is there stays, as long as the "
-        "origin does; empty: it is taken away.",
+        description="Stored encrypted. If left out, the stored key stays as long as the origin "
+        "does; if empty, it is removed.",
     )
-    model: str = Field("", max_length=128, description="Empty: the usual one.")
+    model: str = Field("", max_length=128, description="Empty: the default one.")
 
 
 class TestIn(RequestBody):
-    """Which model to ask for a word."""
+    """Which model to ask for one word."""
 
     model: str = Field("", max_length=128)
 
 
 class SettingsIn(RequestBody):
-    """Who summarises; what is left out stays, and empty or null falls back."""
+    """Which model summarises; fields left out stay, and empty or null falls back."""
 
     summarization_provider: str = Field("", max_length=32)
     summarization_model: str = Field("", max_length=128)
@@ -102,7 +104,7 @@ class SettingsIn(RequestBody):
 
 
 class SettingsOut(Schema):
-    """What a project, or a session itself, has set."""
+    """The settings of a project, or those that a session itself has."""
 
     summarization_provider: str
     summarization_model: str

@@ -16,7 +16,7 @@ router = Router(tags=["archive"])
 
 
 class TransferOut(BaseModel):
-    """The session that a file became."""
+    """The session that was made from a file."""
 
     id: uuid.UUID
     title: str
@@ -28,6 +28,7 @@ class TransferOut(BaseModel):
     "/sessions/{uuid:session_id}/transfer",
     response=dict[str, Any],
     operation_id="archive_transfer_api_write",
+    summary="Write Transfer File",
 )
 def write(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """The session as one file: originals, the operations that are on, and what is archived."""
@@ -38,11 +39,12 @@ def write(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     "/sessions/transfer",
     response={201: TransferOut},
     operation_id="archive_transfer_api_read",
+    summary="Read Transfer File",
 )
 def read(
     request: HttpRequest, body: Body[dict[str, Any]], project: str | None = None
 ) -> Status[Any]:
-    """Make a session of such a file: all of it or nothing."""
+    """Create a session from a transfer file: all of it or nothing."""
     session = read_session(caller_of(request), body, project)
     return Status(
         201,

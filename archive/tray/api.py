@@ -24,7 +24,7 @@ _TRAY = "/sessions/{uuid:session_id}/tray"
 
 @router.get(_TRAY, response=TrayOut, operation_id="archive_tray_api_tray")
 def tray(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
-    """The caller's own tray, counted in this session's tokens; it is the same in every session."""
+    """The caller's tray, the same in every session, with its tokens as this session counts them."""
     return present_tray(tray_of(caller_of(request), session_id))
 
 
@@ -32,7 +32,7 @@ def tray(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
 def collect_entry(
     request: HttpRequest, session_id: uuid.UUID, body: TrayIn
 ) -> Status[dict[str, Any]]:
-    """Set what a reference names aside, once. 409 (`tray_full`) where the tray is full."""
+    """Put what a reference names into the tray, once. 409 (`tray_full`) if the tray is full."""
     caller = caller_of(request)
     collect(caller, session_id, body.ref_id)
     return Status(201, present_tray(tray_of(caller, session_id)))
@@ -52,7 +52,7 @@ def empty_tray(request: HttpRequest, session_id: uuid.UUID) -> Status[None]:
 def take_out_entry(
     request: HttpRequest, session_id: uuid.UUID, item_id: uuid.UUID
 ) -> Status[None]:
-    """Take one item out of the tray; one that is not in it is out already."""
+    """Take one item out of the tray; it is no error if it is not there."""
     return _taken(request, session_id, item_id)
 
 
@@ -64,9 +64,9 @@ def take_out_entry(
 def insert_entries(
     request: HttpRequest, session_id: uuid.UUID
 ) -> Status[dict[str, Any]]:
-    """Insert what is in the tray at the end of the thread as one bundle, and take it out.
+    """Insert what is in the tray at the end of the thread as one bundle, and empty the tray of it.
 
-    Of those who may not edit it is a proposal. 409 (`tray_empty`) where nothing can be inserted.
+    For callers who may not edit, it is a proposal. 409 (`tray_empty`) if nothing can be inserted.
     """
     return Status(201, present_inserted(insert_tray(caller_of(request), session_id)))
 

@@ -13,13 +13,13 @@ from .services import Inserted, Tray
 
 
 class TrayIn(RequestBody):
-    """What is set aside: a reference, as `recall` takes it."""
+    """A reference to set aside, as `recall` takes it."""
 
     ref_id: str = Field(min_length=1, max_length=500)
 
 
 class TrayItemOut(BaseModel):
-    """Something in a tray."""
+    """An item in a tray."""
 
     id: uuid.UUID
     ref_id: str
@@ -40,7 +40,7 @@ class TrayOut(BaseModel):
 
 
 class TrayInsertedOut(BundleOut):
-    """What inserting a tray came to."""
+    """The result of inserting a tray."""
 
     entries: int
     left: int
