@@ -80,8 +80,8 @@ api = DescribedAPI(
     title="ContextStudio",
     version="1",
     description=(
-        "See an agent's chat thread and restructure it; every operation can be taken back. "
-        "Additions to this version are free, changes are not."
+        "See an agent's chat thread and restructure it; every operation can be undone. "
+        "This version of the API may gain things, but what is there does not change."
     ),
     auth=[Key(), Browser()],
     renderer=JSONRenderer(),

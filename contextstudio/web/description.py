@@ -17,19 +17,19 @@ from .repeats import HEADER, SAFE_METHODS
 
 
 class Fault(BaseModel):
-    """One thing that is wrong with a request. A conflict's facts may stand beside it."""
+    """One thing that is wrong with a request. A conflict may add members with its facts."""
 
     model_config = ConfigDict(extra="allow")
 
     code: str = Field(description="For programs; it never changes.")
     detail: str = Field(description="One sentence for people.")
     at: list[str | int] = Field(
-        description="The place in the request, as members and indexes; empty for the whole."
+        description="The place in the request, as names and indexes; empty for the whole request."
     )
 
 
 class ProblemDocument(Fault):
-    """A refusal (RFC 9457). Facts of its code may stand beside these members.
+    """A refusal (RFC 9457). Depending on its code, it may have further members.
 
     Those of a conflict are `operations`, `needs` and `head`.
     """
@@ -38,7 +38,7 @@ class ProblemDocument(Fault):
     title: str = Field(description="The status in words.")
     status: int = Field(description="The status of the answer.")
     errors: list[Fault] = Field(
-        description="Every place that is at fault; the refusal itself where there is but one."
+        description="Every fault, with its place; the refusal itself if there is only one."
     )
 
 
@@ -63,9 +63,9 @@ class DescribedAPI(NinjaAPI):
 
 _REFUSAL = {
     "description": (
-        "Refused: 401 without valid credentials, 403 without the right, 404 for what is not "
-        "there or not the caller's to know of, 409 where something recorded is in the way, 422 "
-        "for a malformed request, 429 and 503 (with `Retry-After`) where it may go well later."
+        "Refused: 401 without valid credentials, 403 without the right, 404 for what does not "
+        "exist or the caller may not know of, 409 for a conflict with what is recorded, 422 for "
+        "a malformed request, 429 and 503 (with `Retry-After`) if it may succeed later."
     ),
     "content": {PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}},
 }
@@ -73,7 +73,7 @@ _IDEMPOTENCY_KEY = {
     "name": HEADER,
     "in": "header",
     "required": False,
-    "description": "A repeat with the same key takes effect once and gets the first answer.",
+    "description": "Requests repeated with the same key take effect once and get the first answer.",
     "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY},
 }
 

@@ -50,7 +50,7 @@ class Compaction:
 
 
 class Relation(StrEnum):
-    """What a conversation is to the one it came from."""
+    """How a conversation relates to the one that it came from."""
 
     SUBAGENT = "subagent"
     BRANCH = "branch"

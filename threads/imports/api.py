@@ -47,7 +47,7 @@ def import_session(
     project: Form[str | None] = None,
     session: Form[uuid.UUID | None] = None,
 ) -> Status[Any]:
-    """Import a transcript, an archive, or several files: at once (201; 200 where nothing new
+    """Import a transcript, an archive, or several files: at once (201; 200 if nothing new
     came of it), or as a job (202). `paths` is a JSON list of the files' paths in their folder.
     """
     caller = caller_of(request)
@@ -58,7 +58,7 @@ def import_session(
     files = received(file, paths)
     options = {} if session is None else {"session_id": session}
     if session is not None and len(files) > 1:
-        raise Invalid("A session continues in one file.", at=["session"])
+        raise Invalid("Only one file can continue a session.", at=["session"])
     upload = keep_received(files, format=format, **options)
     if not imports.is_quick(upload):
         with effect():
@@ -97,7 +97,7 @@ def import_report(
     cursor: str | None = None,
     limit: int | None = None,
 ) -> dict[str, Any]:
-    """What an import came to, and its files: `q` is a part of their names."""
+    """The result of an import, and its files: `q` is a part of their names."""
     row = get_import(caller_of(request), import_id)
     files = list_files(row, query=q, outcome=outcome, cursor=cursor, limit=limit)
     return {

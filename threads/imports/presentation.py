@@ -11,7 +11,7 @@ from .running.outcome import Imported
 
 
 class ImportedSession(BaseModel):
-    """A session that a file came to."""
+    """A session that a file was imported into."""
 
     id: uuid.UUID
     title: str
@@ -28,7 +28,7 @@ class ImportWarning(BaseModel):
 
 
 class ImportOut(BaseModel):
-    """What an import came to."""
+    """The result of an import."""
 
     sessions: list[ImportedSession]
     warnings: list[ImportWarning]
@@ -76,7 +76,7 @@ class ImportReport(ImportRow):
 
 
 class JobStarted(BaseModel):
-    """The job that goes on with the work: ask `GET /api/jobs/{job_id}`."""
+    """The job that does the work: see `GET /api/jobs/{job_id}`."""
 
     job_id: uuid.UUID
 

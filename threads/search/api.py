@@ -24,7 +24,7 @@ router = Router(tags=["sessions"])
 
 
 class SearchExcerpt(BaseModel):
-    """Around the first place of a match: `text[start:end]`, in code points, is what matched."""
+    """The text around the first match: `text[start:end]`, in code points, is what matched."""
 
     text: str
     start: int
@@ -32,7 +32,7 @@ class SearchExcerpt(BaseModel):
 
 
 class FoundTitle(BaseModel):
-    """A session whose title holds what was searched."""
+    """A session whose title contains what was searched for."""
 
     session_id: uuid.UUID
     project: str
@@ -40,7 +40,7 @@ class FoundTitle(BaseModel):
 
 
 class SearchMatch(FoundTitle):
-    """A message that holds what was searched."""
+    """A message that matches the search."""
 
     key: str
     index: int
@@ -51,7 +51,7 @@ class SearchMatch(FoundTitle):
 
 
 class SearchPage(BaseModel):
-    """Some matches, the newest text first; the nearest, of a search by meaning."""
+    """Some matches, the newest text first; in a search by meaning, the closest first."""
 
     items: list[SearchMatch]
     titles: list[FoundTitle]
@@ -61,7 +61,7 @@ class SearchPage(BaseModel):
 
 
 class Relevance(BaseModel):
-    """How near a message is to what was asked."""
+    """How relevant a message is to the question."""
 
     key: str
     index: int
@@ -69,7 +69,7 @@ class Relevance(BaseModel):
 
 
 class RelevancePage(BaseModel):
-    """Messages of a session in their order, with how near they are."""
+    """Messages of a session in their order, with their relevance."""
 
     question: str
     """What was asked; the session's objective, where nothing was."""
@@ -91,14 +91,16 @@ def session_relevance(
     start: int = 0,
     limit: int | None = None,
 ) -> HttpResponse:
-    """How near each original is to the session's objective, or to a question: from 0 to 1.
+    """How relevant each original is to the session's objective, or to a question: from 0 to 1.
 
-    `least` leaves out what is less near. Originals whose vectors are not made yet are left out.
-    409 where search by meaning is off, or where nothing is asked and there is no objective.
+    `least` leaves out what is less relevant. Originals that have no vectors yet are left out.
+    409 if search by meaning is off, or if there is neither a question nor an objective.
     """
     session = get_session(caller_of(request), session_id)
     if len(question) > LONGEST_QUERY:
-        raise Invalid(f"Ask in {LONGEST_QUERY:,} characters at most.", at=["question"])
+        raise Invalid(
+            f"A question has at most {LONGEST_QUERY:,} characters.", at=["question"]
+        )
     asked = question or session.objective
     if not asked:
         raise Conflict("This session has no objective.", code="no_objective")
@@ -126,13 +128,13 @@ def search_messages(
     cursor: str | None = None,
     limit: int | None = None,
 ) -> HttpResponse:
-    """Messages that hold `q` as it stands, ignoring case, the newest text first.
+    """Messages that contain `q` literally, ignoring case, the newest text first.
 
-    `titles` are sessions whose title holds it, on the first page only. A page may hold fewer
-    items than asked for, or none, and have a next one: it ends where many texts were read.
+    `titles` are sessions whose title contains it, on the first page only. A page may have fewer
+    items than asked for, or none, and still have a next one: it ends once many texts were read.
 
-    With `meaning`, messages that are about what `q` says, the nearest first, without titles.
-    409 (`meaning_search_off`, `meaning_search_not_installed`) where that is not switched on.
+    With `meaning`, messages that are about what `q` says, the closest first, without titles.
+    409 (`meaning_search_off`, `meaning_search_not_installed`) if that is not switched on.
     """
     caller = caller_of(request)
     if project is not None:

@@ -30,7 +30,7 @@ _MESSAGES = f"{_SESSION}/messages"
 def create_session(
     request: HttpRequest, body: presentation.NewSessionIn
 ) -> Status[Any]:
-    """Make a session, with its first messages where there are some."""
+    """Create a session, with its first messages if there are any."""
     caller = caller_of(request)
     given = body.model_dump(exclude={"project", "messages"})
     messages = read_messages(body.messages)
@@ -52,10 +52,10 @@ def sessions(
     cursor: str | None = None,
     limit: int | None = None,
 ) -> dict[str, Any]:
-    """Sessions, newest change first; `q` is a part of the title, ignoring case.
+    """Sessions, the last changed first; `q` is a part of the title, ignoring case.
 
-    `source` is where they come from as sessions say it: `Claude Code`, `Codex`, `API`, `File`.
-    `external_id` is the caller's own id of a session: at most one in a project has it.
+    `source` is where they come from, as sessions give it: `Claude Code`, `Codex`, `API`, `File`.
+    `external_id` is the caller's own id for a session: at most one in a project has it.
     """
     caller = caller_of(request)
     if project is not None:

@@ -22,16 +22,17 @@ from threads.rendering.fragments import Fragments
 from threads.store import blobs
 from threads.store.selectors import Original
 
-Title = Annotated[str, Field(description="Kept on one line of 300 characters.")]
+Title = Annotated[str, Field(description="Kept as one line of at most 300 characters.")]
 Name = Annotated[str, Field(pattern=r"^[^\x00-\x1f]*$")]
 """A word that a column takes."""
 MessageData = Annotated[
-    dict[str, Any], Field(description="A message as OpenAI chat or Anthropic sends it.")
+    dict[str, Any],
+    Field(description="A message in the format of OpenAI chat or Anthropic."),
 ]
 
 
 class NewSessionIn(RequestBody):
-    """A session to make; `system` becomes original 0."""
+    """A session to create; `system` becomes original 0."""
 
     title: Title = ""
     project: str | None = None
@@ -45,7 +46,7 @@ class NewSessionIn(RequestBody):
 
 
 class SessionPatch(RequestBody):
-    """What to change of a session; what is absent stays."""
+    """Changes to a session; fields left out stay."""
 
     title: Title | None = None
     objective: str | None = Field(None, max_length=500)
@@ -53,7 +54,7 @@ class SessionPatch(RequestBody):
 
 
 class MessagesIn(RequestBody):
-    """Messages to append, if the session still has as many as the caller knows of."""
+    """Messages to append; with `expected_count`, only if the session still has that many."""
 
     messages: list[MessageData] = Field(min_length=1)
     expected_count: int | None = Field(None, ge=0)
@@ -85,7 +86,7 @@ class SessionOut(BaseModel):
 
 
 class SessionPage(BaseModel):
-    """Some sessions, newest change first."""
+    """Some sessions, the last changed first."""
 
     items: list[SessionOut]
     next_cursor: str | None

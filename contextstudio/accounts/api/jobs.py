@@ -18,7 +18,7 @@ JobStatus = Literal["queued", "running", "done", "failed", "cancelled", "asks"]
 
 
 class JobOut(Schema):
-    """A job: how far it is, and what came of it. `error` is a sentence."""
+    """A job, with its progress and its result. `error` is a sentence."""
 
     id: uuid.UUID
     kind: str
@@ -52,7 +52,7 @@ class JobPage(Schema):
 @router.get(
     "/jobs",
     response=JobPage,
-    summary="The jobs of one's projects",
+    summary="List jobs",
     operation_id="contextstudio_accounts_api_jobs_list",
 )
 def list_all(
@@ -62,7 +62,7 @@ def list_all(
     cursor: str | None = None,
     limit: int | None = None,
 ) -> dict[str, Any]:
-    """The jobs of the projects that one may see, newest first."""
+    """The jobs of the projects that the caller may see, newest first."""
     found = list_jobs(
         caller_of(request), status=status, project=project, cursor=cursor, limit=limit
     )
@@ -72,11 +72,11 @@ def list_all(
 @router.get(
     "/jobs/{job_id}",
     response=JobOut,
-    summary="How far a job is",
+    summary="Read a job",
     operation_id="contextstudio_accounts_api_projects_read_job",
 )
 def read_job(request: HttpRequest, job_id: uuid.UUID) -> Job:
-    """The job, with its result once it is done; of a refused one `result` is the problem."""
+    """A job; `result` is its result once it is done, or the problem document if it was refused."""
     return get_job(caller_of(request), job_id)
 
 
@@ -87,18 +87,18 @@ def read_job(request: HttpRequest, job_id: uuid.UUID) -> Job:
     operation_id="contextstudio_accounts_api_projects_cancel_job",
 )
 def cancel_job(request: HttpRequest, job_id: uuid.UUID) -> Job:
-    """Cancel it at once while it waits, else at its next step. One that ended stays as it is."""
+    """Cancel a job: at once if it is queued, else at its next step. An ended job stays as it is."""
     return jobs.request_cancel(get_job_to_change(caller_of(request), job_id))
 
 
 @router.post(
     "/jobs/{job_id}/continue",
     response=JobOut,
-    summary="Let a job that asks go on",
+    summary="Continue a job that asks",
     operation_id="contextstudio_accounts_api_jobs_continue",
 )
 def go_on(request: HttpRequest, job_id: uuid.UUID) -> Job:
-    """Let it repeat a call that may have been charged already: nothing else makes it do so."""
+    """Let a job repeat a call that may already have been charged: nothing else makes it do so."""
     return jobs.go_on(get_job_to_change(caller_of(request), job_id))
 
 
@@ -109,5 +109,5 @@ def go_on(request: HttpRequest, job_id: uuid.UUID) -> Job:
     operation_id="contextstudio_accounts_api_jobs_retry",
 )
 def retry(request: HttpRequest, job_id: uuid.UUID) -> Job:
-    """Start one again that failed or was cancelled; what it had is not done twice."""
+    """Start a failed or cancelled job again; what it had finished is not done twice."""
     return jobs.repeat(get_job_to_change(caller_of(request), job_id))

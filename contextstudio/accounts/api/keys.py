@@ -21,7 +21,7 @@ router = Router(tags=["keys"])
 _RECALLS: Any = Field(
     default_factory=list,
     max_length=100,
-    description="Slugs of further projects whose memos it finds and whose messages it recalls.",
+    description="Slugs of other projects whose memos it finds and whose messages it recalls.",
 )
 _LIMIT: Any = Field(
     None, ge=1, le=MOST_REQUESTS, description="null: the server's own limit."
@@ -40,7 +40,7 @@ class KeyIn(RequestBody):
 
 
 class KeyChange(RequestBody):
-    """What is to be otherwise; what is left out stays."""
+    """Changes to a key; fields left out stay."""
 
     name: str = Field("", max_length=100)
     scopes: list[Right] = []
@@ -50,9 +50,11 @@ class KeyChange(RequestBody):
 
 
 class Rotation(RequestBody):
-    """How long the secret of now works beside the new one."""
+    """How long the present secret keeps working beside the new one."""
 
-    old_until: datetime | None = Field(None, description="null: no longer.")
+    old_until: datetime | None = Field(
+        None, description="null: it stops working at once."
+    )
 
 
 class KeyOut(Schema):
@@ -61,7 +63,7 @@ class KeyOut(Schema):
     id: int
     project: str
     name: str
-    prefix: str = Field(description="How its secret begins.")
+    prefix: str = Field(description="The beginning of its secret.")
     scopes: list[Right]
     recalls: list[str]
     created_by: str
@@ -72,10 +74,10 @@ class KeyOut(Schema):
 
 
 class NewKeyOut(KeyOut):
-    """A key with a secret that was just drawn."""
+    """A key with its new secret."""
 
     key: str | None = Field(
-        description="The secret, never to be had again; null where an Idempotency-Key repeats."
+        description="The secret, shown only this once; null when an Idempotency-Key is repeated."
     )
 
 
@@ -87,7 +89,7 @@ class KeyList(Schema):
 
 @router.get("/keys", response=KeyList, operation_id="accounts_api_keys")
 def keys(request: HttpRequest) -> dict[str, Any]:
-    """The keys that the caller may see: one's own, and those of projects one administers.
+    """The keys that the caller may see: their own, and those of projects that they administer.
 
     A key sees itself, and with `admin` those of its project.
     """
@@ -97,7 +99,7 @@ def keys(request: HttpRequest) -> dict[str, Any]:
 
 @router.post("/keys", response={201: NewKeyOut}, operation_id="accounts_api_create_key")
 def create_key(request: HttpRequest, body: KeyIn) -> HttpResponse:
-    """Make a key. A key needs `admin` for that, and makes none that may do more than itself."""
+    """Make a key. A key needs `admin` for that, and can't make one that may do more than itself."""
     caller = caller_of(request)
     made = services.create_key_as(
         caller,
@@ -121,7 +123,7 @@ def key(request: HttpRequest, key_id: int) -> dict[str, Any]:
     "/keys/{int:key_id}", response=KeyOut, operation_id="accounts_api_change_key"
 )
 def change_key(request: HttpRequest, key_id: int, body: KeyChange) -> dict[str, Any]:
-    """Change a key. Only a person may, and only who made it may let it do more."""
+    """Change a key. Only a person may, and only the person who made it may let it do more."""
     caller = caller_of(request)
     known, given = get_key(caller, key_id), body.model_fields_set
     recalls = _projects(caller, body.recalls) if "recalls" in given else None
@@ -149,7 +151,7 @@ def change_key(request: HttpRequest, key_id: int, body: KeyChange) -> dict[str, 
     operation_id="accounts_api_rotate_key",
 )
 def rotate_key(request: HttpRequest, key_id: int, body: Rotation) -> HttpResponse:
-    """Draw a new secret: for a key that one made, or for the key that asks."""
+    """Draw a new secret for a key that the caller made, or for the key that makes the request."""
     caller = caller_of(request)
     rotated = services.rotate_key(caller, key_id, old_until=body.old_until)
     return _with_secret(rotated, 200)
@@ -159,7 +161,7 @@ def rotate_key(request: HttpRequest, key_id: int, body: Rotation) -> HttpRespons
     "/keys/{int:key_id}", response={204: None}, operation_id="accounts_api_revoke_key"
 )
 def revoke_key(request: HttpRequest, key_id: int) -> Status[None]:
-    """Make a key worthless at once and for good. What it recorded stays."""
+    """Revoke a key at once and for good. What it recorded stays."""
     services.revoke_key(caller_of(request), key_id)
     return Status(204, None)
 

@@ -33,7 +33,7 @@ class ProjectIn(RequestBody):
     slug: str = Field(
         min_length=1, max_length=64, description="Letters, digits, `-` and `_`."
     )
-    name: str = Field("", max_length=150, description="The slug, unless given.")
+    name: str = Field("", max_length=150, description="By default the slug.")
 
 
 class ProjectOut(Schema):
@@ -47,14 +47,14 @@ class ProjectOut(Schema):
 
 
 class ProjectPage(Schema):
-    """Some projects, by slug, and the cursor of the next page where there is one."""
+    """Some projects, by slug, and the cursor of the next page if there is one."""
 
     items: list[ProjectOut]
     next_cursor: str | None
 
 
 class MemberIn(RequestBody):
-    """What a person is to be in a project."""
+    """The role that a person is to have in a project."""
 
     role: ProjectRole
 
@@ -68,7 +68,7 @@ class MemberOut(Schema):
 
 
 class MemberPage(Schema):
-    """Some members, by username, and the cursor of the next page where there is one."""
+    """Some members, by username, and the cursor of the next page if there is one."""
 
     items: list[MemberOut]
     next_cursor: str | None
@@ -116,7 +116,7 @@ def members(
     cursor: str | None = None,
     limit: int | None = None,
 ) -> dict[str, Any]:
-    """Who is a member of a project, and in which role."""
+    """The members of a project, with their roles."""
     project = get_project(caller_of(request), slug)
     found = list_members(project, cursor=cursor, limit=limit)
     return _page(found, [_member(one) for one in found.items])
@@ -146,7 +146,7 @@ def set_member(
     operation_id="accounts_api_remove_member",
 )
 def remove_member(request: HttpRequest, slug: str, username: str) -> Status[Any]:
-    """Remove a member, or leave. Refused for the last owner."""
+    """Remove a member, or leave the project. Refused for the last owner."""
     caller = caller_of(request)
     project = get_project(caller, slug)
     services.set_member(caller, project, get_member(project, username), None)

@@ -17,7 +17,7 @@ class Right(StrEnum):
 
 
 class ProjectRole(StrEnum):
-    """What a member of a project is."""
+    """The role of a member in a project."""
 
     OWNER = "owner"
     EDITOR = "editor"
