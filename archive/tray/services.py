@@ -82,7 +82,7 @@ def collect(caller: Caller, session_id: uuid.UUID, ref_id: str) -> None:
         is_there = mine.filter(ref_id=reference).exists()
         if not is_there and mine.count() >= MOST:
             sentence = f"A tray holds at most {MOST}. Insert or remove some first."
-            raise Conflict(sentence, at=["ref"], code="tray_full")
+            raise Conflict(sentence, at=["ref_id"], code="tray_full")
         TrayItem.objects.get_or_create(
             actor=caller.actor, ref_id=reference, defaults={"session": found.session}
         )

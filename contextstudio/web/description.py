@@ -31,7 +31,8 @@ class Fault(BaseModel):
 class ProblemDocument(Fault):
     """A refusal (RFC 9457). Depending on its code, it may have further members.
 
-    Those of a conflict are `operations`, `needs` and `head`.
+    Those of a conflict are `operations`, `needs`, `fitting`, `head`, `version`, `message_count` or
+    `job_id`.
     """
 
     type: str
