@@ -93,5 +93,5 @@ def test_the_page_says_what_was_needed_after_all(
     )
     page = browser_of(viewer).get(path).content.decode()
     assert "Needed after all" in page
-    assert "prunes by itself when it is due" in page
+    assert "prunes automatically when that is due" in page
     assert "Apply" not in page

@@ -143,7 +143,7 @@ def test_the_queue_cancels_continues_and_starts_again(
     shown = browser.get("/settings/jobs/?status=cancelled").content.decode()
     assert str(job.pk) in shown
     assert (
-        "No jobs of this status"
+        "No jobs with this status"
         in browser.get("/settings/jobs/?status=done").content.decode()
     )
 
