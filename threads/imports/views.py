@@ -28,9 +28,8 @@ from threads import imports
 from threads.domain.transcript import Warning
 from threads.models import Import
 from threads.rendering.hidden import visible
-from threads.store.blobs import store_stream
 
-from . import jobs
+from . import cleaning, jobs
 from .reports import in_short, shown_file, shown_import
 from .selectors import get_import, list_files, list_imports
 from .upload import Upload, keep_received, received
@@ -73,7 +72,7 @@ class ImportForm(forms.Form):
         files = received(self.files.getlist("file"), self.cleaned_data.get("paths", ""))
         if text.strip():
             stream = io.BytesIO(text.encode("utf-8", "surrogatepass"))
-            files.append(("", lambda: store_stream(stream)))
+            files.append(("", lambda: cleaning.store(stream)))
         return keep_received(files)
 
 

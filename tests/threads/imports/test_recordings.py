@@ -58,6 +58,17 @@ def test_a_recording_that_is_uploaded_is_cleaned(agent: Client, folder: Path) ->
     assert Import.objects.get().sha256 == source.sha256
 
 
+def test_a_recording_that_is_pasted_is_cleaned(
+    client: Client, editor: User, folder: Path
+) -> None:
+    client.force_login(editor)
+    pasted = {"text": RECORDING.decode()}
+    answer = client.post("/sessions/import", pasted, headers={"HX-Request": "true"})
+    assert answer["HX-Redirect"] == f"/sessions/{Session.objects.get().pk}/"
+    assert_nothing_secret_is_kept(folder)
+    assert Import.objects.get().sha256 == Source.objects.get().sha256
+
+
 def test_the_same_recording_is_known_again(agent: Client, folder: Path) -> None:
     assert upload(agent, RECORDING).status_code == 201
     assert upload(agent, RECORDING).status_code == 200
