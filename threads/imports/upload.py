@@ -138,8 +138,9 @@ def unpack(
     brought = UnpackedUpload(is_folder=upload.is_folder)
     unpacking = _Unpacking(brought, most or archives.MOST_BYTES, tick)
     if upload.is_folder:
-        for one in json.loads(blobs.read(upload.sha256)):
-            unpacking.add_or_name(KeptFile(*one))
+        listed = [KeptFile(*one) for one in json.loads(blobs.read(upload.sha256))]
+        for kept in unpacking.named_apart(listed):
+            unpacking.add_or_name(kept)
         return brought
     try:
         unpacking.add(
@@ -161,6 +162,23 @@ class _Unpacking:
     ) -> None:
         self._brought, self._most, self._tick = brought, most, tick
         self._prefixed = brought.is_folder
+        self._names: set[str] = set()
+
+    def named_apart(self, files: Iterable[KeptFile]) -> list[KeptFile]:
+        """Files by names that no other has, of those that came before them or beside them."""
+        named = []
+        for one in files:
+            name = archives.distinct(one.name, self._names)
+            self._names.add(name)
+            named.append(one._replace(name=name))
+        return named
+
+    def _unpacked(self, inner: KeptFile, packed: KeptFile) -> KeptFile:
+        """What a file holds, under the name of the packed file where its own is another's."""
+        if inner.name in self._names:
+            return inner._replace(name=packed.name)
+        self._names.add(inner.name)
+        return inner
 
     def add_or_name(self, kept: KeptFile) -> None:
         """Add a file; one that can't be unpacked is named and stops no other."""
@@ -209,12 +227,13 @@ class _Unpacking:
             self._brought.is_folder = True
             for one in unpacked.problems:
                 self._problem(place + one.name, one.code, one.sentence)
-            for member in unpacked.members:
-                named = member._replace(name=place + member.name)
+            members = (one._replace(name=place + one.name) for one in unpacked.members)
+            for named in self.named_apart(members):
                 self.add(named, within=inside, depth=depth + 1, bounds=bounds)
             return
         if problem is not None:
             self._problem(*problem)
+        inner = self._unpacked(inner, kept)
         with blobs.open_blob(inner.sha256) as stream:
             holds_tar = is_tar(stream.read(HEAD))
         # A packed tar archive is one archive, not one inside another.

@@ -204,3 +204,36 @@ def test_two_members_of_one_name_are_told_apart() -> None:
     with pytest.warns(UserWarning, match="Duplicate"):
         data = zipped(("a", b"1"), ("a", b"2"))
     assert contents(brought(data)) == {"a": b"1", "a (2)": b"2"}
+
+
+def test_a_compressed_file_beside_one_of_its_name_is_told_apart() -> None:
+    files = {
+        "talk.jsonl.gz": gzip.compress(b"1"),
+        "talk.jsonl.zst": zstandard.ZstdCompressor().compress(b"2"),
+        "talk.jsonl": b"3",
+        "old.jsonl.gz": gzip.compress(b"4"),
+        "old.jsonl.zst": zstandard.ZstdCompressor().compress(b"5"),
+    }
+    told_apart = {
+        "talk.jsonl.gz": b"1",
+        "talk.jsonl.zst": b"2",
+        "talk.jsonl": b"3",
+        "old.jsonl": b"4",
+        "old.jsonl.zst": b"5",
+    }
+    assert contents(brought(zipped(*files.items()))) == told_apart
+    kept = [
+        (name, lambda data=data: blobs.store_stream(io.BytesIO(data)))
+        for name, data in files.items()
+    ]
+    assert contents(unpack(keep_folder(kept, name="all"))) == told_apart
+
+
+def test_a_file_in_an_archive_is_told_from_one_in_a_folder_of_its_name() -> None:
+    files = {"talks/one": b"1", "talks.gz": gzip.compress(zipped(("one", b"2")))}
+    kept = [
+        (name, lambda data=data: blobs.store_stream(io.BytesIO(data)))
+        for name, data in files.items()
+    ]
+    found = contents(unpack(keep_folder(kept, name="all")))
+    assert found == {"talks/one": b"1", "talks/one (2)": b"2"}
