@@ -59,11 +59,11 @@ def run_import(context: JobContext, **arguments: Any) -> dict[str, Any]:
                 done, total=total, unit=unit
             ),
         )
+        count = imported.recorded
+        context.progress(count, total=count, unit="messages")
     except (Cancelled, DomainError):
         imports.unstage(context.job_id)
         raise
-    count = imported.recorded
-    context.progress(count, total=count, unit="messages")
     # Before the transaction that ends the job, in which there may be too many of them.
     imports.show(context.project, context.job_id)
     context.on_finish(lambda: imports.publish(context.project, context.job_id))

@@ -14,7 +14,7 @@ from contextstudio.accounts.models import Project, User
 from tests.operations.support.rest import get, make_session, said
 from tests.people import client_of
 from threads import imports
-from threads.models import Session
+from threads.models import Import, Session
 
 from .uploads import CHAT, upload
 
@@ -101,6 +101,27 @@ def test_a_large_file_is_imported_by_a_job(agent: Client, settings: Any) -> None
     (listed,) = get(agent, "/api/sessions")["items"]
     assert listed["id"] == imported["id"]
     assert upload(agent, large).status_code == 202
+
+
+def test_an_import_that_is_cancelled_once_all_is_read_leaves_nothing(
+    agent: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "QUICK_BYTES", 10)
+    address = f"/api/jobs/{upload(agent, CHAT).json()['job_id']}"
+    stage = imports.import_staged
+
+    def cancelled_behind(*arguments: Any, **options: Any) -> Any:
+        imported = stage(*arguments, **options)
+        agent.post(f"{address}/cancel")
+        return imported
+
+    monkeypatch.setattr(imports, "import_staged", cancelled_behind)
+    job = queue.claim()
+    assert job is not None
+    runner.run(job)
+    assert get(agent, address)["status"] == "cancelled"
+    assert not Session.objects.exists()
+    assert not Import.objects.exists()
 
 
 def test_several_files_are_one_import_whose_report_says_what_became_of_each(
