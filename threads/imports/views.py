@@ -93,7 +93,7 @@ def import_transcripts(request: HttpRequest) -> HttpResponse:
     imported = imports.import_upload(caller, project, upload)
     sessions, row = imported.sessions, imported.row
     if len(sessions) == 1 and not imports.left_out(imported):
-        _tell(request, imported.warnings)
+        _tell(request, imported.warnings, shown_import(row).warnings)
         _tell_what_came_along(request, row)
         return go_to(request, reverse("operations:thread", args=[sessions[0].pk]))
     return go_to(request, reverse("threads:report", args=[row.pk]))
@@ -227,12 +227,12 @@ def _project(caller: Caller, slug: str | None) -> Project:
     return projects[0]
 
 
-def _tell(request: HttpRequest, warnings: Sequence[Warning]) -> None:
-    """Say on the next page what could not be read of a file, and what became of it."""
+def _tell(request: HttpRequest, warnings: Sequence[Warning], count: int) -> None:
+    """Say on the next page what could not be read of a file: the first, and how many there are."""
     if not warnings:
         return
     words = " ".join(warning.message for warning in warnings[:SHOWN_WARNINGS])
-    more = len(warnings) - SHOWN_WARNINGS
+    more = count - SHOWN_WARNINGS
     words += f" And {more:,} more like these." if more > 0 else ""
     messages.warning(request, visible(words))
 

@@ -138,6 +138,16 @@ def test_nothing_at_all_is_refused(browser: Client) -> None:
     assert send(browser, text="  ").status_code == 422
 
 
+def test_a_notice_counts_the_warnings_that_are_not_kept_too(
+    browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("threads.domain.tally.MOST_WARNINGS", 5)
+    broken = "{broken\n" * 10
+    answer = send(browser, file=file(SPECIMENS["codex_exec"].decode() + broken))
+    page = browser.get(answer["HX-Redirect"]).content.decode()
+    assert "And 7 more like these." in page
+
+
 def test_a_viewer_may_not_import(client: Client, viewer: User) -> None:
     client.force_login(viewer)
     assert send(client, file=file()).status_code == 422
