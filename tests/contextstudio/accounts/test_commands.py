@@ -11,7 +11,7 @@ from django.test import Client
 
 from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
 from contextstudio.accounts.domain.rights import ProjectRole, Right
-from contextstudio.accounts.models import Membership, Project, User
+from contextstudio.accounts.models import ApiKey, Membership, Project, User
 from contextstudio.accounts.selectors import caller_of_key, find_key
 from contextstudio.accounts.services import set_member
 from tests.people import caller
@@ -53,6 +53,15 @@ def test_create_key_takes_projects_to_recall_from(
     key = find_key(printed("create_key", "--project=demo", "--recalls=other").strip())
     assert key is not None
     assert caller_of_key(key).recalls == {other.pk}
+
+
+@pytest.mark.parametrize("days", [0, -1, 10**7])
+def test_create_key_refuses_days_on_which_no_key_can_end(
+    project: Project, owner: User, days: int
+) -> None:
+    with pytest.raises(Invalid):
+        printed("create_key", "--project=demo", f"--days={days}")
+    assert not ApiKey.objects.exists()
 
 
 def test_create_key_refuses_what_it_does_not_know(

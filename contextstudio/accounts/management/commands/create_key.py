@@ -1,6 +1,6 @@
 """`manage.py create_key`: a key for an agent, printed alone so that a shell can catch it."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
@@ -55,7 +55,14 @@ class Command(BaseCommand):
             name=options["name"],
             scopes=frozenset(map(Right, words)),
             recalls=[project_named(slug) for slug in further if slug],
-            expires_at=timezone.now() + timedelta(days=days) if days else None,
+            expires_at=None if days is None else _days_from_now(days),
             requests_per_minute=options["requests_per_minute"],
         )
         self.stdout.write(made.text)
+
+
+def _days_from_now(days: int) -> datetime:
+    try:
+        return timezone.now() + timedelta(days=days)
+    except OverflowError as error:
+        raise Invalid("A key can't work so many days.") from error
