@@ -123,7 +123,7 @@ def record_report(request: HttpRequest) -> HttpResponse:
     """Log a report on one line and count it. Anyone may send one, so it is kept short."""
     try:
         report = json.loads(request.read(_LONGEST_REPORT))
-    except ValueError:
+    except (ValueError, RecursionError):
         return HttpResponse(status=400)
     csp_reports.add()
     logger.warning("CSP report %s", json.dumps(report)[:2000])

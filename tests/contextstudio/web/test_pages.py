@@ -125,6 +125,14 @@ def test_a_report_of_a_browser_is_logged_on_one_line_and_counted(
     assert caplog.messages == ['CSP report {"csp-report": {"blocked-uri": "a\\nb"}}']
 
 
+@pytest.mark.parametrize("body", [b"no JSON", b"\xff", b"[" * 16_000])
+def test_what_is_no_report_is_refused(client: Client, body: bytes) -> None:
+    before = health.csp_reports.value
+    answer = client.post("/csp-report", body, "application/csp-report")
+    assert answer.status_code == 400
+    assert health.csp_reports.value == before
+
+
 def test_a_report_that_is_none_is_refused(client: Client) -> None:
     assert client.post("/csp-report", "{", "application/csp-report").status_code == 400
     assert client.get("/csp-report").status_code == 405
