@@ -1,7 +1,8 @@
 """Who somebody is, and what they may see: the gate to projects."""
 
+import re
 import uuid
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.db.models import (
     CharField,
@@ -155,7 +156,8 @@ def list_members(
 def _after(cursor: str) -> str:
     """The name behind which a page begins. Raises Invalid."""
     (name,) = decode_cursor(cursor, 1)
-    if not isinstance(name, str) or "\x00" in name:
+    # What no database takes: NUL, and halves of surrogate pairs.
+    if not isinstance(name, str) or re.search("[\x00\ud800-\udfff]", name):
         raise Invalid("This cursor does not belong to this list.", at=["cursor"])
     return name
 
@@ -246,11 +248,10 @@ def _before(cursor: str) -> Q:
     """What was made before the last of a page. Raises Invalid."""
     try:
         moment, key = decode_cursor(cursor, 2)
-        created, job_id = datetime.fromisoformat(moment), uuid.UUID(key)
-    except (TypeError, ValueError):
-        raise Invalid(
-            "This cursor does not belong to this list.", at=["cursor"]
-        ) from None
+        created = datetime.fromisoformat(moment).astimezone(UTC)
+        job_id = uuid.UUID(key)
+    except (TypeError, ValueError, AttributeError, OverflowError):
+        raise Invalid("This cursor does not belong to this list.", at=["cursor"]) from None
     return Q(created_at__lt=created) | Q(created_at=created, pk__lt=job_id)
 
 

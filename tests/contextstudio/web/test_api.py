@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.paging import encode_cursor
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.responses import dump, read_json
 from contextstudio.api import api
@@ -201,19 +202,50 @@ def test_every_route_is_described_with_how_it_refuses_and_every_write_with_how_t
     assert list(content) == ["application/problem+json"]
 
 
-def test_an_empty_cursor_is_the_first_page_of_every_list(
-    agent: Client, project: Project
-) -> None:
+def lists_of(agent: Client, project: Project) -> dict[str, dict[str, str]]:
+    """The addresses of lists with cursors, with what has to be asked of them."""
     places = {"session_id": make_session(agent, 3), "slug": project.slug}
-    lists = {
+    return {
         path.format(**places): {"q": "message"} if path == "/api/search" else {}
         for path, method, route in ROUTES
         if {"get", "cursor"}
         <= {method, *(one.get("name") for one in route["parameters"])}
         and not re.search("{(?!session_id|slug)", path)
     }
+
+
+def test_an_empty_cursor_is_the_first_page_of_every_list(
+    agent: Client, project: Project
+) -> None:
+    lists = lists_of(agent, project)
     assert len(lists) == 10
     for path, query in lists.items():
         first = agent.get(path, query)
         assert first.status_code == 200, first.content
         assert agent.get(path, {**query, "cursor": ""}).json() == first.json(), path
+
+
+def test_a_cursor_that_somebody_made_up_is_a_fault_of_no_list(
+    agent: Client, project: Project
+) -> None:
+    first = "0001-01-01T00:00:00+14:00"
+    odd: tuple[object, ...] = (
+        5,
+        -1,
+        2**70,
+        1.5,
+        True,
+        None,
+        "",
+        "\x00",
+        "\ud800",
+        first,
+        [],
+        {},
+    )
+    made_up = [[one] * length for one in odd for length in (1, 2, 3, 4)]
+    made_up += [[first[:19], 5], [first[:19], "0" * 32], [2**61, "\ud800", 1]]
+    for path, query in lists_of(agent, project).items():
+        for position in made_up:
+            answer = agent.get(path, {**query, "cursor": encode_cursor(position)})
+            assert answer.status_code in (200, 422), (path, position)
