@@ -107,6 +107,12 @@ def leaves_something(job: Job) -> bool:
     return kind is not None and kind.take_back is not None
 
 
+def queue_of(name: str) -> str:
+    """The queue of a kind; the usual one of a kind that is registered no more."""
+    kind = _kinds.get(name)
+    return kind.queue if kind else DEFAULT_QUEUE
+
+
 def kind_of(name: str) -> JobKind:
     """The kind of this name. Raises LookupError where no app has registered it."""
     return _kinds[name]

@@ -59,7 +59,7 @@ def sweep() -> None:
     due = queue.due_jobs(timezone.now()).values_list("pk", "kind")
     for job_id, kind in due[:_MOST_AT_ONCE]:
         if cache.add(f"woken.{job_id}", 1, _SECONDS_BETWEEN_WAKINGS):
-            queue.send(job_id, queue.kind_of(kind).queue)
+            queue.send(job_id, queue.queue_of(kind))
 
 
 def _sweep() -> None:

@@ -2,6 +2,7 @@
 
 import os
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -63,6 +64,18 @@ def test_a_task_does_its_job_and_a_second_message_does_nothing(job: Job) -> None
     tasks.run_job(str(uuid.uuid4()))
     job.refresh_from_db()
     assert job.attempts == 1
+
+
+def test_a_job_of_a_kind_that_is_no_more_keeps_the_sweep_from_no_other(
+    job: Job, sent: list[Message], project: Project
+) -> None:
+    gone = Job.objects.create(
+        project=project, kind="gone", actor="system", run_after=job.created_at
+    )
+    Job.objects.filter(pk=gone.pk).update(run_after=job.run_after - timedelta(hours=1))
+    sent.clear()
+    tasks.sweep()
+    assert [ids for _, ids, _ in sent] == [[str(gone.pk)], [str(job.pk)]]
 
 
 def test_a_job_whose_message_was_lost_is_found_by_the_sweep_once_a_minute(
