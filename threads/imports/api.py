@@ -55,6 +55,8 @@ def import_session(
         target = project_to_edit(caller, project)
     else:
         target = get_session(caller, session, Right.EDIT).project
+        if project not in (None, target.slug):
+            raise Invalid("This session is in another project.", at=["project"])
     files = received(file, paths)
     options = {} if session is None else {"session_id": session}
     if session is not None and len(files) > 1:

@@ -103,6 +103,17 @@ def test_a_large_file_is_imported_by_a_job(agent: Client, settings: Any) -> None
     assert upload(agent, large).status_code == 202
 
 
+def test_a_session_does_not_go_on_in_another_project(agent: Client) -> None:
+    (imported,) = upload(agent, CHAT).json()["sessions"]
+    longer = json.dumps(said(5)).encode()
+    named = {"session": imported["id"], "project": "other"}
+    refused = upload(agent, longer, **named)
+    assert (refused.status_code, refused.json()["at"]) == (422, ["project"])
+    assert Session.objects.get().message_count == 3
+    named["project"] = "demo"
+    assert upload(agent, longer, **named).json()["sessions"][0]["message_count"] == 5
+
+
 def test_an_import_that_is_cancelled_once_all_is_read_leaves_nothing(
     agent: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
