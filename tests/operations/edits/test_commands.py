@@ -12,6 +12,7 @@ from django.core.management import call_command
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.models import Project, User
 from operations.domain.providers.passes.media import SUMMARY
+from tests.threads.support.specimens import SPECIMENS
 from threads import imports
 from threads.models import Import, Session
 
@@ -102,6 +103,21 @@ def test_a_folder_is_imported_with_all_its_files(
     row = Import.objects.get()
     names = row.sources.values_list("name", flat=True)
     assert set(names) == {"chat.json", "deep/other.json"}
+
+
+def test_an_import_tells_the_warnings_that_are_kept_and_counts_the_others(
+    owner: User,
+    project: Project,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("threads.domain.tally.MOST_WARNINGS", 2)
+    file, told = tmp_path / "damaged.jsonl", io.StringIO()
+    file.write_bytes(SPECIMENS["codex_exec"] + b"{broken\n" * 9)
+    call_command("import_session", str(file), stdout=io.StringIO(), stderr=told)
+    *kept, counted = told.getvalue().splitlines()
+    assert len(kept) == 2
+    assert "And 7 more like these." in counted
 
 
 def test_much_is_imported_in_batches_and_a_failure_leaves_nothing(

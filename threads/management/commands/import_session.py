@@ -47,6 +47,9 @@ class Command(BaseCommand):
         for warning in imported.warnings:
             line = f"line {warning.line}: " if warning.line else ""
             self.stderr.write(f"{line}{warning.message}")
+        counted = sum(imported.row.report["codes"].values())
+        if more := counted - len(imported.warnings):
+            self.stderr.write(f"And {more:,} more like these.")
         for session in imported.sessions:
             self.stdout.write(str(session.pk))
 
