@@ -251,6 +251,22 @@ def test_how_near_each_message_is_to_a_question(project: Project):
     assert made[0] > 2000 > made[1]
 
 
+def test_vectors_that_are_made_meanwhile_leave_no_message_out(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+):
+    session = make_session(project, COLOURS, LOCKED)
+    before = relevance(session, QUESTION)
+    missing = index.missing
+
+    def overtaken() -> object:
+        monkeypatch.setattr(index, "missing", missing)
+        catch_up()
+        return missing()
+
+    monkeypatch.setattr(index, "missing", overtaken)
+    assert relevance(session, QUESTION) == before
+
+
 def test_nothing_is_asked_of_a_network(
     project: Project, owner: User, monkeypatch: pytest.MonkeyPatch
 ):

@@ -56,9 +56,10 @@ class Question:
         found: dict[int, int] = {}
         later: list[int] = []
         for some in chunks(sorted(set(ids))):
-            found |= self._scores(index.made().filter(body__in=some))
             missing = index.missing().filter(pk__in=some)
             later += missing.values_list("pk", flat=True)
+            # Asked after what is missing, as in `rank`.
+            found |= self._scores(index.made().filter(body__in=some))
         return found | self._read(sorted(later)[-LIVE:])
 
     def scores_of(self, texts: Sequence[str]) -> list[int]:
