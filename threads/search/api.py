@@ -130,8 +130,9 @@ def search_messages(
 ) -> HttpResponse:
     """Messages that contain `q` literally, ignoring case, the newest text first.
 
-    `titles` are sessions whose title contains it, on the first page only. A page may have fewer
-    items than asked for, or none, and still have a next one: it ends once many texts were read.
+    `titles` are sessions whose title contains it, on the first page only: the newest 20 (`q` of
+    `GET /api/sessions` lists all). A page may have fewer items than asked for, or none, and still
+    have a next one: it ends once many texts were read.
 
     With `meaning`, messages that are about what `q` says, the closest first, without titles.
     409 (`meaning_search_off`, `meaning_search_not_installed`) if that is not switched on.
