@@ -2,14 +2,14 @@
 
 import uuid
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, page
 from contextstudio.accounts.domain.rights import Right
 from threads.models import Import, Source
-from threads.store.selectors import newest_first
+from threads.store.selectors import holds, newest_first
 
 
 def get_import(caller: Caller, import_id: uuid.UUID) -> Import:
@@ -47,10 +47,7 @@ def list_files(
     """
     files = row.sources.select_related("session").order_by("id")
     if query:
-        part = query.replace("\x00", "")
-        files = files.filter(
-            Q(name__icontains=part) | Q(session__title__icontains=part)
-        )
+        files = files.filter(holds("name", query) | holds("session__title", query))
     if outcome:
         files = files.filter(outcome=outcome)
     if cursor:

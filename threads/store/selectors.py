@@ -168,8 +168,17 @@ def list_sessions(
             sessions.none() if has_nul else sessions.filter(external_id=external_id)
         )
     if query:
-        sessions = sessions.filter(title__icontains=query.replace("\x00", ""))
+        sessions = sessions.filter(holds("title", query))
     return newest_first(sessions, "updated_at", cursor, limit)
+
+
+def holds(field: str, words: str) -> Q:
+    """Rows in which a column holds these words, ignoring case."""
+    part = words.replace("\x00", "")
+    # SQLite's LIKE knows the case of ASCII letters alone; REGEXP is Python's `re` there.
+    if connection.vendor == "sqlite" and not part.isascii():
+        return Q(**{f"{field}__iregex": re.escape(part)})
+    return Q(**{f"{field}__icontains": part})
 
 
 def newest_first(

@@ -165,6 +165,13 @@ def test_several_files_are_one_import_whose_report_says_what_became_of_each(
     assert (gone["session_id"], gone["session_title"]) == (None, None)
 
 
+def test_files_are_found_in_capitals_and_without(agent: Client) -> None:
+    brought = upload(agent, CHAT, name="Übung.json").json()
+    address = f"/api/imports/{brought['import_id']}"
+    for words, count in (("ÜBUNG", 1), ("übung", 1), ("üben", 0)):
+        assert len(get(agent, address, q=words)["files"]) == count
+
+
 def test_imports_and_their_files_are_paged(agent: Client) -> None:
     ids = [
         upload(agent, json.dumps(said(count)).encode()).json()["import_id"]

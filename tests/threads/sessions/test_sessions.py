@@ -125,6 +125,16 @@ def test_sessions_are_listed_newest_change_first_in_pages(agent: Client) -> None
     assert get(agent, "/api/sessions", project="demo", q="nothing")["items"] == []
 
 
+@pytest.mark.parametrize("words", ["ÄRGER", "ärger", "(Über", "häf%"])
+def test_a_part_of_a_title_is_found_in_capitals_and_without(
+    agent: Client, words: str
+) -> None:
+    for title in ("Ärger (über Häf%n)", "Arger Uber Hafen"):
+        post(agent, "/api/sessions", {"title": title, "project": "demo"}, expect=201)
+    (found,) = get(agent, "/api/sessions", q=words)["items"]
+    assert found["title"] == "Ärger (über Häf%n)"
+
+
 @pytest.mark.parametrize(
     "position",
     [["2026-01-01T00:00:00", "x"], ["2026-01-01", 5], [1, 2], ["0001-01-01", "x"]],
