@@ -80,14 +80,9 @@ def patched_files(text: str) -> list[str]:
 
 def render_patch(text: str, *, limit: Limit = OUTPUT) -> str:
     """A patch as Codex writes it (`*** Begin Patch` …), as rows."""
-    kinds = {"+": "add", "-": "remove", " ": "context", "*": "file", "@": "hunk"}
-    start, note, _ = shortened(text.strip("\n"), "a patch")
-    rows = [
-        DiffLine(kind, line[1:] if kind in _SIGNS and line[:1] in "+- " else line)
-        for line in visible(start).split("\n")
-        for kind in [kinds.get(line[:1], "context")]
-    ]
-    return _folded(_with_words(rows), limit) + note
+    start, note, end = shortened(text.strip("\n"), "a patch")
+    html = _folded(_with_words(_patched(start)), limit)
+    return html + note + _folded(_patched(end), limit) if note else html
 
 
 def render_edit(old: str, new: str, *, limit: Limit = OUTPUT) -> str:
@@ -174,6 +169,16 @@ def _unified(lines: Sequence[str]) -> Iterator[DiffLine]:
             old = new = 0
             is_header = line.startswith(("diff --git ", "index ", "--- ", "+++ "))
             yield DiffLine("file" if is_header else "context", line)
+
+
+def _patched(text: str) -> list[DiffLine]:
+    """Rows of a patch: the sign of each line says what it is."""
+    kinds = {"+": "add", "-": "remove", " ": "context", "*": "file", "@": "hunk"}
+    return [
+        DiffLine(kind, line[1:] if kind in _SIGNS and line[:1] in "+- " else line)
+        for line in visible(text).split("\n")
+        for kind in [kinds.get(line[:1], "context")]
+    ]
 
 
 def _with_words(rows: list[DiffLine]) -> list[DiffLine]:

@@ -95,6 +95,13 @@ def test_a_codex_patch_becomes_rows() -> None:
     ]
 
 
+def test_of_a_patch_that_is_far_too_long_the_end_is_shown_too() -> None:
+    lines = f"+{'x' * 200}\n" * 2000
+    html = diff.render_patch(f"*** Begin Patch\n{lines}-the last\n*** End Patch")
+    assert "left out here" in html
+    assert rows(html)[-2:] == [("remove", "−the last"), ("file", "*** End Patch")]
+
+
 def test_an_edit_shows_removed_lines_before_added_ones() -> None:
     assert rows(diff.render_edit("a\nold word here\nz", "a\nnew word here\nz")) == [
         ("context", " a"),
