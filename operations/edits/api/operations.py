@@ -101,15 +101,19 @@ def operations(
 
 
 @_recording("/sessions/{uuid:session_id}/undo", "operations_api_undo")
-def undo(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
+def undo(
+    request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None
+) -> dict[str, Any]:
     """Undo the caller's newest entry; a bundle is undone as a whole."""
-    return _done(request, own_entries.undo, session_id)
+    return _done(request, own_entries.undo, session_id, head=_head_of(body))
 
 
 @_recording("/sessions/{uuid:session_id}/redo", "operations_api_redo")
-def redo(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
+def redo(
+    request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None
+) -> dict[str, Any]:
     """Bring back what the caller undid last."""
-    return _done(request, own_entries.redo, session_id)
+    return _done(request, own_entries.redo, session_id, head=_head_of(body))
 
 
 @_recording("/operations/{uuid:operation_id}/toggle", "operations_api_toggle")
@@ -150,21 +154,30 @@ def toggle_all(
 
 
 @_recording("/operations/{uuid:operation_id}/revert", "operations_api_revert")
-def revert(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
+def revert(
+    request: HttpRequest, operation_id: uuid.UUID, body: HeadIn | None = None
+) -> dict[str, Any]:
     """Revert an operation."""
-    return _done(request, services.switch, operation_id, Act.REVERT)
+    head = _head_of(body)
+    return _done(request, services.switch, operation_id, Act.REVERT, head=head)
 
 
 @_recording("/operations/{uuid:operation_id}/accept", "operations_api_accept")
-def accept(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
+def accept(
+    request: HttpRequest, operation_id: uuid.UUID, body: HeadIn | None = None
+) -> dict[str, Any]:
     """Accept a proposed operation, so that it applies."""
-    return _done(request, services.switch, operation_id, Act.ACCEPT)
+    head = _head_of(body)
+    return _done(request, services.switch, operation_id, Act.ACCEPT, head=head)
 
 
 @_recording("/operations/{uuid:operation_id}/reject", "operations_api_reject")
-def reject(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
+def reject(
+    request: HttpRequest, operation_id: uuid.UUID, body: HeadIn | None = None
+) -> dict[str, Any]:
     """Reject a proposed operation."""
-    return _done(request, services.switch, operation_id, Act.REJECT)
+    head = _head_of(body)
+    return _done(request, services.switch, operation_id, Act.REJECT, head=head)
 
 
 @_recording("/operations/{uuid:operation_id}/amend", "operations_api_amend")
@@ -207,9 +220,12 @@ def toggle_bundle(
 
 
 @_recording("/bundles/{uuid:bundle_id}/revert", "operations_api_revert_bundle")
-def revert_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
+def revert_bundle(
+    request: HttpRequest, bundle_id: uuid.UUID, body: HeadIn | None = None
+) -> dict[str, Any]:
     """Revert a bundle."""
-    return _done(request, services.switch_bundle, bundle_id, Act.REVERT)
+    head = _head_of(body)
+    return _done(request, services.switch_bundle, bundle_id, Act.REVERT, head=head)
 
 
 @_recording("/bundles/{uuid:bundle_id}/accept", "operations_api_accept_bundle")
@@ -229,9 +245,12 @@ def accept_bundle(
 
 
 @_recording("/bundles/{uuid:bundle_id}/reject", "operations_api_reject_bundle")
-def reject_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
+def reject_bundle(
+    request: HttpRequest, bundle_id: uuid.UUID, body: HeadIn | None = None
+) -> dict[str, Any]:
     """Reject the proposed operations of a bundle."""
-    return _done(request, services.switch_bundle, bundle_id, Act.REJECT)
+    head = _head_of(body)
+    return _done(request, services.switch_bundle, bundle_id, Act.REJECT, head=head)
 
 
 @router.post(
@@ -282,8 +301,7 @@ def discard(
     request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
     """Discard all that the caller has staged."""
-    head = body.expected_head if body else None
-    return _done(request, own_entries.discard, session_id, head=head)
+    return _done(request, own_entries.discard, session_id, head=_head_of(body))
 
 
 @router.get(
@@ -302,6 +320,10 @@ def staged(
     query = ContextQuery(provider=provider, model=model)
     found = staged_ledger(session, caller, query)
     return json_response(present_staged(session, keys, found, load_history(session)))
+
+
+def _head_of(body: HeadIn | None) -> int | None:
+    return body.expected_head if body else None
 
 
 def _done(

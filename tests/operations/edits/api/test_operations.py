@@ -1,5 +1,6 @@
 """Operations through REST: read, switched, reviewed, amended."""
 
+import pytest
 from django.test import Client
 
 from tests.operations.support.rest import effective, get, operate, post
@@ -185,3 +186,21 @@ def test_the_head_that_a_caller_knows_may_be_a_header(
         refused = post(agent, f"{path}/undo", expect=422, **sent)
         assert refused["at"] == ["If-Match"]
     post(agent, f"{path}/undo", **{"If-Match": "1"})
+
+
+@pytest.mark.parametrize("verb", ["revert", "accept", "reject", "undo", "redo"])
+def test_the_head_that_a_caller_knows_may_be_in_the_body_of_every_write(
+    verb: str, agent: Client, session_id: str, path: str
+) -> None:
+    made = digest(agent, session_id, 1, 2)
+    addresses = [f"/api/operations/{made['operation_id']}/{verb}"]
+    if verb in ("undo", "redo"):
+        addresses = [f"{path}/{verb}"]
+    elif verb != "accept":
+        edits = [{"type": "snip", "range": [4, 5]}]
+        bundle = post(agent, f"{path}/bundles", {"operations": edits}, expect=201)
+        addresses.append(f"/api/bundles/{bundle['bundle_id']}/{verb}")
+    for address in addresses:
+        refused = post(agent, address, {"expected_head": 0}, expect=409)
+        assert refused["code"] == "stale_head"
+        assert post(agent, address, {"head": 0}, expect=422)["at"] == ["head"]
