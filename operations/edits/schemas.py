@@ -35,7 +35,9 @@ class AcceptIn(HeadIn):
 class BundleIn(HeadIn):
     """Edits to record as one bundle."""
 
-    title: str = Field("", max_length=300)
+    title: str = Field(
+        "", max_length=300, description="Of all of them; without it each keeps its own."
+    )
     operations: list[AnyEdit] = Field(min_length=1, max_length=1000)
 
 

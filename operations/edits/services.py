@@ -40,7 +40,12 @@ from operations.domain.thread.check import (
 )
 from operations.domain.thread.thread import Thread
 from operations.log.selectors import get_bundle, get_operation
-from operations.log.transaction import LogTransaction, counted, open_log
+from operations.log.transaction import (
+    LogTransaction,
+    counted,
+    open_log,
+    refuse_stale,
+)
 from threads.models import Session
 from threads.store.selectors import may_in, require_in
 
@@ -103,7 +108,7 @@ def record_edit(
         [made],
         propose=propose or _asks_to_propose(edit),
         stage=stage,
-        title=edit.title if isinstance(edit, EditArguments) else title,
+        titles=[_title_of(edit) or title],
     )
 
 
@@ -120,7 +125,8 @@ def record_bundle(
 ) -> LogTransaction:
     """Record edits as one bundle: all or none, numbered in a row, all proposed if one is.
 
-    What is staged goes to the bundle that the caller is collecting.
+    Without a `title` each keeps its own. What is staged goes to the bundle that the caller is
+    collecting.
     """
     transaction = open_log(
         caller, session_id, Right.PROPOSE, expected_head=expected_head
@@ -130,7 +136,7 @@ def record_bundle(
         resolved_in_turn(transaction.session, transaction.thread, edits),
         propose=propose or any(map(_asks_to_propose, edits)),
         stage=stage,
-        title=title,
+        titles=[title or _title_of(edit) for edit in edits],
         bundle=uuid.uuid4(),
     )
 
@@ -292,13 +298,17 @@ def _asks_to_propose(edit: EditArguments | Edit) -> bool:
     return isinstance(edit, EditArguments) and edit.propose
 
 
+def _title_of(edit: EditArguments | Edit) -> str:
+    return edit.title if isinstance(edit, EditArguments) else ""
+
+
 def _record(
     transaction: LogTransaction,
     made: Sequence[Edit],
     *,
     propose: bool,
     stage: bool,
-    title: str,
+    titles: Sequence[str],
     bundle: uuid.UUID | None = None,
 ) -> LogTransaction:
     """Add edits that fit. They wait where that is asked for, or who makes them may not edit."""
@@ -319,15 +329,19 @@ def _record(
         proposed=proposed,
         staged=stage,
         bundle=bundle,
-        title=title,
+        titles=titles,
         tried=checked.thread,
     )
     return transaction.commit()
 
 
 def _resolved(session: Session, edit: EditArguments | Edit, thread: Thread) -> Edit:
-    """An edit with its targets and text found in a thread, and its tokens counted."""
+    """An edit with its targets and text found in a thread, and its tokens counted.
+
+    Raises Conflict where it names another head than the session's.
+    """
     if isinstance(edit, EditArguments):
+        refuse_stale(session, edit.expected_head)
         edit = edit.edit(session, thread)
     return counted(session, edit)
 

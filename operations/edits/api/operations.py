@@ -261,13 +261,12 @@ def reject_bundle(
 )
 def stage(request: HttpRequest, session_id: uuid.UUID, body: BundleIn) -> Status[Any]:
     """Add edits to those that the caller has staged already: all wait in one bundle."""
-    alone = body.operations[0].title if len(body.operations) == 1 else ""
     transaction = services.record_bundle(
         caller_of(request),
         session_id,
         body.operations,
         stage=True,
-        title=body.title or alone,
+        title=body.title,
         expected_head=expected_head(request, body.expected_head),
     )
     return Status(201, present_bundle(transaction))

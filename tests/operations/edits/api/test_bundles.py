@@ -1,5 +1,6 @@
 """Bundles through REST: recorded, refused and switched as one."""
 
+import pytest
 from django.test import Client
 
 from tests.operations.support.rest import get, post, thread
@@ -103,3 +104,25 @@ def test_of_a_bundle_that_does_not_fit_whole_the_others_are_accepted_on_request(
     assert warning["detail"].startswith("o2 was not accepted: ")
     assert statuses(agent, session_id) == ["applied", "proposed", "applied"]
     assert post(agent, address, {"skip_conflicts": True}, expect=409)["fitting"] == []
+
+
+@pytest.mark.parametrize("door", ["bundles", "staged"])
+def test_what_each_edit_of_a_bundle_says_of_itself_counts(
+    door: str, agent: Client, session_id: str, path: str
+) -> None:
+    def titles() -> list[str]:
+        found = thread(agent, session_id)["operations"]
+        return [operation["title"] for operation in found]
+
+    first = {"type": "snip", "range": [1, 2], "title": "Small talk"}
+    second = {"type": "snip", "range": [4, 5], "title": "A dead end"}
+    edits = [first, second | {"expected_head": 7}]
+    refused = post(agent, f"{path}/{door}", {"operations": edits}, expect=409)
+    assert refused["at"] == ["operations", 1, "expected_head"]
+    edits = [first, second | {"expected_head": 0}]
+    post(agent, f"{path}/{door}", {"operations": edits}, expect=201)
+    assert titles() == ["Small talk", "A dead end"]
+    third = {"type": "tag", "range": [7, 8], "tags": ["a"], "title": "A topic"}
+    body = {"operations": [third], "title": "Tidy"}
+    post(agent, f"{path}/{door}", body, expect=201)
+    assert titles()[-1] == "Tidy"
