@@ -38,7 +38,7 @@ from operations.log.presentation import (
     present_page,
 )
 from operations.log.selectors import load_history, load_thread
-from operations.log.transaction import LogTransaction
+from operations.log.transaction import LogTransaction, refuse_stale
 from operations.requests import expected_head
 from threads.store.selectors import get_session
 
@@ -60,14 +60,13 @@ def record_operation(
     request: HttpRequest, session_id: uuid.UUID, body: Body[AnyEdit]
 ) -> Status[Any]:
     """Record an edit at the end of the log; a dry run returns what it would change."""
+    head = expected_head(request, body.expected_head)
     if isinstance(body, TextArguments) and body.dry_run:
         session = get_session(caller_of(request), session_id)
+        refuse_stale(session, head)
         return Status(200, present_dry_run(session, dry_run(session, body)))
     transaction = services.record_edit(
-        caller_of(request),
-        session_id,
-        body,
-        expected_head=expected_head(request, body.expected_head),
+        caller_of(request), session_id, body, expected_head=head
     )
     return Status(201, present_edit(transaction))
 

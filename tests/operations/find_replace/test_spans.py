@@ -45,6 +45,18 @@ def test_a_dry_run_answers_the_matches_and_records_nothing(
     assert reads(agent, session_id)[6] == "first …"
 
 
+def test_a_dry_run_is_refused_where_the_log_has_grown(
+    agent: Client, session_id: str
+) -> None:
+    path = f"/api/sessions/{session_id}/operations"
+    operate(agent, session_id, "snip", range=[1, 2])
+    body = {"type": "replace", "patterns": [LOWER | {"all": True}], "dry_run": True}
+    stale = post(agent, path, body | {"expected_head": 0}, expect=409)
+    assert (stale["code"], stale["head"]) == ("stale_head", 1)
+    assert post(agent, path, body, expect=409, **{"If-Match": '"0"'})["head"] == 1
+    assert post(agent, path, body | {"expected_head": 1})["matches"]
+
+
 def test_a_dry_run_shows_what_is_held_by_whom(agent: Client, session_id: str) -> None:
     operate(agent, session_id, "redact", patterns=[{"start": "rows read", "all": True}])
     path = f"/api/sessions/{session_id}/operations"
