@@ -117,7 +117,10 @@ class RequestContextSlice(SessionTool):
     end_message_index: Index | None = None
     include_search_results: bool = False
     max_context_messages: int | None = Field(
-        None, ge=1, description="Besides the open turn; search results count."
+        None,
+        ge=1,
+        le=1_000_000,
+        description="Besides the open turn; search results count.",
     )
 
     def call(self, caller: Caller) -> dict[str, Any]:

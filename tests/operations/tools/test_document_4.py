@@ -69,6 +69,9 @@ def test_a_slice_holds_the_newest_and_what_the_search_found(tools: Tools) -> Non
     for wrong in ({}, {"start_message_index": 3}, {"end_message_index": 3}):
         refused = tools.refused("request_context_slice", **wrong)
         assert refused["at"] == ["start_message_index"]
+    for wrong in (0, 1_000_001, 2**31, 2**63):
+        refused = tools.refused("request_context_slice", max_context_messages=wrong)
+        assert refused["at"] == ["max_context_messages"]
     refused = tools.refused(
         "request_context_slice", start_message_index=46, end_message_index=50
     )
