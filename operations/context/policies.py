@@ -34,6 +34,7 @@ from threads.store import events
 from threads.store.selectors import get_session
 
 MOST_MATCHES = 10_000
+"""Of more that a search found the newest are kept: a slice takes these first."""
 
 
 class InForce(NamedTuple):
@@ -172,7 +173,7 @@ def request_slice(
 
 def keep_matches(caller: Caller, session: Session, indexes: Iterable[int]) -> None:
     """Remember what a caller's last search in a session found: indexes of originals."""
-    found = sorted(set(indexes))[:MOST_MATCHES]
+    found = sorted(set(indexes))[-MOST_MATCHES:]
     Slice.objects.update_or_create(
         session=session, actor=caller.actor, defaults={"matches": found}
     )

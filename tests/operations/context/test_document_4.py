@@ -7,6 +7,7 @@ from django.test import Client
 
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project, User
+from operations.context import policies
 from tests.operations.support.rest import (
     adds_up,
     context,
@@ -99,6 +100,16 @@ def test_a_slice_needs_the_right_to_edit(
     refused = post(reader, "/api/tools/request_context_slice", body, expect=403)
     assert refused["code"] == "forbidden"
     assert len(sent(agent, session_id)) == COUNT
+
+
+def test_of_too_many_matches_the_newest_are_kept(
+    agent: Client, session_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policies, "MOST_MATCHES", 3)
+    query = {"session_id": session_id, "query": "message 1"}  # 1 and 10 to 19
+    post(agent, "/api/tools/search_session_history", query)
+    ask(agent, session_id, include_search_results=True)
+    assert sent(agent, session_id) == texts(17, 18, 19, TURN)
 
 
 def test_a_limit_counts_what_was_found(agent: Client, session_id: str) -> None:
