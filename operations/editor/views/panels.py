@@ -35,6 +35,8 @@ from .requests import look_at
 PAGE = 50
 MOST_NAMED = 5
 """Operations that an entry of the log names which acts on more."""
+MOST_ENTRIES = 10
+"""Entries that an undo or a redo names."""
 
 
 @require_safe
@@ -129,7 +131,8 @@ def _sentence(operations: Operations, entry: Entry) -> str:
         case Amend(operation=key):
             return _named(operations, [key])
         case Undo(entries=numbers) | Redo(entries=numbers):
-            return "of " + ", ".join(entry_key(number) for number in numbers[:10])
+            named = ", ".join(entry_key(number) for number in numbers[:MOST_ENTRIES])
+            return f"of {named}{_more(numbers, MOST_ENTRIES)}"
         case ActivateTags(tags=tags):
             return visible(", ".join(tags)) or "none"
         case Purge(targets=targets):
@@ -147,5 +150,9 @@ def _named(operations: Operations, keys: Sequence[Key]) -> str:
     for key in keys[:MOST_NAMED]:
         op = operations[key]
         named.append(f"{op.name} ({op.range or op.where})")
-    more = f" and {len(keys) - MOST_NAMED} more" if len(keys) > MOST_NAMED else ""
-    return ", ".join(named) + more
+    return ", ".join(named) + _more(keys, MOST_NAMED)
+
+
+def _more(listed: Sequence[object], most: int) -> str:
+    """What is said behind the first `most`, if there are more."""
+    return f" and {len(listed) - most:,} more" if len(listed) > most else ""

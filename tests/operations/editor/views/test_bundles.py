@@ -134,6 +134,17 @@ def test_a_bundle_of_many_is_named_by_its_title_in_the_log(
     assert "and 1 more" in said
 
 
+def test_the_log_says_how_many_entries_more_were_undone_than_it_names(
+    page: Page, editor: User
+) -> None:
+    snips = [Snip(targets=(f"m{index}",)) for index in range(12)]
+    record_bundle(caller(editor), page.session.pk, snips)
+    page.post("undo")
+    assert "of o1, o2, o3, o4, o5, o6, o7, o8, o9, o10 and 2 more" in (
+        page.get("log").content.decode()
+    )
+
+
 def test_what_was_taken_back_together_is_restored_together(
     page: Page, editor: User
 ) -> None:
