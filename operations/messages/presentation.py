@@ -37,6 +37,8 @@ class ThreadOut(BaseModel):
     total: int
     nodes: list[dict[str, Any]]
     operations: list[OperationOut]
+    """The newest 100."""
+    operations_total: int
     active_tags: list[str]
     tokens: TokensOut
 

@@ -2,6 +2,7 @@
 
 from django.test import Client
 
+from operations.messages.presentation import ThreadOut
 from tests.operations.support.rest import effective, get, keys, operate, post, thread
 
 from .editing import COUNT, digest, statuses
@@ -13,6 +14,7 @@ def test_a_thread_says_all_that_the_contract_promises(
     operate(agent, session_id, "tag", range=[1, 1], tags=["design"])
     made = digest(agent, session_id, 2, 4)
     whole = thread(agent, session_id)
+    assert set(whole) == set(ThreadOut.model_fields)
     assert set(whole) == {
         "session_id",
         "head",
