@@ -61,7 +61,10 @@ def recallable_sessions(
 def _sessions_of(projects: Iterable[int], slug: str | None) -> QuerySet[Session]:
     shown = Session.objects.filter(deleted_at=None, staged_by=None)
     sessions = shown.filter(project__in=projects)
-    return sessions if slug is None else sessions.filter(project__slug=slug)
+    if slug is None:
+        return sessions
+    is_slug = slug.isascii() and slug.isprintable()  # what is none, no database takes
+    return sessions.filter(project__slug=slug) if is_slug else sessions.none()
 
 
 def get_session(
