@@ -35,7 +35,8 @@ class ListSessions(Tool):
     """List the sessions that you may see, with their ids, the last changed first.
 
     Most other tools need a session_id: take it from here unless you were told one. `query`
-    is a part of the title, ignoring case; `project` is the project's slug.
+    is a part of the title, ignoring case; `project` is the project's slug. `truncated` says
+    that there are more than `limit`.
 
     Example: {"query": "night sailings"}
     """
@@ -51,7 +52,10 @@ class ListSessions(Tool):
         page = list_sessions(
             caller, project=self.project, query=self.query, limit=self.limit
         )
-        return {"sessions": [present_session(session) for session in page.items]}
+        return {
+            "sessions": [present_session(session) for session in page.items],
+            "truncated": page.next_cursor is not None,
+        }
 
 
 class CreateSession(Tool):
@@ -129,8 +133,9 @@ class SearchSessionHistory(SessionTool):
 
     With `meaning`, it finds messages about the query instead, whatever their wording, the
     closest first, and `similarities` says how close each is (0.2 to 1). It needs no exact
-    wording, but misses names and numbers. It is refused (409) unless the operator has switched
-    it on.
+    wording, but misses names and numbers. `total_matches` then counts the matches returned,
+    `truncated` says that there are more, and `pending` how many texts could not be compared
+    yet. It is refused (409) unless the operator has switched it on.
 
     Example: {"session_id": "…", "query": "database"}
     """
@@ -160,9 +165,10 @@ class SearchSessionHistory(SessionTool):
         }
 
     def _by_meaning(self, caller: Caller, session: Session) -> dict[str, Any]:
-        found = search_by_meaning(
+        results = search_by_meaning(
             caller, self.query, session_id=session.pk, limit=MOST_MATCHES
-        ).matches
+        )
+        found = results.matches
         originals = [one.original for one in found]
         keep_matches(caller, session, (one.row.index for one in originals))
         return {
@@ -170,6 +176,8 @@ class SearchSessionHistory(SessionTool):
             "matches": [[one.row.index, present_briefly(one)] for one in originals],
             "total_matches": len(found),
             "similarities": [one.similarity for one in found],
+            "truncated": results.next_cursor is not None,
+            "pending": results.pending,
         }
 
 

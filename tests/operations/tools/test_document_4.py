@@ -4,6 +4,7 @@ import pytest
 from django.conf import LazySettings
 from django.test import Client
 
+from operations.tools.definitions import history
 from tests.operations.support.rest import Tools, make_session
 
 SAYING = {5: "the database", 12: "Database design", 34: "PostgreSQL is our DATABASE"}
@@ -98,13 +99,17 @@ def test_a_range_is_half_open_and_ends_with_the_session(tools: Tools) -> None:
 
 
 def test_what_was_meant_is_found_whatever_the_words(
-    tools: Tools, settings: LazySettings
+    tools: Tools, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.MEANING_SEARCH = True
-    found = tools("search_session_history", query="the databases", meaning=True)
+    query = {"query": "the databases", "meaning": True}
+    found = tools("search_session_history", **query)
+    assert (found["truncated"], found["pending"]) == (False, 0)
     assert 12 in [index for index, _ in found["matches"]]
     assert len(found["similarities"]) == found["total_matches"]
     assert found["similarities"] == sorted(found["similarities"], reverse=True)
+    monkeypatch.setattr(history, "MOST_MATCHES", found["total_matches"] - 1)
+    assert tools("search_session_history", **query)["truncated"] is True
 
 
 def test_meaning_is_refused_with_the_name_of_its_setting(tools: Tools) -> None:

@@ -156,3 +156,24 @@ def test_what_a_key_that_may_only_propose_records_is_a_proposal(
     for start, door in zip((1, 5, 9), doors.values(), strict=True):
         answer = door("snip_messages", session_id=str(session.pk), range=[start, start])
         assert answer.body["status"] == "proposed"
+
+
+def test_more_sessions_than_are_listed_are_told_of(
+    owner: User, project: Project
+) -> None:
+    ask_for = every_door(owner, project)["rest"]
+    for _ in range(2):
+        session_of(owner, project, 2)
+    for limit, truncated in ((1, True), (2, False)):
+        answer = ask_for("list_sessions", limit=limit)
+        assert len(answer.body["sessions"]) == limit
+        assert answer.body["truncated"] is truncated
+
+
+@pytest.mark.parametrize("slug", ["\0", "\ud800", "nowhere", "Grüße"])
+def test_a_project_that_there_is_none_of_has_no_sessions(
+    slug: str, owner: User, project: Project
+) -> None:
+    session_of(owner, project, 2)
+    answer = every_door(owner, project)["rest"]("list_sessions", project=slug)
+    assert (answer.status, answer.body["sessions"]) == (200, [])
