@@ -9,10 +9,12 @@ is for, are never called.
 import uuid
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.conf import settings
+from django.db.models import Count, QuerySet
 from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
@@ -23,7 +25,7 @@ from operations.domain.log.operation import Redact
 from operations.domain.tree.key import Key
 from operations.domain.tree.span import MASK, Span, covered, fingerprint
 from operations.log.transaction import LogTransaction, write_apart
-from operations.models import SecretScan
+from operations.models import LogEntry, SecretScan
 from threads.domain.part import Part, Text
 from threads.domain.text import text_of
 from threads.models import Import, Session
@@ -78,7 +80,7 @@ def run_secrets(context: JobContext, import_id: str) -> dict[str, Any]:
     """Propose redactions in the sessions of an import; the result is how many.
 
     A session is looked through once: of a longer version only what is new, even where the
-    work was broken off in between.
+    work was broken off in between; what was proposed before that counts too.
     """
     project = context.project
     rights = {project.pk: frozenset({Right.READ, Right.PROPOSE})}
@@ -86,7 +88,6 @@ def run_secrets(context: JobContext, import_id: str) -> dict[str, Any]:
     sessions = Session.objects.filter(
         sources__brought_by=uuid.UUID(import_id), project=project, deleted_at=None
     ).distinct()
-    found: list[dict[str, Any]] = []
     for done, session in enumerate(sessions.order_by("created_at", "pk")):
         scan, _ = SecretScan.objects.get_or_create(session=session)
         if scan.through < session.message_count:
@@ -96,18 +97,25 @@ def run_secrets(context: JobContext, import_id: str) -> dict[str, Any]:
 
             if not scan.through:
                 mask_title(session)
-            proposed = propose_redactions(importer, session.pk, scan.through, tick)
-            if proposed:
-                found.append(
-                    {
-                        "session_id": str(session.pk),
-                        "title": session.title,
-                        "proposed": proposed,
-                    }
-                )
+            propose_redactions(importer, session.pk, scan.through, tick)
         context.progress(done + 1, unit="sessions")
+    found = _proposed(sessions, context.job.created_at)
     context.on_finish(lambda: _report(uuid.UUID(import_id), found))
     return {"proposed": sum(line["proposed"] for line in found)}
+
+
+def _proposed(sessions: QuerySet[Session], since: datetime) -> list[dict[str, Any]]:
+    """The sessions in which redactions were proposed since then, with how many."""
+    entries = LogEntry.objects.filter(
+        session__in=sessions, actor=IMPORTER, kind=Redact.kind, created_at__gte=since
+    )
+    counts = dict(entries.order_by().values_list("session").annotate(Count("pk")))
+    listed = sessions.order_by("created_at", "pk").values_list("pk", "title")
+    return [
+        {"session_id": str(key), "title": title, "proposed": counts[key]}
+        for key, title in listed
+        if key in counts
+    ]
 
 
 def _report(import_id: uuid.UUID, found: list[dict[str, Any]]) -> None:

@@ -285,6 +285,32 @@ def test_the_report_of_an_import_names_the_sessions_that_hold_secrets(
     assert f"/sessions/{imported.sessions[0].pk}/" in shown
 
 
+def test_the_report_counts_what_was_proposed_before_the_work_was_broken_off(
+    caller: Caller, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"role": "user", "content": f"Use {TOKEN} here."}
+    lines = [{"session_id": name, "messages": [said]} for name in ("a", "b")]
+    content = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    imported = bring(caller, project, content)
+    propose, done = secrets.propose_redactions, []
+
+    def stop_at_the_second(*given: Any) -> int:
+        if done:
+            raise Stopping
+        done.append(propose(*given))
+        return done[0]
+
+    job = claim(Job.objects.get(kind=secrets.KIND).pk)
+    assert job is not None
+    with monkeypatch.context() as patch, pytest.raises(Stopping):
+        patch.setattr(secrets, "propose_redactions", stop_at_the_second)
+        secrets.run_secrets(JobContext(job), **job.arguments)
+    Job.objects.filter(pk=job.pk).update(status=Job.Status.QUEUED)
+    assert run_job() == {"proposed": 2}
+    imported.row.refresh_from_db()
+    assert [one["proposed"] for one in imported.row.report["secrets"]] == [1, 1]
+
+
 def test_the_report_counts_sessions_that_it_does_not_name(
     caller: Caller,
     owner: User,
