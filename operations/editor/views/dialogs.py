@@ -31,6 +31,8 @@ FORM = "operations/editor/dialogs/form.html"
 _KINDS = {"move": "resequence", "paste": "resequence"}
 _TITLES = {"resequence": "Move", "activate": "Active tags"}
 _ESTIMATED = ("digest", "snip")
+MOST_QUOTED = 50
+"""Messages whose words a dialog begins with that shows others in their place."""
 _BUTTONS = {"resequence": "Move", "amend": "Save", "activate": "Set"}
 
 
@@ -109,6 +111,8 @@ def _edit(request: HttpRequest, look: Look, kind: str) -> HttpResponse:
         initial["targets"] = " ".join(leaves)
     form = FORMS[kind](initial=initial)
     lead = _lead(look.thread, leaves) if targets else _anchor(look.thread, after)
+    if kind == "revise" and len(leaves) > MOST_QUOTED:
+        lead += f". The text is that of the first {MOST_QUOTED}."
     head = _head(look.session, kind, "operations", lead=lead)
     return render(request, FORM, {"form": form, "dialog": head})
 
@@ -116,7 +120,7 @@ def _edit(request: HttpRequest, look: Look, kind: str) -> HttpResponse:
 def _words_now(
     look: Look, keys: Sequence[str], leaves: Sequence[str]
 ) -> dict[str, str]:
-    words = MessageReader(look.session, look.thread).effective(leaves[:50])
+    words = MessageReader(look.session, look.thread).effective(leaves[:MOST_QUOTED])
     text = "\n\n".join(filter(None, (words_of(one.parts) for one in words.values())))
     role = next((one.role for one in words.values()), "user")
     return {"targets": " ".join(leaves), "text": sendable(text), "role": role}

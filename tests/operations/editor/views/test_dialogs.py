@@ -7,6 +7,7 @@ import pytest
 
 from contextstudio.accounts.models import User
 from operations.editor.panels import drawer
+from operations.editor.views import dialogs
 from operations.log.selectors import load_thread
 from tests.operations.conftest import Page
 
@@ -29,6 +30,17 @@ def test_a_revise_begins_with_the_words_of_now(page: Page) -> None:
         "Answer 4</textarea>"
         in page.get("dialogs/revise", targets="m4").content.decode()
     )
+
+
+def test_a_revise_says_where_it_begins_with_the_words_of_some_alone(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialogs, "MOST_QUOTED", 2)
+    said = "The text is that of the first 2."
+    two = page.get("dialogs/revise", targets="m3 m4").content.decode()
+    three = page.get("dialogs/revise", targets="m3 m4 m6").content.decode()
+    assert said not in two and said in three
+    assert "Answer 6" not in three
 
 
 def test_an_amendment_begins_with_the_words_in_force(page: Page) -> None:
