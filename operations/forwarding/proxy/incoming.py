@@ -31,13 +31,21 @@ class Incoming:
     def header(self, name: bytes) -> str:
         """The value of a header; empty where it isn't sent."""
         value = next((value for key, value in self.headers if key == name), b"")
-        return value.decode("latin-1").strip()
+        return _text(value).strip()
 
     def first_of(self, names: Iterable[bytes], most: int) -> bytes:
         """The first of some headers that says anything; empty too where that is too long."""
         given = dict(reversed(self.headers))
         found = next((value for name in names if (value := given.get(name))), b"")
         return found if len(found) <= most else b""
+
+
+def _text(value: bytes) -> str:
+    """A header's value: in UTF-8, as most clients write it, else in Latin-1, which all bytes are."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 class Asked(NamedTuple):

@@ -98,6 +98,14 @@ def test_a_session_is_named_by_header_or_path(proxy: Proxy) -> None:
     assert proxy.session()["external_id"] == "mine"
 
 
+def test_a_name_in_a_header_is_read_as_the_same_name_in_a_path(proxy: Proxy) -> None:
+    for written in ("Häfen".encode(), "Häfen".encode("latin-1")):
+        sent = [(b"Authorization", f"Bearer {proxy.key}".encode())]
+        post(proxy.url + PATH, json=ASK, headers=[*sent, (b"X-Session-Id", written)])
+    post(f"{proxy.url}/s/H%C3%A4fen{PATH}", json=ASK, headers=proxy.headers)
+    assert proxy.session()["external_id"] == "Häfen"
+
+
 def test_a_provider_that_falls_silent_leaves_a_partial_reply(proxy: Proxy) -> None:
     proxy.provider.silent_after = 400
     assert b'"error"' in stream(proxy, ASK)
