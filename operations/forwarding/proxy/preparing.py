@@ -51,7 +51,7 @@ def prepare(
     target = target_of(project.pk, route.provider)
     is_read = route.kind is RequestKind.REPLY
     headers = to_upstream(incoming.headers, target, is_read=is_read)
-    path = _path(target, route, incoming.query)
+    path = _path(target, route, incoming)
     sent, offer = RewrittenRequest(incoming.body), None
     if route.kind is not RequestKind.OTHER:
         asked = Asked(
@@ -90,7 +90,7 @@ def prepare(
     )
 
 
-def _path(target: Target, route: Route, query: bytes) -> bytes:
+def _path(target: Target, route: Route, incoming: Incoming) -> bytes:
     """The path at the provider's, as its own SDK makes it of a base URL.
 
     OpenAI's takes a base URL to which it adds what comes behind `/v1`; the others add all of it.
@@ -103,13 +103,17 @@ def _path(target: Target, route: Route, query: bytes) -> bytes:
         path = f"/{rest}" if rest else ""
     if target.model and route.model:
         path = path.replace(f"/models/{route.model}:", f"/models/{target.model}:")
-    kept = _query(query)
+    # Without a key of ours; as it came in where it has none.
+    kept = b"&".join(
+        pair for pair in _pairs(incoming) if not _key(pair).startswith(KEY_START)
+    )
     return f"{base}{path}".encode() + (b"?" + kept if kept else b"")
 
 
-def _query(query: bytes) -> bytes:
-    """The query without a key of ours; as it came in where it has none."""
-    named = parse_qsl(query.decode("latin-1"))
-    if not any(name == "key" and value.startswith(KEY_START) for name, value in named):
-        return query
-    return b"&".join(pair for pair in query.split(b"&") if not pair.startswith(b"key="))
+def _pairs(incoming: Incoming) -> list[bytes]:
+    return incoming.query.split(b"&")
+
+
+def _key(pair: bytes) -> str:
+    """The key that a part of a query brings, however it is spelled; empty where it brings none."""
+    return dict(parse_qsl(pair.decode("latin-1"))).get("key", "")

@@ -80,6 +80,20 @@ def test_a_callers_own_key_passes_beside_ours(proxy: Proxy) -> None:
     assert proxy.provider.last.header("x-contextstudio-key") is None
 
 
+GEMINI = "/v1beta/models/gemini-2.5-flash:generateContent"
+TOLD = {"contents": [{"role": "user", "parts": [{"text": "One"}]}]}
+
+
+def test_a_key_of_ours_in_the_query_stays_here_however_it_is_spelled(
+    proxy: Proxy,
+) -> None:
+    for word in ("key", "%6Bey", "k%65y"):
+        url = f"{proxy.url}{GEMINI}?alt=json&{word}={proxy.key}"
+        assert post(url, json=TOLD).status_code == 200
+        assert proxy.provider.last.path == f"{GEMINI}?alt=json"
+        assert proxy.provider.last.header("x-goog-api-key") == "sk-project"
+
+
 def test_without_a_key_there_is_no_way_in(proxy: Proxy) -> None:
     for sent in ({}, {"Authorization": "Bearer sk-other"}, {"X-Api-Key": "cs_no_no"}):
         reply = post(proxy.url + PATH, json=ASK, headers=sent)
