@@ -51,17 +51,17 @@ _HARMLESS = [
 
 
 def to_upstream(
-    given: Iterable[Header], target: Target, *, is_read: bool
+    given: Iterable[Header], target: Target, *, is_read: bool, has_key: bool = False
 ) -> list[Header]:
     """The headers of a request as it goes to the provider, but for those of its body.
 
     With the caller's own key where it brings one, else with the project's. `is_read`: the
-    reply's body must be one that we can read. Raises Invalid where there is no key at all.
+    reply's body must be one that we can read. `has_key`: the caller's stands elsewhere. Raises
+    Invalid where there is no key at all.
     """
     given = list(given)
     dropped = _HOP_BY_HOP | _OURS | _named_by_connection(given)
     sent: list[Header] = [(b"host", target.base.authority.encode())]
-    has_key = False
     for name, value in given:
         name = name.lower()
         if name in dropped or name.startswith(_OUR_PREFIXES):

@@ -50,7 +50,11 @@ def prepare(
     project = project_to_edit(caller, None, Right.OWN_SESSION)
     target = target_of(project.pk, route.provider)
     is_read = route.kind is RequestKind.REPLY
-    headers = to_upstream(incoming.headers, target, is_read=is_read)
+    keys = map(_key, _pairs(incoming))  # Gemini's may stand there
+    has_key = target.provider is WireProvider.GEMINI and any(
+        key and not key.startswith(KEY_START) for key in keys
+    )
+    headers = to_upstream(incoming.headers, target, is_read=is_read, has_key=has_key)
     path = _path(target, route, incoming)
     sent, offer = RewrittenRequest(incoming.body), None
     if route.kind is not RequestKind.OTHER:

@@ -84,6 +84,17 @@ GEMINI = "/v1beta/models/gemini-2.5-flash:generateContent"
 TOLD = {"contents": [{"role": "user", "parts": [{"text": "One"}]}]}
 
 
+def test_a_callers_own_key_in_the_query_passes_alone(proxy: Proxy) -> None:
+    sent = {"X-ContextStudio-Key": proxy.key}
+    url = f"{proxy.url}{GEMINI}?key=AIza-mine"
+    assert post(url, json=TOLD, headers=sent).status_code == 200
+    assert proxy.provider.last.path.endswith("?key=AIza-mine")
+    assert proxy.provider.last.header("x-goog-api-key") is None
+    proxy.lead("gemini", api_key="").raise_for_status()
+    assert post(url, json=TOLD, headers=sent).status_code == 200
+    assert post(proxy.url + GEMINI, json=TOLD, headers=sent).status_code == 422
+
+
 def test_a_key_of_ours_in_the_query_stays_here_however_it_is_spelled(
     proxy: Proxy,
 ) -> None:
