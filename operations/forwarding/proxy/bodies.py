@@ -274,13 +274,20 @@ def _whole_answers(
         zip(contents, raws, strict=True), key=lambda pair: pair[0].get("role")
     ):
         answers = list(run)
-        if role != "model" or len(answers) == 1:
+        is_read = all(_has_parts(content) for content, _ in answers)
+        if role != "model" or len(answers) == 1 or not is_read:
             found += [raw for _, raw in answers]
             continue
         parts = (part for content, _ in answers for part in content.get("parts") or ())
         whole = {"role": role, "parts": joined_parts(parts)}
         found.append(msgspec.Raw(dump(whole)))
     return found
+
+
+def _has_parts(content: Form) -> bool:
+    """Whether a content's parts can be joined; what is malformed is refused when it is read."""
+    parts = content.get("parts") or []
+    return isinstance(parts, list) and all(isinstance(one, dict) for one in parts)
 
 
 class Rewritten(NamedTuple):

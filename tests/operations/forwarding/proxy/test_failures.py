@@ -86,6 +86,22 @@ def test_a_projects_policy_says_it_of_a_request_without_a_session(proxy: Proxy) 
         proxy.api.put(path, json={"policy": None}).raise_for_status()
 
 
+@pytest.mark.parametrize("parts", ["Hi", 5, ["Hi"], [5]], ids=str)
+def test_answers_in_pieces_that_can_not_be_joined_go_out_as_they_came(
+    proxy: Proxy, parts: Any
+) -> None:
+    proxy.provider.raw = ([], b"{}")
+    body = {"contents": [{"role": "model", "parts": parts}] * 2}
+    reply = httpx.post(
+        f"{proxy.url}/v1beta/models/gemini-2.5-flash:generateContent",
+        json=body,
+        headers=proxy.headers,
+        timeout=60,
+    )
+    assert reply.status_code == 200
+    assert proxy.provider.last.json == body
+
+
 def test_with_a_redaction_in_force_nothing_goes_out_as_it_came(proxy: Proxy) -> None:
     ask(proxy, f"Remember: {SECRET}", name="s")
     proxy.operate(
