@@ -41,7 +41,7 @@ class Incoming:
 
 
 def _text(value: bytes) -> str:
-    """A header's value: in UTF-8, as most clients write it, else in Latin-1, which all bytes are."""
+    """A header's value: in UTF-8, as most clients write it, else in Latin-1."""
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -66,13 +66,20 @@ class Asked(NamedTuple):
     @property
     def name(self) -> str:
         """What the client calls the session; empty where it doesn't say."""
-        name = self.route.external_id or self.incoming.header(SESSION)
-        if len(name) > MOST_NAME:
+        return self.route.external_id or self.incoming.header(SESSION)
+
+    def check_name(self) -> None:
+        """Raises Invalid for a name that no session can have."""
+        if len(self.name) > MOST_NAME:
             raise Invalid(
                 f"A session's name has at most {MOST_NAME} characters.",
                 at=["X-Session-Id"],
             )
-        return name
+        if any(character < " " for character in self.name):
+            raise Invalid(
+                "A session's name is one line of text, without control characters.",
+                at=["X-Session-Id"],
+            )
 
     def conversation(self, body: ForwardedBody | None = None) -> bytes:
         """What the client calls the conversation for itself; empty where it names a session."""

@@ -56,8 +56,10 @@ def rewrite(asked: Asked) -> RewrittenRequest:
     """What to send of a conversation, of which the session holds the messages by now.
 
     A request that only counts tokens makes no session, and records nothing. Raises Invalid for
-    a body that holds no conversation, and what `apply` does where the policy says so.
+    a body that holds no conversation or a name that no session can have, and what `apply` does
+    where the policy says so.
     """
+    asked.check_name()
     if asked.incoming.header(b"content-encoding") not in ("", "identity"):
         raise CannotBeForwarded(
             "Send the body as plain JSON, without Content-Encoding."

@@ -102,6 +102,24 @@ def test_answers_in_pieces_that_can_not_be_joined_go_out_as_they_came(
     assert proxy.provider.last.json == body
 
 
+@pytest.mark.parametrize("tools", ["", "recall"])
+def test_a_name_that_no_session_can_have_is_refused_whatever_the_policy(
+    proxy: Proxy, tools: str
+) -> None:
+    offered = {"X-ContextStudio-Tools": tools}
+    for name in ("a%0Ab", "%00", "a" * 256):
+        reply = httpx.post(
+            f"{proxy.url}/s/{name}{CHAT}",
+            json={"model": MODEL, "messages": [user("One")]},
+            headers=proxy.headers | offered,
+            timeout=60,
+        )
+        assert reply.status_code == 422
+        assert reply.json()["at"] == ["X-Session-Id"]
+    assert not proxy.provider.asked
+    assert not proxy.sessions()
+
+
 def test_with_a_redaction_in_force_nothing_goes_out_as_it_came(proxy: Proxy) -> None:
     ask(proxy, f"Remember: {SECRET}", name="s")
     proxy.operate(
