@@ -59,7 +59,13 @@ def wanted(incoming: Incoming, target: Target) -> list[OfferedTool]:
 
 
 def offered(body: ForwardedBody, tools: Sequence[OfferedTool]) -> list[OfferedTool]:
-    """Those of the tools that a body can get: of two with one name the client's own stays."""
+    """Those of the tools that a body can get: of two with one name the client's own stays.
+
+    None where the client's own are malformed: what they are is for the provider to say.
+    """
+    given = body.value.get("tools") or []
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        return []
     if not tools or not body.messages or not FORMS[body.form].suits(dict(body.value)):
         return []
     own = names_of(body.tools)

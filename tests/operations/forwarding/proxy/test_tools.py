@@ -17,6 +17,7 @@ from .test_clients import CLIENTS, RESULT, Talk
 NOTE = ("manage_scratchpad", {"action": "append", "content": "Boats: 21."})
 READ = ("manage_scratchpad", {"action": "read"})
 PATH = "/v1/chat/completions"
+GEMINI = "/v1beta/models/gemini-2.5-flash:generateContent"
 both = pytest.mark.parametrize("stream", [False, True], ids=["at-once", "streaming"])
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # of the libraries themselves
@@ -163,6 +164,24 @@ def test_a_tool_of_the_clients_own_keeps_its_name(proxy: Proxy) -> None:
     names = [one["function"]["name"] for one in listed]
     assert names.count("manage_scratchpad") == 1
     assert len(names) > 1
+
+
+@pytest.mark.parametrize("path", [PATH, GEMINI])
+@pytest.mark.parametrize("own", [{"a": 1}, ["x"]], ids=str)
+def test_tools_that_are_no_list_of_objects_pass_as_they_are(
+    proxy: Proxy, path: str, own: Any
+) -> None:
+    said = {"messages": [{"role": "user", "content": "One"}], "model": MODEL}
+    if path == GEMINI:
+        said = {"contents": [{"role": "user", "parts": [{"text": "One"}]}]}
+    reply = httpx.post(
+        proxy.url + path,
+        json={**said, "tools": own},
+        headers=proxy.headers | {"X-ContextStudio-Tools": "recall"},
+        timeout=60,
+    )
+    assert reply.status_code == 200
+    assert proxy.provider.last.json["tools"] == own
 
 
 def test_a_refusal_is_an_answer_to_the_model(proxy: Proxy) -> None:
