@@ -45,9 +45,15 @@ class GeminiTools(ToolForm):
     stripper = GeminiStripper
 
     def suits(self, value: JSONObject) -> bool:
-        """Functions stand beside none of the tools that the provider runs itself."""
+        """Functions stand beside none of the tools that the provider runs itself.
+
+        Of several candidates each might call something else.
+        """
+        config = value.get("generationConfig", value.get("generation_config"))
+        config = config if isinstance(config, dict) else {}
+        count = config.get("candidateCount", config.get("candidate_count"))
         given = value.get("tools") or ()
-        return all(one.keys() <= {_DECLARED} for one in given if isinstance(one, dict))
+        return count in (None, 1) and all(one.keys() <= {_DECLARED} for one in given)
 
     def definitions(self, tools: Sequence[OfferedTool]) -> list[JSONObject]:
         return [

@@ -184,6 +184,27 @@ def test_tools_that_are_no_list_of_objects_pass_as_they_are(
     assert proxy.provider.last.json["tools"] == own
 
 
+@pytest.mark.parametrize(
+    ("config", "count"),
+    [("generationConfig", "candidateCount"), ("generation_config", "candidate_count")],
+)
+def test_of_several_candidates_none_is_offered_tools(
+    proxy: Proxy, config: str, count: str
+) -> None:
+    for many in (2, 1):
+        body = {
+            "contents": [{"role": "user", "parts": [{"text": "One"}]}],
+            config: {count: many},
+        }
+        httpx.post(
+            proxy.url + GEMINI,
+            json=body,
+            headers=proxy.headers | {"X-ContextStudio-Tools": "recall"},
+            timeout=60,
+        ).raise_for_status()
+        assert ("tools" in proxy.provider.last.json) is (many == 1)
+
+
 def test_a_refusal_is_an_answer_to_the_model(proxy: Proxy) -> None:
     proxy.provider.script = [
         Said("", calls=(("snip_messages", {"start_idx": 90, "end_idx": 91}),)),
