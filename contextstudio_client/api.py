@@ -3,12 +3,18 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeVar
 
-from .exchange import Flow, path
+import httpx
+
+from .exchange import Flow, Request, ask, json_as, path
 from .requests import JSON, call_tool, get, given, send
 from .shapes import Page, SessionInfo, Switched, Tools
 from .transports import call
 
 T = TypeVar("T")
+
+
+def _read(response: httpx.Response) -> Any:
+    return None if response.status_code == 204 else json_as(object)(response)
 
 
 class AnyApi:
@@ -18,11 +24,19 @@ class AnyApi:
     def request(
         self, method: str, path: str, /, body: Any = None, **query: Any
     ) -> Flow[Any]:
-        """Any other request of the API, by its path (`/api/jobs/…`); its answer as JSON."""
-        where = path.lstrip("/")
-        if method.upper() == "GET":
-            return (yield from get(where, object, **query))
-        return (yield from send(method.upper(), where, object, body, **query))
+        """Any other request of the API, by its path (`/api/jobs/…`).
+
+        Its answer as JSON; None for one that is empty, as of a deletion.
+        """
+        request: Request[Any] = Request(
+            method=method.upper(),
+            path=path.lstrip("/"),
+            read=_read,
+            query=query,
+            body=body,
+            is_keyed=method.upper() != "GET",
+        )
+        return (yield from ask(request))
 
     @call
     def tools(

@@ -211,6 +211,20 @@ def test_texts_that_utf_8_cannot_hold_are_sent_as_escapes(kind: str) -> None:
     assert plain == '{"text":"é"}'.encode()
 
 
+def test_any_other_request_brings_its_body_and_may_be_answered_with_nothing(
+    kind: str,
+) -> None:
+    script = Script(httpx.Response(204), ok({"found": 1}))
+    with opened(kind, URL, KEY, script) as client:
+        assert client.request("DELETE", "/api/x") is None
+        assert client.request("get", "/api/x", {"a": 1}, b=True) == {"found": 1}
+    deleted, found = script.requests
+    assert "Idempotency-Key" in deleted.headers
+    assert "Idempotency-Key" not in found.headers
+    assert (found.method, found.content) == ("GET", b'{"a":1}')
+    assert found.url.query == b"b=true"
+
+
 def test_a_number_that_json_has_not_is_refused_before_anything_is_sent(
     kind: str,
 ) -> None:
