@@ -101,31 +101,34 @@ def look_up(
     count = tokens.counter(found.session.encoding)
     content = content[start:]
     kept = excerpt.within(content, max_tokens, count)
+    entry = nearest(found.entries, reference.location) if found.entries else None
     session, slug = found.session, found.session.project.slug
     answer = {
         "ref_id": write_reference(
             slug, str(session.pk), found.name, reference.location
         ),
-        **_told(found, reference.location),
+        **_told(found, reference.location, entry),
         "content": kept,
         "truncated": kept != content,
         "token_count": count(kept),
     }
     if kept != content:
         answer["next_cursor"] = encode_cursor([start + len(kept)])
-    if found.entries and counts:
-        count_access(nearest(found.entries, reference.location))
+    if entry is not None and counts:
+        count_access(entry)
     return Recalled(session, found.key, answer)
 
 
-def _told(found: _Found, location: Location | None) -> dict[str, Any]:
+def _told(
+    found: _Found, location: Location | None, entry: ArchiveEntry | None
+) -> dict[str, Any]:
     """What is known of a message besides its content: as archived, else as it is called now."""
-    if found.entries:
-        (entry,) = readable([nearest(found.entries, location)])
+    if entry is not None:
+        (read,) = readable([entry])
         return {
-            "content_type": entry.entry.content_type,
-            "summary": entry.summary,
-            "file_paths": list(entry.file_paths),
+            "content_type": entry.content_type,
+            "summary": read.summary,
+            "file_paths": list(read.file_paths),
         }
     calls, names = _tools_of(found, location)
     kinds = [kind_of(call.name, call.arguments) for call in calls]

@@ -59,9 +59,16 @@ def entries_by_reference(
 
 
 def nearest(entries: Sequence[ArchiveEntry], location: Location | None) -> ArchiveEntry:
-    """Of the entries of one message that of a location, else that of the whole, else the first."""
+    """Of the entries of one message that of a location, else that of the whole, else the first.
+
+    A result may stand behind the entries that were read: it is looked for by its location.
+    """
     wanted = str(location or "")
-    return min(entries, key=lambda one: (one.location != wanted, one.location != ""))
+    found = min(entries, key=lambda one: (one.location != wanted, one.location != ""))
+    if location is None or location.kind != "tool" or found.location == wanted:
+        return found
+    rows = _kept().filter(session=found.session_id, name=found.name, location=wanted)
+    return rows.first() or found
 
 
 def readable_parts(session: Session, entry: ArchiveEntry) -> tuple[Part, ...]:

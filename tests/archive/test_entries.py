@@ -118,6 +118,43 @@ def test_a_recall_is_counted_and_told_by_rule(tools: Tools) -> None:
     assert told["result"]["recalled"] == 0
 
 
+def test_a_recall_tells_of_each_of_many_results_and_counts_it(agent: Client) -> None:
+    calls = [
+        {
+            "type": "tool_use",
+            "id": f"c{n}",
+            "name": "Read",
+            "input": {"path": f"{n}.py"},
+        }
+        for n in range(30)
+    ]
+    results = [
+        {"type": "tool_result", "tool_use_id": one["id"], "content": "word " * 300}
+        for one in calls
+    ]
+    said = [
+        {"role": "assistant", "content": calls},
+        {"role": "user", "content": results},
+        *({"role": "user", "content": "Go on."} for _ in range(10)),
+    ]
+    body = {"parsing_strategy": "anthropic", "messages": said}
+    session_id = post(agent, "/api/sessions", body, expect=201)["id"]
+    post(agent, f"/api/sessions/{session_id}/prune")
+    entries = {one["location"]: one for one in listed(agent, limit=100)}
+    assert len(entries) == 30
+    for location in ("tool-1", "tool-9", "tool-30"):
+        entry = entries[location]
+        read = get(agent, f"/api/archive/{entry['ref_id']}")
+        told = [read[name] for name in ("content_type", "summary", "file_paths")]
+        assert told == [
+            entry[name] for name in ("content_type", "summary", "file_paths")
+        ]
+    recalled = {
+        one["location"] for one in listed(agent, limit=100) if one["access_count"]
+    }
+    assert recalled == {"tool-1", "tool-9", "tool-30"}
+
+
 def test_a_stranger_finds_nothing(tools: Tools, stranger: User) -> None:
     client = client_of(stranger, Project.objects.get(slug="other"))
     (view,) = listed(tools.client, type="file_view")
