@@ -115,14 +115,17 @@ def _name(session: Session, given: Sequence[Any]) -> None:
 
 
 def _archive(session: Session, given: Sequence[Any], numbers: Mapping[int, int]) -> int:
-    """Archive what the other archive had, of the messages as they are here; how much it was."""
+    """Archive what the other archive had, of the messages as they are here; how much it was.
+
+    An entry of a message that is not here is left out.
+    """
     reader = MessageReader(session, load_thread(session))
     keys = [_here(one, place, numbers) for place, one in enumerate(given)]
-    words = reader.recorded(dict.fromkeys(keys))
+    words = reader.recorded(key for key in dict.fromkeys(keys) if key)
     stashed = [
         _stashed(one, key, text.original.row.short_id if text.original else key)
         for one, key in zip(given, keys, strict=True)
-        if (text := words.get(key))
+        if key and (text := words.get(key))
     ]
     packed = pack(session, stashed, words)
     with atomic():
@@ -130,12 +133,15 @@ def _archive(session: Session, given: Sequence[Any], numbers: Mapping[int, int])
     return len(packed)
 
 
-def _here(one: Any, place: int, numbers: Mapping[int, int]) -> Key:
+def _here(one: Any, place: int, numbers: Mapping[int, int]) -> Key | None:
+    """The key of an entry's message here; None where its operation did not come along."""
     if not isinstance(one, dict):
         raise Invalid("An entry must be an object.", at=["archive", place])
     key = text_of(one, "message")
     number, inner = made_place(key) or (0, None)
-    return f"o{numbers.get(number, number)}.{inner}" if number else key
+    if not number:
+        return key
+    return f"o{numbers[number]}.{inner}" if number in numbers else None
 
 
 def _stashed(one: Mapping[str, Any], key: Key, name: str) -> Stashed:

@@ -6,6 +6,7 @@ the edits that are on; who recorded them and what was taken back stays behind.
 
 import json
 import uuid
+from collections.abc import Collection
 from typing import Any
 
 from archive.entries.selectors import Readable, readable
@@ -13,7 +14,7 @@ from archive.models import ArchiveEntry
 from contextstudio.accounts.domain.caller import Caller
 from operations.domain.log.log import EditState
 from operations.domain.log.operation import Edit, Redact, Replace
-from operations.domain.tree.key import entry_key
+from operations.domain.tree.key import Key, entry_key, made_place
 from operations.log.codec import encode
 from operations.log.selectors import History, load_history
 from threads.domain.formats.contextstudio import SESSION, write_message
@@ -39,6 +40,9 @@ def write_session(caller: Caller, session_id: uuid.UUID) -> dict[str, Any]:
     )
     rows = ArchiveEntry.objects.filter(session=session).exclude(content=None)
     entries = rows.select_related("session").order_by("archived_at", "pk")
+    in_force = _in_force(history)
+    there = {number for number, _ in in_force}
+    archived = [one for one in entries if _is_there(one.message_key, there)]
     return {
         "format": NAME,
         "version": VERSION,
@@ -50,11 +54,15 @@ def write_session(caller: Caller, session_id: uuid.UUID) -> dict[str, Any]:
             for start in range(0, session.message_count, _ROWS)
             for one in load_messages(session, start, start + _ROWS)
         ],
-        "operations": [
-            _operation(number, edit, history) for number, edit in _in_force(history)
-        ],
-        "archive": [_entry(one) for one in readable(list(entries))],
+        "operations": [_operation(number, edit, history) for number, edit in in_force],
+        "archive": [_entry(one) for one in readable(archived)],
     }
+
+
+def _is_there(key: Key, operations: Collection[int]) -> bool:
+    """Whether the document has a message: an original, or one of these operations."""
+    number, _ = made_place(key) or (0, None)
+    return not number or number in operations
 
 
 def _message(original: Original) -> Message:

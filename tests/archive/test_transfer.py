@@ -74,6 +74,26 @@ def test_document_1_a_session_reads_the_same_elsewhere_with_its_archive(
     assert read["content"] == FILE
 
 
+def test_an_entry_of_what_was_taken_back_stays_behind(agent: Client) -> None:
+    session_id = make_session(agent, WORK)
+    entries = []
+    for words in ("Alpha", "Beta"):
+        said = [{"role": "user", "content": words}]
+        made = operate(agent, session_id, "insert", after="m11", messages=said)
+        entries.append({"session_id": session_id, "targets": [f"{made['key']}.0"]})
+        post(agent, "/api/archive", entries[-1], expect=201)
+        if words == "Alpha":
+            post(agent, f"/api/operations/{made['operation_id']}/revert")
+    document = get(agent, f"/api/sessions/{session_id}/transfer")
+    assert "Alpha" not in json.dumps(document)
+    # Of a file that has it all the same, it is no entry of another operation's message.
+    (entry,) = document["archive"]
+    document["archive"] = [{**entry, "message": "o1.0", "summary": "Alpha"}, entry]
+    there = post(agent, "/api/sessions/transfer", document, expect=201)["id"]
+    (read,) = get(agent, "/api/archive", session=there)["items"]
+    assert (read["message"], read["summary"]) == ("o1.0", "Beta")
+
+
 def test_what_is_redacted_does_not_leave(tools: Tools) -> None:
     patterns = [{"start": "value_77 = 77", "all": True}]
     fields = {"patterns": patterns, "include_folded": True}
