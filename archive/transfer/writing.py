@@ -6,14 +6,23 @@ the edits that are on; who recorded them and what was taken back stays behind.
 
 import json
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import Any
 
 from archive.entries.selectors import Readable, readable
 from archive.models import ArchiveEntry
 from contextstudio.accounts.domain.caller import Caller
 from operations.domain.log.log import EditState
-from operations.domain.log.operation import Edit, Redact, Replace
+from operations.domain.log.operation import (
+    Edit,
+    Insert,
+    Redact,
+    Replace,
+    Resequence,
+    TextEdit,
+    named_keys,
+)
 from operations.domain.tree.key import Key, entry_key, made_place
 from operations.log.codec import encode
 from operations.log.selectors import History, load_history
@@ -80,15 +89,42 @@ def _message(original: Original) -> Message:
 
 
 def _in_force(history: History) -> list[tuple[int, Edit]]:
-    """The edits that are on, in their words in force; spans hold only in texts without masks."""
+    """The edits that are on, in their words in force; spans hold only in texts without masks.
+
+    They name only messages that the document has: those of an operation that is off are not
+    in it, and what names nothing else stays behind.
+    """
     masks = history.log.masks
-    return [
-        (number, masks.edit(number, recorded.edit))
-        for number, recorded in sorted(history.log.edits.items())
-        if recorded.state is EditState.ON
-        and not isinstance(recorded.edit, Redact)
-        and not (masks and isinstance(recorded.edit, Replace))
-    ]
+    found: dict[int, Edit] = {}
+    for number, recorded in sorted(history.log.edits.items()):
+        if (
+            recorded.state is not EditState.ON
+            or isinstance(recorded.edit, Redact)
+            or (masks and isinstance(recorded.edit, Replace))
+        ):
+            continue
+        edit = _narrowed(masks.edit(number, recorded.edit), found)
+        if edit is not None:
+            found[number] = edit
+    return list(found.items())
+
+
+def _narrowed(edit: Edit, operations: Collection[int]) -> Edit | None:
+    """The edit with the keys alone that a document with these operations has; None of none."""
+
+    def there(keys: Iterable[Key]) -> tuple[Key, ...]:
+        return tuple(key for key in keys if _is_there(key, operations))
+
+    if len(there(named_keys(edit))) == len(named_keys(edit)):
+        return edit
+    if isinstance(edit, Insert) or not there(named_keys(edit)):
+        return None
+    if isinstance(edit, Resequence):
+        return replace(edit, order=there(edit.order), moved=there(edit.moved))
+    if isinstance(edit, TextEdit):
+        spans = (span for span in edit.spans if _is_there(span.key, operations))
+        return replace(edit, spans=tuple(spans))
+    return replace(edit, targets=there(edit.targets))
 
 
 def _operation(number: int, edit: Edit, history: History) -> dict[str, Any]:

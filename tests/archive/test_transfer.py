@@ -74,6 +74,29 @@ def test_document_1_a_session_reads_the_same_elsewhere_with_its_archive(
     assert read["content"] == FILE
 
 
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("tag", {"targets": ["o1.0"], "tags": ["first"]}),
+        ("digest", {"targets": ["m11", "o1.0"], "summary": "Both"}),
+        ("insert", {"after": "o1.0", "messages": [{"role": "user", "content": "C"}]}),
+        ("resequence", {"order": ["m12", "m11", "o1.0"]}),
+    ],
+)
+def test_what_names_a_message_that_was_taken_back_is_no_obstacle(
+    agent: Client, kind: str, fields: dict[str, Any]
+) -> None:
+    session_id = make_session(agent, WORK)
+    said = [{"role": "user", "content": "Alpha"}]
+    undone = operate(agent, session_id, "insert", after="m11", messages=said)
+    operate(agent, session_id, kind, **fields)
+    post(agent, f"/api/operations/{undone['operation_id']}/revert")
+    operate(agent, session_id, "insert", after="m15", messages=said)
+    document = get(agent, f"/api/sessions/{session_id}/transfer")
+    there = post(agent, "/api/sessions/transfer", document, expect=201)["id"]
+    assert said_in(agent, there) == said_in(agent, session_id)
+
+
 def test_an_entry_of_what_was_taken_back_stays_behind(agent: Client) -> None:
     session_id = make_session(agent, WORK)
     entries = []
