@@ -10,6 +10,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import default_project, get_project
+from operations.requests import expected_head
 from threads.store.selectors import get_session
 
 from . import choosing, providers, services
@@ -42,7 +43,10 @@ def order_summary(
 
     The job's result is `{operation_id, summary, made_by, retained, dropped, tokens, cost}`.
     """
-    made = services.order_summary(caller_of(request), session_id, **body.model_dump())
+    asked = body.model_dump() | {
+        "expected_head": expected_head(request, body.expected_head)
+    }
+    made = services.order_summary(caller_of(request), session_id, **asked)
     return Status(202, present_order(made))
 
 

@@ -45,6 +45,15 @@ def test_a_model_sums_up_a_range_and_the_digest_is_recorded(
     assert result["operation_id"]
 
 
+def test_a_range_is_summed_up_only_as_the_log_was_when_it_was_chosen(
+    agent: Client, session_id: str
+) -> None:
+    path, body = f"/api/sessions/{session_id}/summaries", {"start": 1, "end": 5}
+    refused = post(agent, path, body, expect=409, **{"If-Match": '"7"'})
+    assert refused["code"] == "stale_head"
+    post(agent, path, body, expect=202, **{"If-Match": '"0"'})
+
+
 def test_a_proposal_changes_nothing_until_it_is_accepted(
     agent: Client, session_id: str, use: Use
 ) -> None:
