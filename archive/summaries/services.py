@@ -15,10 +15,9 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs import enqueue
 from contextstudio.accounts.models import Job
 from contextstudio.accounts.selectors import caller_of_actor, get_project
-from operations.domain.log.operation import Digest, named_keys
+from operations.domain.log.operation import Digest, Snip, named_keys
 from operations.domain.thread.check import check
 from operations.domain.thread.thread import Thread
-from operations.edits.arguments import SnipArguments
 from operations.log.selectors import load_thread
 from operations.log.transaction import refuse_stale
 from threads.models import Session
@@ -208,7 +207,7 @@ def _keys(
     targets: Sequence[str] | None,
 ) -> list[str]:
     """The keys of what is to be summarised, checked as those of a digest."""
-    given: dict[str, object] = {"targets": list(targets or ())}
+    thread = load_thread(session)
     if targets is None:
         if start is None or end is None:
             raise Invalid("Give start and end, or targets.", at=["start"])
@@ -220,8 +219,8 @@ def _keys(
                 f"The session has {session.message_count} messages; end is {end}.",
                 at=["end"],
             )
-        given = {"range": [start, end - 1]}
-    thread = load_thread(session)
-    edit = SnipArguments.model_validate(given).edit(session, thread)
-    (checked,) = check(thread, [edit]).edits
+        targets = thread.resolve_range(start, end - 1)
+    elif start is not None or end is not None:
+        raise Invalid("Give start and end, or targets, not both.", at=["targets"])
+    (checked,) = check(thread, [Snip(targets=tuple(targets))]).edits
     return list(named_keys(checked))

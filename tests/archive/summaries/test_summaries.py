@@ -45,6 +45,23 @@ def test_a_model_sums_up_a_range_and_the_digest_is_recorded(
     assert result["operation_id"]
 
 
+@pytest.mark.parametrize(
+    ("body", "at"),
+    [
+        ({"start": 1, "end": 5, "targets": ["m1"]}, ["targets"]),
+        ({"targets": ["m1", "m" * 41]}, ["targets", 1]),
+        ({"start": 1}, ["start"]),
+        ({"start": 5, "end": 1}, ["end"]),
+        ({"start": 0, "end": 99}, ["end"]),
+    ],
+)
+def test_what_names_no_messages_is_refused_with_the_place(
+    agent: Client, session_id: str, body: dict[str, Any], at: list[Any]
+) -> None:
+    refused = post(agent, f"/api/sessions/{session_id}/summaries", body, expect=422)
+    assert refused["at"] == at
+
+
 def test_a_range_is_summed_up_only_as_the_log_was_when_it_was_chosen(
     agent: Client, session_id: str
 ) -> None:
