@@ -11,8 +11,10 @@ from archive.recalling import look_up, place_of
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.responses import json_response
+from operations.domain.tree.key import Key
 from operations.log.selectors import load_thread
 from threads.imports import jobs
+from threads.models import Session
 from threads.store.selectors import get_session
 
 from .by_meaning import find_entries
@@ -74,11 +76,22 @@ def archive(request: HttpRequest, body: ArchiveIn) -> Status[Any]:
     session = get_session(caller, body.session_id)
     keys = body.targets
     if keys is None:
-        if body.start is None or body.end is None:
-            raise Invalid("Give start and end, or targets.", at=["start"])
-        keys = load_thread(session).resolve_range(body.start, body.end)
+        keys = _in_range(session, body.start, body.end)
+    elif body.start is not None or body.end is not None:
+        raise Invalid("Give start and end, or targets, not both.", at=["targets"])
     kept = archive_by_hand(caller, session.pk, keys)
     return Status(201, {"items": [present_entry(one) for one in readable(kept)]})
+
+
+def _in_range(session: Session, start: int | None, end: int | None) -> list[Key]:
+    """The messages of a range, both ends in. Raises Invalid with the place."""
+    if start is None or end is None:
+        raise Invalid("Give start and end, or targets.", at=["start"])
+    try:
+        return load_thread(session).resolve_range(start, end)
+    except Invalid as error:
+        error.at = ("end",)
+        raise
 
 
 @router.get(

@@ -13,6 +13,7 @@ from archive.domain.pruning.tool_uses import tool_uses
 from archive.domain.tool_use import kind_of, paths_of
 from archive.models import ArchiveEntry
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
 from operations.context.pipeline import counter_of
 from operations.domain.tree.key import Key
@@ -37,10 +38,17 @@ class Regret(NamedTuple):
 def archive_by_hand(
     caller: Caller, session_id: uuid.UUID, keys: Sequence[Key]
 ) -> list[ArchiveEntry]:
-    """Put messages into the archive; the thread stays as it is. Raises NotFound, Forbidden."""
+    """Put messages into the archive; the thread stays as it is.
+
+    Raises NotFound, Forbidden; Invalid for a key that names no message.
+    """
     session = get_session(caller, session_id, Right.OWN_SESSION)
     reader = MessageReader(session, load_thread(session))
     words = reader.recorded(keys)
+    for place, key in enumerate(keys):
+        if key not in words:
+            sentence = f"There is no message {key}."
+            raise Invalid(sentence, at=["targets", place], code="unknown_key")
     packed = pack(session, [_by_hand(session, one) for one in words.values()], words)
     with atomic():
         keep(session, packed)

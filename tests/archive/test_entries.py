@@ -177,6 +177,27 @@ def test_messages_are_archived_by_hand(tools: Tools) -> None:
     post(tools.client, "/api/archive", {"session_id": tools.session_id}, expect=422)
 
 
+@pytest.mark.parametrize(
+    ("fields", "at"),
+    [
+        ({"targets": ["m3", "m99"]}, ["targets", 1]),
+        ({"targets": ["o1"]}, ["targets", 0]),
+        ({"targets": ["m3"], "start": 0, "end": 1}, ["targets"]),
+        ({"start": 0}, ["start"]),
+        ({"start": 5, "end": 3}, ["end"]),
+        ({"start": 0, "end": 99}, ["end"]),
+    ],
+)
+def test_what_names_no_messages_is_refused_and_nothing_is_archived(
+    tools: Tools, fields: dict[str, Any], at: list[Any]
+) -> None:
+    before = ArchiveEntry.objects.count()
+    body = {"session_id": tools.session_id, **fields}
+    refused = post(tools.client, "/api/archive", body, expect=422)
+    assert refused["at"] == at
+    assert ArchiveEntry.objects.count() == before
+
+
 def test_document_1_content_is_stored_once_and_compressed(tools: Tools) -> None:
     other = Tools(tools.client, make_session(tools.client, WORK))
     before = ArchivedContent.objects.count()
