@@ -100,7 +100,8 @@ def look_up(
         content = "\n".join(excerpt.matching(content, search))
     count = tokens.counter(found.session.encoding)
     content = content[start:]
-    kept = excerpt.within(content, max_tokens, count)
+    # A character may have more tokens than are asked for: a cursor has to lead on all the same.
+    kept = excerpt.within(content, max_tokens, count) or content[:1]
     entry = nearest(found.entries, reference.location) if found.entries else None
     session, slug = found.session, found.session.project.slug
     answer = {

@@ -84,6 +84,20 @@ def test_lines_then_search_then_tokens(tools: Tools) -> None:
     assert tools.refused("recall", ref_id="m2", lines="x")["at"] == ["lines"]
 
 
+def test_a_cursor_leads_on_where_a_character_has_more_tokens_than_are_asked_for(
+    agent: Client,
+) -> None:
+    words = "\U00013000 glyph"
+    tools = Tools(agent, make_session(agent, [{"role": "user", "content": words}]))
+    found = tools("recall", ref_id="m0", max_tokens=1)
+    content = found["content"]
+    while cursor := found.get("next_cursor"):
+        found = tools("recall", ref_id="m0", max_tokens=1, cursor=cursor)
+        assert found["content"]
+        content += found["content"]
+    assert content == words
+
+
 def test_what_an_operation_made_is_recalled_by_its_key(tools: Tools) -> None:
     tools("digest_messages", range=[1, 2], summary="Found path/to/it.py")
     assert tools("recall", ref_id="o1.0")["content"] == "Found path/to/it.py"
