@@ -16,14 +16,15 @@ from threads.domain.part import Text
 from threads.models import Session
 from threads.store.selectors import get_session
 
-_MOST_TOKENS = 100_000
+MOST_TOKENS = 100_000
+"""What is inserted of one reference; of a longer text the beginning, which says so."""
 TITLE = "Insert from the archive"
 
 
 def look_up_whole(caller: Caller, session: Session, ref_id: str) -> Recalled:
     """What a reference names, as much of it as is inserted. Raises what a recall does."""
     return look_up(
-        caller, ref_id, max_tokens=_MOST_TOKENS, session_id=session.pk, counts=False
+        caller, ref_id, max_tokens=MOST_TOKENS, session_id=session.pk, counts=False
     )
 
 
@@ -31,6 +32,8 @@ def message_of(found: Recalled) -> New:
     """The message that is inserted: the text below its reference."""
     answer = found.answer
     text = f"From the archive, [recall:{answer['ref_id']}]:\n\n{answer['content']}"
+    if answer["truncated"]:
+        text += f"\n\n[Cut off after {answer['token_count']:,} tokens.]"
     return New(Role.USER.value, (Text(text),))
 
 

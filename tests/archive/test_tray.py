@@ -83,6 +83,18 @@ def test_entries_of_several_sessions_are_inserted_as_one_bundle_that_undo_takes_
     assert effective(agent, here) == before
 
 
+def test_what_is_too_long_is_inserted_as_far_as_it_goes_and_says_so(
+    tools: Tools, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("archive.inserting.MOST_TOKENS", 20)
+    path = f"/sessions/{tools.session_id}"
+    browser.post(f"{path}/archive/insert", {"ref": "m2"})
+    browser.post(f"{path}/tray", {"ref": "m2"})
+    browser.post(f"{path}/tray/insert")
+    for inserted in effective(tools.client, tools.session_id)[-2:]:
+        assert inserted["content"].endswith("\n\n[Cut off after 20 tokens.]")
+
+
 def test_what_is_in_the_tray_says_so_and_is_taken_out_again(
     tools: Tools, browser: Client
 ) -> None:
