@@ -81,9 +81,9 @@ class PruneForm(forms.Form):
         max_value=10**9,
         help_text="Old calls keep their tool and their path; long arguments are archived.",
     )
-    protect_tools = ListField(label="Tools to keep", required=False, max_length=2000)
-    protect_paths = ListField(label="Paths to keep", required=False, max_length=2000)
-    protect_tags = ListField(label="Tags to keep", required=False, max_length=2000)
+    protect_tools = ListField(label="Tools to keep", required=False)
+    protect_paths = ListField(label="Paths to keep", required=False)
+    protect_tags = ListField(label="Tags to keep", required=False)
     keep_relevant_above = forms.FloatField(
         label="Keep what is relevant above",
         required=False,

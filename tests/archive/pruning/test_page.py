@@ -74,6 +74,19 @@ def test_a_run_is_applied_as_it_was_shown(
     assert "There was nothing to prune." in nothing
 
 
+def test_rules_that_name_many_files_are_shown_and_applied(
+    tools: Tools, path: str, editor: User
+) -> None:
+    names = [f"src/generated/from/the/schema/number_{n}.py" for n in range(100)]
+    rules = {"rules": {"protect_paths": names}}
+    put(tools.client, f"/api/sessions/{tools.session_id}/rules", rules)
+    browser = browser_of(editor)
+    page = browser.get(path)
+    assert page.status_code == 200
+    assert "Outdated views" in page.content.decode()
+    assert browser.post(path, {"head": "0"}).status_code == 302
+
+
 def test_fields_that_say_nothing_are_told(path: str, editor: User) -> None:
     answer = browser_of(editor).get(path, {"keep_last_n": "many"})
     assert answer.status_code == 422
