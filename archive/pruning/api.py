@@ -8,6 +8,7 @@ from ninja import Router
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
+from operations.log.transaction import refuse_stale
 from operations.requests import expected_head
 from threads.store.selectors import get_session
 
@@ -35,10 +36,11 @@ def prune(request: HttpRequest, session_id: uuid.UUID, body: PruneIn) -> HttpRes
     What is left out is archived first. For callers who may not edit, the bundle is a proposal.
     """
     caller = caller_of(request)
+    head = expected_head(request, body.expected_head)
     if body.dry_run:
+        refuse_stale(get_session(caller, session_id), head)
         found = services.dry_run(caller, session_id, body.query)
     else:
-        head = expected_head(request, body.expected_head)
         found = services.prune(caller, session_id, body.query, expected_head=head)
     return json_response(present_pruned(found, body.target_tokens))
 

@@ -14,6 +14,13 @@ def classes(found: dict) -> dict[str, str]:
     return {item["key"]: item["class"] for item in found["items"]}
 
 
+def test_a_dry_run_too_is_refused_where_the_log_has_grown(tools: Tools) -> None:
+    path = f"/api/sessions/{tools.session_id}/prune"
+    body = {"dry_run": True, "expected_head": 7}
+    refused = post(tools.client, path, body, expect=409)
+    assert refused["code"] == "stale_head"
+
+
 def test_a_dry_run_says_what_becomes_of_each_message_and_changes_nothing(
     tools: Tools,
 ) -> None:
