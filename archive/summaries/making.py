@@ -31,6 +31,8 @@ _OVERHEAD = 1_200
 """Tokens of what a model is told besides."""
 MOST_VERIFIED = 60
 """References that a model is asked to work in."""
+CUT = "[The model’s answer was cut off here.]"
+"""Below an answer that ended because it may have no more tokens."""
 _BETWEEN_PREVIEWS = 0.5
 SECONDS_OF_SILENCE = 120
 _LEAST_TELLING = (ReferenceKind.NUMBER,)
@@ -176,8 +178,9 @@ class Summariser:
         except CallFailed as failed:
             self._context.paid(preview=None)
             raise self._explained(failed) from failed
+        text = preview.text.strip()
         call: dict[str, object] = {
-            "text": preview.text.strip(),
+            "text": f"{text}\n\n{CUT}" if text and usage.is_cut else text,
             "input": usage.input,
             "output": usage.output,
         }

@@ -38,10 +38,12 @@ SENTENCES = {
 
 @dataclass(frozen=True, slots=True)
 class CallUsage:
-    """What a call used, as the provider counted it; None where it didn't say."""
+    """What a call used, as the provider counted it (None where it didn't say), and how it ended."""
 
     input: int | None = None
     output: int | None = None
+    is_cut: bool = False
+    """Whether the answer ended because it may have no more tokens."""
 
 
 class CallFailed(Exception):

@@ -41,6 +41,7 @@ def _answered(asked: dict[str, Any], caller: int) -> Any:
     transport = Transport(private=asked["private"])
     client = httpx.Client(transport=transport, follow_redirects=False, trust_env=False)
     used: dict[str, int | None] = {}
+    is_cut = False
     try:
         pieces = litellm.completion(
             model=f"{asked['form']}/{asked['model']}",
@@ -58,6 +59,8 @@ def _answered(asked: dict[str, Any], caller: int) -> Any:
         for piece in pieces:
             if piece.choices and (text := piece.choices[0].delta.content):
                 yield {"text": text}
+            if piece.choices and piece.choices[0].finish_reason == "length":
+                is_cut = True
             if usage := getattr(piece, "usage", None):
                 counted = (usage.prompt_tokens, usage.completion_tokens)
                 used = dict(zip(("input", "output"), counted, strict=True))
@@ -67,7 +70,7 @@ def _answered(asked: dict[str, Any], caller: int) -> Any:
     finally:
         client.close()
     if failure is None:
-        yield {"done": used}
+        yield {"done": {**used, "is_cut": is_cut}}
         return
     yield {
         "failed": {

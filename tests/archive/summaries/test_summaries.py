@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from archive.summaries.making import CUT
 from contextstudio.accounts.models import Job
 from tests.operations.support.rest import get, post, thread
 
@@ -69,6 +70,15 @@ def test_a_range_is_summed_up_only_as_the_log_was_when_it_was_chosen(
     refused = post(agent, path, body, expect=409, **{"If-Match": '"7"'})
     assert refused["code"] == "stale_head"
     post(agent, path, body, expect=202, **{"If-Match": '"0"'})
+
+
+def test_a_summary_that_the_limit_cut_off_says_so(
+    agent: Client, session_id: str, use: Use
+) -> None:
+    use("wordy")
+    result = run(order(agent, session_id)["job_id"]).result
+    assert result is not None
+    assert result["summary"] == f"{SUMMARY}\n\n{CUT}"
 
 
 def test_a_proposal_changes_nothing_until_it_is_accepted(
