@@ -29,7 +29,7 @@ LONGEST = 20_000
 MOST_IN_CONTEXT = 5
 MOST_ANSWERED = 20
 _MOST_READ = 2000
-"""Of a project's memos the newest are looked through."""
+"""The newest memos are looked through, of all projects that are searched together."""
 
 
 @transaction.atomic
