@@ -251,7 +251,9 @@ def _before(cursor: str) -> Q:
         created = datetime.fromisoformat(moment).astimezone(UTC)
         job_id = uuid.UUID(key)
     except (TypeError, ValueError, AttributeError, OverflowError):
-        raise Invalid("This cursor does not belong to this list.", at=["cursor"]) from None
+        raise Invalid(
+            "This cursor does not belong to this list.", at=["cursor"]
+        ) from None
     return Q(created_at__lt=created) | Q(created_at=created, pk__lt=job_id)
 
 
