@@ -150,8 +150,10 @@ def _hits(
     }
     hits = []
     for key in dict.fromkeys(session for session, _ in places):
+        if key not in loaded:
+            continue  # deleted meanwhile
         session, originals = loaded[key]
-        for index in (index for one, index in places if one == key):
+        for index in (at for one, at in places if one == key and at in originals):
             original, share = originals[index], as_share(scores[key, index])
             hits.append(SearchHit(session, original, _excerpt(asked, original), share))
     return hits

@@ -17,7 +17,7 @@ from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.imports import jobs
 from threads.models import BodyVectors, MeaningMark, Session
-from threads.search import meaning, word_index
+from threads.search import by_meaning, meaning, word_index
 from threads.search.bodies import BODIES
 from threads.search.by_meaning import relevance, search_by_meaning
 from threads.search.meaning import index, model, question
@@ -265,6 +265,24 @@ def test_vectors_that_are_made_meanwhile_leave_no_message_out(
 
     monkeypatch.setattr(index, "missing", overtaken)
     assert relevance(session, QUESTION) == before
+
+
+def test_what_is_deleted_meanwhile_is_left_out(
+    project: Project, owner: User, monkeypatch: pytest.MonkeyPatch
+):
+    session = make_session(project, LOCKED)
+    make_session(project, QUESTION)
+    nearest = by_meaning.nearest_messages
+
+    def overtaken(*arguments: object, **options: bool) -> object:
+        near, pending = nearest(*arguments, **options)
+        near = iter(list(near))
+        Session.objects.filter(pk=session.pk).update(deleted_at=session.created_at)
+        return near, pending
+
+    monkeypatch.setattr(by_meaning, "nearest_messages", overtaken)
+    (match,) = search_by_meaning(caller(owner), QUESTION).matches
+    assert match.original.parts[0].text == QUESTION
 
 
 def test_nothing_is_asked_of_a_network(
