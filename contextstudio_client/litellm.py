@@ -111,8 +111,10 @@ class ContextStudioCallback(CustomLogger):
         recorded = _Recorded(applied.session_id, applied.message_count, form)
         self._under_way.keep(str(data.get("litellm_call_id")), recorded)
         rewritten = {**data, "messages": applied.messages}
-        if applied.system is not None:
-            rewritten["system"] = applied.system
+        if form == "anthropic":
+            rewritten.pop("system", None)  # it may be left out, as a message may
+            if applied.system is not None:
+                rewritten["system"] = applied.system
         return rewritten
 
     async def async_post_call_success_hook(

@@ -200,6 +200,22 @@ def test_messages_in_anthropics_form_have_their_system_beside_them(
     assert gateway.asked[-1].json["system"]
 
 
+def test_a_system_beside_the_messages_that_an_operation_leaves_out_is_not_sent(
+    gateway: Gateway, studio: Client, name: str
+) -> None:
+    body = {
+        "model": "claude",
+        "max_tokens": 100,
+        "system": "Be brief.",
+        "messages": [{"role": "user", "content": "One"}],
+    }
+    gateway.ask("/v1/messages", body, name).raise_for_status()
+    session = studio.session(external_id=name)
+    session.record("snip", start_idx=0, end_idx=0)
+    gateway.ask("/v1/messages", body, name).raise_for_status()
+    assert "Be brief." not in json.dumps(gateway.asked[-1].json)
+
+
 def test_a_request_without_a_session_passes_as_it_is(
     gateway: Gateway, studio: Client
 ) -> None:
