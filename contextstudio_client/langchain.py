@@ -8,7 +8,7 @@ The agent's own messages stay as they are. Needs the extra `contextstudio_client
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
@@ -68,7 +68,9 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
         try:
             with client.session(self._ids.get(name), **self._new(name)) as session:
                 applied = session.apply(
-                    given, model=_model(request), tools=_tools(request)
+                    [one.form for one in given],
+                    model=_model(request),
+                    tools=_tools(request),
                 )
         except StudioError as error:
             self._fails(name, error)
@@ -93,7 +95,9 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
                 self._ids.get(name), **self._new(name)
             ) as session:
                 applied = await session.apply(
-                    given, model=_model(request), tools=_tools(request)
+                    [one.form for one in given],
+                    model=_model(request),
+                    tools=_tools(request),
                 )
         except StudioError as error:
             self._fails(name, error)
@@ -161,10 +165,23 @@ def _tools(request: ModelRequest[Any]) -> list[JSON]:
     return [convert_to_openai_tool(tool) for tool in request.tools]
 
 
-def _written(request: ModelRequest[Any]) -> list[JSON]:
+class _Written(NamedTuple):
+    """A message of a call in OpenAI's form."""
+
+    form: JSON
+    own: AnyMessage | None
+    """The agent's own object, where it is this message and no more."""
+
+
+def _written(request: ModelRequest[Any]) -> list[_Written]:
     """The messages of a call in OpenAI's form, the system's first."""
     system = [] if request.system_message is None else [request.system_message]
-    return _in_openai_form([*system, *request.messages])
+    written: list[_Written] = []
+    for message in [*system, *request.messages]:
+        forms = _in_openai_form([message])  # several, where results stand beside words
+        own = message if len(forms) == 1 else None
+        written += [_Written(form, own) for form in forms]
+    return written
 
 
 def _in_openai_form(messages: Sequence[BaseMessage]) -> list[JSON]:
@@ -173,20 +190,17 @@ def _in_openai_form(messages: Sequence[BaseMessage]) -> list[JSON]:
 
 
 def _rewritten(
-    request: ModelRequest[Any], given: Sequence[JSON], applied: Applied
+    request: ModelRequest[Any], given: Sequence[_Written], applied: Applied
 ) -> ModelRequest[Any]:
     """The call with what is shown; a message that wasn't touched is the agent's own object."""
-    system = [] if request.system_message is None else [request.system_message]
-    own = iter(zip(given, [*system, *request.messages], strict=True))
-    rest = list(own)
+    rest = list(given)
     messages: list[AnyMessage] = []
     for shown in applied.messages:
-        found = next((n for n, (form, _) in enumerate(rest) if form == shown), None)
-        if found is None:
-            messages += convert_to_messages([shown])
-        else:
-            messages.append(rest[found][1])
+        found = next((n for n, one in enumerate(rest) if one.form == shown), None)
+        own = None if found is None else rest[found].own
+        if found is not None:
             del rest[: found + 1]
+        messages += convert_to_messages([shown]) if own is None else [own]
     first = messages[0] if messages else None
     if isinstance(first, SystemMessage):
         return request.override(system_message=first, messages=messages[1:])

@@ -149,6 +149,22 @@ def test_an_operation_is_in_the_next_call_and_the_agent_keeps_its_messages(
     assert session.info().message_count == 7
 
 
+def test_a_message_that_is_several_in_openais_form_is_sent_as_these(
+    talking: Talking, studio: Client
+) -> None:
+    talk = talking()
+    talk.say("Count them.")
+    result = {"type": "tool_result", "tool_use_id": "call_1", "content": "14 boats"}
+    words = {"type": "text", "text": "And yesterday?"}
+    talk.messages[2:] = [HumanMessage([result, words])]
+    talk.say("Thanks.")
+    held = studio.session(external_id=talk.thread_id).messages()
+    assert "14 boats" in [one.content for one in held]
+    sent = [one.text for one in talk.model.sent[-1]]
+    assert sent.count("14 boats") == 1
+    assert sent.count("And yesterday?") == 1
+
+
 @pytest.mark.parametrize("tools", [[count_boats], [count_boats, recall]])
 def test_an_agent_is_told_of_recall_where_it_has_the_tool(
     talking: Talking, studio: Client, tools: list[Any]
