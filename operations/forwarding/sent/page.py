@@ -50,6 +50,8 @@ class Comparison:
     """Whether the tools are what differs first."""
     operations: Sequence[tuple[str, str]]
     """Key and name of the operations recorded between the two, the newest first."""
+    more: int
+    """How many of them are not named."""
 
 
 @require_safe
@@ -150,4 +152,5 @@ def _comparison(
         first=named(load_thread(session), piece.keys) if piece else (),
         is_tools=piece is not None and piece.kind == SentPiece.Kind.TOOLS,
         operations=between[::-1][:MOST_ENTRIES],
+        more=max(0, len(between) - MOST_ENTRIES),
     )
