@@ -75,10 +75,13 @@ def route_of(method: str, raw_path: bytes, headers: Mapping[bytes, bytes]) -> Ro
             unquote_to_bytes(name).decode("utf-8", "replace"),
             f"/{rest}",
         )
-    segments = unquote_to_bytes(path).replace(b"\\", b"/").split(b"/")[1:]
+    spelled_out = unquote_to_bytes(path)
+    segments = spelled_out.replace(b"\\", b"/").split(b"/")[1:]
     if {b"", b".", b".."} & set(segments[:-1]) or segments[-1] in (b".", b".."):
         raise Invalid("This path can't be forwarded.", at=["path"])
-    route = _route(method, path, headers)
+    # A provider may take it for a conversation's however it is spelled: redactions hold there too.
+    address = spelled_out.decode("utf-8", "replace").rstrip("/")
+    route = _route(method, path, address, headers)
     return _with_session(route, external_id)
 
 
@@ -94,21 +97,24 @@ def _with_session(route: Route, external_id: str | None) -> Route:
     )
 
 
-def _route(method: str, path: str, headers: Mapping[bytes, bytes]) -> Route:
-    if method == "POST" and (known := _CONVERSATIONS.get(path)):
+def _route(
+    method: str, path: str, address: str, headers: Mapping[bytes, bytes]
+) -> Route:
+    """The route of a path; `address` is the same without escapes and without a slash at its end."""
+    if method == "POST" and (known := _CONVERSATIONS.get(address)):
         provider, kind, form = known
         return Route(provider=provider, path=path, kind=kind, form=form)
-    _, _, verb = path.rpartition(":")
-    is_gemini = not path.startswith("/v1/") or verb in _GEMINI
+    _, _, verb = address.rpartition(":")
+    is_gemini = not f"{address}/".startswith("/v1/") or verb in _GEMINI
     if is_gemini or any(name.startswith(b"x-goog-") for name in headers):
-        return _gemini(method, path)
-    is_anthropic = path.startswith("/v1/messages") or b"anthropic-version" in headers
+        return _gemini(method, path, address)
+    is_anthropic = address.startswith("/v1/messages") or b"anthropic-version" in headers
     provider = WireProvider.ANTHROPIC if is_anthropic else WireProvider.OPENAI
     return Route(provider=provider, path=path)
 
 
-def _gemini(method: str, path: str) -> Route:
-    model, _, verb = path.rpartition(":")
+def _gemini(method: str, path: str, address: str) -> Route:
+    model, _, verb = address.rpartition(":")
     kind = _GEMINI.get(verb) if method == "POST" and "/models/" in model else None
     if kind is None:
         return Route(provider=WireProvider.GEMINI, path=path)

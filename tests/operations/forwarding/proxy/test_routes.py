@@ -1,0 +1,32 @@
+"""Which requests hold a conversation, however their address is spelled."""
+
+import pytest
+
+from operations.forwarding.proxy.routes import RequestKind, route_of
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("/v1/chat/completions", "openai"),
+        ("/v1/chat/completions/", "openai"),
+        ("/v1/chat%2Fcompletions", "openai"),
+        ("/s/boats/v1/responses/", "openai-responses"),
+        ("/v1/%6dessages", "anthropic"),
+        ("/v1beta/models/gemini-2.5-pro%3AgenerateContent", "gemini"),
+        ("/v1beta/models/gemini-2.5-pro:streamGenerateContent/", "gemini"),
+    ],
+)
+def test_a_conversation_is_one_however_its_address_is_spelled(
+    path: str, form: str
+) -> None:
+    route = route_of("POST", path.encode(), {})
+    assert (route.form, route.kind) == (form, RequestKind.REPLY)
+    assert path.endswith(route.path)
+    assert route.model in ("", "gemini-2.5-pro")
+
+
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/models", "/v1/models/"])
+def test_whatever_else_passes_as_it_is(path: str) -> None:
+    route = route_of("GET", path.encode(), {})
+    assert (route.path, route.kind) == (path, RequestKind.OTHER)
