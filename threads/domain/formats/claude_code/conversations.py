@@ -68,10 +68,13 @@ def _conversations(
 
     A branch is named after the first message that only it has.
     """
-    branches, shared = index.branches.of(0), _branches(index)
+    branches = index.branches.of(0)
+    able = _able(branches)
+    shared = _branches(index, able)
     told = frozenset({0, *shared})
     names = {0: index.external_id(0, stem)}
-    yield ConversationPlan(0, told=told), names[0], "", _caller(index, 0, stem)
+    thread = ConversationPlan(0, told=told, left=len(able) - len(shared))
+    yield thread, names[0], "", _caller(index, 0, stem)
     for number in sorted(shared):
         branch, parent = branches[number], None
         names[number] = names[0] and f"{names[0]}/branch-{_id_of(index, branch.first)}"
@@ -99,17 +102,22 @@ def _caller(index: SessionIndex, group: int, stem: str) -> Parent | None:
     )
 
 
-def _branches(index: SessionIndex) -> dict[int, int]:
-    """The branches with most answers that left the thread or one another.
-
-    With how many messages each shares with what it left: all together `MOST_SHARED`.
-    """
-    branches = index.branches.of(0)
+def _able(branches: list[GraphBranch]) -> set[int]:
+    """The conversations that left the thread or one another."""
     able = {0}
     for number, branch in enumerate(branches):
         if branch.parent in able and branch.is_conversation:
             able.add(number)
-    best = sorted(able - {0}, key=lambda number: (-branches[number].answers, number))
+    return able - {0}
+
+
+def _branches(index: SessionIndex, able: set[int]) -> dict[int, int]:
+    """Of the branches that are conversations those with most answers.
+
+    With how many messages each shares with what it left: all together `MOST_SHARED`.
+    """
+    branches = index.branches.of(0)
+    best = sorted(able, key=lambda number: (-branches[number].answers, number))
     chosen: dict[int, int] = {}
     for number in best[:BRANCHES]:
         shared = _shared(index, _chain(branches, number))

@@ -41,6 +41,8 @@ class ConversationPlan(NamedTuple):
     path: tuple[int, ...] = (0,)
     told: frozenset[int] = frozenset()
     """The branches of the group that are conversations; what lies on others are events."""
+    left: int = 0
+    """How many others are conversations too, beyond the bounds of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,9 @@ class SessionItems:
             index = self.index or SessionIndex(file)
             is_thread = self.plan.group == 0 and len(self.plan.path) == 1
             self.warnings.extend(index.warnings if is_thread else ())
+            if self.plan.left:
+                words = f"Not all branches became sessions: {self.plan.left:,} more are events."
+                self.warnings.append(Warning("branches_left", words))
             yield from _ConversationReader(index, self.plan, self.warnings).items()
 
 

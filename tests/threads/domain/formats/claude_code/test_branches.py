@@ -172,6 +172,9 @@ def test_the_branches_with_most_answers_are_told_where_there_are_too_many(
 
     assert branch.external_id == f"{SESSION}/branch-u7"
     assert events(thread) == ["branch/user", "branch/assistant"]
+    (left,) = thread.warnings
+    assert left.code == "branches_left" and "1 more" in left.message
+    assert not branch.warnings
 
 
 # Sub-agents
