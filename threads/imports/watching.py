@@ -61,7 +61,7 @@ class Watcher:
         for path in sorted(self.folder.rglob(f"*{SUFFIX}")):
             if self._main_of(path) != path:
                 continue
-            if time.time() - path.stat().st_mtime < QUIET_SECONDS:
+            if time.time() - _changed_at(path) < QUIET_SECONDS:
                 self.changed([path])
             else:
                 self._import(path)
@@ -114,7 +114,10 @@ class Watcher:
             return
         try:
             recorded = self._take(sizes, hold_back=hold_back)
-        except DomainError:
+        except (
+            FileNotFoundError,
+            DomainError,
+        ):  # the one taken away since it was measured
             return
         if not hold_back:
             self._sizes.update(sizes)
@@ -151,6 +154,14 @@ class Watcher:
     def _write_report(self) -> None:
         if self.row is not None:
             write_report(self.row)
+
+
+def _changed_at(path: Path) -> float:
+    """When a file changed last, in seconds; 0 of one that is gone."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0
 
 
 def _written(path: Path) -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils.module_loading import import_string
 
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
@@ -251,3 +252,23 @@ def test_a_run_that_follows_shows_what_one_that_was_killed_had_staged(
     again.begin()
     assert texts("a") == ["go", "yes", "on"]
     assert not Session.objects.exclude(staged_by=None).exists()
+
+
+def test_a_file_that_is_taken_away_meanwhile_stops_nothing(
+    watcher: Watcher, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = write(folder / "a.jsonl", asks("Hi."))
+    write(folder / "b.jsonl", asks("Hi."))
+    measure = "threads.imports.watching._written"
+    written = import_string(measure)
+
+    def take_away(path: Path) -> int:
+        size: int = written(path)
+        if path == gone:
+            path.unlink()
+        return size
+
+    monkeypatch.setattr(measure, take_away)
+    watcher.begin()
+    assert texts("b") == ["Hi."]
+    assert not Session.objects.filter(external_id="a").exists()
