@@ -10,6 +10,7 @@ from .form import Call, JSONObject, Members, Stripper, ToolForm
 
 _DECLARED = "functionDeclarations"
 _SIGNATURE = "thoughtSignature"
+_CALLING = ("functionCallingConfig", "function_calling_config")
 
 
 class GeminiStripper(Stripper):
@@ -73,9 +74,12 @@ class GeminiTools(ToolForm):
         return dump([{_DECLARED: [*declared, *self.definitions(tools)]}])
 
     def without_calls(self, value: JSONObject) -> tuple[str, bytes]:
-        given = value.get("toolConfig") or {}
-        config = given | {"functionCallingConfig": {"mode": "NONE"}}
-        return "toolConfig", dump(config)
+        """The client's settings stay but for that; a name stands in one spelling or the other."""
+        member = "tool_config" if "tool_config" in value else "toolConfig"
+        given = value.get(member)
+        kept = given.items() if isinstance(given, dict) else ()
+        config = {name: one for name, one in kept if name not in _CALLING}
+        return member, dump(config | {_CALLING[0]: {"mode": "NONE"}})
 
     def calls(self, said: Sequence[JSONObject]) -> list[Call]:
         return [

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from operations.forwarding.proxy.tools.gemini import GeminiTools
 from operations.forwarding.proxy.tools.offering import MOST_ROUNDS
 
 from .conftest import Proxy
@@ -132,6 +133,31 @@ def ask(proxy: Proxy, *messages: Any, offered: str = "context", **body: Any) -> 
         headers=proxy.headers | {"X-ContextStudio-Tools": offered},
         timeout=60,
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ({}, {"toolConfig": {}}),
+        ({"toolConfig": "none"}, {"toolConfig": {}}),
+        (
+            {"toolConfig": {"retrievalConfig": {}, "functionCallingConfig": {}}},
+            {"toolConfig": {"retrievalConfig": {}}},
+        ),
+        (
+            {"tool_config": {"function_calling_config": {"mode": "ANY"}}},
+            {"tool_config": {}},
+        ),
+    ],
+)
+def test_calls_are_forbidden_beside_whatever_settings_a_client_of_gemini_has(
+    given: dict[str, Any], asked: dict[str, Any]
+) -> None:
+    name, value = GeminiTools().without_calls(given)
+    calling = {"functionCallingConfig": {"mode": "NONE"}}
+    assert {name: json.loads(value)} == {
+        member: kept | calling for member, kept in asked.items()
+    }
 
 
 def test_a_header_chooses_tools_for_one_request(proxy: Proxy) -> None:
