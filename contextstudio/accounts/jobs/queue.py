@@ -7,7 +7,7 @@ for a sweep finds what nobody was woken for.
 import logging
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -107,12 +107,6 @@ def leaves_something(job: Job) -> bool:
     return kind is not None and kind.take_back is not None
 
 
-def queue_of(name: str) -> str:
-    """The queue of a kind; the usual one of a kind that is registered no more."""
-    kind = _kinds.get(name)
-    return kind.queue if kind else DEFAULT_QUEUE
-
-
 def kind_of(name: str) -> JobKind:
     """The kind of this name. Raises LookupError where no app has registered it."""
     return _kinds[name]
@@ -155,6 +149,14 @@ def due_jobs(now: datetime) -> QuerySet[Job]:
     waiting = Q(status=Status.QUEUED, run_after__lte=now)
     abandoned = Q(status=Status.RUNNING, lease_until__lt=now)
     return Job.objects.filter(waiting | abandoned).order_by("run_after", "pk")
+
+
+def due_by_queue(now: datetime) -> Iterator[tuple[str, QuerySet[Job]]]:
+    """The due jobs of each queue; a kind that is registered no more has the usual one."""
+    due = due_jobs(now)
+    kinds = [name for name, kind in _kinds.items() if kind.queue == PROVIDER_QUEUE]
+    yield DEFAULT_QUEUE, due.exclude(kind__in=kinds)
+    yield PROVIDER_QUEUE, due.filter(kind__in=kinds)
 
 
 def claim(job_id: uuid.UUID | None = None) -> Job | None:

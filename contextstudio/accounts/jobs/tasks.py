@@ -55,11 +55,11 @@ def stop_sweeping(**_: Any) -> None:
 
 
 def sweep() -> None:
-    """Send a message for each due job, at most one a minute."""
-    due = queue.due_jobs(timezone.now()).values_list("pk", "kind")
-    for job_id, kind in due[:_MOST_AT_ONCE]:
-        if cache.add(f"woken.{job_id}", 1, _SECONDS_BETWEEN_WAKINGS):
-            queue.send(job_id, queue.queue_of(kind))
+    """Send a message for each due job, at most one a minute. No queue waits for another."""
+    for name, due in queue.due_by_queue(timezone.now()):
+        for job_id in due.values_list("pk", flat=True)[:_MOST_AT_ONCE]:
+            if cache.add(f"woken.{job_id}", 1, _SECONDS_BETWEEN_WAKINGS):
+                queue.send(job_id, name)
 
 
 def _sweep() -> None:

@@ -78,6 +78,20 @@ def test_a_job_of_a_kind_that_is_no_more_keeps_the_sweep_from_no_other(
     assert [ids for _, ids, _ in sent] == [[str(gone.pk)], [str(job.pk)]]
 
 
+def test_jobs_that_wait_for_providers_keep_the_sweep_from_no_other(
+    job: Job, sent: list[Message], project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "_MOST_AT_ONCE", 1)
+    other = Job.objects.create(project=project, kind="gone", actor="system")
+    sent.clear()
+    tasks.sweep()
+    tasks.sweep()
+    assert sorted((name, ids) for _, ids, name in sent) == [
+        ("default", [str(other.pk)]),
+        ("provider", [str(job.pk)]),
+    ]
+
+
 def test_a_job_whose_message_was_lost_is_found_by_the_sweep_once_a_minute(
     job: Job, sent: list[Message]
 ) -> None:
