@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.forwarding.upstreams.services import WireProvider
@@ -120,7 +120,7 @@ def _gemini(method: str, path: str, address: str) -> Route:
         return Route(provider=WireProvider.GEMINI, path=path)
     return Route(
         provider=WireProvider.GEMINI,
-        path=path,
+        path=quote(address, safe="/:@,;=+-._~"),  # in which another model can be put
         kind=kind,
         form="gemini",
         model=model.rpartition("/models/")[2],

@@ -22,8 +22,11 @@ def test_a_conversation_is_one_however_its_address_is_spelled(
 ) -> None:
     route = route_of("POST", path.encode(), {})
     assert (route.form, route.kind) == (form, RequestKind.REPLY)
-    assert path.endswith(route.path)
-    assert route.model in ("", "gemini-2.5-pro")
+    if form != "gemini":
+        assert path.endswith(route.path)
+        return
+    assert route.model == "gemini-2.5-pro"
+    assert f"/models/{route.model}:" in route.path
 
 
 @pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/models", "/v1/models/"])
