@@ -269,7 +269,9 @@ def test_a_broken_line_is_told_by_its_number_and_the_rest_is_read() -> None:
     assert [warning.line for warning in transcript.warnings] == [2, 4]
     assert events(items) == ["unreadable", "unreadable"]
     assert spoken(items) == [("user", "Hi"), ("assistant", "Ho")]
-    assert other.warnings[0].message.startswith("Line 2, role: A message's role is one")
+    assert other.warnings[0].message.startswith(
+        "Line 2, role: A message's role must be one"
+    )
     assert events(others) == ["unreadable/response_item/message"]
     for nameless in ("function_call", "custom_tool_call"):
         transcript, items = read(said("user", "Hi"), item(nameless, call_id="c"))
