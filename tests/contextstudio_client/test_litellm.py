@@ -183,16 +183,18 @@ def test_a_reply_with_a_tool_call_is_recorded_as_the_client_sends_it_again(
     assert roles == ["user", "assistant", "tool", "assistant"]
 
 
+IN_ANTHROPICS_FORM = {
+    "model": "claude",
+    "max_tokens": 100,
+    "system": "Be brief.",
+    "messages": [{"role": "user", "content": "One"}],
+}
+
+
 def test_messages_in_anthropics_form_have_their_system_beside_them(
     gateway: Gateway, studio: Client, name: str
 ) -> None:
-    body = {
-        "model": "claude",
-        "max_tokens": 100,
-        "system": "Be brief.",
-        "messages": [{"role": "user", "content": "One"}],
-    }
-    answer = gateway.ask("/v1/messages", body, name)
+    answer = gateway.ask("/v1/messages", IN_ANTHROPICS_FORM, name)
     assert answer.status_code == 200, answer.text
     session = studio.session(external_id=name)
     roles = [one.role for one in session.messages()]
@@ -203,16 +205,10 @@ def test_messages_in_anthropics_form_have_their_system_beside_them(
 def test_a_system_beside_the_messages_that_an_operation_leaves_out_is_not_sent(
     gateway: Gateway, studio: Client, name: str
 ) -> None:
-    body = {
-        "model": "claude",
-        "max_tokens": 100,
-        "system": "Be brief.",
-        "messages": [{"role": "user", "content": "One"}],
-    }
-    gateway.ask("/v1/messages", body, name).raise_for_status()
+    gateway.ask("/v1/messages", IN_ANTHROPICS_FORM, name).raise_for_status()
     session = studio.session(external_id=name)
     session.record("snip", start_idx=0, end_idx=0)
-    gateway.ask("/v1/messages", body, name).raise_for_status()
+    gateway.ask("/v1/messages", IN_ANTHROPICS_FORM, name).raise_for_status()
     assert "Be brief." not in json.dumps(gateway.asked[-1].json)
 
 

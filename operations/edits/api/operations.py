@@ -104,7 +104,7 @@ def undo(
     request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
     """Undo the caller's newest entry; a bundle is undone as a whole."""
-    return _done(request, own_entries.undo, session_id, head=_head_of(body))
+    return _done(request, own_entries.undo, session_id, body=body)
 
 
 @_recording("/sessions/{uuid:session_id}/redo", "operations_api_redo")
@@ -112,7 +112,7 @@ def redo(
     request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
     """Bring back what the caller undid last."""
-    return _done(request, own_entries.redo, session_id, head=_head_of(body))
+    return _done(request, own_entries.redo, session_id, body=body)
 
 
 @_recording("/operations/{uuid:operation_id}/toggle", "operations_api_toggle")
@@ -121,7 +121,7 @@ def toggle(
 ) -> dict[str, Any]:
     """Switch an operation on or off."""
     act = Act.ON if body.active else Act.OFF
-    return _done(request, services.switch, operation_id, act, head=body.expected_head)
+    return _done(request, services.switch, operation_id, act, body=body)
 
 
 @router.get(
@@ -157,8 +157,7 @@ def revert(
     request: HttpRequest, operation_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
     """Revert an operation."""
-    head = _head_of(body)
-    return _done(request, services.switch, operation_id, Act.REVERT, head=head)
+    return _done(request, services.switch, operation_id, Act.REVERT, body=body)
 
 
 @_recording("/operations/{uuid:operation_id}/accept", "operations_api_accept")
@@ -166,8 +165,7 @@ def accept(
     request: HttpRequest, operation_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
     """Accept a proposed operation, so that it applies."""
-    head = _head_of(body)
-    return _done(request, services.switch, operation_id, Act.ACCEPT, head=head)
+    return _done(request, services.switch, operation_id, Act.ACCEPT, body=body)
 
 
 @_recording("/operations/{uuid:operation_id}/reject", "operations_api_reject")
@@ -175,8 +173,7 @@ def reject(
     request: HttpRequest, operation_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
     """Reject a proposed operation."""
-    head = _head_of(body)
-    return _done(request, services.switch, operation_id, Act.REJECT, head=head)
+    return _done(request, services.switch, operation_id, Act.REJECT, body=body)
 
 
 @_recording("/operations/{uuid:operation_id}/amend", "operations_api_amend")
@@ -184,8 +181,7 @@ def amend(
     request: HttpRequest, operation_id: uuid.UUID, body: AmendArguments
 ) -> dict[str, Any]:
     """Give an operation new words or a new condition."""
-    head = body.expected_head
-    return _done(request, services.amend, operation_id, body.amended, head=head)
+    return _done(request, services.amend, operation_id, body.amended, body=body)
 
 
 @router.post(
@@ -213,9 +209,7 @@ def toggle_bundle(
 ) -> dict[str, Any]:
     """Switch the operations of a bundle on or off."""
     act = Act.ON if body.active else Act.OFF
-    return _done(
-        request, services.switch_bundle, bundle_id, act, head=body.expected_head
-    )
+    return _done(request, services.switch_bundle, bundle_id, act, body=body)
 
 
 @_recording("/bundles/{uuid:bundle_id}/revert", "operations_api_revert_bundle")
@@ -223,8 +217,7 @@ def revert_bundle(
     request: HttpRequest, bundle_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
     """Revert a bundle."""
-    head = _head_of(body)
-    return _done(request, services.switch_bundle, bundle_id, Act.REVERT, head=head)
+    return _done(request, services.switch_bundle, bundle_id, Act.REVERT, body=body)
 
 
 @_recording("/bundles/{uuid:bundle_id}/accept", "operations_api_accept_bundle")
@@ -232,13 +225,13 @@ def accept_bundle(
     request: HttpRequest, bundle_id: uuid.UUID, body: AcceptIn | None = None
 ) -> dict[str, Any]:
     """Accept the proposed operations of a bundle: all or none, unless `skip_conflicts` is set."""
-    head, skips = (body.expected_head, body.skip_conflicts) if body else (None, False)
+    skips = body is not None and body.skip_conflicts
     return _done(
         request,
         services.switch_bundle,
         bundle_id,
         Act.ACCEPT,
-        head=head,
+        body=body,
         skip_conflicts=skips,
     )
 
@@ -248,8 +241,7 @@ def reject_bundle(
     request: HttpRequest, bundle_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
     """Reject the proposed operations of a bundle."""
-    head = _head_of(body)
-    return _done(request, services.switch_bundle, bundle_id, Act.REJECT, head=head)
+    return _done(request, services.switch_bundle, bundle_id, Act.REJECT, body=body)
 
 
 @router.post(
@@ -280,12 +272,12 @@ def commit(
     request: HttpRequest, session_id: uuid.UUID, body: AcceptIn | None = None
 ) -> dict[str, Any]:
     """Apply all that the caller has staged: all or none, with one entry of the log."""
-    head, skips = (body.expected_head, body.skip_conflicts) if body else (None, False)
+    skips = body is not None and body.skip_conflicts
     return _done(
         request,
         own_entries.commit,
         session_id,
-        head=head,
+        body=body,
         skip_conflicts=skips,
     )
 
@@ -299,7 +291,7 @@ def discard(
     request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
     """Discard all that the caller has staged."""
-    return _done(request, own_entries.discard, session_id, head=_head_of(body))
+    return _done(request, own_entries.discard, session_id, body=body)
 
 
 @router.get(
@@ -320,18 +312,15 @@ def staged(
     return json_response(present_staged(session, keys, found, load_history(session)))
 
 
-def _head_of(body: HeadIn | None) -> int | None:
-    return body.expected_head if body else None
-
-
 def _done(
     request: HttpRequest,
     service: Callable[..., LogTransaction],
     *arguments: Any,
-    head: int | None = None,
+    body: HeadIn | AmendArguments | None,
     **options: bool,
 ) -> dict[str, Any]:
     """What a service recorded for the caller, at the head that they expect."""
+    head = body.expected_head if body else None
     transaction = service(
         caller_of(request),
         *arguments,

@@ -13,6 +13,7 @@ from contextstudio.accounts.selectors import caller_of_user, project_named
 from contextstudio.accounts.services import owner_of
 from threads import imports
 from threads.imports import cleaning
+from threads.imports.reports import shown_import
 from threads.imports.upload import Keep, keep_folder, keep_upload
 
 
@@ -47,8 +48,7 @@ class Command(BaseCommand):
         for warning in imported.warnings:
             line = f"line {warning.line}: " if warning.line else ""
             self.stderr.write(f"{line}{warning.message}")
-        counted = sum(imported.row.report["codes"].values())
-        if more := counted - len(imported.warnings):
+        if more := shown_import(imported.row).more_warnings:
             self.stderr.write(f"And {more:,} more like these.")
         for session in imported.sessions:
             self.stdout.write(str(session.pk))
