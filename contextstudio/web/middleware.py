@@ -38,15 +38,13 @@ class RefusalMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Let the view answer; a wrong method at the API is said as everything it refuses."""
+        """Let the view answer; a wrong method, at which Django says nothing, is said here."""
         response = self.get_response(request)
-        if response.status_code == 405 and request.path.startswith("/api/"):
-            allowed = response.headers["Allow"]
-            sentence = f"{request.method} is not allowed here; {allowed} is."
-            answer = problem_response(errors.MethodNotAllowed(sentence))
-            answer["Allow"] = allowed
-            return answer
-        return response
+        return (
+            _wrong_method(request, response)
+            if response.status_code == 405
+            else response
+        )
 
     def process_exception(
         self, request: HttpRequest, exception: Exception
@@ -62,10 +60,27 @@ class RefusalMiddleware:
         is_page = not request.headers.get("HX-Request")
         if is_page and request.method in ("GET", "HEAD"):
             return redirect(f"/sign-in?{urlencode({'next': request.get_full_path()})}")
-        text = "Sign in first."
-        answer = HttpResponse(text, status=401, content_type="text/plain")
+        if is_page:
+            sentence = "Sign in, then go back and repeat the step."
+            answer = refusal(request, exception.status, sentence, title="Signed out")
+        else:
+            text = "Sign in first."
+            answer = HttpResponse(text, status=401, content_type="text/plain")
         answer["WWW-Authenticate"] = "Bearer"
         return answer
+
+
+def _wrong_method(request: HttpRequest, response: HttpResponseBase) -> HttpResponse:
+    """A problem document at the API, else a page: who types or reloads such an address sees it."""
+    allowed = response.headers["Allow"]
+    if request.path.startswith("/api/"):
+        sentence = f"{request.method} is not allowed here; {allowed} is."
+        answer = problem_response(errors.MethodNotAllowed(sentence))
+    else:
+        sentence = "This address is for forms and scripts; there is nothing to see."
+        answer = refusal(request, response.status_code, sentence, title="Not a page")
+    answer["Allow"] = allowed
+    return answer
 
 
 def refusal(

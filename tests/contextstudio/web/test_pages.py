@@ -136,3 +136,22 @@ def test_what_is_no_report_is_refused(client: Client, body: bytes) -> None:
 def test_a_report_that_is_none_is_refused(client: Client) -> None:
     assert client.post("/csp-report", "{", "application/csp-report").status_code == 400
     assert client.get("/csp-report").status_code == 405
+
+
+@pytest.mark.parametrize("path", ["/sign-out", "/sessions/import"])
+def test_an_address_that_is_only_posted_to_says_so_on_a_page(
+    client: Client, path: str
+) -> None:
+    answer = client.get(path)
+    assert (answer.status_code, answer["Allow"]) == (405, "POST")
+    assert "<h1>Not a page</h1>" in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_form_that_is_sent_after_signing_out_is_answered_by_a_page(
+    client: Client,
+) -> None:
+    answer = client.post("/settings/keys/", {"name": "one"})
+    assert answer.status_code == 401
+    assert "<h1>Signed out</h1>" in answer.content.decode()
+    assert 'href="/"' in answer.content.decode()
