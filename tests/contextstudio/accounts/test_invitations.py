@@ -1,5 +1,6 @@
 """Invitations: a link that makes one account, or lets one person join, by a button."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -165,6 +166,8 @@ def test_the_page_shows_a_link_once_and_withdraws_it(
     assert "Night shift" in again
     assert address not in again
     assert client.post(f"{path}invite", {"role": "king"}).status_code == 422
+    for form in re.findall(r'<form[^>]* method="post"[^>]*>', answer.content.decode()):
+        assert f'action="{path}' in form or 'action="/sign-out"' in form, form
     pk = Invitation.objects.get().pk
     assert client.post(f"{path}invitations/{pk}/withdraw").status_code == 302
     assert Client().get(address).status_code == 410
