@@ -18,8 +18,14 @@ from contextstudio.accounts.domain.errors import (
 )
 from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.keys.services import change_key, create_key, rotate_key
-from contextstudio.accounts.models import ApiKey, AuditEntry, Project, User
-from contextstudio.accounts.selectors import caller_of_key, find_key
+from contextstudio.accounts.models import (
+    ApiKey,
+    AuditEntry,
+    KeyRequest,
+    Project,
+    User,
+)
+from contextstudio.accounts.selectors import REQUESTS_SHOWN, caller_of_key, find_key
 from tests.people import caller, key_of
 
 SOON = timedelta(hours=1)
@@ -179,9 +185,12 @@ def test_the_page_of_a_rotation_shows_the_new_secret_once(
 ) -> None:
     client.force_login(owner)
     until = (timezone.now() + SOON).strftime("%Y-%m-%dT%H:%M")
+    one = {"key": row, "at": timezone.now(), "method": "GET", "status": 200}
+    KeyRequest.objects.bulk_create(KeyRequest(**one) for _ in range(REQUESTS_SHOWN))
     path = f"/settings/keys/{row.pk}/"
     answer = client.post(f"{path}rotate", {"old_until": until})
     text = answer.context["new_key"].text
+    assert f'href="{path}?before=' in answer.content.decode()
     assert text in answer.content.decode()
     assert answer["Cache-Control"] == "private, no-store"
     assert find_key(text) is not None
