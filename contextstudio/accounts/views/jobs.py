@@ -60,12 +60,13 @@ def jobs(request: HttpRequest) -> HttpResponse:
     caller = caller_of(request)
     status = request.GET.get("status", "")
     chosen = status if status in Job.Status else None
-    cursor = request.GET.get("cursor")
+    cursor = request.GET.get("cursor", "")
     found = list_jobs(caller, status=chosen, cursor=cursor, limit=SHOWN)
     subjects = subjects_of(found.items)
     context = {
         "jobs": [_shown(caller, job, subjects.get(job.pk, "")) for job in found.items],
         "status": chosen or "",
+        "cursor": cursor,
         "statuses": [(value.value, word) for value, word in _WORDS.items()],
         "next_cursor": found.next_cursor,
         "is_active": any(job.status in _ACTIVE for job in found.items),

@@ -1,0 +1,36 @@
+"""The page of the queue: what it shows again by itself, and what it says was done."""
+
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from contextstudio.accounts.models import Job, Project, User
+from contextstudio.accounts.views import jobs as page
+
+QUEUE = "/settings/jobs/"
+
+
+@pytest.fixture
+def browser(client: Client, owner: User) -> Client:
+    client.force_login(owner)
+    return client
+
+
+def test_a_page_of_older_jobs_stays_that_page_when_it_is_asked_for_again(
+    browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "SHOWN", 1)
+    now = timezone.now()
+    for kind, at in (("newer", now), ("older", now - timedelta(hours=1))):
+        Job.objects.create(project=project, kind=kind, actor="system", created_at=at)
+    first = browser.get(QUEUE).content.decode()
+    (older,) = re.findall(r'href="([^"]*cursor=[^"]*)"', first)
+    shown = browser.get(QUEUE + unescape(older)).content.decode()
+    (again,) = re.findall(r'hx-get="([^"]*)"', shown)
+    rows = browser.get(unescape(again), headers={"HX-Request": "true"})
+    assert "Older" in rows.content.decode()
+    assert "Newer" not in rows.content.decode()
