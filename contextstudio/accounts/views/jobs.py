@@ -29,9 +29,9 @@ _WORDS = {
 }
 _ACTIVE = (Job.Status.QUEUED, Job.Status.RUNNING)
 _VERBS = {
-    "cancel": (queue.request_cancel, "The job is cancelled."),
-    "continue": (queue.go_on, "The job goes on."),
-    "retry": (queue.repeat, "The job starts again."),
+    "cancel": queue.request_cancel,
+    "continue": queue.go_on,
+    "retry": queue.repeat,
 }
 
 
@@ -80,14 +80,23 @@ def act(request: HttpRequest, job_id: uuid.UUID, verb: str) -> HttpResponse:
     """Cancel a job, let one go on that asks, or start one again."""
     if verb not in _VERBS:
         raise NotFound("Nothing like this can be done to a job.")
-    do, sentence = _VERBS[verb]
     job = get_job_to_change(caller_of(request), job_id)
     try:
-        do(job)
-        messages.success(request, sentence)
+        messages.success(request, _told(verb, _VERBS[verb](job)))
     except DomainError as refused:
         messages.error(request, refused.message)
     return redirect("accounts:jobs")
+
+
+def _told(verb: str, job: Job) -> str:
+    """What came of a verb, for a job as it is now."""
+    if verb != "cancel":
+        return "The job goes on." if verb == "continue" else "The job starts again."
+    if job.status == Job.Status.CANCELLED:
+        return "The job is cancelled."
+    if job.status in _ACTIVE:
+        return "The job stops at its next step."
+    return "The job had already ended."
 
 
 def _shown(caller: Caller, job: Job, subject: str) -> ShownJob:

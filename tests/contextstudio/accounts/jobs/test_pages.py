@@ -34,3 +34,21 @@ def test_a_page_of_older_jobs_stays_that_page_when_it_is_asked_for_again(
     rows = browser.get(unescape(again), headers={"HX-Request": "true"})
     assert "Older" in rows.content.decode()
     assert "Newer" not in rows.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("queued", "The job is cancelled."),
+        ("running", "The job stops at its next step."),
+        ("done", "The job had already ended."),
+    ],
+)
+def test_cancelling_says_what_became_of_the_job(
+    browser: Client, project: Project, status: str, said: str
+) -> None:
+    job = Job.objects.create(
+        project=project, kind="canary", actor="system", status=status
+    )
+    answer = browser.post(f"{QUEUE}{job.pk}/cancel", follow=True)
+    assert said in answer.content.decode()
