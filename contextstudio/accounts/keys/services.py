@@ -148,7 +148,8 @@ def change_key(
     key = get_key(caller, key_id)
     if caller.is_agent:
         raise errors.Forbidden("Only a person can change keys.")
-    if key.maker_id != caller.user_id and not scopes <= set(key.scopes):
+    given = with_implied(map(Right, key.scopes))
+    if key.maker_id != caller.user_id and not with_implied(scopes) <= given:
         sentence = "Only the person who made the key can give it more permissions."
         raise errors.Invalid(sentence, at=["scopes"])
     if expires_at != key.expires_at:

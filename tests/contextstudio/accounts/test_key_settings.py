@@ -86,6 +86,9 @@ def test_an_owner_may_narrow_a_key_and_only_its_maker_widens_it(
     assert refused.value.at == ("scopes",)
     assert change_key(caller(owner), row.pk, **narrow).scopes == ["read"]
     assert change_key(caller(editor), row.pk, **wide).scopes == ["read", "edit"]
+    implied = settings_of(row, scopes=frozenset({Right.PROPOSE, Right.OWN_SESSION}))
+    changed = change_key(caller(owner), row.pk, **implied)
+    assert changed.scopes == ["read", "propose", "own_session"]
 
 
 def test_a_key_changes_no_key_and_a_stranger_knows_of_none(
