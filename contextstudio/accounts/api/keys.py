@@ -5,7 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router, Schema, Status
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
@@ -35,7 +35,7 @@ class KeyIn(RequestBody):
     name: str = Field("", max_length=100)
     scopes: list[Right] = [Right.READ, Right.PROPOSE]
     recalls: list[str] = _RECALLS
-    expires_at: datetime | None = None
+    expires_at: AwareDatetime | None = None
     requests_per_minute: int | None = _LIMIT
 
 
@@ -45,14 +45,14 @@ class KeyChange(RequestBody):
     name: str = Field("", max_length=100)
     scopes: list[Right] = []
     recalls: list[str] = _RECALLS
-    expires_at: datetime | None = None
+    expires_at: AwareDatetime | None = None
     requests_per_minute: int | None = _LIMIT
 
 
 class Rotation(RequestBody):
     """How long the present secret keeps working beside the new one."""
 
-    old_until: datetime | None = Field(
+    old_until: AwareDatetime | None = Field(
         None, description="null: it stops working at once."
     )
 

@@ -1,7 +1,7 @@
 """Making, changing, rotating and revoking keys. Every change is recorded for audit."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from django.db import connection, transaction
@@ -234,10 +234,16 @@ def _written(scopes: frozenset[Right]) -> list[str]:
 
 
 def _future(moment: datetime | None, at: str) -> datetime | None:
-    """A moment that is still to come. Raises Invalid."""
-    if moment is not None and moment <= timezone.now():
+    """A moment that is still to come, in UTC. Raises Invalid."""
+    if moment is None:
+        return None
+    try:
+        ends = moment.astimezone(UTC)
+    except OverflowError as error:
+        raise errors.Invalid("This moment is too far away.", at=[at]) from error
+    if ends <= timezone.now():
         raise errors.Invalid("This moment is past.", at=[at])
-    return moment
+    return ends
 
 
 def _limit(requests: int | None) -> int | None:

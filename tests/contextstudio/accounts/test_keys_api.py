@@ -166,3 +166,18 @@ def test_only_its_maker_lets_a_key_recall_from_more_on_its_page(
     assert {one.slug for one in row.recalls.all()} == {"hidden"}
     answer = send(others, "patch", f"{KEYS}/{row.pk}", {"recalls": ["second"]})
     assert answer.json()["at"] == ["recalls"]
+
+
+@pytest.mark.parametrize(
+    "moment", ["2099-01-01T00:00:00", "9999-12-31T23:59:59-12:00", "2001-01-01T00:00Z"]
+)
+def test_a_moment_at_which_no_key_can_end_is_refused_with_its_place(
+    owner: User, project: Project, moment: str
+) -> None:
+    page = signed_in(owner)
+    assert make(page, 422, expires_at=moment)["at"] == ["expires_at"]
+    path = f"{KEYS}/{make(page)['id']}"
+    changed = send(page, "patch", path, {"expires_at": moment})
+    assert (changed.status_code, changed.json()["at"]) == (422, ["expires_at"])
+    rotated = send(page, "post", f"{path}/rotate", {"old_until": moment})
+    assert (rotated.status_code, rotated.json()["at"]) == (422, ["old_until"])
