@@ -4,7 +4,6 @@ import secrets
 from datetime import timedelta
 
 from django.contrib.auth.password_validation import validate_password
-from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
@@ -76,10 +75,6 @@ def accept_with_account(
 ) -> User:
     """Make an account and join with it. Raises NotFound, or Invalid and Conflict with the place."""
     found = _used(token)
-    try:
-        UnicodeUsernameValidator()(username)
-    except ValidationError as error:
-        raise errors.Invalid(" ".join(error.messages), at=["username"]) from error
     user = create_user(username, display_name=display_name)
     try:
         validate_password(password, user)

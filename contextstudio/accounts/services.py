@@ -8,9 +8,10 @@ from ipaddress import ip_address, ip_network
 
 from django.contrib.auth import authenticate
 from django.core import signing
-from django.core.validators import slug_re
+from django.core.exceptions import ValidationError
+from django.core.validators import ProhibitNullCharactersValidator, slug_re
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet, Value
+from django.db.models import F, Model, QuerySet, Value
 from django.db.models.functions import Least
 from django.http import HttpRequest
 from django.utils import timezone
@@ -72,9 +73,23 @@ def unless_taken(what: str, *at: str) -> Iterator[None]:
         raise errors.Conflict(what, at=at) from error
 
 
+def refuse_unfit(model: type[Model], **values: str) -> None:
+    """Raise Invalid with the place where a model's field, or a database, can't hold a value."""
+    for name, value in values.items():
+        try:
+            ProhibitNullCharactersValidator()(value)
+            model._meta.get_field(name).clean(value, None)
+        except ValidationError as error:
+            raise errors.Invalid(" ".join(error.messages), at=[name]) from error
+
+
 @transaction.atomic
 def create_user(username: str, *, display_name: str = "") -> User:
-    """A person without a password, who comes in by a sign-in link. Raises Conflict."""
+    """A person without a password, who comes in by a sign-in link.
+
+    Raises Conflict, or Invalid with the place.
+    """
+    refuse_unfit(User, username=username, display_name=display_name)
     with unless_taken(f"There is a user {username} already.", "username"):
         user = User.objects.create_user(username, display_name=display_name)
     audit("system", "user.create", user.pk)
@@ -88,6 +103,7 @@ def create_project(caller: Caller, *, slug: str, name: str) -> Project:
         raise errors.Forbidden("Only a person can make a project.")
     if not slug_re.fullmatch(slug):
         raise errors.Invalid("A slug has only letters, digits, - and _.", at=["slug"])
+    refuse_unfit(Project, slug=slug, name=name)
     with unless_taken(f"There is a project {slug} already.", "slug"):
         project = Project.objects.create(slug=slug, name=name)
     Membership.objects.create(

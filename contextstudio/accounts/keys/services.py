@@ -13,7 +13,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right, with_implied
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.accounts.selectors import get_key
-from contextstudio.accounts.services import audit
+from contextstudio.accounts.services import audit, refuse_unfit
 from contextstudio.database.best_effort import write_if_free
 
 MOST_REQUESTS = 1_000_000
@@ -50,6 +50,7 @@ def create_key(
         if not one.memberships.filter(user=maker).exists():
             raise errors.NotFound("There is no such project.", at=[at])
     text, prefix = draw_key()
+    refuse_unfit(ApiKey, name=name or prefix)
     key = ApiKey(
         project=project,
         maker=maker,
@@ -155,6 +156,7 @@ def change_key(
     if expires_at != key.expires_at:
         key.expires_at = _future(expires_at, "expires_at")
     key.name = name.strip() or key.prefix
+    refuse_unfit(ApiKey, name=key.name)
     key.scopes = _written(scopes)
     key.requests_per_minute = _limit(requests_per_minute)
     changed = ["name", "scopes", "expires_at", "requests_per_minute"]

@@ -72,6 +72,18 @@ def test_a_person_makes_a_project_and_owns_it(viewer: User, project: Project) ->
     assert again.json()["at"] == ["slug"]
 
 
+def test_a_name_that_no_database_holds_is_refused_with_its_place(
+    owner: User, project: Project
+) -> None:
+    client = signed_in(owner)
+    for path, body in (
+        ("/api/projects", {"slug": "harbour", "name": "a\x00b"}),
+        ("/api/keys", {"project": "demo", "name": "a\x00b"}),
+    ):
+        refused = client.post(path, body, content_type="application/json")
+        assert (refused.status_code, refused.json()["at"]) == (422, ["name"])
+
+
 def test_a_key_makes_no_project(agent: Client) -> None:
     made = agent.post("/api/projects", {"slug": "x"}, content_type="application/json")
     assert made.status_code == 403
