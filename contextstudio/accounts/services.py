@@ -130,7 +130,7 @@ def set_member(
     else:
         given = {"role": role.value}
         Membership.objects.update_or_create(project=project, user=user, defaults=given)
-    if not project.memberships.filter(role=ProjectRole.OWNER).exists():
+    if not _active_owners(project).exists():
         raise errors.Conflict(
             "A project needs an owner.", at=["role"], code="last_owner"
         )
@@ -283,12 +283,16 @@ def give_back(key: str, *, capacity: int) -> None:
 
 
 def owner_of(project: Project) -> User:
-    """The oldest owner of a project, for whom `create_key` acts. Raises NotFound."""
-    owners = project.memberships.filter(role=ProjectRole.OWNER).select_related("user")
+    """The oldest active owner of a project, for whom `create_key` acts. Raises NotFound."""
+    owners = _active_owners(project).select_related("user")
     membership = owners.order_by("pk").first()
     if membership is None:
         raise errors.NotFound("This project has no owner.", at=["project"])
     return membership.user
+
+
+def _active_owners(project: Project) -> QuerySet[Membership]:
+    return project.memberships.filter(role=ProjectRole.OWNER, user__is_active=True)
 
 
 def audit(

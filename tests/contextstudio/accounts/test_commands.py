@@ -78,6 +78,18 @@ def test_a_project_without_an_owner_has_nobody_to_act_for(project: Project) -> N
         printed("create_key", "--project=demo")
 
 
+def test_commands_act_for_an_owner_whose_account_is_active(
+    project: Project, owner: User, stranger: User
+) -> None:
+    set_member(caller(owner), project, stranger, ProjectRole.OWNER)
+    User.objects.filter(pk=owner.pk).update(is_active=False)
+    key = find_key(printed("create_key", "--project=demo").strip())
+    assert key is not None
+    assert key.maker == stranger
+    with pytest.raises(Conflict, match="needs an owner"):
+        set_member(caller(stranger), project, stranger, None)
+
+
 def test_create_user_prints_the_way_in(
     project: Project, owner: User, client: Client
 ) -> None:
@@ -100,26 +112,6 @@ def test_create_user_refuses_a_taken_name_and_an_unknown_project(
     assert not User.objects.filter(username="second").exists()
 
 
-def test_sign_in_link_prints_a_fresh_way_in(owner: User, client: Client) -> None:
-    first, second = (printed("sign_in_link").strip() for _ in range(2))
-    assert client.get(first).status_code == 410
-    assert client.get(second).status_code == 200
-
-
-def test_sign_in_link_makes_the_first_owner(db: None, client: Client) -> None:
-    assert client.post(printed("sign_in_link").strip()).status_code == 302
-    assert Project.objects.get().memberships.get().role == ProjectRole.OWNER
-
-
-def test_create_project_makes_one_for_its_owner(owner: User, stranger: User) -> None:
-    assert printed("create_project", "second", "--owner=stranger") == "second\n"
-    membership = Membership.objects.get(project__slug="second")
-    assert (membership.user, membership.role) == (stranger, ProjectRole.OWNER)
-    with pytest.raises(Invalid, match="letters, digits"):
-        printed("create_project", "a slug")
-    with pytest.raises(NotFound, match="no user nobody"):
-        printed("create_project", "third", "--owner=nobody")
-
 @pytest.mark.parametrize(
     ("arguments", "place"),
     [
@@ -139,6 +131,26 @@ def test_a_name_that_its_field_does_not_hold_is_refused(
         printed(*arguments)
     assert refused.value.at == (place,)
 
+
+def test_sign_in_link_prints_a_fresh_way_in(owner: User, client: Client) -> None:
+    first, second = (printed("sign_in_link").strip() for _ in range(2))
+    assert client.get(first).status_code == 410
+    assert client.get(second).status_code == 200
+
+
+def test_sign_in_link_makes_the_first_owner(db: None, client: Client) -> None:
+    assert client.post(printed("sign_in_link").strip()).status_code == 302
+    assert Project.objects.get().memberships.get().role == ProjectRole.OWNER
+
+
+def test_create_project_makes_one_for_its_owner(owner: User, stranger: User) -> None:
+    assert printed("create_project", "second", "--owner=stranger") == "second\n"
+    membership = Membership.objects.get(project__slug="second")
+    assert (membership.user, membership.role) == (stranger, ProjectRole.OWNER)
+    with pytest.raises(Invalid, match="letters, digits"):
+        printed("create_project", "a slug")
+    with pytest.raises(NotFound, match="no user nobody"):
+        printed("create_project", "third", "--owner=nobody")
 
 
 def test_sign_in_link_needs_somebody(db: None) -> None:
