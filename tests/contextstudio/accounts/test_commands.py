@@ -90,6 +90,14 @@ def test_commands_act_for_an_owner_whose_account_is_active(
         set_member(caller(stranger), project, stranger, None)
 
 
+def test_create_user_makes_nobody_for_a_project_without_an_owner(
+    project: Project,
+) -> None:
+    with pytest.raises(NotFound, match="no owner"):
+        printed("create_user", "second", "--project=demo")
+    assert not User.objects.exists()
+
+
 def test_create_user_prints_the_way_in(
     project: Project, owner: User, client: Client
 ) -> None:

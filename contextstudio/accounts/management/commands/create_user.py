@@ -29,9 +29,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the path of the link. Raises NotFound or Conflict."""
         project = project_named(options["project"]) if options["project"] else None
+        # Looked for first: without one nobody is made who is in no project.
+        owner = caller_of_user(services.owner_of(project)) if project else None
         name = options["display_name"]
         user = services.create_user(options["username"], display_name=name)
-        if project is not None:
-            owner = caller_of_user(services.owner_of(project))
+        if project is not None and owner is not None:
             services.set_member(owner, project, user, ProjectRole(options["role"]))
         self.stdout.write(f"/sign-in/{services.create_sign_in_link(user)}")
