@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.jobs.workers import Workers
 
 
@@ -18,6 +19,9 @@ class Command(BaseCommand):
         parser.add_argument("--threads", type=int, default=2)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        """Do jobs. Raises Invalid without a thread to do them."""
+        if options["threads"] < 1:
+            raise Invalid("--threads takes 1 or more.", at=["threads"])
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())

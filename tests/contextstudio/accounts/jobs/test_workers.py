@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.core.management import call_command
 from django.db import OperationalError, connection
 from django.utils import timezone
 
 from contextstudio.accounts import jobs
+from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.jobs import JobContext, housekeeping, queue
 from contextstudio.accounts.jobs.workers import Workers
 from contextstudio.accounts.models import Job, Project, TokenBucket, User
@@ -181,3 +183,8 @@ def test_the_embedded_server_never_loads_celery() -> None:
         check=False,
     )
     assert done.returncode == 0
+def test_work_refuses_to_wait_without_a_thread() -> None:
+    with pytest.raises(Invalid, match="1 or more"):
+        call_command("work", "--threads", "0")
+
+
