@@ -1,5 +1,6 @@
 """Removing what has expired, once an hour."""
 
+import logging
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -16,6 +17,8 @@ from contextstudio.accounts.models import (
     TokenBucket,
 )
 
+logger = logging.getLogger(__name__)
+
 _KEPT_JOBS_TRACES = timedelta(days=1)
 _ENDED = (Job.Status.DONE, Job.Status.FAILED, Job.Status.CANCELLED)
 _AT_ONCE = 500
@@ -27,6 +30,14 @@ def register(clean: Callable[[], None]) -> None:
     """Let another app remove what has expired of its own, at the same times."""
     if clean not in _others:
         _others.append(clean)
+
+
+def try_to_clean() -> None:
+    """Clean as far as it goes: what stops it must not stop who does jobs."""
+    try:
+        clean()
+    except Exception:  # whatever it is, it is tried again in an hour
+        logger.exception("What has expired could not be removed.")
 
 
 def clean() -> None:

@@ -68,7 +68,7 @@ def _sweep() -> None:
         try:
             sweep()
             if cleaning <= 0:
-                housekeeping.clean()
+                housekeeping.try_to_clean()
                 cleaning = 3600
         except (DatabaseError, OSError):
             logger.warning("The sweep of jobs failed; it is repeated.", exc_info=True)

@@ -55,7 +55,7 @@ class Workers:
             while not self._stopping.is_set():
                 if cleans and timezone.now() - self._cleaned >= _BETWEEN_CLEANINGS:
                     self._cleaned = timezone.now()
-                    self._clean()
+                    housekeeping.try_to_clean()
                 if not self._take_one():
                     work_waits.wait(_SECONDS_BETWEEN_SWEEPS)
                     work_waits.clear()
@@ -72,9 +72,3 @@ class Workers:
             logger.warning("The database can't be asked for jobs.", exc_info=True)
             connection.close()
             return False
-
-    def _clean(self) -> None:
-        try:
-            housekeeping.clean()
-        except DatabaseError:
-            logger.warning("What has expired could not be removed.", exc_info=True)

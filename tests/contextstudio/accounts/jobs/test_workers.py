@@ -151,6 +151,29 @@ def test_jobs_that_ended_long_ago_are_removed(
     assert set(kept) == (set(ages) if left is None else left)
 
 
+@pytest.mark.parametrize("fault", [OperationalError("away"), OSError("denied")])
+def test_what_can_not_be_removed_stops_no_worker(
+    project: Project,
+    editor: User,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    fault: Exception,
+) -> None:
+    done = threading.Event()
+
+    def fail() -> None:
+        raise fault
+
+    monkeypatch.setattr(housekeeping, "clean", fail)
+    does(monkeypatch, lambda context: done.set())
+    jobs.enqueue(project, KIND, {}, caller(editor))
+    workers = Workers(1)
+    workers.start()
+    assert done.wait(PATIENCE_SECONDS)
+    workers.stop()
+    assert "could not be removed" in caplog.text
+
+
 def test_work_does_jobs_without_a_web_server(project: Project) -> None:
     Job.objects.create(kind="canary", actor="system")
     worker = subprocess.Popen(
@@ -169,6 +192,11 @@ def test_work_does_jobs_without_a_web_server(project: Project) -> None:
     worker.stdout.close()
 
 
+def test_work_refuses_to_wait_without_a_thread() -> None:
+    with pytest.raises(Invalid, match="1 or more"):
+        call_command("work", "--threads", "0")
+
+
 def test_the_embedded_server_never_loads_celery() -> None:
     code = (
         "import django, sys; django.setup(); import contextstudio.asgi; "
@@ -183,8 +211,3 @@ def test_the_embedded_server_never_loads_celery() -> None:
         check=False,
     )
     assert done.returncode == 0
-def test_work_refuses_to_wait_without_a_thread() -> None:
-    with pytest.raises(Invalid, match="1 or more"):
-        call_command("work", "--threads", "0")
-
-
