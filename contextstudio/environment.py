@@ -104,6 +104,8 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
             "DATABASE_URL must start with postgresql:// (or sqlite:///); "
             f"it starts with {parts.scheme}://."
         )
+    query = dict(parse_qsl(parts.query))
+    limits = f"-c lock_timeout={LOCK_TIMEOUT} -c statement_timeout={STATEMENT_TIMEOUT}"
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path.lstrip("/")),
@@ -112,9 +114,9 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
         "HOST": unquote(parts.hostname or ""),
         "PORT": str(parts.port or ""),
         "OPTIONS": {
+            **query,
             # What a URL says is said last, and counts.
-            "options": f"-c lock_timeout={LOCK_TIMEOUT} -c statement_timeout={STATEMENT_TIMEOUT}",
-            **dict(parse_qsl(parts.query)),
+            "options": f"{limits} {query.get('options', '')}".strip(),
             "pool": {"min_size": 2, "max_size": 16, "timeout": _POOL_TIMEOUT},
         },
     }

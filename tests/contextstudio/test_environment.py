@@ -91,7 +91,9 @@ def test_the_limits_of_statements_can_be_others() -> None:
     )
     options = described["OPTIONS"]
     assert isinstance(options, dict)
-    assert options["options"] == "-c statement_timeout=60000"
+    assert options["options"] == (
+        "-c lock_timeout=5000 -c statement_timeout=30000 -c statement_timeout=60000"
+    )
 
 
 def test_another_database_is_refused() -> None:
