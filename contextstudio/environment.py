@@ -94,7 +94,13 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
     `postgresql://user:password@host:port/name?sslmode=require` and `sqlite:///path` are read.
     Under ASGI `CONN_MAX_AGE` leaks connections, so that psycopg's pool keeps them instead.
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        port = str(parts.port or "")
+    except ValueError:
+        raise ImproperlyConfigured(
+            "DATABASE_URL can't be read. In its password, write /, ? and # as %2F, %3F and %23."
+        ) from None
     if not url or parts.scheme == "sqlite":
         own = str(data_dir / "contextstudio.sqlite3")
         name = unquote(parts.path)[1:] if url else own
@@ -112,7 +118,7 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
         "HOST": unquote(parts.hostname or ""),
-        "PORT": str(parts.port or ""),
+        "PORT": port,
         "OPTIONS": {
             **query,
             # What a URL says is said last, and counts.

@@ -96,6 +96,13 @@ def test_the_limits_of_statements_can_be_others() -> None:
     )
 
 
+@pytest.mark.parametrize("host", ["u:pass/word@h", "h:port", "[::1"])
+def test_a_url_that_can_not_be_read_is_refused_without_repeating_it(host: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="can't be read") as refused:
+        environment.database(f"postgresql://{host}/name", Path())
+    assert host not in str(refused.value)
+
+
 def test_another_database_is_refused() -> None:
     with pytest.raises(ImproperlyConfigured, match="it starts with mysql://"):
         environment.database("mysql://host/name", Path())
