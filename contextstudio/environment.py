@@ -62,10 +62,13 @@ def flag(name: str) -> bool:
     return value in _TRUE
 
 
-def number(name: str, default: int) -> int:
+def number(name: str, default: int, *, least: int = 0, most: int = 10**9) -> int:
+    """A whole number in these bounds."""
     value = text(name, str(default))
-    if not value.isdecimal():
-        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a whole number.")
+    if not (value.isdecimal() and len(value) < 20 and least <= int(value) <= most):
+        raise ImproperlyConfigured(
+            f"{name} is {value!r}; it takes a whole number from {least} to {most}."
+        )
     return int(value)
 
 

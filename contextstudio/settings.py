@@ -48,7 +48,7 @@ if not ALLOWED_HOSTS:
     ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", HOST]
 ALLOW_PRIVATE_UPSTREAMS = environment.flag("CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS")
 # Seconds that an upstream may be silent: models that reason answer after minutes.
-UPSTREAM_TIMEOUT = environment.number("CONTEXTSTUDIO_UPSTREAM_TIMEOUT", 600)
+UPSTREAM_TIMEOUT = environment.number("CONTEXTSTUDIO_UPSTREAM_TIMEOUT", 600, least=1)
 # What providers call theirs, such as OPENAI_API_KEY: for summaries, in every project.
 PROVIDER_VARIABLES = environment.ending_in("_API_KEY", "_API_BASE")
 # Megabytes that a process may keep of what it worked out of sessions.
@@ -196,7 +196,7 @@ AUTH_PASSWORD_VALIDATORS = [
 # Requests of one key in a minute, in each process; 0 for no limit.
 REQUESTS_PER_MINUTE = environment.number("CONTEXTSTUDIO_REQUESTS_PER_MINUTE", 6000)
 # Days after which a job that has ended is removed; 0 for never.
-JOBS_KEPT_DAYS = environment.number("CONTEXTSTUDIO_JOBS_KEPT_DAYS", 30)
+JOBS_KEPT_DAYS = environment.number("CONTEXTSTUDIO_JOBS_KEPT_DAYS", 30, most=36_500)
 # An agent posts whole conversations; files stream to disk and are not counted here.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
 # A folder of transcripts comes in one request; its files are written as they come, and closed.

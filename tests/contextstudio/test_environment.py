@@ -35,6 +35,8 @@ def test_a_flag_says_yes_or_no(
         (lambda: environment.flag("NAME"), "perhaps"),
         (lambda: environment.number("NAME", 1), "many"),
         (lambda: environment.number("NAME", 1), "-1"),
+        (lambda: environment.number("NAME", 1, least=1), "0"),
+        (lambda: environment.number("NAME", 1, most=9), "10"),
         (lambda: environment.choice("NAME", ("embedded", "celery")), "cron"),
     ],
 )
