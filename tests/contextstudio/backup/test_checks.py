@@ -1,8 +1,13 @@
 """What `manage.py verify` says of an installation that is not whole."""
 
 import hashlib
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.db import connection
+from django.utils import timezone
 
 from contextstudio.accounts.models import Project, User
 from contextstudio.backup import checks
@@ -12,9 +17,10 @@ from operations.models import LogEntry
 from tests.people import caller
 from threads.domain.message import Message, Role
 from threads.domain.part import Image, Text
-from threads.models import Body, Session
+from threads.models import Blob, Body, Session
 from threads.models import Message as Row
-from threads.sessions.services import NewSession, create_session
+from threads.sessions.erasing import KEPT
+from threads.sessions.services import NewSession, append_messages, create_session
 from threads.store import blobs
 
 PICTURE = b"\x89PNG a dot"
@@ -63,3 +69,33 @@ def test_a_file_that_is_gone_or_was_changed_is_named(session: Session) -> None:
     assert changed.endswith("is not what was stored.")
     blobs.discard(sha256)
     assert list(checks.faults()) == [f"The file {sha256} is gone."]
+
+
+def test_what_is_recorded_or_erased_meanwhile_is_no_fault(
+    session: Session, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = [Message(role=Role.USER, parts=(Text("And now?"),))]
+    read = checks._sha256
+
+    def appended(execute: Any, sql: str, *rest: Any) -> Any:
+        found = execute(sql, *rest)
+        if '"message_count"' in sql and more:
+            append_messages(caller(owner), session.pk, [more.pop()])
+        return found
+
+    def erased(path: Path) -> str:
+        Blob.objects.all().delete()
+        blobs.discard(path.name)
+        return read(path)
+
+    monkeypatch.setattr(checks, "_sha256", erased)
+    with connection.execute_wrapper(appended):
+        assert list(checks.faults()) == []
+    assert not more
+    assert not Blob.objects.exists()
+
+
+def test_a_session_that_is_being_erased_is_no_fault(session: Session) -> None:
+    Row.objects.filter(session=session, index=0).delete()
+    Session.objects.update(deleted_at=timezone.now() - KEPT - timedelta(days=1))
+    assert list(checks.faults()) == []
