@@ -75,9 +75,15 @@ def restore(path: Path) -> Restored:
     """Make an installation of a backup where there is none.
 
     The file is read through first: one that is damaged changes nothing. Raises Broken, and
-    Conflict where there is a database already, or where this one is of the other kind.
+    Conflict where there is a database already, where this one is of the other kind, or where the
+    backup is of a newer version.
     """
     manifest = archive.checked(path)
+    if not snapshots.are_known(manifest.migrations):
+        raise Conflict(
+            f"{path} was made by a newer version of ContextStudio.",
+            code="newer_version",
+        )
     if manifest.vendor != _vendor():
         raise Conflict(
             f"{path} is of {manifest.vendor}, but the database here is {_vendor()}.",

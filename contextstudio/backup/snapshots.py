@@ -15,6 +15,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 
 from contextstudio.accounts.domain.errors import Conflict
 
@@ -53,6 +54,17 @@ def refuse_unless_empty() -> None:
             "CONTEXTSTUDIO_DATA_DIR, or by DATABASE_URL.",
             code="not_empty",
         )
+
+
+def are_known(migrations: dict[str, list[str]]) -> bool:
+    """Whether this version has all of these migrations, of the apps that it has."""
+    known = MigrationLoader(None).disk_migrations
+    apps = {app for app, _ in known}
+    return all(
+        (app, name) in known
+        for app in apps & migrations.keys()
+        for name in migrations[app]
+    )
 
 
 def put_back(folder: Path, migrations: dict[str, list[str]]) -> None:

@@ -4,13 +4,17 @@ import base64
 import hashlib
 import subprocess
 import threading
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
+from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.backup.archive import BrokenBackup
 from tests.servers import Server, StartServer
 
@@ -150,6 +154,18 @@ def test_a_damaged_backup_changes_nothing_and_a_whole_one_overwrites_nothing(
     assert not (empty_server.folder / "blobs").exists()
     empty_server.command("restore", str(file))
     assert empty_server.command("verify") == "Whole."
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    file, applied = tmp_path / "studio.backup", MigrationRecorder(connection)
+    applied.record_applied("threads", "9999_of_tomorrow")
+    try:
+        call_command("backup", str(file), stdout=StringIO())
+    finally:
+        applied.record_unapplied("threads", "9999_of_tomorrow")
+    with pytest.raises(Conflict, match="made by a newer version"):
+        call_command("restore", str(file))
 
 
 def refusal(server: Server, *arguments: str) -> str:
