@@ -91,6 +91,8 @@ def restore(path: Path) -> Restored:
         )
     snapshots.refuse_unless_empty()
     data = Path(settings.DATA_DIR)
+    data.mkdir(parents=True, exist_ok=True)
+    snapshots.refuse_unless_empty()
     key = ""
     with (
         tempfile.TemporaryDirectory(dir=data) as folder,

@@ -152,6 +152,9 @@ def test_a_damaged_backup_changes_nothing_and_a_whole_one_overwrites_nothing(
             call_command("verify", str(broken))
         assert "broken.backup" in refusal(empty_server, "restore", str(broken))
     assert not (empty_server.folder / "blobs").exists()
+    # With a key of its own, nothing has made the folder before.
+    empty_server.folder /= "new"
+    empty_server.variables["SECRET_KEY"] = "k" * 50
     empty_server.command("restore", str(file))
     assert empty_server.command("verify") == "Whole."
 
