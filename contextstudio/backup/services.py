@@ -10,7 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
-from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.domain.errors import Conflict, Invalid
 from threads.store import blobs
 
 from . import archive, snapshots
@@ -39,7 +39,7 @@ class Restored:
 
 
 def back_up(path: Path) -> Taken:
-    """Write everything into one new file. Raises Conflict where it is there.
+    """Write everything into one new file. Raises Conflict where it is there or nothing else is.
 
     Files are written before the rows that name them and erased after these. So they are copied
     before the database and, those that came meanwhile, behind it. What a snapshot names and is
@@ -47,6 +47,16 @@ def back_up(path: Path) -> Taken:
     """
     if path.exists():
         raise Conflict(f"{path} is there already.", code="file_exists")
+    snapshots.refuse_if_empty()
+    try:
+        manifest = _write(path)
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise Invalid(f"{path} can't be written: {error.strerror}{where}.") from error
+    return Taken(path.stat().st_size, manifest)
+
+
+def _write(path: Path) -> Manifest:
     path.parent.mkdir(parents=True, exist_ok=True)
     with (
         archive.written(path) as writer,
@@ -68,7 +78,7 @@ def back_up(path: Path) -> Taken:
             members=writer.members,
         )
         writer.finish(manifest)
-    return Taken(path.stat().st_size, manifest)
+    return manifest
 
 
 def restore(path: Path) -> Restored:
@@ -89,7 +99,6 @@ def restore(path: Path) -> Restored:
             f"{path} is of {manifest.vendor}, but the database here is {_vendor()}.",
             code="other_database",
         )
-    snapshots.refuse_unless_empty()
     data = Path(settings.DATA_DIR)
     data.mkdir(parents=True, exist_ok=True)
     snapshots.refuse_unless_empty()

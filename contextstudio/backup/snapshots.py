@@ -45,12 +45,20 @@ def take(folder: Path) -> Snapshot:
     return _take_sqlite(folder) if settings.ON_SQLITE else _take_postgresql(folder)
 
 
+def refuse_if_empty() -> None:
+    """Raise Conflict where there are no tables yet."""
+    if not connection.introspection.table_names():
+        raise Conflict(
+            f"The database {_name()} is empty: there is nothing to back up.",
+            code="empty",
+        )
+
+
 def refuse_unless_empty() -> None:
     """Raise Conflict where there are tables already: a backup overwrites nothing."""
     if connection.introspection.table_names():
-        name = connection.settings_dict["NAME"]
         raise Conflict(
-            f"The database {name} is not empty. A backup is restored to a new one: name it by "
+            f"The database {_name()} is not empty. A backup is restored to a new one: name it by "
             "CONTEXTSTUDIO_DATA_DIR, or by DATABASE_URL.",
             code="not_empty",
         )
@@ -183,6 +191,10 @@ def _count_on(cursor: Any, table: str) -> None:
                 "SELECT setval(pg_get_serial_sequence(%s, %s), %s)",
                 [quoted, sequence["column"], last],
             )
+
+
+def _name() -> str:
+    return str(connection.settings_dict["NAME"])
 
 
 def _count(cursor: Any, table: str) -> int:

@@ -159,6 +159,17 @@ def test_a_damaged_backup_changes_nothing_and_a_whole_one_overwrites_nothing(
     assert empty_server.command("verify") == "Whole."
 
 
+def test_nothing_is_backed_up_of_an_empty_database_and_nothing_where_no_file_can_be(
+    empty_server: Server, tmp_path: Path
+) -> None:
+    file = tmp_path / "studio.backup"
+    assert "is empty: there is nothing" in refusal(empty_server, "backup", str(file))
+    empty_server.command("migrate")
+    file.write_bytes(b"")
+    said = refusal(empty_server, "backup", str(file / "below"))
+    assert said.startswith(f"{file / 'below'} can't be written: ")
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     file, applied = tmp_path / "studio.backup", MigrationRecorder(connection)
