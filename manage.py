@@ -28,7 +28,10 @@ def _run() -> None:
     except ImproperlyConfigured as error:
         sys.exit(str(error))
     except DomainError as refusal:
-        sys.exit(refusal.message)
+        # What is wrong with a shape says nothing without its place.
+        places = [(".".join(map(str, one.at)), one.message) for one in refusal.errors]
+        faults = [": ".join(filter(None, fault)) for fault in places]
+        sys.exit("\n".join(faults) or refusal.message)
     except DatabaseError as error:
         from contextstudio.accounts.responses import outage
 

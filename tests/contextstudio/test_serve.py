@@ -294,3 +294,11 @@ def test_a_command_says_that_the_database_is_empty(tmp_path: Path) -> None:
     folder = {"CONTEXTSTUDIO_DATA_DIR": str(tmp_path)}
     sentence = refused("create_user", "ada", **folder)
     assert sentence.startswith("The database is empty. Run `manage.py migrate` first")
+
+
+def test_a_command_says_where_its_arguments_are_wrong(server: Server) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        server.command("tool", "digest_messages", '{"session_id": "x"}')
+    faults = dict(line.split(": ", 1) for line in failed.value.stderr.splitlines())
+    assert faults["summary"] == "Field required."
+    assert "valid UUID" in faults["session_id"]
