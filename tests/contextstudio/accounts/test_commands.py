@@ -199,6 +199,9 @@ def test_connect_prints_every_client_with_one_key_for_the_address_it_serves(
 
 
 def test_connect_refuses_what_it_does_not_know(project: Project, owner: User) -> None:
+    with pytest.raises(Invalid, match="https://"):
+        printed("connect", "--url", "studio.test")
+    assert not ApiKey.objects.exists()
     with pytest.raises(CommandError, match="telnet"):
         printed("connect", "--client", "telnet")
     with pytest.raises(NotFound):

@@ -15,6 +15,7 @@ from contextstudio.accounts.domain.connecting import (
     connection,
     connections,
 )
+from contextstudio.accounts.domain.errors import Invalid
 
 
 class Command(BaseCommand):
@@ -35,8 +36,10 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the settings. Raises NotFound."""
+        """Print the settings. Raises NotFound or Invalid."""
         client, url = options["client"], options["url"] or _url()
+        if not url.startswith(("http://", "https://")):
+            raise Invalid("--url begins with https:// or http://.", at=["url"])
         printed = io.StringIO()
         named = {"project": options["project"], "name": client or "connect"}
         call_command("create_key", **named, stdout=printed)
