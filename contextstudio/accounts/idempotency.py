@@ -61,15 +61,17 @@ def once(
     request_digest: str,
     run: Callable[[], RecordedResponse],
     *,
+    at: str,
     reads_first: bool = False,
 ) -> RecordedResponse:
     """The answer of `run`, or the one it gave when this actor used the key before.
 
     `run` answers refusals and never raises them; what a refused run wrote is taken back. One that
     `reads_first` has its effect within `effect`; what it writes before is its own to take back.
+    `at` is where in the request the key stands.
     Raises Invalid where the key was used for another request, Conflict while the first runs.
     """
-    claim = _claim(actor, key, request_digest)
+    claim = _claim(actor, key, request_digest, at)
     if claim.status is not None:
         body = bytes(claim.body)
         return RecordedResponse(claim.status, body, claim.content_type, replayed=True)
@@ -78,14 +80,14 @@ def once(
             answer = run()
             begin()
             if answer.status < 400:
-                _keep(claim, answer)
+                _keep(claim, answer, at)
             else:
                 transaction.set_rollback(True)
         # Faults of the server and of sign-in are tried anew.
         if answer.status >= 500 or answer.status in (401, 403, 429):
             _claimed(claim).delete()
         elif answer.status >= 400:
-            _keep(claim, answer)
+            _keep(claim, answer, at)
         return answer
     except BaseException:
         _claimed(claim).delete()
@@ -142,10 +144,13 @@ def forget_claims() -> None:
     IdempotentResponse.objects.filter(status=None).delete()
 
 
-def _claim(actor: str, key: str, request_digest: str) -> IdempotentResponse:
+def _claim(actor: str, key: str, request_digest: str, at: str) -> IdempotentResponse:
     """The caller's new claim (without a status), or the answer that is there."""
     if not 0 < len(key) <= LONGEST_KEY or "\x00" in key:
-        raise Invalid(f"An idempotency key has 1 to {LONGEST_KEY} characters.")
+        sentence = (
+            f"An idempotency key has 1 to {LONGEST_KEY} characters, none of them NUL."
+        )
+        raise Invalid(sentence, at=[at])
     now = timezone.now()
     fresh = IdempotentResponse(
         actor=actor,
@@ -167,6 +172,7 @@ def _claim(actor: str, key: str, request_digest: str) -> IdempotentResponse:
         if row.request_digest != request_digest:
             raise Invalid(
                 "This idempotency key was used for another request.",
+                at=[at],
                 code="idempotency_key_reused",
             )
         if row.status is not None:
@@ -185,11 +191,12 @@ def _claim(actor: str, key: str, request_digest: str) -> IdempotentResponse:
             return fresh
     raise Conflict(
         "The first request with this idempotency key is still running.",
+        at=[at],
         code="idempotency_key_in_use",
     )
 
 
-def _keep(claim: IdempotentResponse, answer: RecordedResponse) -> None:
+def _keep(claim: IdempotentResponse, answer: RecordedResponse, at: str) -> None:
     """Store the answer. Raises Conflict where another has taken the claim over."""
     kept = _claimed(claim).update(
         status=answer.status, body=answer.body, content_type=answer.content_type[:100]
@@ -197,6 +204,7 @@ def _keep(claim: IdempotentResponse, answer: RecordedResponse) -> None:
     if not kept:
         raise Conflict(
             "This request took so long that a repeat of it has begun.",
+            at=[at],
             code="idempotency_key_in_use",
         )
 

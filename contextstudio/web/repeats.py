@@ -61,6 +61,7 @@ def _once(
         key,
         idempotency.digest(_pieces(request)),
         run,
+        at=HEADER,
         reads_first=getattr(route, "reads_first", False),
     )
     if not answer.replayed:

@@ -171,4 +171,5 @@ def call_once(caller: Caller, call: Tool) -> RecordedResponse:
         call.idempotency_key,
         digest([call.name.encode(), words]),
         answer_or_refusal,
+        at="idempotency_key",
     )

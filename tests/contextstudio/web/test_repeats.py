@@ -54,6 +54,7 @@ def test_the_same_key_for_another_request_is_refused(agent: Client) -> None:
         answer = post(agent, body, path=path)
         assert answer.status_code == 422
         assert answer.json()["code"] == "idempotency_key_reused"
+        assert answer.json()["at"] == ["Idempotency-Key"]
 
 
 def test_two_callers_may_use_the_same_key(
@@ -72,7 +73,15 @@ def test_without_a_key_nothing_is_kept(agent: Client) -> None:
 
 @pytest.mark.parametrize("chosen", ["", "k" * 256])
 def test_a_key_that_can_not_be_kept_is_refused(agent: Client, chosen: str) -> None:
-    assert post(agent, {}, key=chosen).status_code == 422
+    refused = post(agent, {}, key=chosen)
+    assert (refused.status_code, refused.json()["at"]) == (422, ["Idempotency-Key"])
+
+
+@pytest.mark.parametrize("chosen", ["a\x00b", "a\ud800b"])
+def test_a_tool_is_told_where_its_key_stands(agent: Client, chosen: str) -> None:
+    call = {"idempotency_key": chosen}
+    refused = agent.post("/api/tools/list_sessions", call, "application/json")
+    assert (refused.status_code, refused.json()["at"]) == (422, ["idempotency_key"])
 
 
 @pytest.mark.django_db
@@ -206,7 +215,7 @@ def test_claims_of_a_server_that_died_are_dropped_at_the_next_start(db: None) ->
 @pytest.mark.parametrize("key", ["", "\x00", "k" * 256])
 def test_tools_are_refused_a_wrong_key_too(db: None, key: str) -> None:
     with pytest.raises(Invalid):
-        idempotency.once("key:1", key, "digest", lambda: ANSWER)
+        idempotency.once("key:1", key, "digest", lambda: ANSWER, at="key")
 
 
 def test_pieces_can_not_be_confused() -> None:
@@ -214,7 +223,7 @@ def test_pieces_can_not_be_confused() -> None:
 
 
 def _once(run: Any, *, request: str = "request") -> RecordedResponse:
-    return idempotency.once("key:1", "k", request, run)
+    return idempotency.once("key:1", "k", request, run, at="key")
 
 
 def _make_project(slug: str) -> RecordedResponse:
