@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs import enqueue, request_cancel
 from contextstudio.accounts.models import Job, Project
@@ -163,6 +163,8 @@ def forget_job(request: HttpRequest, job_id: uuid.UUID) -> HttpResponse:
     """Take an import that failed off the list."""
     caller = caller_of(request)
     job = get_job(caller, job_id, Right.EDIT)
+    if job.kind != jobs.KIND:
+        raise NotFound("There is no such import.", at=["job_id"])
     if job.status in (Job.Status.FAILED, Job.Status.CANCELLED):
         job.delete()
     return _job_rows(request, caller)

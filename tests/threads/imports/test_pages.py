@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from contextstudio.accounts.jobs import queue, runner
-from contextstudio.accounts.models import Job, User
+from contextstudio.accounts.models import Job, Project, User
 from tests.threads.support.specimens import SPECIMENS
 from threads import imports
 from threads.models import Import, Session
@@ -166,6 +166,14 @@ def test_a_large_file_becomes_a_job_that_can_be_cancelled_and_dismissed(
     assert "Cancelled" in browser.post(f"/jobs/{job.pk}/cancel").content.decode()
     browser.post(f"/jobs/{job.pk}/forget")
     assert not Job.objects.exists()
+
+
+def test_only_an_import_is_taken_off_the_list(
+    browser: Client, project: Project
+) -> None:
+    job = Job.objects.create(project=project, kind="summary", status="failed")
+    assert browser.post(f"/jobs/{job.pk}/forget").status_code == 404
+    assert Job.objects.exists()
 
 
 def test_a_job_that_is_done_is_listed_with_its_report_where_it_was_watched(
