@@ -11,6 +11,8 @@ from contextstudio.accounts.domain.rights import Right
 from threads.models import Import, Source
 from threads.store.selectors import holds, newest_first
 
+from .running.outcome import FileOutcome
+
 
 def get_import(caller: Caller, import_id: uuid.UUID) -> Import:
     """An import, for one who may read in its project. Raises NotFound."""
@@ -43,8 +45,12 @@ def list_files(
 ) -> Page[Source]:
     """The files of an import in the order in which they were read.
 
-    `query` is a part of the name or of the session's title, ignoring case.
+    `query` is a part of the name or of the session's title, ignoring case. Raises Invalid for an
+    outcome that there is not.
     """
+    if outcome and outcome not in FileOutcome.values:
+        known = ", ".join(FileOutcome.values)
+        raise Invalid(f"The outcomes are {known}.", at=["outcome"])
     files = row.sources.select_related("session").order_by("id")
     if query:
         files = files.filter(holds("name", query) | holds("session__title", query))

@@ -157,6 +157,8 @@ def test_several_files_are_one_import_whose_report_says_what_became_of_each(
         ("talks/notes.txt", "other"),
     ]
     (left,) = get(agent, f"/api/imports/{body['import_id']}?outcome=other")["files"]
+    wrong = agent.get(f"/api/imports/{body['import_id']}?outcome=fine")
+    assert (wrong.status_code, wrong.json()["at"]) == (422, ["outcome"])
     assert "no transcript" in left["report"]["reason"]
     (found,) = get(agent, f"/api/imports/{body['import_id']}?q=2/a")["files"]
     assert found["session_id"] in {one["id"] for one in body["sessions"]}
