@@ -73,11 +73,18 @@ class Tool(BaseModel, ABC):
     def call(self, caller: Caller) -> Any:
         """Do it; the answer, as JSON takes it. Raises DomainError."""
 
+    def session_at_hand(self, caller: Caller) -> Session | None:
+        """The session that it acts on; None where it is about none. Raises NotFound."""
+        return None
+
 
 class SessionTool(Tool):
     """A tool that is about one session."""
 
     session_id: uuid.UUID = Field(description="The session's id, a UUID.")
+
+    def session_at_hand(self, caller: Caller) -> Session:
+        return get_session(caller, self.session_id)
 
     def open_session(self, caller: Caller) -> Session:
         """The session, at the head that the caller knows of. Raises NotFound, Conflict."""
@@ -100,10 +107,18 @@ def chosen(names: str) -> list[type[Tool]]:
     return [TOOLS[name] for name, own in known.items() if not wanted or wanted & own]
 
 
+def _refuse_other_project(caller: Caller, call: Tool) -> None:
+    """Raise Invalid where a call names a project in which its session is not."""
+    session = None if call.project is None else call.session_at_hand(caller)
+    if session is not None and session.project.slug != call.project:
+        raise Invalid("This session is in another project.", at=["project"])
+
+
 def _answer(caller: Caller, call: Tool) -> bytes:
     """The answer as JSON, in as many tokens as were asked for. Raises DomainError."""
     if call.cursor is not None and not call.reads_only:
         raise Invalid("Only a tool that just reads takes a cursor.", at=["cursor"])
+    _refuse_other_project(caller, call)
     body = dump(call.call(caller))
     count = tokens.counter(tokens.DEFAULT)
     if call.cuts_itself:

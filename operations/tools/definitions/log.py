@@ -15,6 +15,7 @@ from operations.log.presentation import present_operations
 from operations.log.selectors import get_operation, load_history, load_thread
 from operations.log.transaction import LogTransaction
 from operations.tools.tool import SessionTool, Tool
+from threads.models import Session
 
 
 class OperationTool(Tool):
@@ -28,9 +29,12 @@ class OperationTool(Tool):
         None, description="Refuse (404) if the operation is not in this session."
     )
 
+    def session_at_hand(self, caller: Caller) -> Session:
+        return get_operation(caller, self.operation_id)[0]
+
     def call(self, caller: Caller) -> dict[str, Any]:
         if self.session_id is not None:
-            session, _ = get_operation(caller, self.operation_id)
+            session = self.session_at_hand(caller)
             if session.pk != self.session_id:
                 raise NotFound(
                     "There is no such operation in this session.", at=["operation_id"]

@@ -11,6 +11,8 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from operations.tools import TOOLS
+from operations.tools.definitions.log import OperationTool
+from operations.tools.tool import SessionTool
 from tests.operations.support.sessions import session_of
 from tests.people import key_of
 from threads.domain.message import Message, Role
@@ -105,6 +107,22 @@ def test_a_call_under_one_key_is_done_once(
     assert first.status == 200, first.body
     assert (again.status, again.body) == (200, first.body)
     assert again.replayed
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in CASES if issubclass(TOOLS[name], SessionTool | OperationTool)],
+)
+def test_a_call_that_names_another_project_than_its_sessions_is_refused(
+    name: str, owner: User, stranger: User, project: Project
+) -> None:
+    session = session_of(owner, project, COUNT)
+    doors = every_door(owner, project)
+    good = prepare(doors["service"], CASES[name], str(session.pk))
+    for wrong in ("other", "nowhere"):
+        refused = doors["rest"](name, **good, project=wrong)
+        assert (refused.status, refused.body["at"]) == (422, ["project"])
+    assert doors["rest"](name, **good, project="demo").status == 200
 
 
 @pytest.mark.parametrize("key", ["", "cs_wrong"])
