@@ -7,10 +7,12 @@ register theirs when Django starts.
 import json
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from django.db.transaction import atomic
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contextstudio.accounts.domain.caller import Caller
@@ -91,6 +93,14 @@ class SessionTool(Tool):
         session = get_session(caller, self.session_id)
         refuse_stale(session, self.expected_head)
         return session
+
+    @contextmanager
+    def held_session(self, caller: Caller) -> Iterator[Session]:
+        """The same, where nobody else records anything until the tool has acted."""
+        with atomic():
+            session = get_session(caller, self.session_id, lock=True)
+            refuse_stale(session, self.expected_head)
+            yield session
 
 
 def chosen(names: str) -> list[type[Tool]]:

@@ -13,6 +13,7 @@ from operations.domain.context.selection import Preference
 from operations.edits.arguments import Index, TagName
 from operations.notes.scratchpads import load_scratchpad, write_scratchpad
 from operations.tools.tool import SessionTool
+from threads.models import Session
 from threads.store.selectors import get_session
 
 
@@ -84,8 +85,8 @@ class SetContextWindow(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Set it. The tokens are those that show_context gives."""
-        self.open_session(caller)
-        policy = set_window(caller, self.session_id, self.n)
+        with self.held_session(caller):
+            policy = set_window(caller, self.session_id, self.n)
         session = get_session(caller, self.session_id)
         context = assemble_session(session, ContextQuery())
         return {
@@ -124,7 +125,19 @@ class RequestContextSlice(SessionTool):
     )
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        session = self.open_session(caller)
+        with self.held_session(caller) as session:
+            preference = self._preference(session)
+            request_slice(caller, self.session_id, preference)
+        start, end = preference.start, preference.end
+        return {
+            "success": True,
+            "message_range": None if start is None else [start, end],
+            "include_search_results": self.include_search_results,
+            "max_context_messages": self.max_context_messages,
+        }
+
+    def _preference(self, session: Session) -> Preference:
+        """What is to be sent. Raises Invalid."""
         start, end = self.start_message_index, self.end_message_index
         if start is not None and end is not None:
             end = min(end, session.message_count)
@@ -145,13 +158,7 @@ class RequestContextSlice(SessionTool):
                 "Give a range, include_search_results or max_context_messages.",
                 at=["start_message_index"],
             )
-        request_slice(caller, self.session_id, preference)
-        return {
-            "success": True,
-            "message_range": None if start is None else [start, end],
-            "include_search_results": self.include_search_results,
-            "max_context_messages": self.max_context_messages,
-        }
+        return preference
 
 
 class ManageScratchpad(SessionTool):
@@ -174,7 +181,6 @@ class ManageScratchpad(SessionTool):
     expected_version: int | None = Field(None, ge=0)
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        session = self.open_session(caller)
         if (self.content is None) != (self.action == "read"):
             raise Invalid(
                 "The action read takes no content."
@@ -183,13 +189,14 @@ class ManageScratchpad(SessionTool):
                 at=["content"],
             )
         if self.content is None:
-            found = load_scratchpad(session)
+            found = load_scratchpad(self.open_session(caller))
         else:
-            found = write_scratchpad(
-                caller,
-                self.session_id,
-                self.content,
-                append=self.action == "append",
-                expected_version=self.expected_version,
-            )
+            with self.held_session(caller):
+                found = write_scratchpad(
+                    caller,
+                    self.session_id,
+                    self.content,
+                    append=self.action == "append",
+                    expected_version=self.expected_version,
+                )
         return {"content": found.content, "version": found.number}

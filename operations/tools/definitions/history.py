@@ -111,14 +111,15 @@ class AppendMessages(SessionTool):
     expected_count: int | None = Field(None, ge=0)
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        self.open_session(caller)
-        session = append_messages(
-            caller,
-            self.session_id,
-            read_messages(self.messages),
-            expected_count=self.expected_count,
-            tags=given_tags.tags_of(self.messages),
-        )
+        messages = read_messages(self.messages)
+        with self.held_session(caller):
+            session = append_messages(
+                caller,
+                self.session_id,
+                messages,
+                expected_count=self.expected_count,
+                tags=given_tags.tags_of(self.messages),
+            )
         return present_session(session)
 
 

@@ -5,18 +5,23 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.db import connection
 from django.test import Client
 
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
-from operations.tools import TOOLS
+from operations.domain.log.operation import Snip
+from operations.edits.services import record_edit
+from operations.log import transaction
+from operations.tools import TOOLS, call_once, read_call, tool
 from operations.tools.definitions.log import OperationTool
 from operations.tools.tool import SessionTool
 from tests.operations.support.sessions import session_of
 from tests.people import key_of
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
+from threads.models import Session
 from threads.sessions.services import NewSession, create_session
 
 from .cases import CASES, COUNT, ON_SESSION, PREPARED, Case
@@ -107,6 +112,37 @@ def test_a_call_under_one_key_is_done_once(
     assert first.status == 200, first.body
     assert (again.status, again.body) == (200, first.body)
     assert again.replayed
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("append_messages", {"messages": [{"role": "user", "content": "And back?"}]}),
+        ("manage_scratchpad", {"action": "append", "content": "- [ ] tests"}),
+        ("set_context_window", {"n": 2}),
+        ("request_context_slice", {"max_context_messages": 2}),
+    ],
+)
+def test_nobody_records_between_the_look_at_the_head_and_what_a_tool_does(
+    owner: User,
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    arguments: dict[str, Any],
+) -> None:
+    session = session_of(owner, project, COUNT)
+    who = caller_of_user(owner)
+
+    def refuse_stale(seen: Session, expected: int | None) -> None:
+        transaction.refuse_stale(seen, expected)
+        if not connection.in_atomic_block:
+            record_edit(who, session.pk, Snip(targets=("m1",)))
+
+    monkeypatch.setattr(tool, "refuse_stale", refuse_stale)
+    call = {"session_id": str(session.pk), "expected_head": session.head, **arguments}
+    assert call_once(who, read_call(name, call)).status == 200
+    assert Session.objects.get().head == session.head
 
 
 @pytest.mark.parametrize(
