@@ -99,12 +99,19 @@ function discard() {
   close();
 }
 
-/** A form of the dialog waits for the writes before it, and says what this page has seen. */
+/**
+ * A form of the dialog waits for the writes before it, and says what this page has seen. Sent twice it
+ * is gone by its second turn, and htmx would answer nothing.
+ */
 function onConfirm(event) {
   const { elt, verb, issueRequest } = event.detail;
   if (verb !== "post" || !elt.matches("form")) return;
   event.preventDefault();
   inTurn(() => new Promise((over) => {
+    if (!elt.isConnected) {
+      over();
+      return;
+    }
     // Its estimate asks, too, and its end bubbles up to here: that one must not end the turn.
     const end = ({ detail }) => {
       if (detail.elt !== elt) return;

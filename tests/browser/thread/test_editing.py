@@ -285,3 +285,23 @@ def test_menus_name_what_they_would_change(page: Page, open_thread: OpenThread) 
     more.click()
     assert "Turn on" in items()
     assert not {"Expand", "Collapse", "Turn off"} & set(items())
+
+
+def test_a_form_that_is_sent_twice_is_recorded_once_and_holds_nothing_up(
+    page: Page, open_thread: OpenThread
+) -> None:
+    held: list[Route] = []
+    open_thread(12)
+    page.route("**/operations", lambda route: held.append(route))
+    row(page, "m4").focus()
+    press(page, "d")
+    page.get_by_role("textbox", name="What the model sees instead").fill("Short.")
+    with page.expect_request("**/operations"):
+        press(page, "Control+Enter", "Control+Enter")
+    expect(page.locator("#dialog .button--main")).to_be_disabled()
+    held.pop().continue_()
+    expect(row(page, "o1")).to_be_focused()
+    page.unroute("**/operations")
+    press(page, ".")
+    expect(row(page, "m4")).to_be_visible(timeout=15_000)  # a turn lasts 30 s at most
+    expect(page.locator("#entries-count")).to_have_text("2")
