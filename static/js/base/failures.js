@@ -42,11 +42,13 @@ export function signInAgain() {
 /** Whether somebody waits for the answer: what a page asks by itself, it asks again. */
 const isAwaited = ({ requestConfig }) => requestConfig.triggeringEvent?.isTrusted === true;
 
+/** Whether a refusal is a part of a page that says why by itself. */
+export const isForm = (xhr) => xhr.status >= 400 && xhr.status < 500
+  && xhr.getResponseHeader("Content-Type")?.startsWith("text/html") && !isPage(xhr.responseText);
+
 function onAnswer({ detail }) {
   const { xhr } = detail;
-  if (xhr.status < 400) return;
-  const isForm = xhr.status < 500 && xhr.getResponseHeader("Content-Type")?.startsWith("text/html") && !isPage(xhr.responseText);
-  if (isForm) return;
+  if (xhr.status < 400 || isForm(xhr)) return;
   detail.shouldSwap = false;
   if (xhr.status === 401) signInAgain();
   else if (isAwaited(detail)) showRefusal(xhr.status, xhr.responseText);

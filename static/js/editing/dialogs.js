@@ -2,8 +2,10 @@
  * The one dialog of the thread page: fetched from /dialogs/<type>, posted by htmx in turn with the
  * other writes. What is typed is kept as a draft until it is saved or thrown away.
  */
+import { isForm, sentenceOf } from "../base/failures.js";
 import { element, fragment } from "../base/fragment.js";
 import { holdKeys } from "../base/keys.js";
+import { toast } from "../base/toast.js";
 import { applyPatch, isPatch } from "../thread/patch.js";
 import { rememberFocus } from "../thread/scroll_anchor.js";
 import { ask, inTurn } from "../base/requests.js";
@@ -124,8 +126,25 @@ function onConfirm(event) {
   }));
 }
 
+/**
+ * Whoever has left a form is answered all the same, beside the dialog: that may be another by now, with
+ * words in it.
+ */
+function answerLeft(xhr) {
+  if (isPatch(xhr.responseText)) applyPatch(xhr.responseText);
+  else if (isForm(xhr)) {
+    const why = fragment(xhr.responseText).querySelector(".toast p, .refusal, .wrong");
+    toast(why?.textContent.trim() || sentenceOf(xhr.status, xhr.responseText), "error");
+  }
+}
+
 function onAnswer(event) {
-  const { xhr, serverResponse } = event.detail;
+  const { xhr, serverResponse, requestConfig, target } = event.detail;
+  if (target === dialog && !dialog.contains(requestConfig.elt)) {
+    event.detail.shouldSwap = false;
+    answerLeft(xhr);
+    return;
+  }
   if (xhr.status >= 400 || !isPatch(serverResponse)) return;
   event.detail.shouldSwap = false;
   localStorage.removeItem(draft);

@@ -305,3 +305,50 @@ def test_a_form_that_is_sent_twice_is_recorded_once_and_holds_nothing_up(
     press(page, ".")
     expect(row(page, "m4")).to_be_visible(timeout=15_000)  # a turn lasts 30 s at most
     expect(page.locator("#entries-count")).to_have_text("2")
+
+
+def test_a_form_that_was_left_while_it_was_sent_is_recorded_beside_the_next(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    held = send_and_leave(page, "m4")
+    row(page, "m8").focus()
+    press(page, "d")
+    words = page.get_by_role("textbox", name="What the model sees instead")
+    words.fill("Words of the next.")
+    held.continue_()
+    expect(row(page, "o1")).to_be_attached()
+    expect(words).to_have_value("Words of the next.")
+    page.unroute("**/operations")
+    press(page, "Control+Enter")
+    expect(row(page, "o2")).to_be_focused()
+
+
+def test_a_form_that_was_left_while_it_was_sent_says_why_it_was_refused(
+    page: Page, open_thread: OpenThread, api: httpx.Client, faults: list[str]
+) -> None:
+    faults.expect("409")  # type: ignore[attr-defined]
+    session = open_thread(12)
+    row(page, "m4").focus()
+    press(page, "x", "Shift+ArrowDown")
+    expect(page.locator("#selection-count")).to_have_text("2 messages")
+    held = send_and_leave(page, "m5")
+    body = {"type": "digest", "start_idx": 5, "end_idx": 6, "summary": "Across."}
+    answer = api.post(f"/api/sessions/{session}/operations", json=body)
+    assert answer.status_code == 201
+    held.continue_()
+    expect(page.locator(".toast--error")).to_contain_text("In the way: digest o1.")
+
+
+def send_and_leave(page: Page, key: str) -> Route:
+    """Snip what is selected, or a row, and close the form before it is answered."""
+    held: list[Route] = []
+    page.route("**/operations", lambda route: held.append(route))
+    row(page, key).focus()
+    press(page, "s")
+    expect(page.locator("#dialog .button--main")).to_be_focused()
+    with page.expect_request("**/operations"):
+        press(page, "Enter")
+    press(page, "Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    return held.pop()
