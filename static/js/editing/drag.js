@@ -216,7 +216,8 @@ function end() {
 export function watchDrag() {
   if (!feed || session.readOnly || !line) return;
   feed.addEventListener("pointerdown", onDown);
+  // A key's click, which has no count, opens the menu also after a drag.
   feed.addEventListener("click", (event) => {
-    if (wasDragged && event.target.closest("[data-action=drag]")) event.stopPropagation();
+    if (wasDragged && event.detail && event.target.closest("[data-action=drag]")) event.stopPropagation();
   }, true);
 }

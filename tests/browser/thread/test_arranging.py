@@ -110,6 +110,18 @@ def test_escape_cancels_a_drag_and_gives_the_focus_back(
     expect(page.locator("#entries-count")).to_have_text("0")
 
 
+def test_enter_on_a_handle_opens_the_menu_also_after_a_drag(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    pick_up(page, "m3")
+    drag_over(page, "m6")
+    page.mouse.up()
+    expect(page.locator("#n-m3.is-moved")).to_be_focused()
+    row(page, "m3").locator(".handle").press("Enter")
+    expect(page.locator("#row-menu")).to_be_visible()
+
+
 def test_rows_do_not_move_while_something_is_dragged(
     page: Page, open_thread: OpenThread
 ) -> None:
