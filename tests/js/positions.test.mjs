@@ -22,6 +22,7 @@ test("an id leads back to its key", () => {
 test("other fragments of an address name no row", () => {
   assert.equal(keyOfHash(""), "");
   assert.equal(keyOfHash("#main"), "");
+  assert.equal(keyOfHash("#100%"), "");
 });
 
 test("ranges are those of loaded sections that hold something", () => {

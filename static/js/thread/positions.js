@@ -4,10 +4,7 @@ const UNITS = 1000;
 
 /** The id of the row with a key, and back: "o7.0" ↔ "n-o7_0". */
 export const nodeId = (key) => `n-${key.replace(".", "_")}`;
-export const keyOfHash = (hash) => {
-  const id = decodeURIComponent(hash.replace(/^#/, ""));
-  return id.startsWith("n-") ? id.slice(2).replace("_", ".") : "";
-};
+export const keyOfHash = (hash) => (hash.startsWith("#n-") ? hash.slice(3).replace("_", ".") : "");
 
 /** Ranges of what is loaded: "0-100,300-400". `sections` are {start, count, isLoaded}. */
 export const rangesOf = (sections) => sections.filter(({ count, isLoaded }) => isLoaded && count)
