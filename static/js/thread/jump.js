@@ -131,9 +131,16 @@ define({
   last: () => toEnd(session.total - 1, "end"),
 });
 
-/** An address that ends in #n-m12 leads to that message; a page that is shown again, to where one was. */
+/**
+ * An address that ends in #n-m12 leads to that message, also one that is typed on this page; a page that
+ * is shown again, to where one was.
+ */
 export function followAddress() {
   addEventListener("pagehide", leavePlace);
+  addEventListener("hashchange", () => {
+    const named = keyOfHash(location.hash);
+    if (named && !rowOf(named)) jumpTo(named);
+  });
   const [{ type }] = performance.getEntriesByType("navigation");
   const place = JSON.parse(sessionStorage.getItem(placeName) ?? "null");
   const key = keyOfHash(location.hash);

@@ -1,5 +1,7 @@
 """Reading long threads: chunks come and go, jumps land exactly, the keyboard goes everywhere."""
 
+from collections.abc import Callable
+
 import httpx
 import pytest
 from playwright.sync_api import Page, expect
@@ -117,6 +119,22 @@ def test_an_address_with_a_key_leads_to_its_message(
     long_page.goto("about:blank")
     long_page.goto(f"/sessions/{long_session}/#n-m2222")
     expect(row(long_page, "m2222")).to_be_focused()
+
+
+def test_an_address_that_is_typed_on_the_page_leads_to_its_message(
+    page: Page, open_thread: OpenThread
+) -> None:
+    session = open_thread(700)
+    page.goto(f"/sessions/{session}/#n-m600")
+    expect(row(page, "m600")).to_be_focused()
+    expect(row(page, "m600")).to_be_in_viewport()
+
+
+def test_an_address_whose_end_is_no_text_stays_a_thread(
+    page: Page, new_session: Callable[[int], str]
+) -> None:
+    page.goto(f"/sessions/{new_session(5)}/#100%")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
 
 
 def test_n_finds_a_marker_that_is_not_loaded(
