@@ -13,6 +13,7 @@ const WORDS = { live: "Live", polling: "Polling", connecting: "Connecting", offl
 let socket = null;
 let retries = 0;
 let poll = 0;
+let again = 0;
 let announced = { head: 0, messages: 0 };
 
 function show(state) {
@@ -24,7 +25,7 @@ function show(state) {
 
 const isBehind = () => announced.head > session.head || announced.messages > session.messages;
 
-/** Fetch and show what changed since the head of this page. */
+/** Fetch and show what changed since the head of this page; where that fails, again in a while. */
 export async function catchUp() {
   try {
     const response = await send(`${session.url}changes`, {
@@ -35,6 +36,8 @@ export async function catchUp() {
   } catch (error) {
     if (error.status === 404) location.reload();
     show("offline");
+    clearTimeout(again);
+    if (!poll) again = setTimeout(() => inTurn(catchUp), POLL_MS);
   }
 }
 

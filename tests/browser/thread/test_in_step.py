@@ -12,6 +12,7 @@ from tests.browser.conftest import (
     snip,
     visit,
 )
+from tests.browsers import Faults
 
 
 def agent_snips(api: httpx.Client, session: str, first: int, last: int) -> None:
@@ -139,6 +140,19 @@ def test_a_page_that_was_offline_fetches_what_it_missed(
     expect(notice.locator("svg")).to_have_count(2)
     context.set_offline(False)
     expect(row(page, "o1")).to_be_visible()
+
+
+def test_a_change_that_could_not_be_fetched_is_fetched_later(
+    page: Page, open_thread: OpenThread, api: httpx.Client, faults: Faults
+) -> None:
+    faults.expect("503")
+    session = open_thread(20)
+    # The socket tells twice of each change.
+    page.route("**/changes*", lambda route: route.fulfill(status=503), times=2)
+    agent_snips(api, session, 4, 6)
+    expect(page.locator("#live")).to_have_attribute("data-state", "offline")
+    expect(row(page, "o1")).to_be_visible()
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
 
 
 def test_a_press_on_the_spine_goes_there_also_after_a_change(
