@@ -72,6 +72,13 @@ function toOutline() {
   return editor.classList.toggle("no-outline");
 }
 
+/** Older operations were listed: they stand as after a change, and the focus was on the button that went. */
+function onOlder({ detail: { target } }) {
+  if (target.id !== "panel-operations") return;
+  feed?.dispatchEvent(new CustomEvent("thread:changed"));
+  target.focus({ preventScroll: true });
+}
+
 let shown = "all";
 
 /** All, on or off: the list shows what was chosen, also after a swap. */
@@ -109,6 +116,7 @@ export function watchDrawer() {
     if (event.target.name === "show") shown = event.target.value;
     filter();
   });
+  drawer.addEventListener("htmx:afterSwap", onOlder);
   feed?.addEventListener("thread:changed", filter);
   feed?.addEventListener("thread:changed", readLogAgain);
   for (const link of segments()) link.addEventListener("click", () => keepPlaceIn(link));

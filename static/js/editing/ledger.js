@@ -18,7 +18,8 @@ let timer = 0;
 
 async function load() {
   const { head } = session;
-  if (!isSeen || head === estimatedAt || !panel.querySelector("[data-late]")) return;
+  const isKnown = head === estimatedAt && !panel.querySelector("[data-awaited]");
+  if (!isSeen || isKnown || !panel.querySelector("[data-late]")) return;
   estimatedAt = head;
   await show({});
 }

@@ -1,6 +1,7 @@
 """What belongs to a session beside its thread: provider checks, policy, notes, memos."""
 
 import re
+from collections.abc import Callable
 
 import httpx
 import pytest
@@ -206,3 +207,27 @@ def test_a_light_leads_to_what_the_model_sees_which_answers_at_once(
     expect(page).to_have_url(re.compile("model=gpt-4o"))
     expect(page.locator("#context-body")).to_contain_text("Counted with o200k_base")
     expect(page.get_by_role("button", name="Show", exact=True)).to_have_count(0)
+
+
+def test_older_operations_are_listed_as_the_newest_are(
+    page: Page, new_session: Callable[[int], str], api: httpx.Client
+) -> None:
+    session = new_session(60)
+    snips = [{"type": "snip", "start_idx": at, "end_idx": at} for at in range(40)]
+    for body in snips:
+        answer = api.post(f"/api/sessions/{session}/operations", json=body)
+        assert answer.status_code == 201, answer.text
+    visit(page, session)
+    operations = page.locator("#panel-operations .ops > li")
+    expect(page.locator("#p-o40 .op-cost").first).to_contain_text("per turn")
+    press(page, "S")
+    page.get_by_text("Off", exact=True).first.click()
+    page.get_by_role("button", name="Show 10 older operations").press("Enter")
+    expect(operations).to_have_count(40)
+    expect(operations.locator("visible=true")).to_have_count(0)
+    stage = page.locator(".panel-bar [data-action=staging]")
+    expect(stage).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#panel-operations")).to_be_focused()
+    page.get_by_text("All", exact=True).first.click()
+    for key in ("o40", "o3"):
+        expect(page.locator(f"#p-{key} .op-cost").first).to_contain_text("per turn")
