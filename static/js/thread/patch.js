@@ -69,7 +69,7 @@ export function applyPatch(html) {
   const isStale = Number(head) < session.head;
   if (isStale) return;
   if (!feed || Number(total) === 0) {
-    if (Number(total) !== session.total) location.reload();
+    if (Number(total) !== session.total || Number(head) !== session.head) location.reload();
     return;
   }
   const pieces = [...answer.querySelectorAll("[hx-swap-oob]")];

@@ -2,7 +2,8 @@
 import { nodeId } from "./positions.js";
 
 export const feed = document.getElementById("feed");
-const number = (name) => Number(feed?.dataset[name] ?? 0);
+const shown = feed ?? document.getElementById("nothing");
+const number = (name) => Number(shown?.dataset[name] ?? 0);
 
 export const session = {
   url: location.pathname.replace(/[^/]*$/, ""),

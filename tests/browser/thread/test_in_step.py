@@ -155,6 +155,20 @@ def test_a_change_that_could_not_be_fetched_is_fetched_later(
     expect(page.locator("#live")).to_have_attribute("data-state", "live")
 
 
+def test_a_thread_without_messages_shows_what_is_recorded_beside_it(
+    page: Page, context: BrowserContext, open_thread: OpenThread
+) -> None:
+    session = open_thread(0)
+    other = context.new_page()
+    visit(other, session)
+    page.get_by_role("button", name="Change the active tags").click()
+    page.get_by_role("textbox", name="Active tags").fill("brief")
+    press(page, "Control+Enter")
+    for window in (page, other):
+        expect(window.locator(".active-tags .tag")).to_have_text("brief")
+        expect(window.locator("#entries-count")).to_have_text("1")
+
+
 def test_a_press_on_the_spine_goes_there_also_after_a_change(
     page: Page, open_thread: OpenThread
 ) -> None:
