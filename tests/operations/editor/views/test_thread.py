@@ -9,6 +9,7 @@ from django.test import Client
 
 from contextstudio.accounts.models import User
 from operations.editor.rows.sections import SIZE
+from operations.requests import View
 from tests.operations.conftest import Page, read
 from tests.people import caller
 from threads.domain.message import Message, Role
@@ -177,6 +178,15 @@ def test_the_drawer_of_an_empty_thread_says_where_messages_come_from(
     assert "Select messages" not in said
     assert "Append them through the API" in said
     assert ">import a transcript</a>" in said
+
+
+@pytest.mark.parametrize("view", View)
+def test_every_view_of_an_empty_thread_says_that_there_are_no_messages(
+    page: Page, editor: User, view: View
+) -> None:
+    new = NewSession(title="Empty")
+    page.session = create_session(caller(editor), page.session.project, new)
+    assert "No messages yet" in page.client.get(page.url, {"view": view}).text
 
 
 def test_a_page_that_is_behind_gets_the_rows_that_changed(page: Page) -> None:
