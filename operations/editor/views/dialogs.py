@@ -140,6 +140,8 @@ def _amend(request: HttpRequest, look: Look) -> HttpResponse:
     form = AmendForm(initial=initial)
     if len(made) != 1:
         form.fields.pop("text")
+    else:
+        form.fields["text"].required = bool(initial["text"])
     lead = f"{op.range or op.where}, {key}"
     head = _head(
         look.session, "amend", f"operations/{key}/amend", lead=lead, word=op.word

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.log.operation import Condition, Edit, Tag, messages_of
-from operations.domain.text.wording import reworded
+from operations.domain.text.wording import reworded, words_of
 from operations.domain.tree.leaf import New
 from threads.domain.part import Text
 from threads.sessions.presentation import MessageData
@@ -60,9 +60,14 @@ class RewordAmendment(BaseModel):
     tags: list[TagName] = []
 
     def amended(self, edit: Edit) -> Edit:
-        """The edit with these tags and words; what else its message holds is kept."""
+        """The edit with these tags and words; what else its message holds is kept.
+
+        Raises Invalid where it had words and would have none.
+        """
         condition = replace(edit.condition, tags=tuple(self.tags))
         made = messages_of(edit)
+        if len(made) == 1 and words_of(made[0].parts) and not self.text.strip():
+            raise Invalid("It must not be empty.", at=["text"])
         if len(made) != 1 or not self.text:
             return replace(edit, condition=condition)
         new = New(made[0].role, reworded(made[0].parts, self.text))

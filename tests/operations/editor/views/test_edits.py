@@ -221,6 +221,20 @@ def test_amending_gives_a_new_version_and_its_difference(page: Page) -> None:
     assert "<ins>Other</ins>" in versions
 
 
+def test_an_amendment_that_takes_all_words_away_is_refused_at_its_field(
+    page: Page,
+) -> None:
+    page.edit("digest", targets="m2 m3", summary="First words")
+    opened = page.get("dialogs/amend", operation="o1").text
+    assert "What the model sees</label>" in opened
+    for words in ("", " \n"):
+        amended = {"type": "amend", "dialog": "1", "operation": "o1", "text": words}
+        answer = page.post("operations/o1/amend", **amended)
+        assert answer.status_code == 422
+        assert 'id="id_text_error">It must not be empty.' in answer.text
+    assert LogEntry.objects.filter(session=page.session).count() == 1
+
+
 def test_what_was_set_aside_is_widened_by_one_press(page: Page) -> None:
     page.edit("digest", targets="m2 m3 m4", summary="Sum")
     page.post("operations/o1/off")
