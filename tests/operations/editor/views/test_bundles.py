@@ -225,7 +225,7 @@ def test_what_was_rejected_is_accepted_later(page: Page, editor: User) -> None:
     made = together(editor, page.session, propose=True)
     page.post(f"bundles/{bundle_of(made)}/reject")
     said = panel(page)
-    assert "Rejected 1 Spring cleaning 3 operations" in said
+    assert "Rejected 3 Spring cleaning 3 operations" in said
     assert "Accept Spring cleaning One by one" in said
     page.post(f"bundles/{bundle_of(made)}/accept")
     page.post("operations/o1/revert")

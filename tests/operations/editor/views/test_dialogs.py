@@ -152,6 +152,20 @@ def test_a_long_drawer_shows_the_newest_until_more_are_asked_for(
     assert "1 older operation in the log" in more
 
 
+def test_what_the_drawer_does_not_list_is_counted(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawer, "MOST_LISTED", 1)
+    for index in range(2, 7):
+        waits = {"propose": "1"} if index > 4 else {}
+        answer = page.edit("snip", targets=f"m{index}", **waits)
+    for key in ("o1", "o2", "o3"):
+        answer = page.post(f"operations/{key}/revert")
+    for said in (answer.text, page.get().text):
+        assert ">2 waiting<" in said
+        assert 'Reverted <span class="dim">3</span>' in said
+
+
 def test_what_is_being_written_is_counted_as_it_would_be_kept(page: Page) -> None:
     counted = page.post("tokens", text="One\r\ntwo").json()["tokens"]
     page.edit("insert", after="m3", role="user", text="One\r\ntwo")
