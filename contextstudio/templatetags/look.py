@@ -67,10 +67,21 @@ def percent_change(before: int | None, after: int | None) -> str:
 
 def tokens_saved(count: int) -> str:
     """What a change comes to, in words: "saves 12 tokens", "adds 4 tokens"."""
-    verb, many = "adds" if count < 0 else "saves", abs(count)
     if not count:
         return "saves no tokens"
-    return f"{verb} 1 token" if many == 1 else f"{verb} {many:,} tokens"
+    return f"{'adds' if count < 0 else 'saves'} {tokens(abs(count))}"
+
+
+@register.filter
+def tokens(count: int) -> str:
+    """A number of tokens in words: "1 token", "31,902 tokens"."""
+    return "1 token" if count == 1 else f"{count:,} tokens"
+
+
+@register.filter
+def more_tokens(count: int) -> str:
+    """A difference in tokens: "−1 token", "+1,204 tokens"."""
+    return f"{signed(count)} token{'' if abs(count) == 1 else 's'}"
 
 
 @register.filter

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from contextstudio.templatetags.look import signed
+from contextstudio.templatetags.look import more_tokens, signed
 from operations.domain.ledger.saving import saved_in_thread
 from operations.domain.log.log import controlled
 from operations.domain.log.operation import (
@@ -146,18 +146,14 @@ def _difference(look: Look, transaction: LogTransaction, numbers: Sequence[int])
         if not waits or not alone:
             return ""
         inside = look.operations[entry_key(numbers[0])].hidden_by
-        return f", inside {inside}" if inside else f", {_would(alone)} if applied"
+        return f", inside {inside}" if inside else f", {more_tokens(-alone)} if applied"
     if len(numbers) > 1:
-        return f", {signed(more)} tokens together"
+        return f", {more_tokens(more)} together"
     if alone and abs(more) != abs(alone):
         sign = 1 if more > 0 else -1
         rest = "together with what changes with it"
-        return f", {signed(sign * abs(alone))} tokens alone, {signed(more)} {rest}"
-    return f", {signed(more)} tokens"
-
-
-def _would(saved: int) -> str:
-    return f"{signed(-saved)} tokens"
+        return f", {more_tokens(sign * abs(alone))} alone, {signed(more)} {rest}"
+    return f", {more_tokens(more)}"
 
 
 def _set_aside(look: Look, transaction: LogTransaction) -> str:

@@ -158,7 +158,9 @@ def minimap_of(look: Look) -> Minimap:
 
 def _minimap(known: Sequence[Shape]) -> Minimap:
     folds = sum(1 for shape in known if shape.is_fold)
-    minimap = Minimap(f"{len(known):,} rows, {folds:,} of them folded")
+    minimap = Minimap(
+        f"{len(known):,} row{'' if len(known) == 1 else 's'}, {folds:,} of them folded"
+    )
     if not known:
         return minimap
     paths: dict[str, list[str]] = {"user": [], "assistant": [], "tool": []}

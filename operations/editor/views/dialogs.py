@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from contextstudio.accounts.domain.errors import DomainError, NotFound
-from contextstudio.templatetags.look import messages
+from contextstudio.templatetags.look import messages, tokens
 from operations.domain.log.operation import messages_of
 from operations.domain.text.wording import words_of
 from operations.domain.thread.thread import Thread
@@ -198,8 +198,8 @@ def _lead(thread: Thread, leaves: Sequence[Key]) -> str:
     """`36 messages, #61–#96, 31,902 tokens`."""
     if not leaves:
         return ""
-    tokens = f"{tokens_of(thread, leaves):,} tokens"
-    return ", ".join((messages(len(leaves)), extent_of(thread, leaves), tokens))
+    many = messages(len(leaves)), extent_of(thread, leaves)
+    return ", ".join((*many, tokens(tokens_of(thread, leaves))))
 
 
 def _anchor(thread: Thread, after: Key) -> str:

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from contextstudio.accounts.authentication import caller_of
+from contextstudio.templatetags.look import messages
 from operations.domain.log.log import Entry
 from operations.domain.log.operation import (
     Accept,
@@ -136,7 +137,7 @@ def _sentence(operations: Operations, entry: Entry) -> str:
         case ActivateTags(tags=tags):
             return visible(", ".join(tags)) or "none"
         case Purge(targets=targets):
-            return f"{len(targets):,} messages"
+            return messages(len(targets))
         case _:
             op = operations[entry_key(entry.number)]
             return op.range or op.where

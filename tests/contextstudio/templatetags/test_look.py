@@ -19,6 +19,17 @@ def test_numbers_have_separated_thousands_and_true_signs():
     ]
     assert look.messages(1) == "1 message"
     assert look.messages(1204) == "1,204 messages"
+    assert [look.tokens(count) for count in (0, 1, 1204)] == [
+        "0 tokens",
+        "1 token",
+        "1,204 tokens",
+    ]
+    assert [look.more_tokens(count) for count in (-1, 0, 1, 1204)] == [
+        "−1 token",
+        "±0 tokens",
+        "+1 token",
+        "+1,204 tokens",
+    ]
 
 
 @pytest.mark.parametrize(

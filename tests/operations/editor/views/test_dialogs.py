@@ -8,8 +8,13 @@ import pytest
 from contextstudio.accounts.models import User
 from operations.editor.panels import drawer
 from operations.editor.views import dialogs
+from operations.edits.purging import remove_group
 from operations.log.selectors import load_thread
 from tests.operations.conftest import Page
+from tests.people import caller
+from threads.domain.message import Message, Role
+from threads.domain.part import Text
+from threads.sessions.services import NewSession, create_session
 
 
 @pytest.mark.parametrize("kind", ["digest", "tag", "revise", "move"])
@@ -98,6 +103,17 @@ def test_the_log_tells_everything_newest_first(page: Page) -> None:
         content.index("Active tags") < content.index("Undo") < content.index("Toggle")
     )
     assert "digest o1 (#2–#3) off" in content
+
+
+def test_one_message_of_one_token_is_told_as_one(page: Page, owner: User) -> None:
+    said = (Message(role=Role.USER, parts=(Text("Hi"),)),)
+    new = NewSession(title="Short", messages=said)
+    page.session = create_session(caller(owner), page.session.project, new)
+    assert "1 message, #0, 1 token<" in page.get("dialogs/tag", targets="m0").text
+    assert "Snip #0, −1 token." in page.edit("snip", targets="m0").text
+    page.post("operations/o1/revert")
+    remove_group(caller(owner), page.session.pk, 1)
+    assert "<b>Purge</b> 1 message<" in page.get("log").text
 
 
 def test_a_long_log_has_older_pages(page: Page) -> None:
