@@ -29,8 +29,15 @@ class SearchExpression:
             raise Invalid(f"An expression has at most {LONGEST:,} characters.")
         try:
             self._expression = regex.compile(text, regex.MULTILINE)
-            regex.compile(f"(?:{text})?", regex.MULTILINE).sub(replacement, "", count=1)
-        except (regex.error, RecursionError, OverflowError, IndexError) as error:
+            # It matches nothing at once, so that only the replacement is looked at.
+            regex.compile(f"(?:)|{text}", regex.MULTILINE).sub(replacement, "", count=1)
+        except (
+            regex.error,
+            RecursionError,
+            OverflowError,
+            IndexError,
+            ValueError,
+        ) as error:
             raise Invalid(f"This is no regular expression: {error}.") from error
         self._replacement = replacement
         self._left = seconds
@@ -38,7 +45,7 @@ class SearchExpression:
     def find(self, text: str) -> Iterator[Stretch]:
         """What it matches of a text, from the first on; nothing that is empty.
 
-        Raises Invalid once the search has taken too long.
+        Raises Invalid once the search has taken too long, or too much memory.
         """
         while_it_lasts = max(self._left, 0.001)
         begun = monotonic()
@@ -53,6 +60,11 @@ class SearchExpression:
             raise Invalid(
                 f"This expression takes longer than {SECONDS:.0f} seconds; make it simpler.",
                 code="too_slow",
+            ) from error
+        except MemoryError as error:
+            raise Invalid(
+                "This expression takes too much memory; make it simpler.",
+                code="too_large",
             ) from error
         finally:
             self._left -= monotonic() - begun

@@ -241,6 +241,7 @@ def test_matches_that_are_gone_by_now_are_refused(page: Page) -> None:
         ("(", "This is no regular expression"),
         ("(" * 600 + ")" * 600, "An expression has at most 1,000 characters"),
         ("(" * 450 + ")" * 450, "This is no regular expression"),
+        ("(?a)(?u)Hello", "flags are mutually incompatible"),
         ("nowhere.+", "matches nothing that is shown"),
     ],
 )
@@ -250,6 +251,11 @@ def test_an_expression_that_is_none_is_said_at_its_field(
     answer = find(page, start, regex="on")
     assert answer.status_code == 422
     assert said in words(answer)
+
+
+def test_an_expression_may_end_in_a_comment(page: Page) -> None:
+    found = words(find(page, "(?x)H ello # the first word", regex="on"))
+    assert "1 match in 1 message" in found
 
 
 def test_a_group_that_the_expression_has_not_is_refused(page: Page) -> None:
@@ -269,3 +275,21 @@ def test_an_expression_is_given_up_when_it_takes_too_long(
     answer = find(page, r"^(a|aa|b?)+$", regex="on")
     assert answer.status_code == 422
     assert "takes longer than" in words(answer)
+
+
+def test_an_expression_is_given_up_when_it_takes_too_much_memory(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Greedy:
+        def finditer(self, *_: Any, **__: Any) -> None:
+            raise MemoryError
+
+    def greedy(text: str, replacement: str) -> SearchExpression:
+        made = SearchExpression(text, replacement)
+        monkeypatch.setattr(made, "_expression", Greedy())
+        return made
+
+    monkeypatch.setattr("operations.edits.arguments.text.SearchExpression", greedy)
+    answer = find(page, "(?R)", regex="on")
+    assert answer.status_code == 422
+    assert "takes too much memory" in words(answer)
