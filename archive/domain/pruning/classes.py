@@ -14,6 +14,9 @@ from threads.domain.part import Part, Text, ToolResult
 
 from .tool_uses import ToolUse
 
+_LITERAL = str.maketrans({"[": "[[]", "?": "[?]"})
+"""Names of files hold what `fnmatch` takes for patterns: `pages/[slug].tsx`."""
+
 
 class PruneClass(StrEnum):
     """What becomes of a message."""
@@ -135,7 +138,7 @@ class Judge:
     def _why_protected(self, use: ToolUse) -> Judgement | None:
         """Why a call and its result are left alone, if its tool or a file of it is protected."""
         tool = use.name
-        if any(fnmatchcase(tool, pattern) for pattern in self._tools):
+        if any(_matches(tool, pattern) for pattern in self._tools):
             return _keep(f"The tool {tool} is protected")
         for file in use.files:
             if any(_fits(file.path, pattern) for pattern in self._paths):
@@ -176,4 +179,9 @@ def _has_results(message: Prunable) -> bool:
 
 
 def _fits(path: str, pattern: str) -> bool:
-    return fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}")
+    return _matches(path, pattern) or _matches(path, f"*/{pattern}")
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """Whether a name fits a pattern, in which nothing but `*` stands for anything else."""
+    return fnmatchcase(name, pattern.translate(_LITERAL))

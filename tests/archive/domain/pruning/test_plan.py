@@ -151,6 +151,18 @@ def test_what_is_protected_stays() -> None:
     assert classes(own) == ["keep", "keep"]
 
 
+def test_nothing_but_a_star_stands_for_anything_else_in_what_is_protected() -> None:
+    def kept(path: str, pattern: str) -> bool:
+        work = (call("1", "Read", file_path=path), result("1", LONG))
+        protected = Protected(paths=(pattern,))
+        return classes(planned(*work, protected=protected))[1] == "keep"
+
+    assert kept("pages/[slug].tsx", "pages/[slug].tsx")
+    assert kept("app/pages/[slug].tsx", "pages/[*].tsx")
+    assert not kept("pages/s.tsx", "pages/[slug].tsx")
+    assert kept("what?.md", "what?.md") and not kept("whats.md", "what?.md")
+
+
 def test_what_an_operation_shows_is_left_alone() -> None:
     shown = result("1", LONG)._replace(is_fixed=True)
     found = planned(VIEWED[0], shown)
