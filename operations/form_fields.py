@@ -1,5 +1,7 @@
 """Fields that the forms of several capabilities have."""
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from django import forms
@@ -29,12 +31,42 @@ class LongTextField(forms.CharField):
         return str(super().clean(value)).replace("\r\n", "\n")
 
 
-class TagsField(forms.CharField):
-    """Tags, with blanks or commas between them."""
+class ListField(forms.CharField):
+    """Texts with commas between them; one that holds a comma stands in quotation marks."""
+
+    between, gap = ",", ", "
+    """What parts texts, as a set of characters of an expression, and what is put there."""
+
+    def prepare_value(self, value: Any) -> Any:
+        """What the field shows of a list."""
+        is_list = isinstance(value, list | tuple)
+        return self.gap.join(map(self._written, value)) if is_list else value
 
     def clean(self, value: Any) -> list[str]:
-        """Each tag once."""
-        names = str(super().clean(value)).replace(",", " ").split()
-        return list(
-            dict.fromkeys(name.lstrip("#") for name in names if name.strip("#"))
-        )
+        """Each text once."""
+        texts = self._texts(str(super().clean(value)))
+        return list(dict.fromkeys(filter(None, texts)))
+
+    def plain(self, text: str) -> str:
+        """What a text means that stands without quotation marks."""
+        return text.strip()
+
+    def _texts(self, words: str) -> Iterator[str]:
+        quoted = rf'"((?:[^"]|"")*)"\s*(?=[{self.between}]|$)'
+        for found in re.finditer(rf"\s*(?:{quoted}|([^{self.between}]+))", words):
+            text, plain = found.groups()
+            yield self.plain(plain) if text is None else text.replace('""', '"')
+
+    def _written(self, text: str) -> str:
+        if not text.startswith('"') and list(self._texts(text)) == [text]:
+            return text
+        return '"' + text.replace('"', '""') + '"'
+
+
+class TagsField(ListField):
+    """Tags, with blanks or commas between them; one that holds such stands in quotation marks."""
+
+    between, gap = r"\s,", " "
+
+    def plain(self, text: str) -> str:
+        return text.lstrip("#")

@@ -18,10 +18,10 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
-from operations.context.pages.forms import ListField
 from operations.context.services import MOST_UNASKED
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
+from operations.form_fields import ListField
 from operations.ledger.services import BundleTrial
 from operations.ledger.views import line_of, note_of
 from operations.log.selectors import load_thread
@@ -170,7 +170,8 @@ def _given(session: Session, fields: Mapping[str, Any]) -> dict[str, Any]:
     """What the form is filled with: the rules in force, and what was sent in their place."""
     rules = rules_of(session)
     known = {name: getattr(rules, name) for name in (*_NUMBERS, _RELEVANT)}
-    known |= {name: ", ".join(getattr(rules, name)) for name in _LISTS}
+    written = ListField().prepare_value
+    known |= {name: written(getattr(rules, name)) for name in _LISTS}
     sent = {name: fields[name] for name in PruneForm.base_fields if name in fields}
     return known | sent
 

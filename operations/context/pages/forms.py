@@ -7,6 +7,7 @@ from django import forms
 
 from operations.domain.context.policy import Memos, Policy, Pruning, encode_policy
 from operations.domain.context.truncation import Keep, Tiers
+from operations.form_fields import ListField
 
 _MOST = 10**9
 _NESTED: Mapping[str, Tiers | Pruning] = {"truncation": Tiers(), "pruning": Pruning()}
@@ -30,19 +31,6 @@ def _switch(label: str, hint: str = "") -> forms.BooleanField:
     return forms.BooleanField(
         label=label, help_text=hint, required=False, widget=widget
     )
-
-
-class ListField(forms.CharField):
-    """Texts with commas between them."""
-
-    def prepare_value(self, value: Any) -> Any:
-        """What the field shows of a list."""
-        return ", ".join(value) if isinstance(value, list | tuple) else value
-
-    def clean(self, value: Any) -> list[str]:
-        """Each text once."""
-        texts = map(str.strip, str(super().clean(value)).split(","))
-        return list(dict.fromkeys(filter(None, texts)))
 
 
 class PolicyForm(forms.Form):
@@ -116,19 +104,16 @@ class PolicyForm(forms.Form):
     protect_tools = ListField(
         label="Tools to keep",
         required=False,
-        max_length=2000,
         help_text="Their results are never left out. Separate with commas; * stands for anything.",
     )
     protect_paths = ListField(
         label="Paths to keep",
         required=False,
-        max_length=2000,
         help_text="What is read or edited there is never left out, for example docs/*.md.",
     )
     protect_tags = ListField(
         label="Tags to keep",
         required=False,
-        max_length=2000,
         help_text="Messages with one of these tags are never left out.",
     )
     keep_relevant_above = forms.FloatField(
@@ -165,6 +150,4 @@ def fields_of(policy: Policy) -> dict[str, Any]:
 
 def _value(settings: Tiers | Pruning, name: str) -> Any:
     value = getattr(settings, name)
-    if value is None:
-        return ""
-    return ", ".join(value) if isinstance(value, tuple) else value
+    return "" if value is None else ListField().prepare_value(value)

@@ -44,8 +44,7 @@ def dialog(request: HttpRequest, session_id: uuid.UUID, kind: str) -> HttpRespon
     if kind in SHOWN:
         return show(request, look, kind)
     if kind == "activate":
-        tags = " ".join(sorted(look.thread.log.active_tags))
-        form = ActivateForm(initial={"tags": tags})
+        form = ActivateForm(initial={"tags": sorted(look.thread.log.active_tags)})
         return render(request, FORM, activation(look.session, form))
     if kind == "amend":
         return _amend(request, look)
@@ -135,7 +134,7 @@ def _amend(request: HttpRequest, look: Look) -> HttpResponse:
         "dialog": "1",
         "operation": key,
         "text": sendable(words_of(made[0].parts)) if len(made) == 1 else "",
-        "tags": " ".join(edit.condition.tags),
+        "tags": edit.condition.tags,
     }
     form = AmendForm(initial=initial)
     if len(made) != 1:

@@ -27,6 +27,14 @@ def test_every_preset_goes_through_the_form_unchanged(name: str) -> None:
     assert read_policy(form.settings()) == PRESETS[name]
 
 
+def test_many_names_and_those_with_commas_go_through_the_form_unchanged() -> None:
+    names = [f"src/generated/part_{n},{n}.py" for n in range(100)]
+    policy = read_policy({"pruning": {"protect_paths": names}})
+    form = PolicyForm(filled(**fields_of(policy)))
+    assert form.is_valid(), form.errors
+    assert read_policy(form.settings()) == policy
+
+
 def test_the_effect_has_the_figures_of_the_dry_run_and_saves_nothing(
     page: Page, editor: User
 ) -> None:

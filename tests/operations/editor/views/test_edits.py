@@ -3,14 +3,18 @@
 import json
 import re
 from collections.abc import Callable
+from html import unescape
 
 from django.http import HttpResponse
 
 from contextstudio.accounts.models import User
+from operations.domain.log.operation import Condition, Snip
+from operations.edits import services
 from operations.log.compactions import record
 from operations.log.selectors import load_thread
 from operations.models import LogEntry
 from tests.operations.conftest import Page, read
+from tests.people import caller
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.imports.hooks import Compacted
@@ -233,6 +237,19 @@ def test_an_amendment_that_takes_all_words_away_is_refused_at_its_field(
         assert answer.status_code == 422
         assert 'id="id_text_error">It must not be empty.' in answer.text
     assert LogEntry.objects.filter(session=page.session).count() == 1
+
+
+def test_a_tag_of_two_words_stays_one_where_something_else_is_amended(
+    page: Page, editor: User
+) -> None:
+    condition = Condition(tags=("to do", "brief"))
+    snip = Snip(targets=("m2",), condition=condition)
+    services.record_edit(caller(editor), page.session.pk, snip)
+    dialog = page.get("dialogs/amend", operation="o1").content.decode()
+    (tags,) = re.findall(r'name="tags" value="([^"]+)"', dialog)
+    page.post("operations/o1/amend", type="amend", operation="o1", tags=unescape(tags))
+    page.session.refresh_from_db()
+    assert load_thread(page.session).log.edits[1].edit == snip
 
 
 def test_what_was_set_aside_is_widened_by_one_press(page: Page) -> None:
