@@ -40,7 +40,7 @@ def load_scratchpad(session: Session, number: int | None = None) -> Scratchpad:
     if row is not None:
         return _read(session, row)
     if number:
-        raise NotFound("There is no such version.", at=["version"])
+        raise _no_version()
     return Scratchpad(0, "")
 
 
@@ -90,6 +90,25 @@ def write_scratchpad(
     row.refresh_from_db()
     events.announce(session)
     return _read(session, row)
+
+
+@transaction.atomic
+def restore_scratchpad(
+    caller: Caller, session_id: uuid.UUID, number: int
+) -> Scratchpad:
+    """Put an older version in force again, as a new one, with the words that it was written in.
+
+    Raises NotFound.
+    """
+    session = get_session(caller, session_id, Right.OWN_SESSION, lock=True)
+    old = _versions(session.pk).filter(number=number).first()
+    if old is None and number:
+        raise _no_version()
+    return write_scratchpad(caller, session_id, decode(old.content) if old else "")
+
+
+def _no_version() -> NotFound:
+    return NotFound("There is no such version.", at=["version"])
 
 
 def _versions(session: uuid.UUID | given) -> QuerySet[ScratchpadVersion]:

@@ -96,8 +96,8 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
         return _shown(request, caller, session, {})
     act = request.POST.get("act", "")
     if act == "restore":
-        old = scratchpads.load_scratchpad(session, number_of(request.POST, "version"))
-        scratchpads.write_scratchpad(caller, session.pk, old.content)
+        version = number_of(request.POST, "version")
+        scratchpads.restore_scratchpad(caller, session.pk, version)
     elif act not in _FORMS:
         raise Invalid("There is no form of that name.", at=["act"])
     elif refused := _write(request, caller, session, act):

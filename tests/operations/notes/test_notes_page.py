@@ -92,6 +92,27 @@ def test_the_scratchpad_is_written_in_versions_and_none_is_lost(
     assert page.post("notes", act="nothing").status_code == 422
 
 
+def test_a_restored_scratchpad_has_the_words_that_a_redaction_masks(
+    page: Page, editor: User
+) -> None:
+    for words in ("Ask Question 0 again.", "Other words"):
+        scratchpads.write_scratchpad(caller(editor), page.session.pk, words)
+    covered = fingerprint("Question 0")
+    redact = Redact(spans=(Span(key="m0", part=0, start=0, end=10, sha256=covered),))
+    services.record_edit(caller(editor), page.session.pk, redact)
+    page.session.refresh_from_db()
+    page.post("notes", act="restore", version=1)
+    masked = scratchpads.load_scratchpad(page.session)
+    assert (masked.number, masked.content) == (3, "Ask [redacted] again.")
+    page.post("operations/o1/revert")
+    page.session.refresh_from_db()
+    now = scratchpads.load_scratchpad(page.session)
+    assert now.content == "Ask Question 0 again."
+    page.post("notes", act="restore", version=0)
+    assert scratchpads.load_scratchpad(page.session).content == ""
+    assert page.post("notes", act="restore", version=9).status_code == 404
+
+
 def test_who_may_not_edit_reads(
     page: Page, open_page: Callable[..., Page], viewer: User, stranger: User
 ) -> None:
