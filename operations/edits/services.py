@@ -39,6 +39,7 @@ from operations.domain.thread.check import (
     expanded,
 )
 from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import entry_number
 from operations.log.selectors import get_bundle, get_operation
 from operations.log.transaction import (
     LogTransaction,
@@ -153,7 +154,8 @@ def expand_targets(caller: Caller, operation_id: uuid.UUID) -> LogTransaction:
     edit = expanded(taken_back.before, key)
     if edit is None:
         raise Invalid("There is no wider range for this operation.", at=["operation"])
-    return record_edit(caller, taken_back.session.pk, edit)
+    title = taken_back.history.rows[entry_number(key) or 0].title
+    return record_edit(caller, taken_back.session.pk, edit, title=title)
 
 
 @atomic

@@ -262,6 +262,16 @@ def test_what_was_set_aside_is_widened_by_one_press(page: Page) -> None:
     assert "o6" in keys(page)
 
 
+def test_what_is_widened_keeps_what_it_is_for(page: Page, editor: User) -> None:
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    page.post("operations/o1/off")
+    snip = Snip(targets=("m4", "m5"))
+    services.record_edit(caller(editor), page.session.pk, snip, title="Dead end")
+    page.post("operations/o1/on")
+    page.post("operations/o3/widen")
+    assert LogEntry.objects.get(session=page.session, number=6).title == "Dead end"
+
+
 def test_a_proposal_waits_in_the_drawer_and_is_accepted(
     page: Page, open_page: Callable[..., Page], reviewer: User
 ) -> None:
