@@ -225,6 +225,11 @@ class AmendForm(ConditionForm):
     text = LongTextField(label="What the model sees", required=False)
     field_order = ["type", "dialog", "operation", "text", "tags"]
 
+    def __init__(self, *data: Any, **options: Any) -> None:
+        super().__init__(*data, **options)
+        if self.is_bound and "text" not in self.data:
+            self.fields.pop("text")  # what has no words is amended without
+
 
 class ActivateForm(ArgumentsForm):
     """The tags under which conditions hold."""

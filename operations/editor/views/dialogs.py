@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from contextstudio.accounts.domain.errors import DomainError, NotFound
 from contextstudio.templatetags.look import messages, tokens
-from operations.domain.log.operation import messages_of
+from operations.domain.log.operation import Edit, messages_of
 from operations.domain.text.wording import words_of
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
@@ -128,16 +128,16 @@ def _words_now(
 def _amend(request: HttpRequest, look: Look) -> HttpResponse:
     key = fields_of(request).get("operation", "")
     op, edit = operation_of(look, key)
-    made = messages_of(edit)
+    text = text_shown(edit)
     initial = {
         "type": "amend",
         "dialog": "1",
         "operation": key,
-        "text": sendable(words_of(made[0].parts)) if len(made) == 1 else "",
+        "text": text,
         "tags": edit.condition.tags,
     }
     form = AmendForm(initial=initial)
-    if len(made) != 1:
+    if text is None:
         form.fields.pop("text")
     else:
         form.fields["text"].required = bool(initial["text"])
@@ -146,6 +146,18 @@ def _amend(request: HttpRequest, look: Look) -> HttpResponse:
         look.session, "amend", f"operations/{key}/amend", lead=lead, word=op.word
     )
     return render(request, FORM, {"form": form, "dialog": head})
+
+
+def text_shown(edit: Edit) -> str | None:
+    """The words with which the dialog that amends an edit begins; None where it has no field.
+
+    `edit` is masked; line ends are those that a browser gives back.
+    """
+    made = messages_of(edit)
+    if len(made) != 1:
+        return None
+    words = sendable(words_of(made[0].parts))
+    return words.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _head(

@@ -8,13 +8,16 @@ from django.views.decorators.http import require_POST
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Conflict, DomainError, NotFound
+from operations.domain.tree.key import entry_number
 from operations.editor.forms import ActivateForm, AmendForm, form_of
 from operations.edits import own_entries, services
+from operations.edits.arguments import RewordAmendment
 from operations.edits.services import Act
-from operations.log.selectors import get_bundle
+from operations.log.selectors import get_bundle, load_history
+from threads.models import Session
 from threads.store.selectors import get_session
 
-from .dialogs import FORM, activation, refused
+from .dialogs import FORM, activation, refused, text_shown
 from .patches import answer
 from .refusals import SKIP, answer_refusal
 from .requests import operation_id_of
@@ -103,11 +106,23 @@ def amend(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse
         return refused(request, session, form)
     try:
         operation_id = operation_id_of(session, key)
-        return answer(
-            request, services.amend(caller, operation_id, form.arguments.amended)
-        )
+        amendment = _without_shown(session, key, form.arguments)
+        return answer(request, services.amend(caller, operation_id, amendment.amended))
     except DomainError as error:
         return refused(request, session, form, error)
+
+
+def _without_shown(
+    session: Session, key: str, typed: RewordAmendment
+) -> RewordAmendment:
+    """What was typed, the words left out that the dialog began with.
+
+    They may stand for others, which a redaction masks.
+    """
+    log = load_history(session).log
+    number, recorded = entry_number(key) or 0, log.edit(key)
+    shown = text_shown(log.masks.edit(number, recorded.edit)) if recorded else None
+    return typed.model_copy(update={"text": None}) if typed.text == shown else typed
 
 
 @require_POST

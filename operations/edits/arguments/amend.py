@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.log.operation import Condition, Edit, Tag, messages_of
-from operations.domain.text.wording import reworded, words_of
+from operations.domain.text.wording import reworded
 from operations.domain.tree.leaf import New
 from threads.domain.part import Text
 from threads.sessions.presentation import MessageData
@@ -56,20 +56,21 @@ class AmendArguments(BaseModel):
 class RewordAmendment(BaseModel):
     """What a dialog amends: the words of an operation's one message, the tags of its condition."""
 
-    text: str = ""
+    text: str | None = None
+    """None: the words stay."""
     tags: list[TagName] = []
 
     def amended(self, edit: Edit) -> Edit:
         """The edit with these tags and words; what else its message holds is kept.
 
-        Raises Invalid where it had words and would have none.
+        Raises Invalid where nothing is left of the words.
         """
         condition = replace(edit.condition, tags=tuple(self.tags))
         made = messages_of(edit)
-        if len(made) == 1 and words_of(made[0].parts) and not self.text.strip():
-            raise Invalid("It must not be empty.", at=["text"])
-        if len(made) != 1 or not self.text:
+        if len(made) != 1 or self.text is None:
             return replace(edit, condition=condition)
+        if not self.text.strip():
+            raise Invalid("It must not be empty.", at=["text"], code="empty")
         new = New(made[0].role, reworded(made[0].parts, self.text))
         return replace(edit, messages=(new,), condition=condition)  # type: ignore[arg-type]
 
