@@ -93,9 +93,12 @@ def update_memo(
     content: str | None = None,
     tags: Sequence[str] | None = None,
 ) -> Memo:
-    """Give a memo other words or tags; what is None stays. Raises Invalid."""
+    """Give a memo other words or tags; what is None stays, and words that it reads already.
+
+    Raises Invalid.
+    """
     memo = _memo_to_change(caller, memo_id)
-    if content is not None:
+    if content is not None and content != _content_of(memo):
         _require_words(content)
         memo.content = content.encode("utf-8", "surrogatepass")
     if tags is not None:
@@ -211,10 +214,9 @@ def _notes(projects: Iterable[Project]) -> list[ReadableMemo]:
     """The newest memos of projects, as they may be read."""
     notes = []
     for row in _NEWEST.rows(*sorted(project.pk for project in projects)):
-        content = bytes(row.content).decode("utf-8", "surrogatepass")
         note = ReadableMemo(
             id=str(row.pk),
-            content=mask_text(row.session, content) if row.session else content,
+            content=_content_of(row),
             tags=tuple(row.tags),
             project=row.project.slug,
             session_id=str(row.session_id) if row.session_id else None,
@@ -225,3 +227,9 @@ def _notes(projects: Iterable[Project]) -> list[ReadableMemo]:
         )
         notes.append(note)
     return notes
+
+
+def _content_of(memo: Memo) -> str:
+    """What a memo says, with what redactions that are on mask in the session it is from."""
+    content = bytes(memo.content).decode("utf-8", "surrogatepass")
+    return mask_text(memo.session, content) if memo.session else content

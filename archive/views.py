@@ -1,6 +1,9 @@
 """The memos of a session's project, and recalling what a reference names."""
 
 import uuid
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 from django import forms
 from django.contrib import messages
@@ -13,10 +16,11 @@ from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from operations.context.services import ContextQuery, assemble_session
-from operations.form_fields import LongTextField, TagsField
+from operations.form_fields import LongTextField, TagsField, sendable
 from threads.models import Session
 from threads.store.selectors import get_session
 
+from .domain.memo import ReadableMemo
 from .memos import (
     LONGEST,
     MOST_ANSWERED,
@@ -61,6 +65,13 @@ class MemoForm(forms.Form):
         return tags
 
 
+class MemoLine(NamedTuple):
+    """A memo in the list, and the form that changes it."""
+
+    memo: ReadableMemo
+    form: MemoForm
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def memos(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     """The memos that have the words `q` and the tag `tag`, and what `ref` names; POST saves one."""
@@ -92,11 +103,16 @@ def memo(
         delete_memo(caller, memo_id)
         messages.success(request, "Memo deleted.")
         return redirect("archive:memos", session.pk)
-    form = MemoForm(request.POST)
-    if not form.is_valid():
-        return _shown(request, caller, session, form, status=422)
-    fields = form.cleaned_data
-    update_memo(caller, memo_id, content=fields["content"], tags=fields["tags"])
+    form = MemoForm(request.POST, auto_id=_ids_of(memo_id))
+    if form.is_valid():
+        fields = form.cleaned_data
+        try:
+            update_memo(caller, memo_id, content=fields["content"], tags=fields["tags"])
+        except errors.Invalid as error:
+            form.add_error("content", error.message)
+    if form.errors:
+        edits = {str(memo_id): form}
+        return _shown(request, caller, session, MemoForm(), edits=edits, status=422)
     messages.success(request, "Memo changed.")
     return redirect("archive:memos", session.pk)
 
@@ -107,6 +123,7 @@ def _shown(
     session: Session,
     form: MemoForm,
     *,
+    edits: Mapping[str, MemoForm] = MappingProxyType({}),
     status: int = 200,
 ) -> HttpResponse:
     query = request.GET.get("q", "")[:_LONGEST_QUERY]
@@ -126,7 +143,7 @@ def _shown(
         "sent": {one.id for one in injected},
         "why_none": why_none(session),
         "session": session,
-        "memos": found,
+        "memos": [MemoLine(one, edits.get(one.id) or _edit_form(one)) for one in found],
         "most": MOST_ANSWERED,
         "query": query,
         "tag": tag,
@@ -138,6 +155,16 @@ def _shown(
         "may_edit": caller.may(Right.EDIT, session.project_id),
     }
     return render(request, "archive/memos.html", context, status=status)
+
+
+def _edit_form(memo: ReadableMemo) -> MemoForm:
+    initial = {"content": sendable(memo.content), "tags": memo.tags}
+    return MemoForm(initial=initial, auto_id=_ids_of(memo.id))
+
+
+def _ids_of(memo_id: object) -> str:
+    """The ids of a memo's fields: there are as many as memos on the page."""
+    return f"id_{memo_id}_%s"
 
 
 def _recalled(

@@ -7,6 +7,9 @@ from django.test import Client
 
 from archive.models import Memo, MemoReader
 from contextstudio.accounts.models import Project, User
+from operations.domain.log.operation import Redact
+from operations.domain.tree.span import Span, fingerprint
+from operations.edits.services import record_edit
 from tests.operations.editor.views.hostile import SENT
 from tests.people import caller
 from threads.domain.message import Message, Role
@@ -64,6 +67,47 @@ def test_a_memo_is_saved_found_and_looking_makes_it_no_layer(
     assert UTC in read
     assert "Save a memo" not in read
     assert browse(viewer).post(address, {"content": "x"}).status_code == 403
+
+
+def test_a_change_that_is_refused_stays_at_its_memo(
+    session: Session, editor: User, browse: Callable[[User], Client]
+) -> None:
+    client, address = browse(editor), f"/sessions/{session.pk}/memos"
+    client.post(address, {"content": UTC, "tags": '"time zones" gotcha'})
+    memo = Memo.objects.get()
+    shown = text(client, session)
+    assert f'id="id_{memo.pk}_content"' in shown
+    assert f'<label for="id_{memo.pk}_content">' in shown
+    assert shown.count(f'id="memo-{memo.pk}"') == 1
+    assert 'value="&quot;time zones&quot; gotcha"' in shown
+    change = {"content": "Local time.", "tags": " ".join(f"t{n}" for n in range(21))}
+    for n in range(20):
+        client.post(address, {"content": f"Something newer {n}."})
+    refused = client.post(f"{address}/{memo.pk}?q=moments", change)
+    assert refused.status_code == 422
+    page = refused.content.decode()
+    assert f'id="id_{memo.pk}_tags_error">A memo has at most 20 tags.' in page
+    assert page.count("Local time.</textarea>") == 1
+    blank = client.post(f"{address}/{memo.pk}", {"content": " ", "tags": ""})
+    assert blank.status_code == 422
+    memo.refresh_from_db()
+    assert bytes(memo.content).decode() == UTC
+
+
+def test_a_tag_is_changed_without_the_words_that_a_redaction_masks(
+    session: Session, editor: User, browse: Callable[[User], Client]
+) -> None:
+    client, address = browse(editor), f"/sessions/{session.pk}/memos"
+    client.post(address, {"content": "It says two there."})
+    covered = Span(key="m0", part=0, start=4, end=7, sha256=fingerprint("two"))
+    record_edit(caller(editor), session.pk, Redact(spans=(covered,)))
+    assert "It says [redacted] there.</textarea>" in text(client, session)
+    memo = Memo.objects.get()
+    change = {"content": "It says [redacted] there.", "tags": "numbers"}
+    assert client.post(f"{address}/{memo.pk}", change).status_code == 302
+    memo.refresh_from_db()
+    assert memo.tags == ["numbers"]
+    assert bytes(memo.content).decode() == "It says two there."
 
 
 def test_what_a_reference_names_is_shown_or_why_it_names_nothing(
