@@ -16,6 +16,7 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, source, windows
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan, Line
+from threads.domain.formats.kit.graph.branches import left_over
 from threads.domain.formats.kit.items import Item, Items, attempt
 from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
 from threads.domain.formats.sample import Sample
@@ -38,7 +39,8 @@ SAID = frozenset({"message", "custom_message", "branch_summary"})
 ASIDE = SAID | {"compaction"}
 """Types of entries that change what the model sees, which one that lies aside doesn't."""
 MOST_BRANCHES = 100
-"""Branches of one file that become sessions: each is read with all that it shares."""
+"""Branches of one file that become sessions, the latest: each is read with all that it shares.
+What others say stays with the session as events."""
 _SESSION = re.compile(r"([0-9a-fA-F-]{36})\.jsonl$")
 """How the path of the session ends that another was forked from."""
 
@@ -102,7 +104,9 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     for line, value in source.records(file, tree.warnings):
         tree.add(line, value)
     main = tree.path(len(tree.parents) - 1)
-    branches = [(place, tree.path(leaf)) for leaf, place in _branches(tree, main)]
+    ways = list(_branches(tree, main))
+    told = ways[:MOST_BRANCHES]
+    branches = [(place, tree.path(leaf)) for leaf, place in told]
     held = set(main)
     aside = set(range(len(tree.parents))) - held
     aside -= {place for _, path in branches for place in path}
@@ -116,7 +120,10 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         strategy="anthropic",
         model=tree.model,
     )
-    reading = Items(partial(_items, tree, sorted(aside | held), aside))
+    reading = Items(
+        partial(_items, tree, sorted(aside | held), aside),
+        given=left_over(len(ways) - len(told)),
+    )
     found = [transcript(reading, external_id=session_id or None, parent=origin)]
     for first, path in branches:
         at = sum(tree.said[place] for place in path if place in held)
@@ -132,12 +139,11 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 def _branches(tree: EntryTree, main: list[int]) -> Iterator[tuple[int, int]]:
     """The leaves off the main way that say something of their own, with their first entry.
 
-    The latest `MOST_BRANCHES` of them: what other entries say stays with the session as events.
+    The latest come first.
     """
     seen = bytearray(len(tree.parents))
     for place in main:
         seen[place] = 1
-    count = 0
     inner = set(tree.parents)
     for leaf in range(len(seen) - 2, -1, -1):  # the session stands at the last
         if leaf in inner:
@@ -148,8 +154,7 @@ def _branches(tree: EntryTree, main: list[int]) -> Iterator[tuple[int, int]]:
             seen[place] = 2
             own.append(place)
             place = tree.parents[place]
-        if any(tree.said[one] for one in own) and count < MOST_BRANCHES:
-            count += 1
+        if any(tree.said[one] for one in own):
             yield leaf, own[-1]
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
 from threads.domain.formats.io import fields
+from threads.domain.formats.kit.graph.branches import left_over
 from threads.domain.formats.kit.graph.record_graph import MESSAGE
 from threads.domain.formats.kit.items import Item, Opener
 from threads.domain.message import ASSISTANT, USER, Message
@@ -60,9 +61,7 @@ class SessionItems:
             index = self.index or SessionIndex(file)
             is_thread = self.plan.group == 0 and len(self.plan.path) == 1
             self.warnings.extend(index.warnings if is_thread else ())
-            if self.plan.left:
-                words = f"Not all branches became sessions: {self.plan.left:,} more are events."
-                self.warnings.append(Warning("branches_left", words))
+            self.warnings.extend(left_over(self.plan.left))
             yield from _ConversationReader(index, self.plan, self.warnings).items()
 
 

@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
+from threads.domain.formats.kit.graph.branches import LEFT
 from threads.domain.formats.kit.items import opened
 from threads.domain.formats.kit.transcripts import refusal
 from threads.domain.formats.sample import Sample
@@ -37,7 +38,8 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
     external_id = index.external_id or (named[0] if named else "")
     found = transcripts(index, external_id, opened(file))
     if not has_words(found[0].items):
-        raise refusal(found[0].warnings, LABEL)
+        broken = [one for one in found[0].warnings if one.code != LEFT]
+        raise refusal(broken, LABEL)
     return found
 
 

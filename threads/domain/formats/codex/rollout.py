@@ -130,6 +130,8 @@ class RolloutIndex:
     """Lines that are not in the thread."""
     branches: list[Rollback] = field(default_factory=list)
     """The newest of what was rolled back."""
+    left: int = 0
+    """How many older ones there are."""
     _names: dict[str, str] = field(default_factory=dict)
     _is_begun: bool = False
 
@@ -149,6 +151,7 @@ class RolloutIndex:
         if has_rollback:
             found = Rollbacks()
             self.branches = list(deque(found.read(file), maxlen=BRANCHES))
+            self.left = found.count - len(self.branches)
             self.rolled_back = tuple(found.ranges)
 
     def _tells(self, number: int, data: bytes) -> bool:
@@ -222,6 +225,8 @@ class Rollbacks:
 
     def __init__(self) -> None:
         self.ranges: list[Range] = []
+        self.count = 0
+        """How many there were."""
         self._turns: list[tuple[int, int]] = []
         """The line and the offset of what begins each turn that still stands."""
         self._context: tuple[int, int] | None = None
@@ -246,6 +251,7 @@ class Rollbacks:
             return
         start, offset = self._turns[max(-count, -len(self._turns))]
         del self._turns[-count:]
+        self.count += 1
         if len(self.ranges) < MOST_ROLLBACKS:
             yield Rollback(start, end, offset, tuple(self.ranges))
         while self.ranges and self.ranges[-1][0] >= start:

@@ -13,6 +13,7 @@ from pathlib import PurePath
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_text, source
 from threads.domain.formats.io.folder import Folder, Gathered, Member
+from threads.domain.formats.kit.graph.branches import left_over
 from threads.domain.formats.kit.items import Item, Opener
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Event, Parent, Relation, Transcript, Warning
@@ -39,10 +40,12 @@ class RolloutItems:
     open: Opener
     rolled_back: tuple[Range, ...]
     branch: Rollback | None = None
+    left: int = 0
+    """How many branches of the thread are no conversations of their own."""
     warnings: list[Warning] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Item]:
-        self.warnings.clear()
+        self.warnings[:] = left_over(self.left)
         with self.open() as file:
             if self.branch is None:
                 yield from RolloutReading(file, self.warnings, self.rolled_back)
@@ -64,7 +67,9 @@ def transcripts(
     index: RolloutIndex, external_id: str, opener: Opener
 ) -> list[Transcript]:
     """The conversations of a rollout that was indexed; the thread comes first."""
-    thread = RolloutItems(opener, index.rolled_back)
+    branches = index.branches if external_id else []
+    left = index.left + len(index.branches) - len(branches)
+    thread = RolloutItems(opener, index.rolled_back, left=left)
     found = [
         Transcript(
             format=NAME,
@@ -77,9 +82,7 @@ def transcripts(
             warnings=thread.warnings,
         )
     ]
-    if external_id:
-        found += (_branch(found[0], index, one, opener) for one in index.branches)
-    return found
+    return [*found, *(_branch(found[0], index, one, opener) for one in branches)]
 
 
 def _branch(

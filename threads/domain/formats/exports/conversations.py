@@ -16,7 +16,7 @@ from threads.domain.formats.format import Format, Score
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.kit.graph.branches import branches
+from threads.domain.formats.kit.graph.branches import branches, left_over
 from threads.domain.formats.kit.items import Item, Opener, items_in, opened
 from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import HEAD, Sample
@@ -133,6 +133,7 @@ class ExportFormat:
         found = branches(known.parents, known.leaf, known.spoken)
         for branch in found:
             items = items_in(opener, partial(known.read, branch.nodes, branch.left))
+            items.given.extend(left_over(branch.beyond))
             yield Transcript(
                 format=self.name,
                 title=branch.title(title),

@@ -22,7 +22,7 @@ from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.calls import OpenCalls
 from threads.domain.formats.kit.context_view import ContextView
-from threads.domain.formats.kit.graph.branches import branches
+from threads.domain.formats.kit.graph.branches import branches, left_over
 from threads.domain.formats.kit.items import Item, Items, attempt
 from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
 from threads.domain.formats.sample import Sample
@@ -90,7 +90,8 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         index.parents, leaf, lambda nodes: [node for node in nodes if index.said[node]]
     )
     for way in ways if leaf >= 0 else ():
-        items = Items(partial(_items, index, way.nodes, way.left))
+        given = left_over(way.beyond)
+        items = Items(partial(_items, index, way.nodes, way.left), given=given)
         made = transcript_of(
             items,
             format=NAME,

@@ -208,6 +208,8 @@ def test_of_very_many_branches_the_latest_are_sessions(
     assert branch.external_id is not None
     assert branch.external_id.startswith("s-1/@")
     assert events(main) == ["session", "aside/message"]
+    (left,) = main.warnings
+    assert left.code == "branches_left" and "1 more" in left.message
 
 
 def test_a_fork_names_the_session_that_it_came_from() -> None:

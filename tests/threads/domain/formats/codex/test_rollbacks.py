@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.readings import events
 from tests.threads.support.rollouts import SESSION, as_file, event, meta, record, said
 from threads.domain import formats
@@ -135,3 +136,20 @@ def test_very_many_rollbacks_are_not_told_apart(
     turns = [said("user", "Two"), event("thread_rolled_back", num_turns=1)] * 4
 
     assert len(branches(meta(), said("user", "One"), *turns)) == 2
+
+
+def test_the_report_says_how_many_rollbacks_are_no_sessions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rollout, "BRANCHES", 1)
+    turns = [said("user", "Two"), event("thread_rolled_back", num_turns=1)] * 3
+    with pytest.raises(Invalid, match="holds no messages"):
+        formats.read(io.BytesIO(as_file(meta(), *turns)), "codex")
+    thread, branch = formats.read(
+        io.BytesIO(as_file(meta(), *turns, said("user", "Three"))), "codex"
+    )
+    list(thread.items), list(branch.items)
+
+    (left,) = thread.warnings
+    assert left.code == "branches_left" and "2 more" in left.message
+    assert branch.warnings == []

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.threads.support.readings import events, messages
+from threads.domain.formats.kit.graph import branches
 from threads.domain.message import Role
 from threads.domain.part import Opaque, Text, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import Parent, Relation
@@ -48,6 +49,21 @@ def test_a_branch_that_says_nothing_is_left_over_as_events() -> None:
     [transcript] = read(conversation(mapping, current_node="a"))
 
     assert events(transcript) == ["branch/system/text"]
+
+
+def test_the_report_says_how_many_branches_are_no_sessions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(branches, "MOST", 1)
+    answers = [(id_, "q", say("assistant", id_)) for id_ in ("a", "b", "c", "d")]
+    mapping = tree(("q", None, say("user", "Hi")), *answers, ("e", "q", None))
+
+    thread, branch = read(conversation(mapping, current_node="a"))
+
+    assert [messages(one)[-1].text for one in (thread, branch)] == ["a", "b"]
+    (left,) = thread.warnings
+    assert left.code == "branches_left" and "2 more" in left.message
+    assert branch.warnings == []
 
 
 def test_a_branch_of_what_is_left_over_hangs_on_the_one_before() -> None:

@@ -15,6 +15,7 @@ from tests.threads.support.readings import (
     told,
 )
 from tests.threads.support.transcripts import lines
+from threads.domain.formats.kit.graph import branches
 from threads.domain.message import Role, Usage
 from threads.domain.part import Text, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import Parent, Relation
@@ -114,6 +115,19 @@ def test_what_a_rewind_left_is_a_branch() -> None:
     assert texts(branch) == ["Look.", "Dark."]
     assert branch.parent == Parent(external_id="q-1", relation=Relation.BRANCH, at=1)
     assert (branch.external_id, branch.title) == ("q-1/2", "Look. (branch 1)")
+
+
+def test_the_report_says_how_many_branches_are_no_sessions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(branches, "MOST", 1)
+    left = [answer(id_, "1", id_) for id_ in ("2", "3", "4")]
+
+    session, branch = read(lines(user("1", None, "Look."), *left))
+
+    assert (texts(session), texts(branch)) == (["Look.", "4"], ["Look.", "2"])
+    (warning,) = session.warnings
+    assert warning.code == "branches_left" and "1 more" in warning.message
 
 
 def test_a_compression_is_the_context_that_the_model_had_from_then_on() -> None:

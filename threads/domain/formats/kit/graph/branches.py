@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from threads.domain.transcript import Parent, Relation
+from threads.domain.transcript import Parent, Relation, Warning
 
 Messages = Callable[[Sequence[int]], Sequence[object]]
 """The messages on a branch, by whatever tells them apart."""
@@ -15,6 +15,8 @@ MOST = 200
 MOST_NODES = 500_000
 """Nodes on all branches together: a branch repeats what it shares with its parent."""
 LONGEST_ID = 255
+LEFT = "branches_left"
+"""The code of the warning that there are more."""
 
 
 class Path(NamedTuple):
@@ -29,7 +31,14 @@ class Path(NamedTuple):
     shared: int
 
 
-def paths(parents: Sequence[int], leaf: int) -> list[Path]:
+class Paths(NamedTuple):
+    """The branches of a tree, and of each that is beyond the limits the nodes of its own."""
+
+    told: list[Path]
+    beyond: list[list[int]]
+
+
+def paths(parents: Sequence[int], leaf: int) -> Paths:
     """The chosen branch, to `leaf`, and one for each other leaf, in the order of the leaves.
 
     `parents` holds each node's parent, or -1. A cycle is cut where it closes. What no leaf
@@ -43,19 +52,24 @@ def paths(parents: Sequence[int], leaf: int) -> list[Path]:
     owner = [-1] * len(parents)
     position = [0] * len(parents)
     found: list[Path] = []
+    beyond: list[list[int]] = []
     total = 0
     for end in (leaf, *others):
-        own, joint = _own(parents, owner, end, len(found))
+        own, joint = _own(parents, owner, end, len(found) + len(beyond))
+        if beyond:
+            beyond.append(own)
+            continue
         left = owner[joint] if joint >= 0 else 0
         prefix = found[left].nodes[: position[joint] + 1] if joint >= 0 else ()
         total += len(prefix) + len(own)
         if len(found) > MOST or (found and total > MOST_NODES):
-            break
+            beyond.append(own)
+            continue
         for place, node in enumerate(own, len(prefix)):
             position[node] = place
         parent_path = left if found else None
         found.append(Path((*prefix, *own), parent_path, len(prefix)))
-    return found
+    return Paths(found, beyond)
 
 
 def _own(
@@ -77,7 +91,8 @@ class Branch(NamedTuple):
 
     `number` counts from 0, the chosen one; `origin` is the number of the branch it left, `at`
     how many messages it has in common with that, `own` its first own node, `left` the nodes
-    on no branch at all (they are given with the chosen one).
+    on no branch at all (they are given with the chosen one), `beyond` how many further branches
+    these are, beyond the limits.
     """
 
     number: int
@@ -86,6 +101,7 @@ class Branch(NamedTuple):
     origin: int
     at: int
     left: Sequence[int] = ()
+    beyond: int = 0
 
     def title(self, title: str) -> str:
         """The conversation's title, with the branch's number where it is one."""
@@ -115,7 +131,8 @@ def branches(parents: Sequence[int], leaf: int, messages: Messages) -> list[Bran
     kept: list[Branch] = []
     said: list[Sequence[object]] = []
     place: dict[int | None, int] = {None: 0}  # of each path, the conversation it is in
-    for number, path in enumerate(paths(parents, leaf)):
+    told, beyond = paths(parents, leaf)
+    for number, path in enumerate(told):
         origin = place[path.parent]
         words = messages(path.nodes)
         both = zip(words, said[origin], strict=False) if said else ()
@@ -129,5 +146,16 @@ def branches(parents: Sequence[int], leaf: int, messages: Messages) -> list[Bran
         said.append(words)
     if kept:
         rest = set(range(len(parents))).difference(*(branch.nodes for branch in kept))
-        kept[0] = kept[0]._replace(left=array("Q", sorted(rest)))
+        more = sum(bool(messages(own)) for own in beyond)
+        kept[0] = kept[0]._replace(left=array("Q", sorted(rest)), beyond=more)
     return kept
+
+
+def left_over(count: int) -> list[Warning]:
+    """What to say of branches that are conversations too, beyond the limits of a file."""
+    if not count:
+        return []
+    words = (
+        f"Not all branches became sessions: the messages of {count:,} more are events."
+    )
+    return [Warning(LEFT, words)]
