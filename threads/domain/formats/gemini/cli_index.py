@@ -114,7 +114,11 @@ class _IndexReader:
             self._file, members["messages"], ("messages",), self._warnings
         )
         found = [entry for piece in pieces if (entry := self._element(piece))]
-        self._shown = {entry.id: entry for entry in found}
+        self._shown = {}
+        for entry in found:  # several of one id are no versions of one record here
+            if self._shown.setdefault(entry.id, entry) is not entry:
+                entry.id = f"{entry.id}@{entry.spans[0].start}"
+                self._shown[entry.id] = entry
         if within:
             self._steps.append(Event("checkpoint", span.record))
         self._steps.append(Checkpoint(list(self._shown.values()), span))
@@ -130,7 +134,11 @@ class _IndexReader:
 
     def _write(self, record: JSON, span: ByteSpan) -> None:
         entry = _entry(record, span)
-        if (before := self._shown.get(entry.id)) is None:
+        before = self._shown.get(entry.id)
+        if before and before.type != entry.type:  # what another says grows on its own
+            entry.id = f"{entry.id}/{entry.type}"
+            before = self._shown.get(entry.id)
+        if before is None:
             self._shown[entry.id] = entry
             self._steps.append(entry)
             return

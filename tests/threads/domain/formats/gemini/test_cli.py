@@ -150,6 +150,29 @@ def test_a_record_that_grows_is_one_message_of_its_last_state() -> None:
     assert len(items[2].records) == 2
 
 
+def test_records_of_one_id_in_a_document_are_messages_of_their_own() -> None:
+    _, items = read_document(
+        record("user", "1", "One"), record("gemini", "1", "Two"), record("user", "1")
+    )
+
+    assert told_of(items) == [("user", "One"), ("assistant", "Two"), ("user", "")]
+    assert len({message.source_id for message in items}) == 3
+
+
+def test_a_record_of_another_speaker_is_no_version_of_one_with_its_id() -> None:
+    _, items = read(
+        record("user", "1", "One"),
+        record("gemini", "1", "Tw"),
+        record("gemini", "1", "Two"),
+    )
+
+    assert told_of(items) == [("user", "One"), ("assistant", "Two")]
+
+
+def told_of(items: list[Any]) -> list[tuple[str, str]]:
+    return [(one.role, one.text) for one in items if isinstance(one, Message)]
+
+
 def test_content_of_the_api_s_parts_is_the_truth() -> None:
     content: list[Any] = [
         {"text": "Hm.", "thought": True, "thoughtSignature": "s"},
