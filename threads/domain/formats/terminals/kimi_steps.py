@@ -30,6 +30,8 @@ class KimiSteps:
     context: GivenContext = field(default_factory=GivenContext)
     _system: str = ""
     _parts: list[Part] = field(default_factory=list)
+    _pieces: list[str] = field(default_factory=list)
+    """Of the arguments of the last part, a call, in their order."""
     _records: list[str] = field(default_factory=list)
     _began: datetime | None = None
     _usage: Usage | None = None
@@ -46,6 +48,7 @@ class KimiSteps:
 
     def rest(self) -> Iterator[Item]:
         """The answer that is held, if there is one."""
+        self._join()
         if self._parts:
             yield Message(
                 role=Role.ASSISTANT,
@@ -108,15 +111,23 @@ class KimiSteps:
         last = self._parts[-1] if self._parts else None
         piece = fields.text(held, "arguments_part")
         if isinstance(last, ToolCall) and piece:
-            words = text_of(last) + piece
-            self._parts[-1] = read_call(last.id, last.name, words)
+            self._pieces.append(piece)
             self._records.append(row.record)
             return
         yield Event("ToolCallPart", row.record, moment)
 
+    def _join(self) -> None:
+        """Put the pieces of a call's arguments behind what it began with."""
+        if self._pieces and isinstance(call := self._parts[-1], ToolCall):
+            begun = "" if call.arguments is None else text_of(call)
+            words = "".join([begun, *self._pieces])
+            self._parts[-1] = read_call(call.id, call.name, words)
+            self._pieces = []
+
     def _add(
         self, parts: tuple[Part, ...], row: Element, moment: datetime | None
     ) -> None:
+        self._join()
         if parts and isinstance(parts[0], Text) and self._parts:
             last = self._parts[-1]
             if isinstance(last, Text) and fields.text(row.value, "type") != _APPENDED:

@@ -113,6 +113,21 @@ def test_the_pieces_of_kimi_clis_journal_are_joined() -> None:
     assert "ToolCallPart" in events(found) and "TurnEnd" in events(found)
 
 
+def test_arguments_that_all_come_in_pieces_are_those_of_their_call() -> None:
+    function = {"name": "look", "arguments": None}
+    data = lines(
+        META,
+        wire("TurnBegin", user_input="Look."),
+        wire("ToolCall", type="function", id="c1", function=function),
+        wire("ToolCallPart", arguments_part='{"a"'),
+        wire("ToolCallPart", arguments_part=": 1}"),
+    )
+
+    [found] = read(data)
+
+    assert parts(found)[1] == (ToolCall("c1", "look", {"a": 1}),)
+
+
 def appended(role: str, *content: Any, **members: Any) -> dict[str, Any]:
     message = {"role": role, "content": list(content), "toolCalls": [], **members}
     return {"type": "context.append_message", "message": message, "time": 1784950509920}
