@@ -92,20 +92,24 @@ def _index(
     project = fields.text(fields.mapping(said, "project"), "uuid")
     known = MessageIndex(projects.get(project, ""))
     numbers: dict[str, int] = {}
-    is_tree = any(fields.text(one, "parent_message_uuid") for one in messages)
     placed = zip(_places(file, span, skipped), messages, strict=False)
     for number, (place, message) in enumerate(placed):
         uuid = fields.text(message, "uuid")
-        parent = fields.text(message, "parent_message_uuid")
         known.ids.append(uuid or str(number))
-        known.parents.append(numbers.get(parent, -1) if is_tree else number - 1)
         known.spans.append(place)
         runs = read_runs(fields.mapping(message))
         known.runs.append(len(runs))
         is_human = fields.text(message, "sender") == "human"
         if is_human and runs and known.words is None:
             known.words = Message(role=Role.USER, parts=runs[0]).text
-        numbers.setdefault(uuid, number)
+        if uuid:
+            numbers.setdefault(uuid, number)
+    named = [fields.text(one, "parent_message_uuid") for one in messages]
+    is_tree = any(named)
+    known.parents = [
+        numbers.get(parent, -1) if is_tree else number - 1
+        for number, parent in enumerate(named[: len(known.ids)])
+    ]
     leaf = fields.text(said, "current_leaf_message_uuid", "current_leaf_message_id")
     return ConversationTree(
         id=fields.word(said, "uuid", limit=200),

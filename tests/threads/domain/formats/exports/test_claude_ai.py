@@ -58,6 +58,20 @@ def read(*conversations: Any) -> list[Transcript]:
     return readings.read(list(conversations))
 
 
+def test_a_message_may_stand_before_the_one_that_it_follows() -> None:
+    said = [
+        say("c", "human", "Green?", parent_message_uuid="b"),
+        say("b", "assistant", "Which?", parent_message_uuid="a"),
+        say("a", "human", "Tea!", parent_message_uuid=NOBODY),
+        say("", "human", "Alone."),
+    ]
+
+    [found, other] = read(conversation(*said, current_leaf_message_uuid="c"))
+
+    assert [one.text for one in messages(found)] == ["Tea!", "Which?", "Green?"]
+    assert [one.text for one in messages(other)] == ["Alone."]
+
+
 def only(*said: dict[str, Any]) -> list[Message]:
     [transcript] = read(conversation(*said))
     return messages(transcript)
