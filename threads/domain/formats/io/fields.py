@@ -1,5 +1,6 @@
 """Members of foreign JSON, read by type: what has another type reads as absent."""
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +13,8 @@ MILLISECONDS_FROM = 1e11
 
 
 _MOST_COUNTED = 1 << 53
+_SINCE_1970 = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d{1,9})?", re.ASCII)
+"""Seconds or milliseconds as text: of the years 2001 to 2033, for other digits may be a date."""
 
 
 def text(record: JSON, *names: str) -> str:
@@ -72,9 +75,14 @@ def as_count(value: JSON) -> int:
 
 
 def moment(value: JSON) -> datetime | None:
-    """A time from RFC 3339 text or seconds or milliseconds since 1970; UTC without a zone."""
+    """A time from RFC 3339 text or seconds or milliseconds since 1970, which may be text too.
+
+    UTC without a zone.
+    """
     try:
         if isinstance(value, str):
+            if value[:1] == "1" and _SINCE_1970.fullmatch(value):
+                return moment(float(value))
             found = datetime.fromisoformat(value)
             return found if found.tzinfo else found.replace(tzinfo=UTC)
         if isinstance(value, int | float) and value > 0:
