@@ -1,6 +1,7 @@
 """Messages in files that are nearly of the published form."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -32,6 +33,17 @@ def test_words_are_found_wherever_beside_the_role_they_stand(said: Any) -> None:
 
     assert found.format == "openai"
     assert texts(found) == ["Count the lakes."] * 2
+
+
+@pytest.mark.parametrize("name", ["timestamp", "createdAt", "time", "date"])
+def test_a_time_is_found_under_the_names_that_programs_give_to_it(name: str) -> None:
+    noted = {"id": "1", "role": "assistant", "content": "Nine.", "timestamp": None}
+    said = [{**ASKED, name: "2026-03-01T10:00:00Z"}, {**noted, name: 1_772_359_200}]
+
+    for data in (lines(*said), json.dumps(said).encode()):
+        [found] = read(data)
+        times = [one.created_at for one in messages(found)]
+        assert times == [datetime(2026, 3, 1, 10, tzinfo=UTC)] * 2
 
 
 def test_notes_on_a_message_are_no_message() -> None:

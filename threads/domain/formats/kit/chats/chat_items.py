@@ -271,6 +271,8 @@ def _item(
             given = normalize.with_content(given)
         elif normalize.are_foreign(given["content"]):
             given = normalize.normalized(given)
+        if not (given.get("timestamp") or given.get("created_at")):
+            given = {**given, **speakers.moment_in(given)}
     try:
         return dialect.read_message(given, at=row.at, records=(record,))
     except Invalid as error:
