@@ -125,14 +125,16 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         given=left_over(len(ways) - len(told)),
     )
     found = [transcript(reading, external_id=session_id or None, parent=origin)]
+    named: dict[str, Any] = {}
     for first, path in branches:
         at = sum(tree.said[place] for place in path if place in held)
         parent = Parent(external_id=session_id, relation=Relation.BRANCH, at=at)
         row = tree.row(first, [])
         id_ = f"{session_id}/{fields.word(row.value, 'id') or f'@{row.span.start}'}"
         reading = Items(partial(_items, tree, path, set()))
-        origin = parent if session_id else None
-        found.append(transcript(reading, external_id=id_, parent=origin))
+        if session_id:
+            named = {"external_id": id_, "parent": parent}
+        found.append(transcript(reading, **named))
     return at_least_one(found, tree.warnings, LABEL)
 
 

@@ -212,6 +212,16 @@ def test_of_very_many_branches_the_latest_are_sessions(
     assert left.code == "branches_left" and "1 more" in left.message
 
 
+def test_a_branch_of_a_session_without_an_id_has_none_either() -> None:
+    nameless = {name: value for name, value in HEADER.items() if name != "id"}
+    main, branch = read(
+        user("a", None), user("b", "a"), user("c", "a"), header=nameless
+    )
+
+    assert (texts(main), texts(branch)) == (["a", "c"], ["a", "b"])
+    assert (main.external_id, branch.external_id, branch.parent) == (None, None, None)
+
+
 def test_a_fork_names_the_session_that_it_came_from() -> None:
     id_ = "5d1f2f6e-0000-4000-8000-000000000001"
     [found] = read(
