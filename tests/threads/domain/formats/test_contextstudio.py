@@ -34,14 +34,14 @@ def test_import_of_an_export_gives_the_same_messages(given_: list[Message]) -> N
 def test_the_heading_comes_back() -> None:
     file = exported(
         [Message(role=Role.USER, parts=(Text("Hi"),))],
-        title="Séance",
+        title="Séance" * 50,
         model="m-1",
         external_id="s-1",
         strategy="anthropic",
     )
     [found] = formats.read(io.BytesIO(file))
 
-    assert (found.title, found.model) == ("Séance", "m-1")
+    assert (found.title, found.model) == ("Séance" * 50, "m-1")
     assert (found.external_id, found.strategy) == ("s-1", "anthropic")
 
 

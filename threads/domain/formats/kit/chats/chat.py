@@ -43,6 +43,8 @@ HOLDERS = (
 """Where the messages or the choices stand if an object has none of its own: of a log, of a
 batch as Anthropic's API and OpenAI's take it and give it back, of what programs call a
 conversation."""
+LONGEST_TITLE = 300
+"""Characters of a title that the file has, as a session may have: our own form gives it back."""
 UNREAD = SAID - {"system", "title", "model"}
 """Members of a conversation that mean something else in a row of a question and its answer."""
 
@@ -309,7 +311,8 @@ def _transcript(
         for name in ("title", "strategy", "response", *IDS, "model", "custom_id")
     }
     called = "" if isinstance(items, Lines) else items.called
-    title = fields.one_line(fields.text(said, "title")) or title_of(opening)
+    own = fields.one_line(fields.text(said, "title"), LONGEST_TITLE)
+    title = own or title_of(opening)
     strategy = items.dialect.strategy or fields.word(said, "strategy", limit=32)
     return Transcript(
         format=items.dialect.format,
