@@ -110,7 +110,7 @@ def received(files: Sequence[object], paths: str) -> list[tuple[str, Keep]]:
     found = [file for file in files if isinstance(file, ReceivedFile)]
     try:
         named = json.loads(paths) if paths else []
-    except ValueError:
+    except (ValueError, RecursionError):
         named = []
     if not (isinstance(named, list) and len(named) == len(found)):
         named = []

@@ -201,7 +201,7 @@ def test_a_session_goes_on_in_one_file_and_paths_that_fit_no_file_are_passed_ove
     files = [SimpleUploadedFile("a.json", CHAT), SimpleUploadedFile("b.json", CHAT)]
     fields = {"file": files, "session": session_id}
     assert agent.post("/api/sessions/import", fields).json()["at"] == ["session"]
-    for paths in ("{", "[]", '"a"'):
+    for paths in ("{", "[]", '"a"', "[" * 100_000):
         answer = upload(agent, CHAT, paths=paths)
         report = get(agent, f"/api/imports/{answer.json()['import_id']}")
         assert report["name"] == "chat.json"
