@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain import formats
+from threads.domain.formats.io import table
 from threads.domain.formats.io.folder import Folder, Member
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.formats.traffic.cleaning import needs_cleaning
@@ -204,17 +205,15 @@ class _Unpacking:
         with blobs.open_blob(kept.sha256) as stream:
             head = stream.read(HEAD)
             kind = "tar" if is_tar(head) else archives.kind_of(head)
+            bounds = bounds or archives.Bounds(kept.size, self._most, self._tick)
             if kind is None or (kind == "zip" and _is_read_whole(head, kept.name)):
-                if needs_cleaning(head):
-                    self._brought.secret.update(within)
-                    kept = cleaning.without_secrets(kept)
-                self._brought.members.append(kept)
+                taken = self._as_read(kept, head, stream, within, bounds)
+                self._brought.members.append(taken)
                 return
             if depth >= archives.MOST_DEPTH:
                 sentence = "It lies in an archive inside an archive."
                 self._problem(kept.name, "nested", sentence)
                 return
-            bounds = bounds or archives.Bounds(kept.size, self._most, self._tick)
             if kind == "zip":
                 unpacked = archives.unpack_zip(stream, bounds)
             elif kind == "tar":
@@ -229,7 +228,10 @@ class _Unpacking:
                 self._problem(place + one.name, one.code, one.sentence)
             members = (one._replace(name=place + one.name) for one in unpacked.members)
             for named in self.named_apart(members):
-                self.add(named, within=inside, depth=depth + 1, bounds=bounds)
+                try:
+                    self.add(named, within=inside, depth=depth + 1, bounds=bounds)
+                except Invalid as damage:
+                    self._problem(named.name, damage.code, damage.message)
             return
         if problem is not None:
             self._problem(*problem)
@@ -238,6 +240,23 @@ class _Unpacking:
             holds_tar = is_tar(stream.read(HEAD))
         # A packed tar archive is one archive, not one inside another.
         self.add(inner, within=inside, depth=depth + (not holds_tar), bounds=bounds)
+
+    def _as_read(
+        self,
+        kept: KeptFile,
+        head: bytes,
+        stream: BinaryIO,
+        within: Iterable[str],
+        bounds: archives.Bounds,
+    ) -> KeptFile:
+        """A file as it is read: a recording without what it may not hold, a table as its rows."""
+        if needs_cleaning(head):
+            self._brought.secret.update(within)
+            return cleaning.without_secrets(kept)
+        if formats.is_table(head):
+            rows = archives.counted(table.lines(stream, head), bounds)
+            return KeptFile(kept.name, *blobs.store_pieces(rows))
+        return kept
 
     def _problem(self, name: str, code: str, sentence: str) -> None:
         self._brought.problems.append(Problem(name, code, sentence))

@@ -10,11 +10,13 @@ import pytest
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from threads import imports
+from threads.domain.formats.io.table import LONGEST_CELL
 from threads.domain.part import Image
 from threads.imports.running.outcome import Imported
 from threads.imports.upload import keep_upload
 from threads.models import Session
 from threads.store import blobs
+from threads.store.records import load_records
 from threads.store.selectors import load_messages
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -98,3 +100,43 @@ def test_an_archive_of_inspect_becomes_a_session_a_sample(take: Any) -> None:
     assert {one.format for one in sessions} == {"inspect"}
     [message] = load_messages(sessions[0])
     assert [getattr(part, "text", "") for part in message.parts] == ["Make tea."]
+
+
+TABLE = b"""conversation_id;role;content
+ferry-4711;user;"When does
+it sail?"
+ferry-4711;assistant;At nine.
+ferry-4712;user;And back?
+ferry-4712;assistant;At noon.
+"""
+
+
+def test_a_table_in_an_archive_becomes_the_sessions_that_its_rows_name(
+    take: Any,
+) -> None:
+    take({"chats.csv": TABLE, "prices.csv": b"name,price\ntea,3\n"})
+
+    sessions = list(Session.objects.order_by("external_id"))
+    assert [one.external_id for one in sessions] == ["ferry-4711", "ferry-4712"]
+    said = [[m.parts[0].text for m in load_messages(one)] for one in sessions]  # type: ignore[union-attr]
+    assert said == [["When does\nit sail?", "At nine."], ["And back?", "At noon."]]
+    [record] = load_records(sessions[0], 0)
+    assert json.loads(record.text)["content"] == "When does\nit sail?"
+    take({"again.csv": TABLE})
+    assert Session.objects.count() == 2
+
+
+def test_what_can_not_be_unpacked_in_an_archive_is_named_and_stops_no_other(
+    take: Any,
+) -> None:
+    broken = b'role,content\nuser,a\nassistant,b\nuser,"' + b"b" * (LONGEST_CELL + 1)
+    chat = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    found = take(
+        {
+            "a.csv": broken,
+            "b.zip": b"PK\x03\x04 no archive",
+            "c.json": chat,
+        }
+    )
+    named = dict(found.row.sources.values_list("name", "outcome"))
+    assert named == {"a.csv": "failed", "b.zip": "failed", "c.json": "created"}

@@ -44,7 +44,7 @@ from . import (
     traffic,
 )
 from .format import Candidate, Format, Heading, Writer
-from .io import json_file, json_text, long_text, source
+from .io import json_file, json_text, long_text, source, table
 from .io.skimming import skimmed
 from .kit import spoken
 from .requests import RequestForm, RequestReader
@@ -126,6 +126,18 @@ def detect(head: bytes, name: str | None = None) -> list[Candidate]:
     for candidate in sorted(found, key=lambda candidate: -candidate.score):
         best.setdefault(candidate.format, candidate)
     return list(best.values())
+
+
+def is_table(head: bytes) -> bool:
+    """Whether a file is read by the rows of a table (`io.table`), which its first bytes begin.
+
+    So it is where no format knows the file itself, and one is sure of the rows.
+    """
+    rows = table.first_lines(head)
+    if not rows or _best(Sample(head))[0] > spoken.UNSURE:
+        return False
+    score, found = _best(Sample(rows))
+    return score > spoken.UNSURE and found is not None and found.read is not None
 
 
 def read(
@@ -268,6 +280,8 @@ def _looks(head: bytes) -> str:
         return "JSON that ends before it is complete"
     if sample.rows:
         return "JSON, but no transcript that ContextStudio knows"
+    if table.first_lines(head):
+        return "a table, but none whose columns ContextStudio knows; name two role and content"
     return "text, but no transcript that ContextStudio knows"
 
 

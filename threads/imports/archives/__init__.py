@@ -134,7 +134,7 @@ def unpack_one(
         is_gzip = kind == "gzip"
         reader = gzip.GzipFile(fileobj=stream) if is_gzip else _zstandard(stream)
         try:
-            yield from _counted(_read_on(reader), bounds)
+            yield from counted(_read_on(reader), bounds)
         except Damage:
             words = "It is damaged, or ends too early; what could be unpacked is read."
             fault = Problem(name, "damaged", words)
@@ -165,7 +165,7 @@ def unpack_zip(stream: BinaryIO, bounds: Bounds) -> Unpacked:
             continue
         try:
             sha256, size = blobs.store_pieces(
-                _checked(_counted(_member(stream, info), bounds), info)
+                _checked(counted(_member(stream, info), bounds), info)
             )
         except Damage:
             unpacked.problems.append(Problem(name, "damaged", "It is damaged."))
@@ -272,7 +272,8 @@ def _checked(pieces: Iterator[bytes], info: zipfile.ZipInfo) -> Iterator[bytes]:
         raise ValueError("wrong checksum")
 
 
-def _counted(pieces: Iterator[bytes], bounds: Bounds) -> Iterator[bytes]:
+def counted(pieces: Iterator[bytes], bounds: Bounds) -> Iterator[bytes]:
+    """The same pieces, counted as they come out. Raises ArchiveTooLarge."""
     for piece in pieces:
         bounds.count(len(piece))
         yield piece

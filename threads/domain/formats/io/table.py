@@ -1,0 +1,141 @@
+"""Tables of text (CSV, TSV) as JSON Lines: each row an object of its columns.
+
+The first row names the columns. Cells are separated by commas, semicolons or tabs, and quoted as
+spreadsheets and databases do it (RFC 4180). A cell is the text that stands in it; a list of blocks,
+calls or messages that is written in one as JSON is that list. An empty cell says nothing.
+"""
+
+import codecs
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from io import StringIO, TextIOWrapper
+from itertools import islice
+from typing import Any, BinaryIO
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.part import JSON
+
+from . import json_text
+
+SEPARATORS = ",;\t"
+ROWS = 50
+"""Rows by which it is seen what a table holds."""
+LONGEST_CELL = 16 << 20
+"""Characters of a cell: a quote that nobody closes takes the rest of a table into one."""
+_LONGEST_NAME = 64
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_NAME = re.compile(r"[^\W\d][\w .:/#()-]*")
+_TITLE = re.compile(r"[A-Z].*|.*\s.*", re.DOTALL)
+_KINDS = ("type", "role", "from", "function")
+"""Members of blocks, messages and calls, one of which is in each."""
+
+# It holds for the process, whose only tables these are; the default is 131,072.
+csv.field_size_limit(LONGEST_CELL)
+
+
+def first_lines(head: bytes) -> bytes:
+    """The first rows of a table, by the first bytes of a file; empty where it is none.
+
+    The last row, which the end of these bytes may cut, is left out where there are others.
+    """
+    encoding = _encoding(head)
+    text = head.decode(encoding, "replace")
+    separator = _separator(text)
+    if not separator:
+        return b""
+    try:
+        rows = list(islice(_rows(StringIO(text, newline=""), separator), ROWS))
+    except Invalid:
+        return b""
+    return b"".join(rows[:-1] or rows)
+
+
+def lines(file: BinaryIO, head: bytes) -> Iterator[bytes]:
+    """The rows of a table, a line of JSON each; `head` are its first bytes.
+
+    Raises Invalid (`table_damaged`) that names the row that can't be read.
+    """
+    encoding = _encoding(head)
+    separator = _separator(head.decode(encoding, "replace"))
+    file.seek(0)
+    text = TextIOWrapper(file, encoding, "replace", newline="")
+    try:
+        yield from _rows(text, separator)
+    finally:
+        text.detach()  # or the file would be closed with it
+
+
+def _encoding(head: bytes) -> str:
+    """UTF-8, UTF-16 with its mark, or what spreadsheets write on Windows."""
+    for mark, encoding in _MARKS.items():
+        if head.startswith(mark):
+            return encoding
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def _separator(text: str) -> str:
+    """What separates the names of the columns on the first line; empty where they are none."""
+    line = text.partition("\n")[0]
+    counts = {one: line.count(one) for one in SEPARATORS}
+    most = max(SEPARATORS, key=lambda one: counts[one])
+    if not counts[most]:
+        return ""
+    names = next(csv.reader([line], delimiter=most), [])
+    # What pandas writes begins with a column of numbers that has no name.
+    named = [name.strip() for name in names[not names[0].strip() :]] if names else []
+    are_names = (len(n) <= _LONGEST_NAME and _NAME.fullmatch(n) for n in named)
+    return most if named and all(are_names) else ""
+
+
+def _rows(text: Iterable[str], separator: str) -> Iterator[bytes]:
+    reader = csv.reader(text, delimiter=separator)
+    columns = _columns(next(reader, []))
+    number = 1
+    try:
+        for number, cells in enumerate(reader, start=2):  # noqa: B007
+            while len(columns) < len(cells):
+                columns.append(f"column_{len(columns) + 1}")
+            named = zip(columns, cells, strict=False)
+            row = {name: _value(name, cell) for name, cell in named if cell.strip()}
+            if row:
+                yield json_text.WRITER.encode(row).encode() + b"\n"
+    except csv.Error as error:
+        sentence = f"Row {number + 1} of the table can't be read: {error}."
+        raise Invalid(sentence, code="table_damaged") from None
+
+
+def _columns(names: Iterable[str]) -> list[str]:
+    """The names of columns as members are called: `Conversation ID` is `conversation_id`."""
+    found: list[str] = []
+    for number, name in enumerate(names, start=1):
+        name = name.strip() or f"column_{number}"
+        if _TITLE.fullmatch(name):
+            name = re.sub(r"\W+", "_", name).strip("_").lower()
+        found.append(f"{name}_{number}" if name in found else name)
+    return found
+
+
+def _value(name: str, cell: str) -> JSON:
+    if name.startswith("is") and cell.strip().lower() in ("true", "false"):
+        return cell.strip().lower() == "true"
+    if not cell.lstrip().startswith("["):
+        return cell
+    try:
+        found: Any = json_text.parse(cell.encode())
+    except Invalid:
+        return cell
+    return found if found and all(map(_is_kind, found)) else cell
+
+
+def _is_kind(one: JSON) -> bool:
+    """Whether it is a block, a message or a call, and not what somebody says as JSON."""
+    return isinstance(one, dict) and any(kind in one for kind in _KINDS)
