@@ -105,7 +105,8 @@ def _call(call: JSON) -> JSON:
 def are_foreign(content: JSON) -> bool:
     """Whether blocks of a content are of neither published form."""
     return isinstance(content, list) and any(
-        type(block) is dict and ("type" not in block or "value" in block)
+        type(block) is dict
+        and ("type" not in block or "value" in block or type(block.get("text")) is dict)
         for block in content
     )
 
@@ -121,6 +122,9 @@ def _block(block: Block) -> Block:
     kind, value = block.get("type"), block.get("value")
     if isinstance(kind, str) and isinstance(value, str) and kind in _VALUED:
         return _VALUED[kind](value) or block
+    # The Assistants API has a text in an object, beside what it quotes.
+    if kind == "text" and (said := fields.mapping(block, "text")):
+        return {"type": "text", "text": said.get("value")}
     if "type" in block:
         return block
     for name, convert in _CONVERSE.items():

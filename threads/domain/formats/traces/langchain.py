@@ -163,7 +163,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
             found.append(_transcript(file, held, opener, value))
     rows = partial(_rows, file, bare)
     if parted := sessions.of_rows(rows, _speakers):
-        skipped.append(sessions.told(parted))
+        skipped += sessions.told(parted)
         for one in parted:
             spans = [span for _, span in one.places()]
             found.append(_transcript(file, spans, opener, None, one.id))

@@ -96,3 +96,54 @@ def test_long_rows_are_read_by_their_places(monkeypatch: pytest.MonkeyPatch) -> 
     rows = [*of("a", USER, BOT), *of("b", USER, BOT)]
     for data in (rows, lines(*rows)):
         assert [len(readings.messages(one)) for one in readings.read(data)] == [2, 2]
+
+
+def at(minute: int, row: dict[str, Any]) -> dict[str, Any]:
+    return {"created_at": f"2026-01-01T00:{minute:02}:00Z", **row}
+
+
+def test_rows_that_are_the_newest_first_are_read_the_oldest_first() -> None:
+    rows = [at(3, BOT), at(3, USER), {"type": "note"}, at(1, BOT), at(0, USER)]
+    expected = [*SAID, "note", *SAID]
+    for data in (rows, lines(*rows), {"messages": rows}, {"turns": rows}):
+        [found] = readings.read(data)
+        assert readings.told(found) == expected
+        assert [one.code for one in found.warnings] == ["newest_first"]
+
+
+def test_each_session_of_a_table_is_in_the_order_of_its_times() -> None:
+    one = of("a", at(4, BOT), at(2, USER))
+    other = of("b", at(1, USER), at(3, BOT))
+    first, second = readings.read([one[0], other[0], one[1], other[1]])
+    assert (readings.told(first), readings.told(second)) == (SAID, SAID)
+    codes = [warning.code for warning in first.warnings]
+    assert codes == ["several_sessions", "newest_first"]
+
+
+def test_a_page_of_openai_s_thread_messages_is_read_the_oldest_first() -> None:
+    """`GET /v1/threads/{id}/messages` lists the newest first, unless it is asked otherwise."""
+
+    def message(at: int, role: str, said: str) -> dict[str, Any]:
+        text = {"type": "text", "text": {"value": said, "annotations": []}}
+        own = {"id": f"msg_{at}", "object": "thread.message", "thread_id": "thread_1"}
+        return own | {"created_at": 1700000000 + at, "role": role, "content": [text]}
+
+    data = [message(1, "assistant", TOLD), message(0, "user", ASKED)]
+    page = {"object": "list", "data": data, "first_id": "msg_1", "has_more": False}
+    [found] = readings.read(page)
+    assert readings.told(found)[:2] == SAID
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [at(2, USER), at(1, BOT), at(3, USER)],
+        [at(1, USER), at(1, BOT)],
+        [*(at(50 - n, USER if n % 2 else BOT) for n in range(50)), at(51, USER)],
+        {"id": "3f1c9a5e-77", "title": "Piers", "messages": [at(2, USER), at(1, BOT)]},
+    ],
+)
+def test_times_that_do_not_only_fall_change_no_order(data: Any) -> None:
+    [found] = readings.read(data)
+    assert found.warnings == []
+    assert readings.told(found)[0] in SAID

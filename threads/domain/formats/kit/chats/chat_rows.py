@@ -17,7 +17,15 @@ from threads.domain.part import JSON
 from threads.domain.transcript import Event, Warning
 
 from . import sessions
-from .chat_items import FLAT_REPLY, PREFERRED, ChatDialect, Envelope, Lines, read_row
+from .chat_items import (
+    FLAT_REPLY,
+    PREFERRED,
+    SAID,
+    ChatDialect,
+    Envelope,
+    Lines,
+    read_row,
+)
 from .sessions import PlacedRow, SessionRows
 
 OF_A_REQUEST = frozenset(
@@ -70,10 +78,12 @@ def by_session(
     )
     rows = partial(_rows, items, broken)
     found = sessions.of_rows(rows, _speakers) if may_be else []
-    if not found:
+    # What a conversation says of itself stands beside its messages, and not in its rows.
+    said = SAID & (beside.keys() - {"messages"})
+    if not found or (len(found) == 1 and said):
         yield items
         return
-    skipped += [sessions.told(found), *broken]
+    skipped += [*sessions.told(found), *broken]
     outer = {key: place for key, place in beside.items() if key != "messages"}
     for place, one in enumerate(found):
         is_lines = isinstance(items, Lines)

@@ -1,18 +1,19 @@
 """Rows of several sessions in one list, as a table of messages is exported: taken apart.
 
 A row names its session in a member. Rows are of several where that has several values, and by one
-of them at least both sides speak: what has an id of its own in every row is no session's.
+of them at least both sides speak: what has an id of its own in every row is no session's. Rows
+whose times fall and never rise are the newest first, and given the oldest first.
 """
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import fields, speakers
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.io.speakers import SESSIONS
 from threads.domain.formats.kit import spoken
 from threads.domain.formats.sample import RECORDS
 from threads.domain.part import JSON
@@ -39,37 +40,62 @@ class SessionRows:
     _places: "array[int]" = field(default_factory=lambda: array("Q"))
     sides: set[str] = field(default_factory=set)
     """Who speaks in it."""
+    _last: datetime | None = None
+    _falls: bool = False
+    _rises: bool = False
 
     def add(self, row: PlacedRow) -> None:
         """One more row."""
         self._places.extend(row[:3])
+        if (moment := _moment(row.value)) is not None:
+            before = self._last or moment
+            self._falls, self._rises = (
+                self._falls or moment < before,
+                self._rises or moment > before,
+            )
+            self._last = moment
 
     def join(self, other: "SessionRows") -> None:
         """The rows of another, behind its own."""
         self._places.extend(other._places)
+        self._rises = True  # in what order they are together, nobody knows
+
+    @property
+    def is_newest_first(self) -> bool:
+        """Whether the times of its rows fall and never rise."""
+        return self._falls and not self._rises
 
     def places(self) -> Iterator[tuple[int, ByteSpan]]:
-        """The rows' numbers and places, in the order of the file."""
-        flat = iter(self._places)
-        for number, start, end in zip(flat, flat, flat, strict=True):
-            yield number, ByteSpan(start, end)
+        """The rows' numbers and places, the oldest first; without times in the file's order."""
+        held = self._places
+        step = -1 if self.is_newest_first else 1
+        for at in range(0, len(held), 3)[::step]:
+            yield held[at], ByteSpan(held[at + 1], held[at + 2])
 
 
 def of_rows(
-    rows: Callable[[], Iterable[PlacedRow]], speakers: Callable[[JSON], set[str]]
+    rows: Callable[[], Iterable[PlacedRow]], who: Callable[[JSON], set[str]]
 ) -> list[SessionRows]:
-    """The sessions that rows are of, as they come; none where all are of one, or name none.
+    """The sessions that rows are of, as they come; none where they are one as they stand.
 
-    `speakers` says who speaks in a row. What says nothing and names no session is of the one
+    `who` says who speaks in a row. What says nothing and names no session is of the one
     before it; what stands in a session in which nobody speaks is of the first.
     """
     first = [row.value for row in islice(rows(), RECORDS)]
-    for member in SESSIONS:
+    for member in speakers.SESSIONS:
         if any(_named(value, member) for value in first):
-            found = _by(member, rows(), speakers)
+            found = _by(member, rows(), who)
             if len(found) > 1 and any(one.sides >= spoken.SIDES for one in found):
                 return found
-    return []
+    moments = SessionRows("")
+    for number, value in enumerate(first):
+        moments.add(PlacedRow(number, 0, 0, value))
+    if not moments.is_newest_first:
+        return []
+    whole = SessionRows("")
+    for row in rows():
+        whole.add(row)
+    return [whole] if whole.is_newest_first else []
 
 
 def id_of(called: str) -> str | None:
@@ -78,24 +104,26 @@ def id_of(called: str) -> str | None:
     return fields.as_word(called, 255) or None if is_own else None
 
 
-def told(sessions: list[SessionRows]) -> Warning:
-    """What is said of a file that was taken apart."""
-    words = f"Its rows name {len(sessions):,} sessions: each became one."
-    if any(not one.id for one in sessions):
-        words = (
-            f"Its rows name {len(sessions) - 1:,} sessions: each became one, as did the"
-            " rows that name none."
-        )
-    return Warning("several_sessions", words)
+def told(sessions: list[SessionRows]) -> Iterator[Warning]:
+    """What is said of a file whose rows are not one session as they stand."""
+    unnamed = any(not one.id for one in sessions)
+    if len(sessions) > 1:
+        words = f"Its rows name {len(sessions) - unnamed:,} sessions: each became one."
+        if unnamed:
+            words = f"{words[:-1]}, as did the rows that name none."
+        yield Warning("several_sessions", words)
+    if any(one.is_newest_first for one in sessions):
+        words = "By their times its rows are the newest first; they are read the oldest first."
+        yield Warning("newest_first", words)
 
 
 def _by(
-    member: str, rows: Iterable[PlacedRow], speakers: Callable[[JSON], set[str]]
+    member: str, rows: Iterable[PlacedRow], who: Callable[[JSON], set[str]]
 ) -> list[SessionRows]:
     found: dict[str, SessionRows] = {}
     before: SessionRows | None = None
     for row in rows:
-        id_, sides = _named(row.value, member), speakers(row.value)
+        id_, sides = _named(row.value, member), who(row.value)
         if id_ or sides or before is None:
             before = found.setdefault(id_, SessionRows(id_))
         before.sides |= sides
@@ -105,6 +133,11 @@ def _by(
         if heard and not one.sides:
             heard[0].join(one)
     return heard
+
+
+def _moment(value: JSON) -> datetime | None:
+    said = speakers.moment_in(value) if isinstance(value, dict) else {}
+    return fields.moment(said.get("timestamp"))
 
 
 def _named(value: JSON, member: str) -> str:
