@@ -7,7 +7,8 @@ import { fragment } from "../base/fragment.js";
 import { keepPlace } from "./scroll_anchor.js";
 import { morph, morphChildren } from "../base/morph.js";
 import { Refused, inTurn, text } from "../base/requests.js";
-import { focusRow, tendTabOrder } from "./rows.js";
+import { focusRow, isTop, tendTabOrder } from "./rows.js";
+import { numberRows } from "./sections.js";
 import { clearIfActedOn } from "./selection.js";
 import { feed, rowOf, session, stamp } from "./session.js";
 
@@ -92,6 +93,7 @@ export function replaceRow(row, html) {
   keepPlace(() => {
     const fresh = fragment(html).querySelector("article");
     row.replaceWith(fresh);
+    if (isTop(fresh)) numberRows(fresh.parentElement);
     tendTabOrder(fresh.parentElement);
   });
   feed.dispatchEvent(new CustomEvent("thread:changed"));

@@ -44,6 +44,7 @@ def test_a_fold_opens_and_closes_in_place_and_stays_open_after_a_reload(
     press(page, "o")
     expect(page.locator("#n-o1 .inner article")).to_have_count(5)
     expect(row(page, "o1")).to_be_focused()
+    expect(row(page, "o1")).to_have_attribute("aria-posinset", "4")
     visit(page, session)
     expect(page.locator("#n-o1 .inner article")).to_have_count(5)
     row(page, "m5").focus()
