@@ -7,7 +7,7 @@ import { say } from "../base/announce.js";
 import { closeFold, openFold, openFolds } from "./folds.js";
 import { jumpTo } from "./jump.js";
 import { send } from "../base/requests.js";
-import { BARS_PX, focusRow } from "./rows.js";
+import { BARS_PX, focusRow, rowAt } from "./rows.js";
 import { feed, rowOf, session } from "./session.js";
 import { define } from "../base/actions.js";
 
@@ -36,17 +36,18 @@ function open() {
   input.select();
 }
 
+/** Close it: one stays at the match that was found, or at what holds it, else one is where one came from. */
 async function close() {
   if (bar.hidden) return;
   bar.hidden = true;
   asking?.abort();
   clearTimeout(timer);
   CSS.highlights?.delete("found");
-  const row = rowOf(found.keys[place] ?? "");
-  const back = came?.isConnected && came !== document.body ? came : null;
-  if (back) back.focus({ preventScroll: true });
+  const holders = [];
+  for (let row = rowOf(found.keys[place] ?? ""); row; row = rowAt(row.parentElement)) holders.push(row.dataset.key);
+  if (came?.isConnected) came.focus({ preventScroll: true });
   await foldBack();
-  if (!back && row?.isConnected) focusRow(row);
+  focusRow(holders.map(rowOf).find(Boolean));
 }
 
 async function foldBack() {
