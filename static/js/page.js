@@ -6,13 +6,8 @@ import "./base/keys.js";
 import "./base/key_sheet.js";
 import "./base/palette.js";
 import "./sessions/recall.js";
-import { say } from "./base/announce.js";
+import { copyText } from "./editing/copying.js";
 import { define } from "./base/actions.js";
-
-async function copy(id) {
-  await navigator.clipboard.writeText(document.getElementById(id).textContent);
-  say("Copied");
-}
 
 /** Send the form of the dialog that is open: Control Enter works from every field of it. */
 function save(pressed) {
@@ -31,5 +26,5 @@ document.querySelector(".places [aria-current]")?.scrollIntoView({ block: "neare
 define({
   close: ({ pressed }) => pressed.closest("dialog")?.close(),
   save: ({ pressed }) => save(pressed),
-  copy: ({ pressed }) => copy(pressed.dataset.copy),
+  copy: ({ pressed }) => copyText(document.getElementById(pressed.dataset.copy).textContent),
 });

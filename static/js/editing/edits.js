@@ -1,5 +1,6 @@
 /** The actions that record something: a dialog where words are needed, else one post. */
 import { say } from "../base/announce.js";
+import { copyText } from "./copying.js";
 import { bring } from "../thread/chunks.js";
 import { openDialog } from "./dialogs.js";
 import { currentRow, isMarker, isTop, own, rowAt } from "../thread/rows.js";
@@ -73,11 +74,6 @@ async function insert(row, above) {
   const after = above ? await before(row) : row?.dataset.key;
   if (after === null) say("It is already first in its fold.");
   else await openDialog("insert", { after: after ?? "" });
-}
-
-async function copyText(text, what) {
-  await navigator.clipboard.writeText(text);
-  say(`${what} copied`);
 }
 
 /** The key of what a menu was opened upon: an operation's note, or a row. */

@@ -56,6 +56,18 @@ def test_menus_stay_in_a_small_window(
     assert is_inside(page, page.locator("#session-menu"))
 
 
+def test_what_the_browser_does_not_let_be_copied_is_shown(
+    page: Page, open_thread: OpenThread
+) -> None:
+    page.add_init_script("delete Navigator.prototype.clipboard")  # as over plain HTTP
+    session = open_thread(12)
+    row(page, "m3").focus()
+    row(page, "m3").get_by_role("button", name="More for message #3").click()
+    page.get_by_role("menuitem", name="Copy link").click()
+    shown = page.locator(".toast--error")
+    expect(shown).to_contain_text(f"/sessions/{session}/#n-m3")
+
+
 PAGES = ["", "context", "policy", "notes", "memos", "events"]
 PLACES = ["/sessions/", "/sessions/deleted", "/imports/", "/settings/projects/"]
 
