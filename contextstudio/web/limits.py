@@ -155,15 +155,15 @@ class Limits:
                 _refuse_too_many(allowance)
             await _admit(scope, headers)
         except errors.DomainError as refusal:
-            await _refuse(refusal, send, extra)
+            await _refuse(refusal, scope, send, extra)
             return
         except DatabaseError as error:
             unavailable = outage(error)
             if unavailable is None:
                 raise
-            await _refuse(unavailable, send, extra)
+            await _refuse(unavailable, scope, send, extra)
             return
-        body = _CountedBody(limit_of(scope["path"]), receive, send, extra)
+        body = _CountedBody(scope, receive, send, extra)
         await self.application(scope, body.receive, body.send)
 
 
@@ -249,18 +249,24 @@ def _too_large(most: int) -> TooLarge:
     return TooLarge(f"A request to this address has at most {size}.")
 
 
+def _is_shown(scope: Scope) -> bool:
+    """Whether the browser itself shows the answer, and no script or program reads it."""
+    accepted = dict(scope["headers"]).get(b"accept", b"")
+    return b"text/html" in accepted and not scope["path"].startswith("/api/")
+
+
 class _CountedBody:
     """A body as it is read: one that says no length, or lies about it, ends at the limit."""
 
     def __init__(
         self,
-        most: int,
+        scope: Scope,
         receive: Receive,
         send: Send,
         extra: list[tuple[bytes, bytes]],
     ) -> None:
-        self._most, self._receive, self._send = most, receive, send
-        self._extra = extra
+        self._scope, self._receive, self._send = scope, receive, send
+        self._most, self._extra = limit_of(scope["path"]), extra
         self._size = 0
         self._refused = False
 
@@ -272,7 +278,8 @@ class _CountedBody:
             return message
         if not self._refused:
             self._refused = True
-            await _refuse(_too_large(self._most), self._send, self._extra)
+            refusal = _too_large(self._most)
+            await _refuse(refusal, self._scope, self._send, self._extra)
         return {"type": "http.disconnect"}
 
     async def send(self, message: dict[str, Any]) -> None:
@@ -285,10 +292,19 @@ class _CountedBody:
 
 
 async def _refuse(
-    refusal: errors.DomainError, send: Send, extra: list[tuple[bytes, bytes]]
+    refusal: errors.DomainError,
+    scope: Scope,
+    send: Send,
+    extra: list[tuple[bytes, bytes]],
 ) -> None:
-    """Answer with the problem; the connection ends, for what it would still bring is unread."""
+    """Answer with the problem, or where a form without a script was sent with its sentence.
+
+    The connection ends, for what it would still bring is unread.
+    """
     response: HttpResponse = problem_response(refusal)
+    if _is_shown(scope):
+        response.content = refusal.message.encode()
+        response["Content-Type"] = "text/plain; charset=utf-8"
     headers = [(k.lower().encode(), v.encode()) for k, v in response.items()]
     headers += [
         (b"content-length", str(len(response.content)).encode()),

@@ -149,6 +149,23 @@ def test_no_more_is_read_than_an_address_takes(
     assert len(asked.sent) == 2
 
 
+@pytest.mark.parametrize("says", [True, False], ids=["length", "chunked"])
+def test_who_sends_a_form_without_a_script_reads_a_sentence(
+    cookie: str, says: bool
+) -> None:
+    browser = {"Accept": "text/html,*/*;q=0.8"}
+    long = Asked("/sign-in", MB, says=says, Cookie=cookie, **browser)
+    signed_out = Asked("/sessions/import", MB, says=says, **browser)
+    told = [(asked.status, asked.sent[1]["body"]) for asked in (long, signed_out)]
+    assert told == [
+        (413, b"A request to this address has at most 16 kB."),
+        (401, b"Sign in, or send a key as a bearer token."),
+    ]
+    for asked in (long, signed_out):
+        assert asked.headers[b"content-type"] == b"text/plain; charset=utf-8"
+        assert asked.headers[b"connection"] == b"close"
+
+
 def test_a_key_is_told_what_is_left_to_it(bearer: str, settings: LazySettings) -> None:
     settings.REQUESTS_PER_MINUTE = 3
     answers = [Asked("/api/sessions", 10, Authorization=bearer) for _ in range(4)]
