@@ -7,6 +7,7 @@ const STAYS_MS = 8000;
 const MOST_ERRORS = 3;
 const box = document.getElementById("toasts");
 const pattern = document.getElementById("toast-pattern");
+let came = null;
 
 /**
  * Show a notice of one sentence; `level` is "", "warning" or "error". `choices` are what may be done about
@@ -32,6 +33,19 @@ export function toast(sentence, level = "", choices = {}) {
   buttons[0]?.focus();
 }
 
+/** Where the focus was before it came to the notices; if that is gone, what is current on the page. */
+function wayBack() {
+  const places = [came, document.getElementById(came?.id), document.querySelector("#main [tabindex='0']")];
+  return places.find((place) => place?.isConnected);
+}
+
+/** Take a notice away; the focus that was in it goes to the `next` one, or back. */
+function takeAway(notice, next) {
+  const had = notice.contains(document.activeElement);
+  notice.remove();
+  if (had) (next?.querySelector("button") ?? wayBack())?.focus({ preventScroll: true });
+}
+
 /**
  * A newer notice takes the place of the one before: its Undo would mean another entry. An error that is
  * told again takes the place of itself.
@@ -40,9 +54,9 @@ function makeRoom(notice) {
   const others = [...box.children].filter((one) => one !== notice);
   const [again, errors] = [true, false].map((same) => others.filter((one) =>
     one.matches(".toast--error") && (one.textContent === notice.textContent) === same));
-  again.forEach((one) => one.remove());
+  again.forEach((one) => takeAway(one, notice));
   const old = notice.matches(".toast--error") ? [] : others.filter((one) => !errors.includes(one));
-  for (const one of [...old, ...errors.slice(0, -MOST_ERRORS + 1)]) one.remove();
+  for (const one of [...old, ...errors.slice(0, -MOST_ERRORS + 1)]) takeAway(one, notice);
 }
 
 /** Beside an open dialog nothing can be pressed or heard: what went wrong is told above its buttons. */
@@ -71,6 +85,9 @@ function tend(notice) {
 }
 
 if (box) {
+  box.addEventListener("focusin", ({ relatedTarget }) => {
+    if (relatedTarget && !box.contains(relatedTarget)) came = relatedTarget;
+  });
   for (const notice of box.children) tend(notice);
   new MutationObserver((changes) => {
     for (const { addedNodes } of changes) {
@@ -79,4 +96,4 @@ if (box) {
   }).observe(box, { childList: true });
 }
 
-define({ dismiss: ({ source }) => source.closest(".toast")?.remove() });
+define({ dismiss: ({ source }) => takeAway(source.closest(".toast")) });

@@ -92,6 +92,25 @@ def test_undo_and_redo_take_back_and_restore_and_the_focus_goes_along(
     expect(row(page, "m6")).to_be_visible()
 
 
+def test_a_notice_that_goes_hands_the_focus_on(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    row(page, "m4").focus()
+    snip(page)
+    expect(row(page, "o1")).to_be_focused()
+    notice = page.locator("#toasts .toast")
+    notice.get_by_role("button", name="Undo").press("Enter")
+    expect(row(page, "m4")).to_be_visible()
+    expect(notice.get_by_role("button", name="Redo")).to_be_focused()
+    press(page, "Enter")
+    expect(notice.get_by_role("button", name="Undo")).to_be_focused()
+    row(page, "m2").focus()
+    notice.get_by_role("button", name="Dismiss").press("Enter")
+    expect(notice).to_have_count(0)
+    expect(row(page, "m2")).to_be_focused()
+
+
 def test_revise_starts_from_the_words_and_shows_what_changed(
     page: Page, open_thread: OpenThread
 ) -> None:
