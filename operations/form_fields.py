@@ -43,9 +43,12 @@ class ListField(forms.CharField):
         return self.gap.join(map(self._written, value)) if is_list else value
 
     def clean(self, value: Any) -> list[str]:
-        """Each text once."""
+        """Each text once. Raises ValidationError where there must be one and is none."""
         texts = self._texts(str(super().clean(value)))
-        return list(dict.fromkeys(filter(None, texts)))
+        found = list(dict.fromkeys(filter(None, texts)))
+        if self.required and not found:
+            raise forms.ValidationError(self.error_messages["required"], "required")
+        return found
 
     def plain(self, text: str) -> str:
         """What a text means that stands without quotation marks."""
