@@ -5,11 +5,12 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.log.operation import Insert, Resequence
 from operations.domain.thread.moving import relocation
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import made_place, original_index, original_key
+from operations.messages.names import name_of
 from threads.models import Session
 from threads.sessions.presentation import MessageData
 
@@ -116,6 +117,9 @@ class MoveArguments(EditArguments):
 
     def edit(self, session: Session, thread: Thread) -> Resequence:
         """The resequence. Raises NotFound, or Invalid where nothing would move."""
+        if self.after and not thread.holds(self.after):
+            name = name_of(thread, self.after)
+            raise NotFound(f"{name} is not in the thread.", at=["after"])
         order, moved = relocation(
             thread, self.moved, self.after, at_end=self.place == "end"
         )

@@ -214,6 +214,8 @@ def test_what_the_arguments_refuse_is_said_at_the_field_it_was_typed_in(
     moved = {"moved": "m3", "dialog": "1", "number": "three"}
     lost = page.edit("resequence", **moved).content.decode()
     assert 'id="id_number_error">Enter a message number.' in lost
+    gone = page.edit("resequence", **moved | {"number": "999"}).text
+    assert 'id="id_number_error">#999 is not in the thread.' in gone
     none = page.edit("tag", targets="m3", dialog="1", tags="# ,").text
     assert 'id="id_tags_error">This field is required.' in none
 
