@@ -21,8 +21,9 @@ from contextstudio.accounts.selectors import project_to_edit
 from operations.domain.tree.key import Key, made_place
 from operations.log.selectors import load_thread
 from operations.messages.reader import MessageReader
+from threads.domain.batch import clean
 from threads.domain.formats.contextstudio import read_message
-from threads.domain.formats.io import json_text
+from threads.domain.formats.io import fields, json_text
 from threads.imports.hooks import Completed
 from threads.models import Message as MessageRow
 from threads.models import Session
@@ -49,8 +50,8 @@ def read_session(
     messages = [read_message(one, at=("messages", n)) for n, one in enumerate(given)]
     new = NewSession(
         title=text_of(document, "title"),
-        model=text_of(document, "model")[:128],
-        parsing_strategy=text_of(document, "strategy")[:32] or "openai",
+        model=fields.word(document, "model"),
+        parsing_strategy=fields.word(document, "strategy", limit=32) or "openai",
         format="contextstudio",
         messages=messages,
     )
@@ -147,7 +148,8 @@ def _here(one: Any, place: int, numbers: Mapping[int, int]) -> Key | None:
 def _stashed(one: Mapping[str, Any], key: Key, name: str) -> Stashed:
     kind, rule = text_of(one, "content_type"), text_of(one, "rule")
     tokens = one.get("token_count")
-    paths = [path for path in list_of(one, "file_paths") if isinstance(path, str)]
+    listed = list_of(one, "file_paths")
+    paths = [clean(path) for path in listed if isinstance(path, str)]
     return Stashed(
         key=key,
         name=name,
@@ -155,7 +157,7 @@ def _stashed(one: Mapping[str, Any], key: Key, name: str) -> Stashed:
         content_type=kind if kind in _KINDS else "other",
         summary=text_of(one, "summary")[:1000],
         file_paths=tuple(paths[:1000]),
-        tool_name=text_of(one, "tool_name"),
+        tool_name=clean(text_of(one, "tool_name")),
         tokens=tokens if isinstance(tokens, int) and 0 <= tokens < 10**9 else 0,
         rule=Rule(rule) if rule in list(Rule) else None,
     )

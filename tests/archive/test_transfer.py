@@ -173,6 +173,28 @@ def test_a_file_that_is_no_such_is_refused_whole(
     assert len(get(tools.client, "/api/sessions")["items"]) == before
 
 
+def test_words_that_no_column_takes_are_taken_without_what_is_wrong_in_them(
+    tools: Tools,
+) -> None:
+    document = written(tools)
+    odd = "a\0b\ud800"
+    entry = document["archive"][0]
+    noted = {"summary": odd, "tool_name": odd, "file_paths": [odd]}
+    entries = [{**entry, **noted}]
+    operations = [{**one, "title": odd} for one in document["operations"]]
+    change = {"title": odd, "model": odd, "strategy": odd, "archive": entries}
+    document |= {**change, "operations": operations}
+
+    for made in (
+        post(tools.client, "/api/sessions/transfer", document, expect=201),
+        imported(tools.client, document)["sessions"][0],
+    ):
+        shown = get(tools.client, f"/api/sessions/{made['id']}")
+        assert (shown["title"], shown["model"]) == ("ab?", "")
+        (kept,) = get(tools.client, "/api/archive", session=made["id"])["items"]
+        assert (kept["tool_name"], kept["file_paths"]) == ("ab?", ["ab?"])
+
+
 def test_two_messages_with_one_short_id_are_refused(tools: Tools) -> None:
     document = written(tools)
     document["messages"][1]["short_id"] = document["messages"][0]["short_id"]
