@@ -31,7 +31,6 @@ from threads.models import Session
 
 from .members import text_of
 
-MOST_OPERATIONS = 20_000
 _ROLES = frozenset(role.value for role in Role)
 
 
@@ -39,9 +38,6 @@ def record_operations(
     caller: Caller, session: Session, given: Sequence[Any]
 ) -> dict[int, int]:
     """Record the operations, a bundle at a time; the new number of each by its old one."""
-    if len(given) > MOST_OPERATIONS:
-        sentence = f"A file has at most {MOST_OPERATIONS:,} operations."
-        raise Invalid(sentence, at=["operations"])
     if not given:
         return {}
 

@@ -36,6 +36,8 @@ from .writing import NAME, VERSION
 
 LARGEST = 256 << 20
 """Bytes of a file whose operations and archive are read: it is held whole."""
+MOST_OPERATIONS = 20_000
+"""That are recorded while a request waits; an import of a file has all of them recorded."""
 _LEFT_OUT = "Only its messages were imported, without its operations and its archive."
 _KINDS = frozenset({"file_view", "grep", "bash", "edit", "other"})
 
@@ -46,6 +48,9 @@ def read_session(
 ) -> Session:
     """Make the session of a document in a project. Raises Invalid with the place."""
     _require_version(document)
+    if len(list_of(document, "operations")) > MOST_OPERATIONS:
+        words = f"A request brings at most {MOST_OPERATIONS:,} operations. Import it as a file."
+        raise Invalid(words, at=["operations"])
     given = list_of(document, "messages")
     messages = [read_message(one, at=("messages", n)) for n, one in enumerate(given)]
     new = NewSession(

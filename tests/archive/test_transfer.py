@@ -275,3 +275,14 @@ def test_what_is_too_large_comes_without_its_operations(
     imported(tools.client, written(tools))
     row = Import.objects.latest("created_at")
     assert "The file is over" in row.report["warnings"][0]["detail"]
+
+
+def test_a_request_brings_fewer_operations_than_a_file(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("archive.transfer.reading.MOST_OPERATIONS", 8)
+    document = written(tools)
+    refused = post(tools.client, "/api/sessions/transfer", document, expect=422)
+    assert (refused["at"], len(document["operations"])) == (["operations"], 9)
+    (made,) = imported(tools.client, document)["sessions"]
+    assert said_in(tools.client, made["id"]) == said_in(tools.client, tools.session_id)
