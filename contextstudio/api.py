@@ -23,7 +23,7 @@ from .accounts.api import ROUTERS as ACCOUNTS
 from .accounts.authentication import caller_of
 from .accounts.domain.caller import Caller
 from .accounts.domain.errors import DomainError, NotFound, Unauthenticated
-from .accounts.responses import dump, outage, problem_response, read_json
+from .accounts.responses import dump, outage, problem_response, read_json, too_deep
 from .accounts.shape import sentence, wrong_shape
 from .web.description import DescribedAPI
 from .web.repeats import answered_once
@@ -129,6 +129,12 @@ def say_outage(request: HttpRequest, error: DatabaseError) -> HttpResponse:
     if unavailable is None:
         raise error
     return problem_response(unavailable)
+
+
+@api.exception_handler(RecursionError)
+def refuse_depth(request: HttpRequest, error: RecursionError) -> HttpResponse:
+    """A body that could be parsed, but is nested deeper than it can be gone through."""
+    return problem_response(too_deep())
 
 
 @api.exception_handler(Http404)

@@ -35,10 +35,14 @@ def read_json(body: bytes) -> Any:
     try:
         return json.loads(body, parse_constant=refuse)
     except RecursionError as error:
-        sentence = "The body is JSON that is nested too deeply."
-        raise Invalid(sentence, code="json_too_deep") from error
+        raise too_deep() from error
     except ValueError as error:
         raise Invalid(f"The body is not JSON: {error}.", code="json_invalid") from error
+
+
+def too_deep() -> Invalid:
+    """The refusal of a body that is nested too deep."""
+    return Invalid("The body is JSON that is nested too deeply.", code="json_too_deep")
 
 
 def dump(value: Any) -> bytes:

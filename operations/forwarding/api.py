@@ -101,7 +101,9 @@ def _as_answered(route: Route) -> Route:
     @wraps(route)
     def answer(request: HttpRequest, **values: Any) -> HttpResponseBase:
         if "Authorization" in request.headers:
-            with suppress(DomainError, RequestDataTooBig, ValidationError):
+            with suppress(
+                DomainError, RequestDataTooBig, ValidationError, RecursionError
+            ):
                 caller, client = caller_of(request), _client(request)
                 session_id = uuid.UUID(values["session_id"])
                 return json_answer(answered(caller, session_id, request.body, client))

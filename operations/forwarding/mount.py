@@ -94,7 +94,7 @@ def _response(
         caller = caller_by_key(headers[b"authorization"].decode("latin-1"))
         client = headers.get(b"user-agent", b"").decode("latin-1")
         return json_answer(answered(caller, session_id, body, client))
-    except (DomainError, ValidationError):
+    except (DomainError, ValidationError, RecursionError):
         return None
     except (DatabaseError, InterfaceError) as error:
         unavailable = outage(error)

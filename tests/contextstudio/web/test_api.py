@@ -144,6 +144,19 @@ def test_what_is_no_json_is_refused_in_words(
     assert is_problem(answer, 422)["code"] == code
 
 
+@pytest.mark.parametrize("levels", [960, 100_000])
+def test_a_message_that_is_nested_too_deep_is_refused_in_words(
+    agent: Client, levels: int
+) -> None:
+    deep = b"[" * levels + b"]" * levels
+    block = b'{"messages": [{"role": "user", "content": [{"type": "x", "y": %b}]}]}'
+    session_id = make_session(agent, 2)
+    own = f"/api/sessions/{session_id}"
+    for path in ("/api/sessions", f"{own}/messages", f"{own}/apply"):
+        answer = agent.post(path, block % deep, "application/json")
+        assert is_problem(answer, 422)["code"] == "json_too_deep", path
+
+
 def test_a_route_that_is_not_there_and_a_wrong_method_are_refused(
     agent: Client,
 ) -> None:

@@ -233,3 +233,10 @@ def test_a_client_that_left_has_sent_nothing(door: Door) -> None:
     }
     async_to_sync(with_apply(never))(scope, gone, never)
     assert Session.objects.get().message_count == 4
+
+
+def test_what_is_nested_too_deep_is_refused_by_django(door: Door) -> None:
+    deep = b'{"messages": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    answer = door.post(deep, {})
+    assert (answer.status, answer.by_django) == (422, True)
+    assert json.loads(answer.body)["code"] == "json_too_deep"
