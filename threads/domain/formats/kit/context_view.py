@@ -45,6 +45,13 @@ class ContextView:
             self._group += 1
             self._entries.append(_Entry(key, ordinals, self._group))
 
+    def put(self, place: int, key: Hashable) -> tuple[int, ...]:
+        """Let a key stand in the place of another; the ordinals of what it hides."""
+        self._group += 1
+        hidden = self._entries[place].ordinals
+        self._entries[place] = _Entry(key, hidden, self._group)
+        return hidden
+
     def become(self, keys: Sequence[Hashable]) -> Iterator[Replacement]:
         """Make the view these keys; gives what changed, in order.
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from heapq import heappop, heappush
 from typing import Any
 
 from threads.domain.formats.io import fields
@@ -117,7 +118,9 @@ class _Turns:
         self._view = ContextView()
         self._shown: list[str] = []
         self._asked: dict[str, str] = {}
-        self._cleared: list[tuple[float, str, Message]] = []
+        self._cleared: list[tuple[float, int, str, Message]] = []
+        """A heap: when it was cleared, how many were before it, whose it was, what it reads."""
+        self._count = 0
 
     def take(self, turn: SessionTurn) -> Iterator[Item]:
         """What a turn comes to."""
@@ -157,7 +160,9 @@ class _Turns:
                 self._asked[turn.id] = fields.text(part.value, "tail_start_id")
         if read.cleared:
             when, last = max(read.cleared.values()), messages[-1]
-            self._cleared.append((when, last.source_id or "", _cleared(last, read)))
+            cleared = when, self._count, last.source_id or "", _cleared(last, read)
+            heappush(self._cleared, cleared)
+            self._count += 1
         yield from read.after
 
     def _is_summary(self, info: dict[str, Any]) -> bool:
@@ -180,14 +185,17 @@ class _Turns:
 
     def _clear(self, before: float) -> Iterator[Item]:
         """Show cleared outputs as such, from the moment on when they were cleared."""
-        due = [one for one in self._cleared if one[0] < before]
-        self._cleared = [one for one in self._cleared if one not in due]
-        for _, key, message in due:
+        while self._cleared and self._cleared[0][0] < before:
+            _, _, key, message = heappop(self._cleared)
             if key in self._shown:
                 place = self._shown.index(key)
-                mark = f"{key}/cleared"
-                keys = [*self._shown[:place], mark, *self._shown[place + 1 :]]
-                yield from self._change(keys, mark, [message], message.records[0])
+                self._shown[place] = f"{key}/cleared"
+                yield Compaction(
+                    replaces=self._view.put(place, self._shown[place]),
+                    messages=(message,),
+                    record=message.records[0],
+                    created_at=message.created_at,
+                )
 
     def _change(
         self,

@@ -20,6 +20,13 @@ def view_of(keys: str) -> ContextView:
     return view
 
 
+def test_a_key_put_in_the_place_of_another_hides_what_that_showed() -> None:
+    view = view_of("abc")
+
+    assert view.put(1, "B") == (1,)
+    assert changes(view, "aBC") == [((2,), "C")]
+
+
 @pytest.mark.parametrize(
     ("before", "now", "found"),
     [

@@ -82,6 +82,18 @@ def test_outputs_that_were_cleared_are_a_compaction_of_when_it_was() -> None:
     ]
 
 
+def test_outputs_are_cleared_in_the_order_in_which_opencode_did() -> None:
+    moments = {"1": 9, "3": 8, "5": 7}
+    turns = [
+        (info("assistant", id_, int(id_)), [tool(id_, time={"compacted": at})])
+        for id_, at in moments.items()
+    ]
+    items = read(*turns, (info("user", "6", 6), [text("Then")]))
+
+    found = [item.replaces for item in items if isinstance(item, Compaction)]
+    assert found == [(5,), (3,), (1,)]
+
+
 def test_outputs_that_a_compaction_hid_already_are_cleared_unseen() -> None:
     cleared = tool("1", output="long", time={"compacted": 9})
     said = (info("assistant", "2", 2), [cleared])
