@@ -54,17 +54,17 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     session = _SESSION.search(head)
     id_ = f"specstory/{session[1]}" if session else None
     found = [
-        _transcript(file, number, call_id, id_)
-        for number, call_id in enumerate(["", *_spawned(file)])
+        _transcript(file, number, told, id_)
+        for number, told in enumerate(_conversations(file))
     ]
     return at_least_one(found, [], LABEL)
 
 
 def _transcript(
-    file: BinaryIO, number: int, call_id: str, id_: str | None
+    file: BinaryIO, number: int, told: "_Told", id_: str | None
 ) -> Transcript | None:
     """The session, which is number 0, or that of one of its sub-agents."""
-    reading = Items(partial(_items, file, number))
+    reading = Items(partial(_items, file, told.sections))
     model = next((m.model for m in reading if isinstance(m, Message) and m.model), "")
     transcript = transcript_of(
         reading, format=NAME, external_id=id_, strategy="anthropic", model=model
@@ -72,26 +72,10 @@ def _transcript(
     if transcript is None or not number or id_ is None:
         return transcript
     parent = Parent(
-        external_id=id_, relation=Relation.SUBAGENT, call_id=call_id or None
+        external_id=id_, relation=Relation.SUBAGENT, call_id=told.call_id or None
     )
     own = f"{id_}/{SIDECHAIN.decode()}-{number}"
     return replace(transcript, external_id=own, parent=parent)
-
-
-def _spawned(file: BinaryIO) -> list[str]:
-    """Of each sub-agent the call that began it, as far as one stands before it."""
-    found: list[str] = []
-    last, calls = "", _Calls()
-    for block in _sections(file):
-        if _begins(block, len(found)):
-            found.append(last)
-        elif not block.is_aside:
-            for item in _passage(file, block, calls, []):
-                parts = item.parts if isinstance(item, Message) else ()
-                for part in parts:
-                    if isinstance(part, ToolCall) and part.name in SPAWNING:
-                        last = part.id
-    return found
 
 
 @dataclass(slots=True)
@@ -117,18 +101,41 @@ class _Section:
         return self.heading[1] == b"User" or not _TIME.sub("", said).strip()
 
 
-def _begins(block: _Section, before: int) -> bool:
-    """Whether a sub-agent's session begins here; `before` it there were so many."""
-    return block.is_aside and (block.is_prompt or not before)
+@dataclass(slots=True)
+class _Told:
+    """The session, or that of a sub-agent: its sections, and the call that began it."""
+
+    sections: list[_Section] = field(default_factory=list)
+    call_id: str = ""
+    """Empty where none stands before it."""
 
 
-def _items(file: BinaryIO, number: int, warnings: list[Warning]) -> Iterator[Item]:
-    """The items of the session (0), or of one of its sub-agents."""
-    calls, begun = _Calls(), 0
+def _conversations(file: BinaryIO) -> list[_Told]:
+    """The session and those of its sub-agents, found in one pass."""
+    found = [_Told()]
+    last, calls = "", _Calls()
     for block in _sections(file):
-        begun += _begins(block, begun)
-        if (begun if block.is_aside else 0) == number:
-            yield from _passage(file, block, calls, warnings)
+        if not block.is_aside:
+            found[0].sections.append(block)
+            for item in _passage(file, block, calls, []):
+                parts = item.parts if isinstance(item, Message) else ()
+                for part in parts:
+                    if isinstance(part, ToolCall) and part.name in SPAWNING:
+                        last = part.id
+            continue
+        if block.is_prompt or len(found) == 1:
+            found.append(_Told(call_id=last))
+        found[-1].sections.append(block)
+    return found
+
+
+def _items(
+    file: BinaryIO, sections: list[_Section], warnings: list[Warning]
+) -> Iterator[Item]:
+    """The items of a conversation."""
+    calls = _Calls()
+    for block in sections:
+        yield from _passage(file, block, calls, warnings)
 
 
 def _sections(file: BinaryIO) -> Iterator[_Section]:
