@@ -9,6 +9,7 @@ While steps are compared only hashes of their messages are held; the messages ar
 from the steps that were chosen.
 """
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -81,15 +82,18 @@ def threads(steps: Iterable[TraceStep]) -> list[TraceThread]:
     kept: list[TraceThread] = []
     holding: dict[int, list[TraceThread]] = {}  # those kept that hold a mark
     for thread in sorted([*requests, *around], key=lambda one: -len(one.marks)):
-        if _is_held(thread, holding.get(thread.marks[-1], ())):
+        known_by = [holding.get(known, []) for known in set(thread.marks)]
+        fewest = min(known_by, key=len)
+        if _is_held(thread, fewest):
             continue
         if thread.steps[0].kind == OTHER and requests and not _holds(thread, by_first):
             continue
         kept.append(thread)
         for known in set(thread.marks):
             holding.setdefault(known, []).append(thread)
+    by_id = {one.id: one for one in ordered if one.id}
     for thread in kept:
-        _lead(thread, ordered)
+        _lead(thread, by_id)
         _answer(thread, ordered)
     return sorted(kept, key=lambda one: _start(one.steps[0]))
 
@@ -146,25 +150,29 @@ def _chains(ordered: Sequence[TraceStep]) -> list[TraceThread]:
     return found
 
 
-def _lead(thread: TraceThread, ordered: Sequence[TraceStep]) -> None:
+def _lead(thread: TraceThread, by_id: Mapping[str, TraceStep]) -> None:
     """What the program around a request was given, and the log of the request leaves out."""
-    by_id = {one.id: one for one in ordered if one.id}
-    above = by_id.pop(thread.steps[0].parent, None)
-    while above is not None:
+    seen: set[str] = set()
+    above = by_id.get(thread.steps[0].parent)
+    while above is not None and above.id not in seen:
+        seen.add(above.id)
         given = list(above.marks[: above.given])
         for lead in range(1, len(given)):
             if given[lead:] == thread.marks[: len(given) - lead]:
                 thread.front, thread.lead = above, lead
                 return
-        above = by_id.pop(above.parent, None)
+        above = by_id.get(above.parent)
 
 
 def _answer(thread: TraceThread, ordered: Sequence[TraceStep]) -> None:
     """What tools gave to a conversation's last calls, where no further request repeats it."""
     last = thread.steps[-1]
     calls = list(last.calls)
-    for one in ordered if calls else ():
-        if one.kind == TOOL and one.name in calls and _start(one) >= _start(last):
+    first = bisect_left(ordered, _start(last), key=_start) if calls else 0
+    for one in islice(ordered, first, None):
+        if not calls:
+            break
+        if one.kind == TOOL and one.name in calls:
             calls.remove(one.name)
             thread.steps.append(one)
             thread.marks += one.marks
