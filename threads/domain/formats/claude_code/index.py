@@ -65,6 +65,8 @@ class SessionIndex:
         self._last_boundary: dict[int, int] = {}
         self._anchors: set[str] = set()
         self._repeated = ""
+        self._left = 0
+        """Records of sub-agents that are not told apart."""
         self._leaves: dict[str, str] = {}
         add, warnings = self._add, self.warnings
         for number, start, end, value in windows.records(file):
@@ -72,6 +74,12 @@ class SessionIndex:
                 span = ByteSpan(start, end)
                 value = windows.read_again(file, number, span, warnings)
             add(number, start, end, value)
+        if self._left:
+            words = (
+                f"Of more than {MOST_AGENTS:,} sub-agents the first became sessions:"
+                f" records of others are events ({self._left:,})."
+            )
+            warnings.append(Warning("agents_left", words))
         self.graph.forget_names()
         self.is_agent = not self.notes[0].message_count and len(self.notes) > 1
         if self.is_agent:  # it is the conversation of its first
@@ -192,6 +200,7 @@ class SessionIndex:
                 group = self._group(known, parent)
         if group > MOST_AGENTS:
             type_, flags, group = f"sidechain/{type_}", record_graph.LOOSE, 0
+            self._left += 1
         if "isSynthetic" in known and self._is_summary(known, type_):
             type_, flags = SUMMARY, record_graph.SPINE
         if flags & record_graph.MESSAGE:
