@@ -4,7 +4,8 @@ The file may come from anybody. Messages are read like those of any import, oper
 through the door that refuses what is malformed or doesn't fit, and all or nothing is kept.
 """
 
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from io import SEEK_END
 from typing import Any
 
@@ -29,6 +30,7 @@ from threads.models import Message as MessageRow
 from threads.models import Session
 from threads.sessions.services import NewSession, create_session
 from threads.store import blobs
+from threads.store.selectors import chunks
 
 from .members import list_of, text_of
 from .operations import record_operations
@@ -38,6 +40,8 @@ LARGEST = 256 << 20
 """Bytes of a file whose operations and archive are read: it is held whole."""
 MOST_OPERATIONS = 20_000
 """That are recorded while a request waits; an import of a file has all of them recorded."""
+_AT_ONCE = 500
+"""Messages that are named by one statement."""
 _LEFT_OUT = "Only its messages were imported, without its operations and its archive."
 _KINDS = frozenset({"file_view", "grep", "bash", "edit", "other"})
 
@@ -116,8 +120,31 @@ def _name(session: Session, given: Sequence[Any]) -> None:
     if len(set(wanted.values())) != len(wanted):
         raise Invalid("Two messages have the same short id.", at=["messages"])
     rows = MessageRow.objects.filter(session=session)
-    for index, name in wanted.items():
-        rows.filter(index=index).update(short_id=name)
+    drawn = dict(rows.values_list("short_id", "index"))
+    # One that was drawn here may be the name of another message: it is given up first.
+    held = [drawn[name] for name in wanted.values() if name in drawn]
+    free = _free_names({*drawn, *wanted.values()})
+    _write_names(session, dict(zip(held, free, strict=False)))
+    _write_names(session, wanted)
+
+
+def _free_names(taken: set[str]) -> Iterator[str]:
+    """Short ids that no message has, nor is to have."""
+    while True:
+        name = f"msg-{secrets.token_hex(4)}"
+        if name not in taken:
+            taken.add(name)
+            yield name
+
+
+def _write_names(session: Session, names: Mapping[int, str]) -> None:
+    """Write the short ids of messages, by their indexes."""
+    rows = MessageRow.objects.filter(session=session).only("session_id", "index")
+    for some in chunks(sorted(names), _AT_ONCE):
+        named = list(rows.filter(index__in=some))
+        for row in named:
+            row.short_id = names[row.index]
+        MessageRow.objects.bulk_update(named, ["short_id"])
 
 
 def _archive(session: Session, given: Sequence[Any], numbers: Mapping[int, int]) -> int:

@@ -202,6 +202,21 @@ def test_two_messages_with_one_short_id_are_refused(tools: Tools) -> None:
     assert refused["detail"] == "Two messages have the same short id."
 
 
+def test_a_name_may_be_one_that_was_drawn_for_another_message(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = written(tools)
+    names = [one["short_id"] for one in document["messages"]]
+    del document["messages"][0]["short_id"]
+    monkeypatch.setattr(
+        "threads.store.recording._draw_short_ids", lambda count: names[::-1][:count]
+    )
+    made = post(tools.client, "/api/sessions/transfer", document, expect=201)
+    again = get(tools.client, f"/api/sessions/{made['id']}/transfer")
+    first, *others = [one["short_id"] for one in again["messages"]]
+    assert others == names[1:] and first not in others
+
+
 def imported(client: Client, document: dict[str, Any], *, expect: int = 201) -> Any:
     file = SimpleUploadedFile("kept.session.json", json.dumps(document).encode())
     answer = client.post("/api/sessions/import", {"file": file})
