@@ -128,10 +128,12 @@ def test_a_page_of_openai_s_thread_messages_is_read_the_oldest_first() -> None:
         own = {"id": f"msg_{at}", "object": "thread.message", "thread_id": "thread_1"}
         return own | {"created_at": 1700000000 + at, "role": role, "content": [text]}
 
-    data = [message(1, "assistant", TOLD), message(0, "user", ASKED)]
-    page = {"object": "list", "data": data, "first_id": "msg_1", "has_more": False}
+    data = [
+        message(n, *(("user", ASKED), ("assistant", TOLD))[n % 2]) for n in (3, 2, 1, 0)
+    ]
+    page = {"object": "list", "data": data, "first_id": "msg_3", "has_more": False}
     [found] = readings.read(page)
-    assert readings.told(found)[:2] == SAID
+    assert readings.told(found)[:4] == SAID * 2
 
 
 @pytest.mark.parametrize(
@@ -139,8 +141,13 @@ def test_a_page_of_openai_s_thread_messages_is_read_the_oldest_first() -> None:
     [
         [at(2, USER), at(1, BOT), at(3, USER)],
         [at(1, USER), at(1, BOT)],
+        [at(2, USER), at(1, BOT)],
         [*(at(50 - n, USER if n % 2 else BOT) for n in range(50)), at(51, USER)],
-        {"id": "3f1c9a5e-77", "title": "Piers", "messages": [at(2, USER), at(1, BOT)]},
+        {
+            "id": "3f1c9a5e-77",
+            "title": "Piers",
+            "messages": [at(3 - n, USER) for n in range(3)],
+        },
     ],
 )
 def test_times_that_do_not_only_fall_change_no_order(data: Any) -> None:

@@ -2,7 +2,8 @@
 
 A row names its session in a member. Rows are of several where that has several values, and by one
 of them at least both sides speak: what has an id of its own in every row is no session's. Rows
-whose times fall and never rise are the newest first, and given the oldest first.
+whose times fall and never rise are the newest first, and given the oldest first; one that falls may
+be an answer that was stamped too early.
 """
 
 from array import array
@@ -40,30 +41,24 @@ class SessionRows:
     _places: "array[int]" = field(default_factory=lambda: array("Q"))
     sides: set[str] = field(default_factory=set)
     """Who speaks in it."""
+    falls: int = 0
+    rises: int = 0
+    """How many rows have an earlier or a later time than the one with a time before them."""
+    is_newest_first: bool = False
     _last: datetime | None = None
-    _falls: bool = False
-    _rises: bool = False
 
     def add(self, row: PlacedRow) -> None:
         """One more row."""
         self._places.extend(row[:3])
         if (moment := _moment(row.value)) is not None:
             before = self._last or moment
-            self._falls, self._rises = (
-                self._falls or moment < before,
-                self._rises or moment > before,
-            )
+            self.falls += moment < before
+            self.rises += moment > before
             self._last = moment
 
     def join(self, other: "SessionRows") -> None:
         """The rows of another, behind its own."""
         self._places.extend(other._places)
-        self._rises = True  # in what order they are together, nobody knows
-
-    @property
-    def is_newest_first(self) -> bool:
-        """Whether the times of its rows fall and never rise."""
-        return self._falls and not self._rises
 
     def places(self) -> Iterator[tuple[int, ByteSpan]]:
         """The rows' numbers and places, the oldest first; without times in the file's order."""
@@ -86,16 +81,26 @@ def of_rows(
         if any(_named(value, member) for value in first):
             found = _by(member, rows(), who)
             if len(found) > 1 and any(one.sides >= spoken.SIDES for one in found):
+                _put_in_order(found)
                 return found
-    moments = SessionRows("")
+    beginning = SessionRows("")
     for number, value in enumerate(first):
-        moments.add(PlacedRow(number, 0, 0, value))
-    if not moments.is_newest_first:
+        beginning.add(PlacedRow(number, 0, 0, value))
+    if not _put_in_order([beginning]):
         return []
     whole = SessionRows("")
     for row in rows():
         whole.add(row)
-    return [whole] if whole.is_newest_first else []
+    return [whole] if _put_in_order([whole]) else []
+
+
+def _put_in_order(sessions: list[SessionRows]) -> bool:
+    """Whether the rows of a table are the newest first; its sessions give them in order then."""
+    falls = sum(one.falls for one in sessions)
+    is_newest_first = falls > 1 and not any(one.rises for one in sessions)
+    for one in sessions:
+        one.is_newest_first = is_newest_first
+    return is_newest_first
 
 
 def id_of(called: str) -> str | None:
