@@ -18,7 +18,7 @@ from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.io.streams import other_choices
 from threads.domain.formats.kit.calls import OpenCalls
-from threads.domain.formats.kit.items import Conversation
+from threads.domain.formats.kit.items import Conversation, others
 from threads.domain.formats.kit.transcripts import title_of, with_messages
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
@@ -42,6 +42,12 @@ _TELLING = {*LISTS, "parts", "request", "response", "candidates"}
 SYSTEMS = ("systemInstruction", "system_instruction")
 MODELS = ("modelVersion", "model_version", "model")
 IDS = ("external_id", "session_id", "conversation_id", "key")
+_READ = frozenset(
+    {*LISTS, *SYSTEMS, *MODELS, *IDS, "title", "request", "response", "config"}
+    | {"candidates", "usageMetadata", "usage_metadata", "responseId", "response_id"}
+    | {"createTime", "create_time"}
+)
+"""Members that are read; each other one (`tools`, `safetySettings`) is an event behind them."""
 
 
 def read_content(
@@ -131,6 +137,7 @@ class Contents(Conversation):
         for piece in self._contents():
             yield self._message(piece, calls)
         yield from self._reply(calls)
+        yield from others(self.members, _READ)
 
     def _system(self, name: str) -> Message | Event:
         piece = json_file.member(self.file, self.members, name, self.warnings)

@@ -20,7 +20,7 @@ from threads.domain.formats.io import fields, json_file, json_text, speakers
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.kit.chats import chat_items
-from threads.domain.formats.kit.items import Conversation
+from threads.domain.formats.kit.items import Conversation, others
 from threads.domain.formats.kit.transcripts import title_of, with_messages
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
@@ -46,6 +46,11 @@ _HOLDERS = ("request", "response", "body")
 _OF_REQUESTS = ("instructions", "previous_response_id", "max_output_tokens")
 """Members that tell a request whose `input` is words from one for an embedding."""
 IDS = ("external_id", "session_id", "conversation_id", "conversation")
+_READ = frozenset(
+    {"input", "instructions", "data", "output", "previous_response_id", "object"}
+    | {"id", "model", "title", "created_at", "usage", "custom_id", *IDS, *_HOLDERS}
+)
+"""Members that are read; each other one (`tools`, `temperature`) is an event behind the items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,8 @@ class ResponseItems(Conversation):
     file: BinaryIO
     request: Members
     response: Members = field(default_factory=dict)
+    beside: Members = field(default_factory=dict)
+    """What stands beside the items in the request, and around it."""
     is_lines: bool = False
     custom_id: str = ""
     """What a batch calls it."""
@@ -72,6 +79,7 @@ class ResponseItems(Conversation):
                 reply = self._reply(reply)
             if not chat_items.is_same(reply, last):
                 yield reply
+        yield from others(self.beside, _READ)
 
     def get(self, *names: str) -> JSON:
         """The value of a member, of the request or else of the response."""
@@ -196,7 +204,10 @@ def _envelope(file: BinaryIO, span: ByteSpan) -> ResponseItems:
         response = _inner(file, found, "response")
         request = {name: found[name] for name in found.keys() & set(IDS)} | request
     name = fields.text({"is": json_file.get(file, found, "custom_id")}, "is")
-    return ResponseItems(file, request, response, custom_id=name, given=warnings)
+    beside = found | request
+    return ResponseItems(
+        file, request, response, beside, custom_id=name, given=warnings
+    )
 
 
 def _inner(file: BinaryIO, found: Members, name: str) -> dict[str | int, ByteSpan]:

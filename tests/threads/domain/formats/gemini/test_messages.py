@@ -216,7 +216,7 @@ def test_the_chunks_of_a_stream_are_one_message() -> None:
 
 def test_a_checkpoint_of_gemini_cli_is_a_list_or_a_history() -> None:
     _, bare = read_one([ASKED, SAID])
-    _, kept = read_one({"history": [ASKED, SAID], "authType": "api-key"})
+    _, [*kept, login] = read_one({"history": [ASKED, SAID], "authType": "api-key"})
     _, one = read_one(ASKED)
 
     assert (
@@ -225,6 +225,15 @@ def test_a_checkpoint_of_gemini_cli_is_a_list_or_a_history() -> None:
         == [(Text("Hi"),), (Text("Hello."),)]
     )
     assert [m.text for m in one] == ["Hi"]
+    assert login.type == "authType"
+
+
+def test_other_members_of_a_request_are_events_behind_its_contents() -> None:
+    tools = [{"functionDeclarations": [{"name": "look"}]}]
+    body = {"contents": [ASKED, SAID], "tools": tools, "safetySettings": []}
+    for data in (body, {"request": body, "response": {}}, {"config": {}, **body}):
+        _, items = read_one(data)
+        assert [one.type for one in items if isinstance(one, Event)][-1:] == ["tools"]
 
 
 def test_lines_of_contents_are_one_conversation_and_lines_of_requests_many() -> None:

@@ -75,6 +75,16 @@ def spoken(messages: list[Message]) -> list[tuple[str, str]]:
     return [(str(message.role), message.text) for message in messages]
 
 
+def test_other_members_of_a_request_are_events_behind_its_items() -> None:
+    tools = [{"type": "function", "name": "look", "parameters": {}}]
+    body = {**REQUEST, "tools": tools, "temperature": 0.125, "store": None}
+    log = {"request": body, "response": RESPONSE, "latency": 12.25}
+    for data, more in ((body, []), (log, ["latency"])):
+        [(_, messages, events)] = read(data)
+        assert [one.type for one in events] == [*more, "tools", "temperature"]
+        assert messages[0].text == "Be a lamp."
+
+
 def test_a_request_is_its_instructions_and_its_items() -> None:
     [(transcript, messages, _)] = read(REQUEST)
     system, user, answer, result = messages
