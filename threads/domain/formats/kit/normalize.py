@@ -3,10 +3,12 @@
 Files come from many programs: a message stands in a member `message` of its own, its words in
 `text`; a call has its name beside its id instead of in a `function`; what a tool answered is
 an object. Bedrock's Converse has blocks without a type, named by their one member; some data
-sets hold what a block says in `value`, whatever its type. A door that takes requests is stricter
-and reads none of this.
+sets hold what a block says in `value`, whatever its type. A text of OpenAI's Assistants has its
+words in `value`, beside its citations. A door that takes requests is stricter and reads none of
+this.
 
-Sources: docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html;
+Sources: platform.openai.com/docs/api-reference/messages;
+docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html;
 github.com/hiyouga/LLaMA-Factory, `data/v1_sft_demo.jsonl`.
 """
 
@@ -120,11 +122,10 @@ def normalized_content(content: JSON) -> JSON:
 
 def _block(block: Block) -> Block:
     kind, value = block.get("type"), block.get("value")
+    if kind == "text" and isinstance(block.get("text"), dict):  # with its citations
+        value = block["text"].get("value")
     if isinstance(kind, str) and isinstance(value, str) and kind in _VALUED:
         return _VALUED[kind](value) or block
-    # The Assistants API has a text in an object, beside what it quotes.
-    if kind == "text" and (said := fields.mapping(block, "text")):
-        return {"type": "text", "text": said.get("value")}
     if "type" in block:
         return block
     for name, convert in _CONVERSE.items():

@@ -24,6 +24,10 @@ CALL = '{"name": "count", "arguments": {"of": "lakes"}}'
     [
         ({"text": "Nine."}, Text("Nine.")),
         ({"type": "text", "value": "Nine."}, Text("Nine.")),
+        (
+            {"type": "text", "text": {"value": "Nine.", "annotations": []}},
+            Text("Nine."),
+        ),
         ({"type": "reasoning", "value": "Hm."}, Thinking("Hm.")),
         ({"type": "thinking", "value": "Hm."}, Thinking("Hm.")),
         ({"type": "image_url", "value": "a.png"}, Image("image/*", url="a.png")),

@@ -113,7 +113,7 @@ def test_rows_that_are_the_newest_first_are_read_the_oldest_first() -> None:
 
 def test_each_session_of_a_table_is_in_the_order_of_its_times() -> None:
     one = of("a", at(4, BOT), at(2, USER))
-    other = of("b", at(1, USER), at(3, BOT))
+    other = of("b", at(3, BOT), at(1, USER))
     first, second = readings.read([one[0], other[0], one[1], other[1]])
     assert (readings.told(first), readings.told(second)) == (SAID, SAID)
     codes = [warning.code for warning in first.warnings]
