@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from threads.domain.formats.emptiness import SPEAKING
-from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.part import JSON
 
 Block = dict[str, Any]
@@ -42,6 +42,22 @@ def with_content(record: dict[str, Any]) -> dict[str, Any]:
     if isinstance(record.get("text"), str):
         return record | {"content": record["text"]}
     return record
+
+
+def with_ollama(record: dict[str, Any]) -> dict[str, Any]:
+    """A record with the pictures and thoughts that Ollama has beside its words; else itself."""
+    found = record
+    content = record.get("content")
+    pictures = [
+        one for one in fields.items(record, "images") if base64_text.decode(one)
+    ]
+    if pictures and isinstance(content, str):
+        urls = [{"url": f"data:image/*;base64,{one}"} for one in pictures]
+        images = [{"type": "image_url", "image_url": url} for url in urls]
+        found = found | {"content": [{"type": "text", "text": content}, *images]}
+    if thoughts := fields.text(record, "thinking"):
+        found = {"reasoning_content": thoughts} | found
+    return found
 
 
 def normalized(record: dict[str, Any]) -> dict[str, Any]:

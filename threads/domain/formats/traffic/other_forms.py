@@ -107,17 +107,16 @@ def _joined(said: Iterable[Body]) -> Body:
     return found
 
 
+_OF_OLLAMA = ("content", "reasoning_content")
+
+
 def _of_ollama(message: Body, calls: OpenCalls | None = None) -> Body:
     """A message of Ollama's, whose calls have no ids, as one of Chat Completions."""
     calls = calls or OpenCalls()
     words, role = fields.text(message, "content"), fields.text(message, "role")
-    found: Body = {"role": role, "content": words}
-    if pictures := [one for one in fields.items(message, "images") if one]:
-        urls = [{"url": f"data:image/*;base64,{one}"} for one in pictures]
-        images = [{"type": "image_url", "image_url": url} for url in urls]
-        found["content"] = [{"type": "text", "text": words}, *images]
-    if thoughts := fields.text(message, "thinking"):
-        found["reasoning_content"] = thoughts
+    whole = normalize.with_ollama({**message, "content": words})
+    found = {name: whole[name] for name in _OF_OLLAMA if name in whole}
+    found["role"] = role
     if called := fields.items(message, "tool_calls"):
         found["tool_calls"] = [_call(fields.mapping(one), calls) for one in called]
     if role == "tool":

@@ -1,5 +1,6 @@
 """Messages in files that are nearly of the published form."""
 
+import base64
 import json
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +11,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.readings import events, messages, read, texts
 from tests.threads.support.transcripts import lines
 from threads.domain.formats.openai import messages as openai
-from threads.domain.part import Opaque, Text, ToolCall, ToolResult
+from threads.domain.part import Image, Opaque, Text, Thinking, ToolCall, ToolResult
 
 ASKED = {"role": "user", "content": "Count the lakes."}
 
@@ -44,6 +45,19 @@ def test_a_time_is_found_under_the_names_that_programs_give_to_it(name: str) -> 
         [found] = read(data)
         times = [one.created_at for one in messages(found)]
         assert times == [datetime(2026, 3, 1, 10, tzinfo=UTC)] * 2
+
+
+def test_pictures_and_thoughts_of_ollama_are_parts_of_their_message() -> None:
+    data = base64.b64encode(b"PNG").decode()
+    shown = {**ASKED, "images": [data, "lake.png", ""]}
+    answer = {"role": "assistant", "content": "Nine.", "thinking": "Hm."}
+
+    for file in (lines(shown, answer), json.dumps({"messages": [shown, answer]})):
+        [found] = read(file if isinstance(file, bytes) else file.encode())
+        assert [one.parts for one in messages(found)] == [
+            (Text("Count the lakes."), Image("image/*", data=b"PNG")),
+            (Thinking("Hm."), Text("Nine.")),
+        ]
 
 
 def test_notes_on_a_message_are_no_message() -> None:

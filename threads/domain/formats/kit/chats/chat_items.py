@@ -271,6 +271,7 @@ def _item(
             given = normalize.with_content(given)
         elif normalize.are_foreign(given["content"]):
             given = normalize.normalized(given)
+        given = normalize.with_ollama(given)
         if not (given.get("timestamp") or given.get("created_at")):
             given = {**given, **speakers.moment_in(given)}
     try:
