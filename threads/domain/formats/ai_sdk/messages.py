@@ -8,20 +8,33 @@ Source: vercel/ai, packages/provider-utils/src/types.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import Any, BinaryIO
 
 from threads.domain.formats import blocks, emptiness
-from threads.domain.formats.io import fields
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.chats import chat
+from threads.domain.formats.kit import list_format
+from threads.domain.formats.kit.chats import chat, sessions
+from threads.domain.formats.kit.chats.sessions import PlacedRow, SessionRows
+from threads.domain.formats.kit.items import Item, Items
 from threads.domain.formats.kit.list_format import ListFormat, Values, each
+from threads.domain.formats.kit.transcripts import (
+    at_least_one,
+    transcript_of,
+    warn_first,
+)
 from threads.domain.formats.sample import Sample
 from threads.domain.formats.traces.shape_blocks import read_answer, read_blocks
 from threads.domain.message import Message, Role
-from threads.domain.part import Part, ToolResult
+from threads.domain.part import JSON, Part, ToolResult
+from threads.domain.transcript import Transcript, Warning
 
 from . import ui
 
+NAME = "ai_sdk"
+LABEL = "messages of the AI SDK"
 ROLES = ui.ROLES | {"tool": Role.TOOL, "data": Role.SYSTEM}
 OF_MODELS = frozenset({"tool-call", "tool-result", "redacted-reasoning"})
 """Blocks that only messages for models have."""
@@ -100,12 +113,50 @@ def _score(sample: Sample) -> float:
     return 0.9 if any(map(ui.is_ui, messages)) or kinds & OF_MODELS else 0
 
 
+def read(file: BinaryIO, name: str) -> list[Transcript]:
+    """The conversations of a file: rows of several chats, as of a table, are one each.
+
+    Raises Invalid where none holds a message.
+    """
+    is_bare = list_format.is_bare(file, LIST_FORMAT.lists)
+    parted = sessions.of_rows(partial(_rows, file), _speakers) if is_bare else []
+    if not parted:
+        return LIST_FORMAT.read(file, name)
+    skipped = list(sessions.told(parted))
+    found = [
+        transcript_of(
+            Items(partial(_items, file, one)),
+            format=NAME,
+            external_id=sessions.id_of(one.id),
+        )
+        for one in parted
+    ]
+    return warn_first(at_least_one(found, skipped, LABEL), skipped)
+
+
+def _rows(file: BinaryIO) -> Iterator[PlacedRow]:
+    for number, row in enumerate(json_file.rows(file, [])):
+        yield PlacedRow(row.line or number, *row.span, row.value)
+
+
+def _speakers(value: JSON) -> set[str]:
+    role = ROLES.get(fields.text(value, "role"))
+    return {str(role)} if role else set()
+
+
+def _items(
+    file: BinaryIO, session: SessionRows, warnings: list[Warning]
+) -> Iterator[Item]:
+    rows = (json_file.element(file, span, warnings) for _, span in session.places())
+    yield from each(read_message)(rows, warnings)
+
+
 LIST_FORMAT = ListFormat(
-    name="ai_sdk",
-    label="messages of the AI SDK",
+    name=NAME,
+    label=LABEL,
     score=_score,
     lists={"messages": each(read_message)},
     known=_known,
     bare=each(read_message),
 )
-FORMAT = LIST_FORMAT.format
+FORMAT = Format(NAME, LABEL, _score, read)

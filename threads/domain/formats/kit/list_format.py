@@ -85,7 +85,7 @@ class ListFormat:
 
     def read(self, file: BinaryIO, name: str) -> list[Transcript]:
         """One conversation an object. Raises Invalid where none holds a message."""
-        if self.bare is not None and _is_bare(file, self.lists):
+        if self.bare is not None and is_bare(file, self.lists):
             alone = Items(partial(_bare_items, self.bare, file))
             made = self.transcript(alone, Values(file, _heading(file)), name)
             return at_least_one([made], alone.warnings, self.label)
@@ -142,7 +142,7 @@ class ListFormat:
 # Files that are the list itself
 
 
-def _is_bare(file: BinaryIO, lists: Container[str]) -> bool:
+def is_bare(file: BinaryIO, lists: Container[str]) -> bool:
     """Whether a file is a list of messages or has one a line, by what it begins with."""
     rows = [fields.mapping(row.value) for row in islice(json_file.rows(file, []), 2)]
     said = ("role" in row or "role" in fields.mapping(row, "message") for row in rows)

@@ -212,3 +212,25 @@ def test_a_file_without_messages_is_refused() -> None:
 def test_messages_of_others_are_not_taken(message: dict[str, Any]) -> None:
     found = detect(readings.encoded([message]))
     assert all(candidate.format != "ai_sdk" for candidate in found)
+
+
+def test_rows_of_several_chats_are_a_conversation_each() -> None:
+    def row(chat: str, role: str, words: str) -> dict[str, Any]:
+        said = [{"type": "text", "text": words}]
+        return {"id": words, "chatId": chat, "role": role, "parts": said}
+
+    rows = [
+        row("chat-0001", "user", "Look."),
+        row("chat-0002", "user", "Count."),
+        row("chat-0001", "assistant", "Dark."),
+        row("chat-0002", "assistant", "Nine."),
+    ]
+    for data in (rows, lines(rows), lines(rows) + b"{\n"):
+        first, second = readings.read(data)
+        assert readings.texts(first) == ["Look.", "Dark."]
+        assert readings.texts(second) == ["Count.", "Nine."]
+        assert (first.external_id, second.external_id) == ("chat-0001", "chat-0002")
+        assert first.warnings[0].code == "several_sessions"
+    assert readings.events(second) == ["unreadable"]
+    [one_chat] = readings.read(rows[::2])
+    assert readings.texts(one_chat) == ["Look.", "Dark."]
