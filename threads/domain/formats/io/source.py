@@ -65,9 +65,9 @@ def lines(
 ) -> Iterator[Line]:
     """The lines of a file, or of a part of it that `number` lines come before.
 
-    Blank ones are left out; any line ending. Read by the chunk, for whoever takes the lines may
-    read elsewhere in between; the first is short, for often no more than the first lines are
-    taken.
+    They end in LF or CRLF; blank ones are left out. Read by the chunk, for whoever takes the
+    lines may read elsewhere in between; the first is short, for often no more than the first
+    lines are taken.
     """
     start = offset = span.start if span else 0
     size, held = 0, list[bytes]()
