@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from ipaddress import ip_address, ip_network
-from typing import cast
+from typing import Any
 
 from django.contrib.auth import authenticate
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.validators import ProhibitNullCharactersValidator, slug_re
 from django.db import IntegrityError, transaction
-from django.db.models import F, Field, Model, QuerySet, Value
+from django.db.models import F, Model, QuerySet, Value
 from django.db.models.functions import Least
 from django.http import HttpRequest
 from django.utils import timezone
@@ -77,9 +77,10 @@ def unless_taken(what: str, *at: str) -> Iterator[None]:
 def refuse_unfit(model: type[Model], **values: str) -> None:
     """Raise Invalid with the place where a model's field, or a database, can't hold a value."""
     for name, value in values.items():
+        field: Any = model._meta.get_field(name)
         try:
             ProhibitNullCharactersValidator()(value)
-            cast("Field[str, str]", model._meta.get_field(name)).clean(value, None)
+            field.clean(value, None)
         except ValidationError as error:
             raise errors.Invalid(" ".join(error.messages), at=[name]) from error
 

@@ -160,6 +160,26 @@ def test_create_project_makes_one_for_its_owner(owner: User, stranger: User) -> 
     with pytest.raises(NotFound, match="no user nobody"):
         printed("create_project", "third", "--owner=nobody")
 
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        (("create_user", "two words"), "username"),
+        (("create_user", ""), "username"),
+        (("create_user", "a" * 151), "username"),
+        (("create_user", "second", "--display-name", "a" * 151), "display_name"),
+        (("create_project", "a" * 65), "slug"),
+        (("create_project", "second", "--name", "a" * 151), "name"),
+        (("create_key", "--project=demo", "--name", "a" * 101), "name"),
+    ],
+)
+def test_a_name_that_its_field_does_not_hold_is_refused(
+    project: Project, owner: User, arguments: tuple[str, ...], place: str
+) -> None:
+    with pytest.raises(Invalid) as refused:
+        printed(*arguments)
+    assert refused.value.at == (place,)
+
+
 
 def test_sign_in_link_needs_somebody(db: None) -> None:
     with pytest.raises(NotFound, match="no user nobody"):
