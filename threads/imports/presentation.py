@@ -3,10 +3,11 @@
 import uuid
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from threads.models import Import, Source
 
+from .reports import shown_import
 from .running.outcome import Imported
 
 
@@ -32,6 +33,7 @@ class ImportOut(BaseModel):
 
     sessions: list[ImportedSession]
     warnings: list[ImportWarning]
+    warning_count: int = Field(description="Of all; `warnings` are the first of them.")
     import_id: uuid.UUID
 
 
@@ -97,6 +99,7 @@ def present_import(imported: Imported) -> dict[str, Any]:
             {"code": warning.code, "detail": warning.message, "line": warning.line}
             for warning in imported.warnings
         ],
+        "warning_count": shown_import(imported.row).warnings,
         "import_id": str(imported.row.pk),
     }
 

@@ -14,6 +14,7 @@ from contextstudio.accounts.models import Project, User
 from tests.operations.support.rest import get, make_session, said
 from tests.people import client_of
 from threads import imports
+from threads.domain.tally import MOST_WARNINGS
 from threads.models import Import, Session
 
 from .uploads import CHAT, upload
@@ -80,6 +81,13 @@ def test_an_import_needs_a_file_a_known_format_and_the_right_to_edit(
     session_id = make_session(agent, 1)
     assert upload(other, CHAT, session=session_id).status_code == 404
     assert Session.objects.count() == 1
+
+
+def test_an_answer_counts_the_warnings_that_it_does_not_repeat(agent: Client) -> None:
+    lines = [json.dumps(said(1)[0]), *("{broken" for _ in range(MOST_WARNINGS + 5))]
+    body = upload(agent, "\n".join(lines).encode(), name="a.jsonl").json()
+    assert len(body["warnings"]) == MOST_WARNINGS
+    assert body["warning_count"] == MOST_WARNINGS + 5
 
 
 def test_a_large_file_is_imported_by_a_job(agent: Client, settings: Any) -> None:
