@@ -44,8 +44,14 @@ class Recent(Generic[K, V]):
 
 
 def external_id(*words: object) -> str:
-    """A session's name of these words; one that is too long is named by its hash."""
-    name = ":".join(str(word) for word in words if word)
+    """A session's name of these words; one that is too long is named by its hash.
+
+    What stands before the last word has its colons written otherwise, so that the words of two
+    names differ wherever the names do.
+    """
+    said = [str(word) for word in words if word]
+    owners = [one.replace("%", "%25").replace(":", "%3A") for one in said[:-1]]
+    name = ":".join([*owners, *said[-1:]])
     if len(name) <= _LONGEST_NAME and name.isprintable():
         return name
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
