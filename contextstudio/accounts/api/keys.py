@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, Field
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.keys import services
 from contextstudio.accounts.keys.services import MOST_REQUESTS, NewKey
@@ -167,7 +168,13 @@ def revoke_key(request: HttpRequest, key_id: int) -> Status[None]:
 
 
 def _projects(caller: Caller, slugs: list[str]) -> list[Project]:
-    return [get_project(caller, slug) for slug in slugs]
+    found = []
+    for place, slug in enumerate(slugs):
+        try:
+            found.append(get_project(caller, slug))
+        except NotFound as refusal:
+            raise NotFound(refusal.message, at=["recalls", place]) from refusal
+    return found
 
 
 def _present(key: ApiKey) -> dict[str, Any]:

@@ -54,6 +54,8 @@ def test_a_person_makes_changes_rotates_and_revokes_a_key(
     owner: User, project: Project, second: Project
 ) -> None:
     page = signed_in(owner)
+    unknown = make(page, 404, recalls=["second", "nowhere"])
+    assert unknown["at"] == ["recalls", 1]
     made = make(page, name="mine", scopes=["edit"], recalls=["second"])
     assert made["scopes"] == ["read", "edit"]
     assert made["recalls"] == ["second"]
