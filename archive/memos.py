@@ -58,7 +58,7 @@ def save_memo(
         actor_name=caller.name[:150],
     )
     if supersedes is not None:
-        old = _memo_to_change(caller, supersedes)
+        old = _memo_to_change(caller, supersedes, at="supersedes")
         if old.project_id != memo.project_id:
             sentence = "A memo can only supersede one of its own project."
             raise Invalid(sentence, at=["supersedes"])
@@ -68,7 +68,7 @@ def save_memo(
     return memo
 
 
-def _memo_to_change(caller: Caller, memo_id: uuid.UUID) -> Memo:
+def _memo_to_change(caller: Caller, memo_id: uuid.UUID, *, at: str = "memo_id") -> Memo:
     """The memo, for one who may change it: a key without the right to edit its own words.
 
     Raises NotFound or Forbidden.
@@ -78,7 +78,7 @@ def _memo_to_change(caller: Caller, memo_id: uuid.UUID) -> Memo:
     )
     memo = memos.select_related("project").filter(pk=memo_id).first()
     if memo is None:
-        raise NotFound("There is no such memo.", at=["memo_id"])
+        raise NotFound("There is no such memo.", at=[at])
     is_own = memo.actor == caller.actor
     right = Right.OWN_SESSION if is_own else Right.EDIT
     selectors.require(caller, right, memo.project_id)

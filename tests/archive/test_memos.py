@@ -144,7 +144,7 @@ def test_a_memo_supersedes_one_of_its_project_alone(
     both.force_login(owner)
     body = {"content": "Ours.", "project": "demo", "supersedes": made["memo_id"]}
     refused = tools.refused("save_memo", content="x", supersedes=made["memo_id"])
-    assert (refused["status"], refused["at"]) == (404, ["memo_id"])
+    assert (refused["status"], refused["at"]) == (404, ["supersedes"])
     answer = both.post("/api/tools/save_memo", body, "application/json")
     assert answer.status_code in (403, 422)
     assert len(post(theirs, "/api/tools/retrieve_memos", {})["memos"]) == 1
