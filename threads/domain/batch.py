@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from contextstudio.accounts.domain.storable import storable
+
 from . import tokens
 from .message import USER, Message, Usage, encoded, starts_group
 from .part import File, Image, named
-from .tally import Tally, storable
+from .tally import Tally
 from .transcript import Compaction, Event
 
 MOST = 2000

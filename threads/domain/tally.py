@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from contextstudio.accounts.domain.storable import storable
+
 from .message import Message
 from .part import Text, ToolResult
 from .transcript import Warning
@@ -103,10 +105,3 @@ class Tally:
         """All of it as JSON, the most frequent first."""
         counted = {name: dict(getattr(self, name).most_common()) for name in _COUNTERS}
         return {**counted, "warnings": self.warnings}
-
-
-def storable(text: str) -> str:
-    """Text as JSON in a column takes it: PostgreSQL refuses NUL and lone surrogates."""
-    if text.isascii() and "\x00" not in text:
-        return text
-    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

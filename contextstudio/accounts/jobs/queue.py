@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.domain.storable import storable, storable_json
 from contextstudio.accounts.models import Job, Project
 
 logger = logging.getLogger(__name__)
@@ -120,8 +121,9 @@ def enqueue(
     `arguments` is JSON. A job of the product itself has no project.
     """
     queue = kind_of(kind).queue
+    told = storable_json(dict(arguments))
     job = Job.objects.create(
-        project=project, kind=kind, arguments=dict(arguments), actor=caller.actor
+        project=project, kind=kind, arguments=told, actor=caller.actor
     )
     transaction.on_commit(lambda: wake(job.pk, queue), robust=True)
     return job
@@ -235,7 +237,7 @@ def report(job: Job, *, done: int, total: int | None, unit: str) -> bool | None:
 
 def note(job: Job, notes: Mapping[str, Any]) -> bool:
     """Write what the run leaves for the next; False where the job is no longer this worker's."""
-    return bool(_mine(job).update(notes=dict(notes)))
+    return bool(_mine(job).update(notes=storable_json(dict(notes))))
 
 
 def finish(
@@ -252,13 +254,14 @@ def finish(
             return False
         for effect in effects:
             effect()
-        _end(job, Status.DONE, result=dict(result or {}), error="", notes={})
+        came = storable_json(dict(result or {}))
+        _end(job, Status.DONE, result=came, error="", notes={})
         return True
 
 
 def fail(job: Job, sentence: str, *, result: Mapping[str, Any] | None = None) -> None:
     """End a job that was refused; `result` holds the refusal as the doors answer it."""
-    _end(job, Status.FAILED, error=sentence, result=result)
+    _end(job, Status.FAILED, error=storable(sentence), result=storable_json(result))
 
 
 def cancelled(job: Job) -> None:
@@ -273,6 +276,7 @@ def put_back(
     **facts: Any,
 ) -> None:
     """Let another worker try later; `counts` tells whether this was one of its attempts."""
+    facts = storable_json(facts)
     _mine(job).update(
         status=Status.QUEUED,
         run_after=timezone.now() + delay,

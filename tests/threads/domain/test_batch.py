@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from contextstudio.accounts.domain.storable import storable
 from threads.domain.batch import (
     COMPACTION,
     MOST,
@@ -23,7 +24,6 @@ from threads.domain.batch import (
 )
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import File, Image, Text, ToolResult
-from threads.domain.tally import storable
 from threads.domain.transcript import Compaction, Event
 
 SAID = Message(role=Role.USER, parts=(Text("Go."),), records=("bytes:0-9",))

@@ -12,12 +12,12 @@ from django.db import DatabaseError, transaction
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Invalid
+from contextstudio.accounts.domain.storable import storable
 from contextstudio.accounts.jobs.runner import Interrupted
 from contextstudio.accounts.models import Project
 from threads import reading
 from threads.domain import formats
 from threads.domain.formats.io.folder import Folder
-from threads.domain.tally import storable
 from threads.domain.transcript import Transcript, Warning
 from threads.imports.accounting import ReadFile
 from threads.imports.archives import KeptFile

@@ -11,11 +11,11 @@ from django.db.models import CharField, IntegerField, Q, QuerySet, UUIDField
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, DomainError
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.domain.storable import storable
 from contextstudio.accounts.models import Project
 from contextstudio.database.prepared import Prepared, given
 from threads import tokens
 from threads.domain.message import Message as GivenMessage
-from threads.domain.tally import storable
 from threads.domain.transcript import Parent, Relation, Transcript, Warning
 from threads.imports import hooks
 from threads.imports.archives import KeptFile

@@ -403,3 +403,38 @@ def test_a_job_without_a_project_works_in_none(work: Work, editor: User) -> None
     run_one()
     with pytest.raises(LookupError):
         _ = work.runs[0].project
+
+
+@pytest.mark.parametrize(("odd", "kept"), [("\x00", "\ufffd"), ("\ud83d", "?")])
+def test_words_that_no_database_holds_end_no_job_otherwise(
+    work: Work, project: Project, editor: User, odd: str, kept: str
+) -> None:
+    asked = jobs.enqueue(project, KIND, {"wish": f"a{odd}b"}, caller(editor))
+
+    def answer(context: JobContext, wish: str) -> dict[str, Any]:
+        context.note(by=odd)
+        return {"wish": [wish], odd: odd}
+
+    work.does = answer
+    run_one()
+    asked.refresh_from_db()
+    answered = {"wish": [f"a{kept}b"], kept: kept}
+    assert (asked.status, asked.result) == ("done", answered)
+
+    def refuse(context: JobContext) -> None:
+        raise Invalid(f"No {odd}.", facts={"said": odd})
+
+    work.does = refuse
+    refused = jobs.enqueue(project, KIND, {}, caller(editor))
+    run_one()
+    refused.refresh_from_db()
+    assert (refused.status, refused.error) == ("failed", f"No {kept}.")
+
+    def wait(context: JobContext) -> None:
+        raise jobs.Later(f"Busy {odd}")
+
+    work.does = wait
+    waiting = jobs.enqueue(project, KIND, {}, caller(editor))
+    run_one()
+    waiting.refresh_from_db()
+    assert (waiting.status, waiting.error) == ("queued", f"Busy {kept}")
