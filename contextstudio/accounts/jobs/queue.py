@@ -213,6 +213,7 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
             status=Status.RUNNING,
             attempts=attempts + 1,
             interruptions=job.interruptions + died,
+            error="",
             lease_owner=owner,
             lease_until=lease_end(),
         )
@@ -308,7 +309,7 @@ def request_cancel(job: Job) -> Job:
     waiting = rows.filter(status__in=(Status.QUEUED, Status.ASKS))
     if leaves_something(job):
         waiting = waiting.filter(unit="", attempts=0, interruptions=0)
-    if not waiting.update(status=Status.CANCELLED, finished_at=now):
+    if not waiting.update(status=Status.CANCELLED, finished_at=now, error=""):
         left = rows.exclude(status__in=_ENDED)
         left.update(cancel_requested=True)
         if left.filter(status=Status.QUEUED).update(run_after=now):

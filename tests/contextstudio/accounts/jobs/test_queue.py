@@ -405,6 +405,25 @@ def test_a_job_without_a_project_works_in_none(work: Work, editor: User) -> None
         _ = work.runs[0].project
 
 
+def test_why_a_job_waited_is_not_said_of_it_any_more_once_it_runs_or_is_cancelled(
+    job: Job, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def wait(context: JobContext, **arguments: Any) -> None:
+        said.append(Job.objects.values_list("error", flat=True).get())
+        raise jobs.Later("Others write to this session.")
+
+    work.does = wait
+    run_one()
+    pass_time(monkeypatch, seconds=60)
+    run_one()
+    assert said == ["", ""]
+    job.refresh_from_db()
+    assert job.error == "Others write to this session."
+    assert queue.request_cancel(job).error == ""
+
+
 @pytest.mark.parametrize(("odd", "kept"), [("\x00", "\ufffd"), ("\ud83d", "?")])
 def test_words_that_no_database_holds_end_no_job_otherwise(
     work: Work, project: Project, editor: User, odd: str, kept: str
