@@ -70,5 +70,7 @@ class Workers:
             return job is not None
         except DatabaseError:
             logger.warning("The database can't be asked for jobs.", exc_info=True)
-            connection.close()
-            return False
+        except Exception:  # the lease of its job runs out, and this thread goes on
+            logger.exception("A run of a job could not be written.")
+        connection.close()
+        return False

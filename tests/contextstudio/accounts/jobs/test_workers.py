@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 from django.core.management import call_command
-from django.db import OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from contextstudio.accounts import jobs
@@ -106,11 +106,12 @@ def test_a_lease_is_kept_while_the_work_goes_on(
     assert Job.objects.values_list("status", "attempts").get() == ("done", 1)
 
 
+@pytest.mark.parametrize("fault", [OperationalError("away"), InterfaceError("closed")])
 def test_a_database_that_is_away_for_a_while_stops_no_worker(
-    project: Project, editor: User, monkeypatch: pytest.MonkeyPatch
+    project: Project, editor: User, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     claim, done = queue.claim, threading.Event()
-    failures = iter([OperationalError("away")] * 2)
+    failures = iter([fault] * 2)
 
     def unsteady() -> Job | None:
         for failure in failures:
