@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, InterfaceError, connection
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Unavailable, problem
@@ -201,7 +201,7 @@ def _renewed_lease(job: Job) -> Iterator[None]:
                     if not queue.renew(job):
                         return
                     pause = usual
-                except DatabaseError:
+                except (DatabaseError, InterfaceError):
                     pause = min(1, usual)
                     logger.warning(
                         "The lease of job %s could not be renewed.",

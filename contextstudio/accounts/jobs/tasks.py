@@ -9,7 +9,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
 from django.core.cache import cache
-from django.db import DatabaseError, connection
+from django.db import connection
 from django.utils import timezone
 
 from . import housekeeping, queue, runner
@@ -70,8 +70,8 @@ def _sweep() -> None:
             if cleaning <= 0:
                 housekeeping.try_to_clean()
                 cleaning = 3600
-        except (DatabaseError, OSError):
-            logger.warning("The sweep of jobs failed; it is repeated.", exc_info=True)
+        except Exception:  # nothing may end the sweep before its worker
+            logger.exception("The sweep of jobs failed; it is repeated.")
         finally:
             connection.close()
         cleaning -= _SECONDS_BETWEEN_SWEEPS

@@ -1,6 +1,7 @@
 """The Celery door: a message is a job's id, and losing messages loses nothing."""
 
 import os
+import threading
 import uuid
 from datetime import timedelta
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 from celery.fixups.django import DjangoWorkerFixup
 from django.conf import LazySettings
-from django.db import connection
+from django.db import InterfaceError, connection
 from kombu.exceptions import OperationalError
 
 from contextstudio.accounts import jobs
@@ -99,6 +100,23 @@ def test_a_job_whose_message_was_lost_is_found_by_the_sweep_once_a_minute(
     tasks.sweep()
     tasks.sweep()
     assert sent == [(queue.TASK, [str(job.pk)], "provider")]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_sweep_that_fails_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    faults = [InterfaceError("closed"), OSError("denied"), ValueError("a bug")]
+    over = threading.Event()
+
+    def sweep() -> None:
+        if faults:
+            raise faults.pop()
+        over.set()
+
+    monkeypatch.setattr(tasks, "_stopping", over)
+    monkeypatch.setattr(tasks, "_SECONDS_BETWEEN_SWEEPS", 0)
+    monkeypatch.setattr(tasks, "sweep", sweep)
+    tasks._sweep()
+    assert not faults
 
 
 def test_a_broker_that_is_away_harms_no_request(

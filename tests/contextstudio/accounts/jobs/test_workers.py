@@ -85,8 +85,11 @@ def test_a_lease_is_kept_while_the_work_goes_on(
     settings.JOB_LEASE_SECONDS = 0.3
     renewals = threading.Semaphore(0)
     renew = queue.renew
+    faults: list[Exception] = [OperationalError("away"), InterfaceError("closed")]
 
     def counted(job: Job) -> bool:
+        if faults:
+            raise faults.pop()
         kept = renew(job)
         renewals.release()
         return kept
