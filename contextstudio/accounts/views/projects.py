@@ -11,7 +11,6 @@ from contextstudio.accounts import services
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, DomainError
-from contextstudio.accounts.domain.paging import MOST
 from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.invitations import LIFETIME, list_invitations
 from contextstudio.accounts.models import Project
@@ -26,6 +25,7 @@ from contextstudio.accounts.selectors import (
 
 from .forms import field_of
 
+SHOWN_MEMBERS = 500
 _ROLES = {
     ProjectRole.VIEWER: "Viewer: reads",
     ProjectRole.REVIEWER: "Reviewer: also proposes and reviews",
@@ -125,9 +125,12 @@ def project_page(
     """A project's members and invitations; a link that was just made is shown this once."""
     may_administer = caller.may(Right.ADMIN, found.pk)
     is_wrong = any(one is not None and one.errors for one in (form, invitation))
+    cursor = request.GET.get("cursor", "")
+    members = list_members(found, cursor=cursor, limit=SHOWN_MEMBERS)
     context = {
         "project": found,
-        "members": list_members(found, limit=MOST).items,
+        "members": members.items,
+        "next_cursor": members.next_cursor,
         "form": form or MemberForm(initial={"role": ProjectRole.EDITOR}),
         "roles": list(ProjectRole),
         "may_administer": may_administer,

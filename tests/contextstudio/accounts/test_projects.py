@@ -1,5 +1,6 @@
 """Projects and their members, by REST and from the page: who may what, and who must stay."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.test import Client
 
 from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.models import AuditEntry, Membership, Project, User
+from contextstudio.accounts.views import projects as page_of_projects
 from tests.people import client_of
 
 
@@ -187,3 +189,17 @@ def test_who_leaves_is_led_to_the_list(project: Project, editor: User) -> None:
     left = signed_in(editor).post(page, {"username": "editor"}, follow=True)
     assert left.redirect_chain == [("/settings/projects/", 302)]
     assert "You left Demonstration." in left.content.decode()
+
+
+def test_members_that_do_not_fit_the_page_are_on_the_next(
+    project: Project, owner: User, editor: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_of_projects, "SHOWN_MEMBERS", 1)
+    client, page = signed_in(owner), f"/settings/projects/{project.slug}/"
+    first = client.get(page).content.decode()
+    assert 'value="editor">' in first
+    assert 'name="username" value="owner"' not in first
+    (more,) = re.findall(r'href="([^"]*cursor=[^"]*)"', first)
+    second = client.get(more).content.decode()
+    assert 'name="username" value="owner"' in second
+    assert "More members" not in second
