@@ -17,6 +17,7 @@ from django.conf import settings
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from contextstudio import environment as product_environment
 from tests.servers import (
     PATIENCE_SECONDS,
     ROOT,
@@ -281,6 +282,20 @@ def test_the_word_of_one_named_proxy_is_taken() -> None:
     assert not hasattr(settings, "SECURE_PROXY_SSL_HEADER") or (
         settings.SECURE_PROXY_SSL_HEADER is None
     )
+
+
+def test_the_database_takes_the_connections_of_every_process() -> None:
+    compose = (ROOT / "compose.yaml").read_text()
+    (web,) = re.findall(r"--workers (\d+)", compose)
+    # A worker of Celery's is one process more than it has jobs at once.
+    workers = [
+        int(number) + 1 for number in re.findall(r"--concurrency (\d+)", compose)
+    ]
+    described = product_environment.database("postgresql://h/name", Path())["OPTIONS"]
+    assert isinstance(described, dict)
+    (most,) = re.findall(r"max_connections=(\d+)", compose)
+    needed = described["pool"]["max_size"] * (int(web) + sum(workers))
+    assert int(most) > needed
 
 
 @pytest.mark.sqlite
