@@ -72,6 +72,8 @@ def test_a_person_makes_a_project_and_owns_it(viewer: User, project: Project) ->
     again = client.post("/api/projects", body, content_type="application/json")
     assert again.status_code == 409
     assert again.json()["at"] == ["slug"]
+    none = client.post("/api/projects", {"slug": "_"}, content_type="application/json")
+    assert (none.status_code, none.json()["at"]) == (422, ["slug"])
 
 
 def test_a_name_that_no_database_holds_is_refused_with_its_place(
