@@ -8,6 +8,7 @@ from pydantic import Field
 
 from archive.domain.summaries.providers import PROVIDERS, Choice
 from contextstudio.accounts.shape import RequestBody
+from threads.sessions.presentation import Name
 
 from .providers import ModelTarget
 from .services import LONGEST_WISH, Ordered
@@ -27,7 +28,7 @@ class SummaryIn(RequestBody):
         description="If left out, as the settings say, else the fastest that is set up. "
         "`rules`: a structural digest, without a model.",
     )
-    model: str = Field("", max_length=128)
+    model: Name = Field("", max_length=128)
     instructions: str = Field(
         "",
         max_length=LONGEST_WISH,
@@ -86,20 +87,20 @@ class ProviderIn(RequestBody):
         description="Stored encrypted. If left out, the stored key stays as long as the origin "
         "does; if empty, it is removed.",
     )
-    model: str = Field("", max_length=128, description="Empty: the default one.")
+    model: Name = Field("", max_length=128, description="Empty: the default one.")
 
 
 class TestIn(RequestBody):
     """Which model to ask for one word."""
 
-    model: str = Field("", max_length=128)
+    model: Name = Field("", max_length=128)
 
 
 class SettingsIn(RequestBody):
     """Which model summarises; fields left out stay, and empty or null falls back."""
 
     summarization_provider: str = Field("", max_length=32)
-    summarization_model: str = Field("", max_length=128)
+    summarization_model: Name = Field("", max_length=128)
     disable_auto_summarize: bool | None = None
 
 

@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from contextstudio.accounts.shape import RequestBody
 from operations.models import Upstream
+from threads.sessions.presentation import Name
 
 from .services import WireProvider
 
@@ -24,7 +25,7 @@ class UpstreamIn(RequestBody):
         description="Stored encrypted. If left out, the stored key stays as long as the origin "
         "does; if empty, the caller brings one.",
     )
-    model: str = Field(
+    model: Name = Field(
         "", max_length=128, description="If given, sent in place of the caller's."
     )
     tools: str = Field(

@@ -176,3 +176,22 @@ def test_what_a_job_said_of_a_message_goes_when_that_is_purged(
     assert gone["made_by"] == "compatible/fast"
     assert Job.objects.get(pk=about.pk).notes == {}
     assert kept["summary"] == SUMMARY
+
+
+def test_a_model_of_characters_that_no_database_holds_is_refused_with_its_place(
+    agent: Client, session_id: str
+) -> None:
+    named = {"base_url": "https://api.example.com", "model": "a\x00b"}
+    for path, body, place in (
+        ("projects/demo/providers/openai", {"model": "a\x00b"}, "model"),
+        ("projects/demo/upstreams/openai", named, "model"),
+    ):
+        refused = agent.put(f"/api/{path}", body, "application/json")
+        assert (refused.status_code, refused.json()["at"]) == (422, [place])
+    settings = {"summarization_model": "a\x00b"}
+    for path in ("projects/demo", f"sessions/{session_id}"):
+        refused = agent.patch(f"/api/{path}/summaries", settings, "application/json")
+        assert refused.json()["at"] == ["summarization_model"]
+    order_ = {"start": 0, "end": 2, "model": "a\x00b"}
+    path = f"/api/sessions/{session_id}/summaries"
+    assert agent.post(path, order_, "application/json").json()["at"] == ["model"]
