@@ -64,6 +64,8 @@ def list_providers(
     caller = caller_of(request)
     open_session = get_session(caller, session) if session else None
     found: Project | None = open_session.project if open_session else None
+    if found is not None and project not in (None, found.slug):
+        raise Invalid("This session is in another project.", at=["project"])
     if found is None:
         found = get_project(caller, project) if project else default_project(caller)
     if found is None:

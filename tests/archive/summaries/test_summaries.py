@@ -195,3 +195,12 @@ def test_a_model_of_characters_that_no_database_holds_is_refused_with_its_place(
     order_ = {"start": 0, "end": 2, "model": "a\x00b"}
     path = f"/api/sessions/{session_id}/summaries"
     assert agent.post(path, order_, "application/json").json()["at"] == ["model"]
+
+
+def test_the_providers_of_a_session_are_not_those_of_another_project(
+    agent: Client, session_id: str
+) -> None:
+    path = f"/api/providers?session={session_id}&project="
+    assert agent.get(f"{path}demo").status_code == 200
+    refused = agent.get(f"{path}other")
+    assert (refused.status_code, refused.json()["at"]) == (422, ["project"])
