@@ -116,7 +116,9 @@ def set_session_settings(
 def _write(
     project: Project, session: Session | None, changes: dict[str, Any]
 ) -> dict[str, Any]:
-    provider = changes.get("summarization_provider", "")
+    texts = FIELDS[:2]
+    changes = changes | {name: changes[name] or "" for name in texts if name in changes}
+    provider = changes.get("summarization_provider")
     if provider and provider not in (*PROVIDERS, RULES):
         known = ", ".join([*PROVIDERS, RULES])
         raise Invalid(

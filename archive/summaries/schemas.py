@@ -99,8 +99,8 @@ class TestIn(RequestBody):
 class SettingsIn(RequestBody):
     """Which model summarises; fields left out stay, and empty or null falls back."""
 
-    summarization_provider: str = Field("", max_length=32)
-    summarization_model: Name = Field("", max_length=128)
+    summarization_provider: str | None = Field("", max_length=32)
+    summarization_model: Name | None = Field("", max_length=128)
     disable_auto_summarize: bool | None = None
 
 

@@ -204,3 +204,13 @@ def test_the_providers_of_a_session_are_not_those_of_another_project(
     assert agent.get(f"{path}demo").status_code == 200
     refused = agent.get(f"{path}other")
     assert (refused.status_code, refused.json()["at"]) == (422, ["project"])
+
+
+def test_settings_that_are_null_fall_back(agent: Client, session_id: str) -> None:
+    for path in ("projects/demo", f"sessions/{session_id}"):
+        for value, kept in (("rules", "rules"), (None, "")):
+            body = {"summarization_provider": value, "summarization_model": None}
+            answer = agent.patch(f"/api/{path}/summaries", body, "application/json")
+            assert answer.status_code == 200, answer.content
+            assert answer.json()["summarization_provider"] == kept
+            assert answer.json()["summarization_model"] == ""
