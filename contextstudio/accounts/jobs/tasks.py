@@ -1,6 +1,7 @@
 """The Celery door to jobs. A message is the id of a job and nothing else."""
 
 import logging
+import mmap
 import os
 import threading
 import uuid
@@ -21,6 +22,9 @@ _SECONDS_BETWEEN_WAKINGS = 60
 _MOST_AT_ONCE = 200
 
 _stopping = threading.Event()
+_is_told = mmap.mmap(-1, 1)
+"""Not 0 once the worker is told to stop: memory that it shares with the processes forked from it,
+which do the jobs and hear of it in no other way."""
 
 
 @shared_task(name=queue.TASK, ignore_result=True)
@@ -28,7 +32,7 @@ def run_job(job_id: str) -> None:
     """Do this job, if it is due and nobody has it."""
     job = queue.claim(uuid.UUID(job_id))
     if job is not None:
-        runner.run(job, stopping=_stopping.is_set)
+        runner.run(job, stopping=lambda: _is_told[0] != 0)
 
 
 def forget_connections() -> None:
@@ -51,6 +55,7 @@ def start_sweeping(**_: Any) -> None:
 @worker_shutting_down.connect
 def stop_sweeping(**_: Any) -> None:
     """Stop looking; jobs that run are put back at their next report."""
+    _is_told[0] = 1
     _stopping.set()
 
 

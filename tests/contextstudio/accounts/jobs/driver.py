@@ -20,6 +20,8 @@ from contextstudio.accounts.models import Project  # noqa: E402
 from contextstudio.celery import app as celery  # noqa: E402, F401  # named on the command line
 
 KIND = "test.staged"
+ENDLESS = "endless"
+"""Of a job that goes on until its worker stops."""
 LEASE_SECONDS = 1
 
 
@@ -35,6 +37,8 @@ def meet(stage: str) -> None:
 def work_in_stages(context: JobContext, *, slug: str) -> dict[str, Any]:
     """Meets the test before its end, and in the transaction of its end, after the effect."""
     meet("working")
+    while slug == ENDLESS:
+        context.progress(0)
     context.on_finish(lambda: Project.objects.create(slug=slug, name="An effect"))
     context.on_finish(lambda: meet("finishing"))
     return {"slug": slug}

@@ -21,6 +21,11 @@ from tests.servers import ROOT, environment, url_of_test_database
 DRIVER = "tests.contextstudio.accounts.jobs.driver"
 KIND = "test.staged"
 STAGES = ["working", "finishing"]
+CELERY = [
+    *(sys.executable, "-m", "celery", "-A", f"{DRIVER}:celery", "worker"),
+    *("--concurrency", "1", "--loglevel", "ERROR"),
+    *("--without-gossip", "--without-mingle"),
+]
 PATIENCE_SECONDS = 60
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -68,10 +73,12 @@ def meetings() -> Iterator[Meetings]:
 @pytest.fixture
 def enqueue(
     project: Project, editor: User, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[], Job]:
+) -> Callable[..., Job]:
     kind = queue.JobKind(KIND, lambda *_, **__: None)
     monkeypatch.setitem(queue._kinds, KIND, kind)
-    return lambda: jobs.enqueue(project, KIND, {"slug": "effect"}, caller(editor))
+    return lambda slug="effect": jobs.enqueue(
+        project, KIND, {"slug": slug}, caller(editor)
+    )
 
 
 @pytest.fixture
@@ -123,7 +130,7 @@ def is_done_once(job: Job) -> None:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_job_of_a_killed_worker_is_done_once_by_another(
-    enqueue: Callable[[], Job],
+    enqueue: Callable[..., Job],
     meetings: Meetings,
     start_worker: Callable[..., subprocess.Popen[bytes]],
     stage: str,
@@ -142,7 +149,7 @@ def test_a_job_of_a_killed_worker_is_done_once_by_another(
 
 @pytest.mark.redis
 def test_a_job_of_a_killed_celery_worker_is_done_once_by_another(
-    enqueue: Callable[[], Job],
+    enqueue: Callable[..., Job],
     meetings: Meetings,
     start_worker: Callable[..., subprocess.Popen[bytes]],
     settings: LazySettings,
@@ -150,22 +157,29 @@ def test_a_job_of_a_killed_celery_worker_is_done_once_by_another(
     settings.EXECUTOR = "celery"
     assert celery.conf.broker_url == settings.REDIS_URL
     job = enqueue()
-    command = [
-        *(sys.executable, "-m", "celery", "-A", f"{DRIVER}:celery", "worker"),
-        *(
-            "--concurrency",
-            "1",
-            "--loglevel",
-            "ERROR",
-            "--without-gossip",
-            "--without-mingle",
-        ),
-    ]
-    first = start_worker(command)
+    first = start_worker(CELERY)
     assert meetings.next() == "working"
     kill(first)
-    start_worker(command)
+    start_worker(CELERY)
     let_it_finish(meetings)
     while Job.objects.get(pk=job.pk).status == "running":
         pass
     is_done_once(job)
+
+
+@pytest.mark.redis
+def test_a_celery_worker_that_is_told_to_stop_puts_its_job_back_unharmed(
+    enqueue: Callable[..., Job],
+    meetings: Meetings,
+    start_worker: Callable[..., subprocess.Popen[bytes]],
+    settings: LazySettings,
+) -> None:
+    settings.EXECUTOR = "celery"
+    job = enqueue("endless")
+    worker = start_worker(CELERY)
+    assert meetings.next() == "working"
+    meetings.go_on()
+    worker.terminate()
+    assert worker.wait(PATIENCE_SECONDS) == 0
+    job.refresh_from_db()
+    assert (job.status, job.attempts, job.interruptions) == ("queued", 0, 0)
