@@ -147,6 +147,8 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         choosing.set_project_settings(caller_of(request), slug, form.cleaned_data)
         messages.success(request, "Settings saved.")
+    else:
+        messages.error(request, "There is no such setting. Nothing was saved.")
     return redirect("archive:providers", slug=slug)
 
 

@@ -114,6 +114,9 @@ def test_document_1_the_providers_say_which_is_chosen_and_why_and_are_tested(
     browser.post(f"{page}/compatible/test")
     run(str(Job.objects.order_by("created_at").last().pk))  # type: ignore[union-attr]
     assert b"refused the key" in browser.get(page).content
+    settings = {"summarization_provider": "nobody"}
+    refused = browser.post(f"{page}/settings", settings, follow=True)
+    assert "Nothing was saved." in refused.content.decode()
     settings = {"summarization_provider": "groq"}
     browser.post(f"{page}/settings", settings)
     assert b"Groq is not set up" in browser.get(page).content
