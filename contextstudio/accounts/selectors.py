@@ -289,12 +289,18 @@ def get_key(caller: Caller, key_id: int) -> ApiKey:
     return key
 
 
-def list_requests(key: ApiKey, before: int | None = None) -> list[KeyRequest]:
-    """The newest requests of a key, or those before one, for one who has passed its gate."""
+def list_requests(
+    key: ApiKey, before: int | None = None
+) -> tuple[list[KeyRequest], bool]:
+    """The newest requests of a key, or those before one, for one who has passed its gate.
+
+    And whether there are older ones.
+    """
     rows = key.requests.order_by("-pk")
     if before is not None:
         rows = rows.filter(pk__lt=before)
-    return list(rows[:REQUESTS_SHOWN])
+    found = list(rows[: REQUESTS_SHOWN + 1])
+    return found[:REQUESTS_SHOWN], len(found) > REQUESTS_SHOWN
 
 
 def _valid_keys(now: datetime | given) -> QuerySet[ApiKey]:

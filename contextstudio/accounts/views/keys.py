@@ -21,7 +21,6 @@ from contextstudio.accounts.keys.request_log import KEPT, MOST_KEPT
 from contextstudio.accounts.keys.services import NewKey
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.accounts.selectors import (
-    REQUESTS_SHOWN,
     get_key,
     list_keys,
     list_requests,
@@ -233,7 +232,7 @@ def _page(
     new_key: NewKey | None = None,
 ) -> HttpResponse:
     before = _number_of(request.GET.get("before", ""))
-    shown = list_requests(found, before)
+    shown, are_older = list_requests(found, before)
     now = timezone.now()
     suggested = (now + _OLD_SECRET_WORKS).astimezone(UTC)
     is_wrong = any(one is not None and one.errors for one in (form, rotation))
@@ -247,7 +246,7 @@ def _page(
         "new_key": new_key,
         "requests": shown,
         "is_newest": before is None,
-        "older": shown[-1].pk if len(shown) == REQUESTS_SHOWN else None,
+        "older": shown[-1].pk if are_older else None,
         "most_kept": MOST_KEPT,
         "kept_days": KEPT.days,
         "now": now,

@@ -189,7 +189,7 @@ def test_the_page_of_a_rotation_shows_the_new_secret_once(
     client.force_login(owner)
     until = (timezone.now() + SOON).strftime("%Y-%m-%dT%H:%M")
     one = {"key": row, "at": timezone.now(), "method": "GET", "status": 200}
-    KeyRequest.objects.bulk_create(KeyRequest(**one) for _ in range(REQUESTS_SHOWN))
+    KeyRequest.objects.bulk_create(KeyRequest(**one) for _ in range(REQUESTS_SHOWN + 1))
     path = f"/settings/keys/{row.pk}/"
     answer = client.post(f"{path}rotate", {"old_until": until})
     text = answer.context["new_key"].text

@@ -170,10 +170,13 @@ def test_the_server_notes_what_came_with_a_key_and_writes_it_after_a_moment(
 def test_the_page_shows_them_newest_first_and_leads_on(
     client: Client, owner: User, row: ApiKey
 ) -> None:
-    for number in range(REQUESTS_SHOWN + 1):
+    client.force_login(owner)
+    for number in range(REQUESTS_SHOWN):
         ask("/api/sessions", row, 200 + number % 2)
     write_waiting()
-    client.force_login(owner)
+    assert client.get(f"/settings/keys/{row.pk}/").context["older"] is None
+    ask("/api/sessions", row, 200)
+    write_waiting()
     page = client.get(f"/settings/keys/{row.pk}/")
     assert len(page.context["requests"]) == REQUESTS_SHOWN
     assert f"/sessions/{SESSION}/" in page.content.decode()
