@@ -60,7 +60,8 @@ def prepare_first_use() -> tuple[User, bool]:
     owner = owner or create_user(FIRST_USER, display_name="Owner")
     named = {"name": "Demonstration"}
     project, _ = Project.objects.get_or_create(slug=FIRST_PROJECT, defaults=named)
-    Membership.objects.create(project=project, user=owner, role=ProjectRole.OWNER)
+    role = {"role": ProjectRole.OWNER}
+    Membership.objects.update_or_create(project=project, user=owner, defaults=role)
     return owner, True
 
 

@@ -151,6 +151,16 @@ def test_sign_in_link_makes_the_first_owner(db: None, client: Client) -> None:
     assert Project.objects.get().memberships.get().role == ProjectRole.OWNER
 
 
+def test_sign_in_link_makes_a_member_the_owner_where_no_active_account_is(
+    project: Project, stranger: User
+) -> None:
+    User.objects.update(is_active=False)
+    member = User.objects.create_user("owner")
+    Membership.objects.create(project=project, user=member, role=ProjectRole.VIEWER)
+    assert printed("sign_in_link").startswith("/sign-in/")
+    assert project.memberships.get(user=member).role == ProjectRole.OWNER
+
+
 def test_create_project_makes_one_for_its_owner(owner: User, stranger: User) -> None:
     assert printed("create_project", "second", "--owner=stranger") == "second\n"
     membership = Membership.objects.get(project__slug="second")
