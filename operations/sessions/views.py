@@ -24,7 +24,7 @@ from operations.models import LogEntry
 from threads.domain.formats.kit.transcripts import typed_parts
 from threads.domain.formats.sources import source_of
 from threads.domain.message import Role
-from threads.imports.jobs import index_if_worth
+from threads.imports.jobs import index_if_free
 from threads.imports.views import import_jobs
 from threads.models import Message, Session
 from threads.rendering import summary
@@ -109,7 +109,7 @@ def _found(request: HttpRequest, caller: Caller) -> dict[str, object]:
     by_meaning = _is_by_meaning(request)
     find = search_by_meaning if by_meaning else search
     found = find(caller, query, cursor=after, limit=SHOWN_MATCHES)
-    index_if_worth()
+    index_if_free()
     asked = {"q": query} | ({"meaning": "on"} if by_meaning else {})
     more = urlencode(asked | {"after": found.next_cursor or ""})
     return {

@@ -9,6 +9,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.jobs import Cancelled, JobContext, enqueue
 from contextstudio.accounts.models import Job
+from contextstudio.database.best_effort import write_if_free
 from contextstudio.database.prepared import Prepared
 from threads import imports
 from threads.models import Import
@@ -90,10 +91,15 @@ def run_index(context: JobContext) -> dict[str, Any]:
 
 
 def index_if_worth(*_: object) -> None:
-    """Have indexes caught up, once, where so much came since that it pays: also a hook."""
-    words = any(index.is_worth_a_job() for index in word_index.registered())
-    if words or meaning.is_worth_a_job():
+    """Have indexes caught up, once, where so much came since that it pays: a hook."""
+    if _is_worth():
         _enqueue_once()
+
+
+def index_if_free() -> None:
+    """The same for who only reads, and must not wait for those who write."""
+    if _is_worth():
+        write_if_free(_enqueue_once)
 
 
 def index_now_and_then() -> None:
@@ -101,6 +107,11 @@ def index_now_and_then() -> None:
     words = any(index.is_behind() for index in word_index.registered())
     if words or meaning.is_behind():
         _enqueue_once()
+
+
+def _is_worth() -> bool:
+    words = any(index.is_worth_a_job() for index in word_index.registered())
+    return words or meaning.is_worth_a_job()
 
 
 def _enqueue_once() -> None:

@@ -112,7 +112,7 @@ def session_relevance(
     ]
     count = clamp(limit)
     following = items[count]["index"] if len(items) > count else None
-    jobs.index_if_worth()
+    jobs.index_if_free()
     return json_response(
         {"question": asked, "items": items[:count], "next_start": following}
     )
@@ -144,7 +144,7 @@ def search_messages(
     found = find(
         caller, q, project=project, session_id=session, cursor=cursor, limit=limit
     )
-    jobs.index_if_worth()
+    jobs.index_if_free()
     items = [
         {
             **_present_title(match.session),

@@ -18,6 +18,7 @@ from tests.contextstudio.web.test_gate_of_every_url import TABLE, places
 from tests.operations.support.rest import make_session
 from tests.people import caller as caller_of
 from tests.people import client_of
+from threads.search.bodies import BODIES
 
 pytestmark = [pytest.mark.sqlite, pytest.mark.django_db(transaction=True)]
 __all__ = ["places"]
@@ -31,6 +32,12 @@ NEW = {"messages": [{"role": "user", "content": "Hello"}]}
 def client_of_owner(owner: User, project: Project) -> Client:
     """A client with a key that was never used, which would be noted."""
     return client_of(owner, project)
+
+
+@pytest.fixture
+def browser(client: Client, owner: User) -> Client:
+    client.force_login(owner)
+    return client
 
 
 @pytest.fixture
@@ -65,6 +72,24 @@ def test_nobody_who_reads_waits_for_the_write_lock(
         answer = client_of_owner.get("/" + row.path.format(**places))
         assert answer.status_code != 503, row.path
     assert ApiKey.objects.exclude(last_used_at=None).count() == 0
+
+
+def test_nobody_who_searches_waits_for_the_job_that_indexes(
+    browser: Client,
+    client_of_owner: Client,
+    places: dict[str, str],
+    locked: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(BODIES, "is_worth_a_job", lambda: True)
+    session = places["session"]
+    for client, path in (
+        (client_of_owner, "/api/search?q=words"),
+        (client_of_owner, f"/api/archive?session={session}"),
+        (browser, "/sessions/?q=words"),
+        (browser, f"/sessions/{session}/archive"),
+    ):
+        assert client.get(path).status_code == 200, path
 
 
 def test_the_use_of_a_key_is_noted_where_nobody_writes(client_of_owner: Client) -> None:
