@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.tally import storable
 
 from .truncation import Keep, Tiers
 
@@ -170,10 +171,7 @@ def _read(base: Any, name: str, value: Any, *at: str) -> Any:
             raise Invalid(f"{name} must be true or false.", at=place)
         return value
     if isinstance(current, tuple):
-        is_list = isinstance(value, list | tuple)
-        if not is_list or not all(isinstance(item, str) and item for item in value):
-            raise Invalid(f"{name} must be a list of texts.", at=place)
-        return tuple(dict.fromkeys(value))
+        return _read_texts(name, value, place)
     return _read_number(name, current, value, place)
 
 
@@ -183,6 +181,17 @@ def _read_number(name: str, current: Any, value: Any, place: list[str]) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | type(current)):
         raise Invalid(f"{name} must be a number.", at=place)
     return value
+
+
+def _read_texts(name: str, value: Any, place: list[str]) -> tuple[str, ...]:
+    is_list = isinstance(value, list | tuple)
+    if not is_list or not all(isinstance(item, str) and item for item in value):
+        raise Invalid(f"{name} must be a list of texts.", at=place)
+    for number, item in enumerate(value):
+        if storable(item) != item:
+            sentence = f"{name} must not hold NUL or half a surrogate pair."
+            raise Invalid(sentence, at=[*place, number])
+    return tuple(dict.fromkeys(value))
 
 
 def _read_nested(base: Policy, name: str, value: Any) -> Any:

@@ -131,6 +131,13 @@ def test_rules_that_can_not_be_are_refused_with_their_place(
     assert refused.value.at == ("rules", *given)
 
 
+@pytest.mark.parametrize("odd", ["a\0b", "a\ud800b"])
+def test_names_that_no_database_takes_are_refused_with_their_place(odd: str) -> None:
+    with pytest.raises(Invalid, match="must not hold NUL") as refused:
+        read_policy({"pruning": {"protect_paths": ["src", odd]}})
+    assert refused.value.at == ("pruning", "protect_paths", 1)
+
+
 def test_what_is_relevant_stays_only_where_a_share_is_given() -> None:
     assert Pruning().keep_relevant_above is None
     for share in (None, 0, 0.3, 1):
