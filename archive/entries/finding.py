@@ -23,6 +23,7 @@ from contextstudio.accounts.domain.paging import (
     encode_cursor,
 )
 from contextstudio.accounts.models import Project
+from threads.domain.tally import storable
 from threads.domain.text import fold
 from threads.store.selectors import chunks, newest_first, recallable_sessions
 
@@ -165,7 +166,7 @@ def _found(caller: Caller, query: ArchiveQuery) -> Iterator[QuerySet[ArchiveEntr
     entries = ArchiveEntry.objects.filter(project=OuterRef("pk"))
     projects = Project.objects.filter(Exists(entries), pk__in=caller.recallable)
     if query.project is not None:
-        projects = projects.filter(slug=query.project)
+        projects = projects.filter(slug=storable(query.project))
     for key in projects.values_list("pk", flat=True):
         yield rows.filter(project=key)
 
@@ -176,9 +177,9 @@ def asked_of(caller: Caller, query: ArchiveQuery) -> QuerySet[ArchiveEntry]:
     own = Exists(sessions.filter(pk=OuterRef("session")))
     rows = ArchiveEntry.objects.filter(own, content__isnull=False)
     if query.content_type:
-        rows = rows.filter(content_type=query.content_type)
+        rows = rows.filter(content_type=storable(query.content_type))
     if query.tool:
-        rows = rows.filter(tool_name=query.tool)
+        rows = rows.filter(tool_name=storable(query.tool))
     if query.since is not None:
         rows = rows.filter(archived_at__gte=query.since)
     if query.until is not None:

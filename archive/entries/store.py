@@ -14,6 +14,7 @@ from operations.domain.tree.key import Key, original_key
 from operations.messages.reader import MessageText
 from threads.domain.message import decode_parts, encode_parts
 from threads.domain.part import Part
+from threads.domain.tally import storable
 from threads.models import Session
 from threads.store.selectors import chunks
 
@@ -142,8 +143,8 @@ def _entry(session: Session, item: Stashed, message: MessageText) -> ArchiveEntr
         location=str(item.location or ""),
         content_type=item.content_type,
         summary=item.summary.encode("utf-8", "surrogatepass"),
-        file_paths=list(item.file_paths),
-        tool_name=item.tool_name[:128],
+        file_paths=list(map(storable, item.file_paths)),
+        tool_name=storable(item.tool_name)[:128],
         token_count=item.tokens,
         rule=item.rule.value if item.rule else "",
         original_created_at=(

@@ -1,5 +1,6 @@
 """The archive: what is kept, who finds it, and what takes it away again."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -29,6 +30,26 @@ def tools(agent: Client) -> Tools:
     made = Tools(agent, make_session(agent, WORK))
     post(agent, f"/api/sessions/{made.session_id}/prune")
     return made
+
+
+@pytest.mark.parametrize("odd", ["\0", "\ud800"])
+def test_what_a_tool_with_a_name_that_no_database_takes_said_is_archived(
+    agent: Client, odd: str
+) -> None:
+    call = {"type": "tool_use", "id": "1", "name": f"Re{odd}ad"}
+    call |= {"input": {"file_path": f"src/{odd}.py"}}
+    result = {"type": "tool_result", "tool_use_id": "1", "content": FILE}
+    said = [
+        {"role": "user", "content": "Go on"},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [result]},
+        *({"role": "assistant", "content": "Well"} for _ in range(10)),
+    ]
+    session_id = make_session(agent, json.loads(json.dumps(said)))
+    assert post(agent, f"/api/sessions/{session_id}/prune")["condensed"] == 1
+    (entry,) = listed(agent, session=session_id)
+    assert listed(agent, session=session_id, tool=entry["tool_name"]) == [entry]
+    assert listed(agent, tool="\0", type="\0", project="\0") == []
 
 
 def listed(client: Client, **query: Any) -> list[dict[str, Any]]:
