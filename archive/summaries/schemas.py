@@ -32,6 +32,7 @@ class SummaryIn(RequestBody):
     instructions: str = Field(
         "",
         max_length=LONGEST_WISH,
+        pattern=r"^[^\x00]*$",
         description="What the summary should pay attention to.",
     )
     propose: bool = Field(False, description="Record it as a proposal.")

@@ -24,7 +24,7 @@ from threads.models import Session
 from threads.search.by_meaning import search_by_meaning
 from threads.search.services import find_in_session
 from threads.sessions import given_tags
-from threads.sessions.presentation import MessageData, present_session
+from threads.sessions.presentation import MessageData, Name, present_session
 from threads.sessions.services import NewSession, append_messages, create_session
 from threads.store.selectors import list_sessions
 
@@ -73,10 +73,10 @@ class CreateSession(Tool):
     group = "sessions"
 
     title: str = Field("", max_length=300)
-    external_id: str | None = Field(None, min_length=1, max_length=255)
+    external_id: Name | None = Field(None, min_length=1, max_length=255)
     system: str | None = Field(None, description="The system prompt: message 0.")
     messages: list[MessageData] = []
-    model: str = Field("", max_length=128)
+    model: Name = Field("", max_length=128)
 
     def call(self, caller: Caller) -> dict[str, Any]:
         if self.expected_head:

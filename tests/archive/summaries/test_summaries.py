@@ -54,9 +54,11 @@ def test_a_model_sums_up_a_range_and_the_digest_is_recorded(
         ({"start": 1}, ["start"]),
         ({"start": 5, "end": 1}, ["end"]),
         ({"start": 0, "end": 99}, ["end"]),
+        ({"start": 0, "end": 1, "instructions": "\0"}, ["instructions"]),
+        ({"start": 0, "end": 1, "model": "\0"}, ["model"]),
     ],
 )
-def test_what_names_no_messages_is_refused_with_the_place(
+def test_what_names_no_messages_or_can_not_be_is_refused_with_the_place(
     agent: Client, session_id: str, body: dict[str, Any], at: list[Any]
 ) -> None:
     refused = post(agent, f"/api/sessions/{session_id}/summaries", body, expect=422)

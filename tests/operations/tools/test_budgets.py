@@ -181,3 +181,13 @@ def test_mcp_makes_a_session_and_appends_to_it(owner: User, project: Project) ->
     assert (made["message_count"], grown["message_count"]) == (1, 2)
     read = call("get_message_range", session_id=made["id"], start=0, end=9)
     assert [one["tags"] for one in read["messages"]] == [["opening"], ["opening"]]
+
+
+def test_words_that_no_database_takes_are_refused_with_their_place(
+    agent: Client,
+) -> None:
+    for field in ("external_id", "model"):
+        answer = agent.post(
+            "/api/tools/create_session", {field: "a\0b"}, "application/json"
+        )
+        assert (answer.status_code, answer.json()["at"]) == (422, [field])
