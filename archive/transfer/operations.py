@@ -98,7 +98,7 @@ def _edit(one: Mapping[str, Any], place: int) -> tuple[int, Edit]:
 def _is_sound(edit: Edit) -> bool:
     """Whether all of an edit is of the types that it should be; its texts are read to see."""
     condition = edit.condition
-    new = messages_of(edit)
+    new, spans = messages_of(edit), spans_of(edit)
     ids = (
         part.id if isinstance(part, ToolCall) else part.call_id
         for message in new
@@ -109,14 +109,15 @@ def _is_sound(edit: Edit) -> bool:
         *ids,
         *(*named_keys(edit), *getattr(edit, "tags", ()), *getattr(edit, "moved", ())),
         *(*condition.tags, *condition.objectives),
+        *(text for one in spans for text in (one.sha256, one.text)),
     )
-    spans = [(span.part, span.start, span.end) for span in spans_of(edit)]
+    numbers = ((one.part, one.start, one.end, one.saved) for one in spans)
     for message in new:
         whole_text(message.parts).encode("utf-8", "surrogatepass")
     return (
         all(isinstance(text, str) for text in texts)
         and condition.match in ("all", "any", "none")
-        and all(isinstance(number, int) for span in spans for number in span)
+        and all(isinstance(number, int) for span in numbers for number in span)
         and all(message.role in _ROLES for message in new)
     )
 

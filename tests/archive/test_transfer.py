@@ -195,6 +195,19 @@ def test_words_that_no_column_takes_are_taken_without_what_is_wrong_in_them(
         assert (kept["tool_name"], kept["file_paths"]) == ("ab?", ["ab?"])
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"text": 5}, {"sha256": None}, {"saved": "1"}, {"part": "0"}]
+)
+def test_a_change_of_text_that_holds_something_else_is_refused(
+    tools: Tools, wrong: dict[str, Any]
+) -> None:
+    span = {"key": "m0", "part": 0, "start": 0, "end": 1, "sha256": "", "text": ""}
+    replace = {"key": "o1", "type": "replace", "payload": {"spans": [span | wrong]}}
+    document = written(tools) | {"operations": [replace]}
+    refused = post(tools.client, "/api/sessions/transfer", document, expect=422)
+    assert refused["at"] == ["operations", 0]
+
+
 def test_two_messages_with_one_short_id_are_refused(tools: Tools) -> None:
     document = written(tools)
     document["messages"][1]["short_id"] = document["messages"][0]["short_id"]

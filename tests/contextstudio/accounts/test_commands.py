@@ -170,6 +170,7 @@ def test_create_project_makes_one_for_its_owner(owner: User, stranger: User) -> 
     with pytest.raises(NotFound, match="no user nobody"):
         printed("create_project", "third", "--owner=nobody")
 
+
 @pytest.mark.parametrize(
     ("arguments", "place"),
     [
@@ -188,7 +189,6 @@ def test_a_name_that_its_field_does_not_hold_is_refused(
     with pytest.raises(Invalid) as refused:
         printed(*arguments)
     assert refused.value.at == (place,)
-
 
 
 def test_sign_in_link_needs_somebody(db: None) -> None:
