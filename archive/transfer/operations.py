@@ -24,9 +24,8 @@ from operations.domain.thread.check import check
 from operations.domain.tree.key import Key, made_place
 from operations.log.codec import decode
 from operations.log.transaction import LogTransaction, counted, write_apart
+from threads.domain.formats.contextstudio import read_part
 from threads.domain.message import Role
-from threads.domain.part import ToolCall, ToolResult
-from threads.domain.text import whole_text
 from threads.models import Session
 
 from .members import text_of
@@ -87,38 +86,48 @@ def _edit(one: Mapping[str, Any], place: int) -> tuple[int, Edit]:
     if not number or kind not in EDITS or kind == Redact.kind:
         raise Invalid("There is no such operation.", at=at)
     try:
-        edit = decode(kind, json.dumps(one.get("payload")).encode())
-        if isinstance(edit, Edit) and _is_sound(edit):
+        edit = _read(kind, one.get("payload"), (*at, "payload"))
+        if _is_sound(edit):
             return number, edit
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise Invalid("This operation can't be read.", at=at) from error
     raise Invalid("This operation can't be read.", at=at)
 
 
+def _read(kind: str, payload: Any, at: Place) -> Edit:
+    """The edit that a payload says; its messages are read as those of any file.
+
+    Images and files come with their bytes: a name of bytes could name those of anybody.
+    """
+    made = payload.get("messages", ())
+    parts = [
+        tuple(
+            read_part(part, (*at, "messages", place, "parts", number))
+            for number, part in enumerate(message["parts"])
+        )
+        for place, message in enumerate(made)
+    ]
+    bare = {"messages": [{**one, "parts": []} for one in made]} if made else {}
+    edit: Any = decode(kind, json.dumps({**payload, **bare}).encode())
+    new = messages_of(edit)
+    read = (replace(one, parts=own) for one, own in zip(new, parts, strict=True))
+    return replace(edit, messages=tuple(read)) if new else edit
+
+
 def _is_sound(edit: Edit) -> bool:
-    """Whether all of an edit is of the types that it should be; its texts are read to see."""
-    condition = edit.condition
-    new, spans = messages_of(edit), spans_of(edit)
-    ids = (
-        part.id if isinstance(part, ToolCall) else part.call_id
-        for message in new
-        for part in message.parts
-        if isinstance(part, ToolCall | ToolResult)
-    )
+    """Whether all of an edit but the parts of its messages is of the types that it should be."""
+    condition, spans = edit.condition, spans_of(edit)
     texts = (
-        *ids,
         *(*named_keys(edit), *getattr(edit, "tags", ()), *getattr(edit, "moved", ())),
         *(*condition.tags, *condition.objectives),
         *(text for one in spans for text in (one.sha256, one.text)),
     )
     numbers = ((one.part, one.start, one.end, one.saved) for one in spans)
-    for message in new:
-        whole_text(message.parts).encode("utf-8", "surrogatepass")
     return (
         all(isinstance(text, str) for text in texts)
         and condition.match in ("all", "any", "none")
         and all(isinstance(number, int) for span in numbers for number in span)
-        and all(message.role in _ROLES for message in new)
+        and all(message.role in _ROLES for message in messages_of(edit))
     )
 
 

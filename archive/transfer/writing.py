@@ -21,12 +21,13 @@ from operations.domain.log.operation import (
     Replace,
     Resequence,
     TextEdit,
+    messages_of,
     named_keys,
 )
 from operations.domain.tree.key import Key, entry_key, made_place
 from operations.log.codec import encode
 from operations.log.selectors import History, load_history
-from threads.domain.formats.contextstudio import SESSION, write_message
+from threads.domain.formats.contextstudio import SESSION, write_message, write_part
 from threads.domain.formats.format import Heading
 from threads.domain.message import Message
 from threads.store import blobs
@@ -63,7 +64,9 @@ def write_session(caller: Caller, session_id: uuid.UUID) -> dict[str, Any]:
             for start in range(0, session.message_count, _ROWS)
             for one in load_messages(session, start, start + _ROWS)
         ],
-        "operations": [_operation(number, edit, history) for number, edit in in_force],
+        "operations": [
+            _operation(number, edit, history, heading) for number, edit in in_force
+        ],
         "archive": [_entry(one) for one in readable(archived)],
     }
 
@@ -127,15 +130,20 @@ def _narrowed(edit: Edit, operations: Collection[int]) -> Edit | None:
     return replace(edit, targets=there(edit.targets))
 
 
-def _operation(number: int, edit: Edit, history: History) -> dict[str, Any]:
-    kind, payload = encode(edit)
+def _operation(
+    number: int, edit: Edit, history: History, heading: Heading
+) -> dict[str, Any]:
+    kind, encoded = encode(edit)
     row = history.rows[number]
+    payload = json.loads(encoded.decode("utf-8", "surrogatepass"))
+    for made, form in zip(messages_of(edit), payload.get("messages", ()), strict=True):
+        form["parts"] = [write_part(part, heading) for part in made.parts]
     return {
         "key": entry_key(number),
         "type": kind,
         "title": row.title,
         "bundle": str(row.bundle) if row.bundle else None,
-        "payload": json.loads(payload.decode("utf-8", "surrogatepass")),
+        "payload": payload,
     }
 
 

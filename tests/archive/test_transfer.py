@@ -11,6 +11,7 @@ from contextstudio.accounts.models import Project, User
 from tests.archive.pruning.conftest import FILE, WORK
 from tests.operations.support.rest import (
     Tools,
+    context,
     effective,
     get,
     make_session,
@@ -193,6 +194,39 @@ def test_words_that_no_column_takes_are_taken_without_what_is_wrong_in_them(
         assert (shown["title"], shown["model"]) == ("ab?", "")
         (kept,) = get(tools.client, "/api/archive", session=made["id"])["items"]
         assert (kept["tool_name"], kept["file_paths"]) == ("ab?", ["ab?"])
+
+
+PNG = "iVBORw0KGgo="
+
+
+def test_what_was_inserted_comes_with_its_images(tools: Tools, stranger: User) -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": PNG}
+    said = [{"role": "user", "content": [{"type": "image", "source": source}]}]
+    operate(tools.client, tools.session_id, "insert", after="m0", messages=said)
+    document = written(tools)
+    assert PNG in json.dumps(document["operations"])
+    elsewhere = client_of(stranger, Project.objects.get(slug="other"))
+    there = post(elsewhere, "/api/sessions/transfer", document, expect=201)["id"]
+    request = context(elsewhere, there, provider="anthropic")["request"]
+    assert PNG in json.dumps(request)
+
+
+@pytest.mark.parametrize("name", ["/etc/hostname", "../../etc/hostname", "0" * 64])
+def test_an_image_in_an_operation_names_no_bytes_that_did_not_come_with_it(
+    tools: Tools, name: str
+) -> None:
+    image = {"type": "image", "media_type": "image/png", "sha256": name}
+    made = [{"role": "user", "parts": [image], "tokens": 1}]
+    insert = {"key": "o1", "type": "insert"}
+    insert["payload"] = {"after": "m0", "messages": made}
+    document = written(tools) | {"operations": [insert]}
+    refused = post(tools.client, "/api/sessions/transfer", document, expect=422)
+    place = ["operations", 0, "payload", "messages", 0, "parts", 0]
+    assert refused["at"][:7] == place
+    image["url"] = "https://example.com/a.png"
+    there = post(tools.client, "/api/sessions/transfer", document, expect=201)["id"]
+    (shown,) = effective(tools.client, there, start=1, limit=1)
+    assert shown["parts"][0]["url"] == "https://example.com/a.png"
 
 
 @pytest.mark.parametrize(

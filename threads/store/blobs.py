@@ -11,6 +11,7 @@ is written and hashed in one go and closed. What nobody keeps is removed when th
 import hashlib
 import io
 import os
+import re
 import tempfile
 import threading
 from collections import OrderedDict
@@ -22,6 +23,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
 
+_SHA256 = re.compile("[0-9a-f]{64}")
 _CHUNK = 1 << 20
 _BUFFER = 1 << 13
 _MOST_OPEN = 64
@@ -29,7 +31,12 @@ _MOST_OPEN = 64
 
 
 def path_of(sha256: str) -> Path:
-    """Where the bytes with this hash lie, if they are kept."""
+    """Where the bytes with this hash lie, if they are kept.
+
+    Raises FileNotFoundError for what is no hash: it could name any file.
+    """
+    if not _SHA256.fullmatch(sha256):
+        raise FileNotFoundError("This is no SHA-256.")
     return Path(settings.BLOB_DIR) / sha256[:2] / sha256
 
 

@@ -59,7 +59,7 @@ def write_message(message: Message, heading: Heading) -> dict[str, Any]:
     """One message with all that is known of it but the place it was read from."""
     form = {
         "role": str(message.role),
-        "parts": [_encode(part, heading) for part in message.parts],
+        "parts": [write_part(part, heading) for part in message.parts],
         "name": message.name,
         "model": message.model,
         "source_id": message.source_id,
@@ -70,10 +70,11 @@ def write_message(message: Message, heading: Heading) -> dict[str, Any]:
     return {name: value for name, value in form.items() if value is not None}
 
 
-def _encode(part: Part, heading: Heading) -> dict[str, Any]:
+def write_part(part: Part, heading: Heading) -> dict[str, Any]:
+    """One part, images and files with their bytes."""
     form = encode_part(part)
     if isinstance(part, ToolResult):
-        form["content"] = [_encode(item, heading) for item in part.content]
+        form["content"] = [write_part(item, heading) for item in part.content]
     if isinstance(part, Image | File) and (data := heading.data(part)) is not None:
         form["data"] = base64_text.encode(data)
     return form
