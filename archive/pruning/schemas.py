@@ -48,13 +48,15 @@ class PruneIn(RequestBody):
         if given is None or isinstance(given, list):
             given = ProtectIn(keys=given or [])
         protected = Protected(
-            keys=frozenset(given.keys),
             tools=tuple(given.tools),
             paths=tuple(given.paths),
             tags=tuple(given.tags),
         )
         return PruneQuery(
-            rules=self.rules, target_tokens=self.target_tokens, protected=protected
+            rules=self.rules,
+            target_tokens=self.target_tokens,
+            protected=protected,
+            protected_keys=given.keys,
         )
 
 

@@ -1,7 +1,7 @@
 """Pruning a session: planned from its thread, archived, then recorded as one bundle."""
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from archive.domain.pruning.plan import PrunePlan
 from archive.domain.pruning.reading import ThreadReading
 from archive.entries.store import PackedEntry, keep, pack
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
 from operations.context.pipeline import counter_of
 from operations.context.policies import policy_of, set_policy
@@ -24,8 +25,9 @@ from operations.domain.context.policy import (
     encode_pruning,
     read_pruning,
 )
-from operations.domain.log.operation import Insert
+from operations.domain.log.operation import Insert, Snip, named_keys
 from operations.domain.thread.check import check
+from operations.domain.thread.preparation import prepare
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, made_place
 from operations.ledger.services import BundleTrial, try_out_bundle
@@ -50,6 +52,8 @@ class PruneQuery:
     rules: Mapping[str, Any] | None = None
     target_tokens: int | None = None
     protected: Protected | None = None
+    protected_keys: Sequence[Key] = ()
+    """Messages that are left alone too; the key of a fold or an insert means all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,9 +239,25 @@ def _planned(
     messages = prunable(session, thread, rules)
     count = counter_of(session.encoding)
     read = ThreadReading(messages)
-    found = plan(messages, rules, count, query.protected, read)
+    protected = replace(
+        query.protected or Protected(), keys=_leaves(thread, query.protected_keys)
+    )
+    found = plan(messages, rules, count, protected, read)
     if query.target_tokens is not None:
         near = {one.key: one.relevance or 0 for one in messages}
         names = NamesLeft(read, found)
         found = fitted(found, query.target_tokens, names, near)
     return found
+
+
+def _leaves(thread: Thread, keys: Sequence[Key]) -> frozenset[Key]:
+    """The messages that keys name. Raises Invalid with the place of each that names none."""
+    if not keys:
+        return frozenset()
+    try:
+        (named,) = prepare(thread, [Snip(targets=tuple(keys))])
+    except Invalid as error:
+        for fault in (error, *error.errors):
+            fault.at = ("protect", "keys", *fault.at[1:])
+        raise
+    return frozenset(named_keys(named))

@@ -2,7 +2,7 @@
 
 from contextstudio.accounts.models import Project, User
 from tests.archive.pruning.conftest import FILE, WORK
-from tests.operations.support.rest import Tools, effective, get, post, put
+from tests.operations.support.rest import Tools, effective, get, operate, post, put
 from tests.people import client_of
 
 
@@ -108,6 +108,24 @@ def test_what_is_protected_is_kept(tools: Tools) -> None:
     assert [classes(found)[key] for key in ("m1", "m2", "m6")] == ["keep"] * 3
     tools("tag_messages", start_idx=8, end_idx=8, tags=["pinned"])
     assert classes(prune(tools, dry_run=True))["m8"] == "keep"
+
+
+def test_a_key_that_is_protected_names_a_message_or_all_of_an_insert(
+    tools: Tools,
+) -> None:
+    said = [{"role": "assistant", "content": "word " * 900}] * 2
+    made = operate(tools.client, tools.session_id, "insert", after="m0", messages=said)
+    own = [f"{made['key']}.{place}" for place in range(2)]
+    assert {classes(prune(tools, dry_run=True))[key] for key in own} == {"condense"}
+    told = classes(prune(tools, dry_run=True, protect=[made["key"]]))
+    assert {told[key] for key in own} == {"keep"}
+    path = f"/api/sessions/{tools.session_id}/prune"
+    for given in (["m1", "m999"], {"keys": ["m1", "msg-12345678"]}):
+        for dry_run in (True, False):
+            body = {"protect": given, "dry_run": dry_run}
+            refused = post(tools.client, path, body, expect=422)
+            assert refused["at"] == ["protect", "keys", 1]
+            assert refused["code"] == "unknown_key"
 
 
 def test_a_dry_run_says_what_the_ledger_says_once_it_is_done(tools: Tools) -> None:
