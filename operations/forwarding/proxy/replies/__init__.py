@@ -8,7 +8,7 @@ can't be read is passed on all the same.
 import logging
 import secrets
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -27,6 +27,9 @@ logger = logging.getLogger(__name__)
 
 MOST_BYTES = 64 << 20
 """Of a reply: what comes behind them is passed on and not recorded."""
+
+_MEMBER = b"\x1f\x8b"
+"""How a member of gzip begins."""
 
 
 class Reply(NamedTuple):
@@ -131,9 +134,24 @@ def _unpacking(encoding: str) -> Any:
         case "" | "identity":
             return bytes
         case "gzip" | "x-gzip":
-            unpack = zlib.decompressobj(16 + zlib.MAX_WBITS)
+            return _gunzip()
         case "deflate":
             unpack = zlib.decompressobj()
         case _:
             return None
     return lambda chunk: unpack.decompress(chunk, MOST_BYTES)
+
+
+def _gunzip() -> Callable[[bytes], bytes]:
+    """What unpacks gzip, of which several members may stand behind one another."""
+    member = zlib.decompressobj(16 + zlib.MAX_WBITS)
+
+    def unpack(chunk: bytes) -> bytes:
+        nonlocal member
+        found = member.decompress(chunk, MOST_BYTES)
+        while (rest := member.unused_data) and _MEMBER.startswith(rest[:2]):
+            member = zlib.decompressobj(16 + zlib.MAX_WBITS)
+            found += member.decompress(rest, MOST_BYTES)
+        return found
+
+    return unpack
