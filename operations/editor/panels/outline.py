@@ -61,6 +61,8 @@ class Outline:
     count: int
     groups: list[Group]
     more: int
+    has_older: bool
+    """Whether there are older operations, which are not listed."""
 
 
 def outline_of(look: Look) -> Outline:
@@ -72,7 +74,9 @@ def _outline(look: Look) -> Outline:
     starts = group_starts(look)
     listed = starts[:MOST_GROUPS]
     titles = _title(look, [f"m{index}" for index in listed])
-    inside = _operations(look)
+    lines = _lines_of(look.thread)
+    inside = _operations(look, lines[-MOST_OPERATIONS:])
+    has_older = len(lines) > MOST_OPERATIONS
     groups = []
     for index in listed:
         key = f"m{index}"
@@ -80,14 +84,14 @@ def _outline(look: Look) -> Outline:
         groups.append(
             Group(key, name_of(look.thread, key), titles[key], inside.get(group, []))
         )
-    return Outline(len(starts), groups, len(starts) - len(listed))
+    return Outline(len(starts), groups, len(starts) - len(listed), has_older)
 
 
 def changed_groups(old: Outline, new: Outline) -> list[Group] | None:
     """The groups that read otherwise now; None where the list itself is another."""
     if [group.key for group in old.groups] != [group.key for group in new.groups]:
         return None
-    if old.more != new.more:
+    if (old.more, old.has_older) != (new.more, new.has_older):
         return None
     pairs = zip(old.groups, new.groups, strict=True)
     return [now for was, now in pairs if now != was]
@@ -108,16 +112,22 @@ def _title(look: Look, keys: Sequence[Key]) -> dict[Key, str]:
     return {key: title or "" for key, title in kept.items()}
 
 
-def _operations(look: Look) -> dict[int, list[OutlineOp]]:
-    """The operations of each group, those inside a fold under it."""
-    thread = look.thread
+def _lines_of(thread: Thread) -> list[list[int]]:
+    """The operations that stand in an outline, those together that share an entry."""
     proposed_ones = (
         number for number in thread.marked if thread.status(number) is Status.PROPOSED
     )
-    lines = _lines(thread, sorted({*thread.shaping, *proposed_ones}))
+    return _lines(thread, sorted({*thread.shaping, *proposed_ones}))
+
+
+def _operations(
+    look: Look, lines: Sequence[Sequence[int]]
+) -> dict[int, list[OutlineOp]]:
+    """The operations of each group, those inside a fold under it."""
+    thread = look.thread
     known: dict[Key, OutlineOp] = {}
     listed: list[OperationHeading] = []
-    for numbers in lines[-MOST_OPERATIONS:]:
+    for numbers in lines:
         op = look.operations.in_outline(numbers[0])
         if not _is_first(part := part_of(look, op.key)):
             continue

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from html import unescape
 
+import pytest
 from django.http import HttpResponse
 
 from contextstudio.accounts.models import User
@@ -497,3 +498,18 @@ def test_a_marker_of_few_lines_is_shown_whole(page: Page) -> None:
         "digest", targets="m5 m6", summary="Line\n" * 30
     ).content.decode()
     assert "Show all 30 lines" in longer
+
+
+def test_the_outline_says_that_it_lists_only_the_newest_operations(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("operations.editor.panels.outline.MOST_OPERATIONS", 2)
+    said = "Older operations are not listed."
+    for key in ("m2", "m4"):
+        assert (
+            said not in page.edit("digest", targets=key, summary="Sum").content.decode()
+        )
+    assert said in page.edit("snip", targets="m6").content.decode()
+    assert said in page.get("").content.decode()
+    page.post("operations/o3/revert")
+    assert said not in page.get("").content.decode()
