@@ -9,6 +9,8 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
 from archive.domain.pruning.classes import PruneClass
@@ -156,14 +158,21 @@ def _apply(request: HttpRequest, caller: Caller, session: Session) -> HttpRespon
             raise
         text = "The session changed meanwhile. This is the plan as it is now."
         messages.warning(request, text)
-        return redirect("archive:prune", session.pk)
+        return redirect(_again(session, request.POST))
     if found.transaction is None:
         messages.info(request, "There was nothing to prune.")
-        return redirect("archive:prune", session.pk)
+        return redirect(_again(session, request.POST))
     said = "Pruned" if caller.may(Right.EDIT, session.project_id) else "Proposed"
     saved = f"{found.plan.tokens_saved:,} tokens"
     messages.success(request, f"{said}: {saved} less in one bundle.")
     return redirect("operations:thread", session.pk)
+
+
+def _again(session: Session, sent: Mapping[str, Any]) -> str:
+    """The address of the plan under the rules that were sent."""
+    names = (name for name in PruneForm.base_fields if name in sent and name != "head")
+    rules = urlencode({name: sent[name] for name in names})
+    return f"{reverse('archive:prune', args=[session.pk])}?{rules}"
 
 
 def _given(session: Session, fields: Mapping[str, Any]) -> dict[str, Any]:

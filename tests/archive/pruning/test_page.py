@@ -68,10 +68,14 @@ def test_a_run_is_applied_as_it_was_shown(
     kept = {one["key"] for one in effective(tools.client, tools.session_id)}
     assert kept >= {"m4", "m8"}
     assert kept.isdisjoint({"m1", "m2", "m6", "m9"})
-    stale = browser.post(path, {"head": "0"}, follow=True).content.decode()
+    late = {"head": "0", "keep_last_n": "7", "protect_tools": "Bash, Grep"}
+    stale = browser.post(path, late, follow=True).content.decode()
     assert "The session changed meanwhile." in stale
+    assert 'name="keep_last_n" value="7"' in stale
+    assert 'name="protect_tools" value="Bash, Grep"' in stale
     nothing = browser.post(path, {"keep_last_n": "99"}, follow=True).content.decode()
     assert "There was nothing to prune." in nothing
+    assert 'name="keep_last_n" value="99"' in nothing
 
 
 def test_rules_that_name_many_files_are_shown_and_applied(
