@@ -111,7 +111,8 @@ def _read(kind: str, payload: Any, at: Place) -> Edit:
     edit: Any = decode(kind, json.dumps({**payload, **bare}).encode())
     new = messages_of(edit)
     read = (replace(one, parts=own) for one, own in zip(new, parts, strict=True))
-    return replace(edit, messages=tuple(read)) if new else edit
+    whole: Edit = replace(edit, messages=tuple(read)) if new else edit
+    return whole
 
 
 def _is_sound(edit: Edit) -> bool:
