@@ -8,13 +8,12 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from operations.context.policies import request_slice, set_window
 from operations.context.presentation import present_context
-from operations.context.services import ContextQuery, assemble, assemble_session
+from operations.context.services import ContextQuery, assemble
 from operations.domain.context.selection import Preference
 from operations.edits.arguments import Index, TagName
 from operations.notes.scratchpads import load_scratchpad, write_scratchpad
 from operations.tools.tool import SessionTool
 from threads.models import Session
-from threads.store.selectors import get_session
 
 
 class ShowContext(SessionTool):
@@ -87,8 +86,7 @@ class SetContextWindow(SessionTool):
         """Set it. The tokens are those that show_context gives."""
         with self.held_session(caller):
             policy = set_window(caller, self.session_id, self.n)
-        session = get_session(caller, self.session_id)
-        context = assemble_session(session, ContextQuery())
+        context = assemble(caller, self.session_id, ContextQuery())
         return {
             "success": True,
             "window": policy.window,

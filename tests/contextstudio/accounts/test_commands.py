@@ -120,26 +120,6 @@ def test_create_user_refuses_a_taken_name_and_an_unknown_project(
     assert not User.objects.filter(username="second").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "place"),
-    [
-        (("create_user", "two words"), "username"),
-        (("create_user", ""), "username"),
-        (("create_user", "a" * 151), "username"),
-        (("create_user", "second", "--display-name", "a" * 151), "display_name"),
-        (("create_project", "a" * 65), "slug"),
-        (("create_project", "second", "--name", "a" * 151), "name"),
-        (("create_key", "--project=demo", "--name", "a" * 101), "name"),
-    ],
-)
-def test_a_name_that_its_field_does_not_hold_is_refused(
-    project: Project, owner: User, arguments: tuple[str, ...], place: str
-) -> None:
-    with pytest.raises(Invalid) as refused:
-        printed(*arguments)
-    assert refused.value.at == (place,)
-
-
 def test_sign_in_link_prints_a_fresh_way_in(owner: User, client: Client) -> None:
     first, second = (printed("sign_in_link").strip() for _ in range(2))
     assert client.get(first).status_code == 410

@@ -86,6 +86,14 @@ def test_context_window_n_keeps_the_last_groups_and_0_all(tools: Tools) -> None:
     assert len(sent()) == 3
 
 
+def test_the_tokens_of_a_window_are_those_of_the_slice_that_waits(
+    tools: Tools,
+) -> None:
+    tools("request_context_slice", start_message_index=1, end_message_index=2)
+    window = tools("set_context_window", n=0)
+    assert window["tokens"] == tools("show_context")["tokens"]
+
+
 def test_context_rebuild_takes_state_from_the_current_window(tools: Tools) -> None:
     assert tools("rebuild_state")["status"] == "unchanged"
     path = f"/api/sessions/{tools.session_id}/state"
