@@ -14,6 +14,7 @@ from operations.log.presentation import OperationOut
 from operations.log.selectors import History
 from threads.domain.message import Role
 from threads.domain.part import Text
+from threads.domain.text import Excerpt
 from threads.models import Session
 from threads.sessions.presentation import address_of, present_original, present_parts
 from threads.store.selectors import Original, load_messages, load_messages_at
@@ -240,6 +241,17 @@ def present_briefly(original: Original, *, tags: Sequence[str] = ()) -> dict[str
         form["is_error"] = True
     beside = ("id", "usage", "weight", "parsing_strategy")
     return {name: value for name, value in form.items() if name not in beside}
+
+
+def present_excerpt(original: Original, found: Excerpt) -> dict[str, Any]:
+    """An original as a search lists it: which it is, and the words around what was found."""
+    form = present_original(original)
+    before, behind = "…" * found.cut_before, "…" * found.cut_after
+    names = ("key", "short_id", "group_id", "role", "tokens", "created_at")
+    return {
+        **{name: form[name] for name in names},
+        "excerpt": f"{before}{found.text}{behind}",
+    }
 
 
 def _title(original: Original) -> str:

@@ -125,21 +125,29 @@ def searched(
     return sessions
 
 
-def find_in_session(session: Session, query: str) -> list[tuple[int, Original]]:
-    """The originals of a session that hold the query, ignoring case, in their order."""
+def find_in_session(
+    session: Session, query: str, *, start: int = 0
+) -> list[tuple[int, Original]]:
+    """The originals from an index on that hold the query, ignoring case, in their order."""
     wanted = fold(query)
     indexes: Iterable[int] | None = in_session(session, wanted)
     if indexes is None:
-        indexes = range(session.message_count)
+        indexes = range(start, session.message_count)
     else:
         this = Session.objects.filter(pk=session.pk)
-        indexes = sorted({*indexes, *(index for _, index in touched(this))})
+        named = {*indexes, *(index for _, index in touched(this))}
+        indexes = sorted(index for index in named if index >= start)
     return [
         (index, original)
         for some in chunks(indexes, _AT_ONCE)
         for index, original in load_messages_at(session, some).items()
         if finds(wanted, whole_text(original.parts))
     ]
+
+
+def excerpt_of(original: Original, query: str) -> Excerpt:
+    """What stands in an original around the first place that holds the query."""
+    return excerpt(fold(query), whole_text(original.parts))
 
 
 def _look(

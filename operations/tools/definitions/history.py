@@ -14,6 +14,7 @@ from operations.log.selectors import load_thread
 from operations.messages.presentation import (
     MOST_MESSAGES,
     present_briefly,
+    present_excerpt,
     present_range,
 )
 from operations.tools.query_db.places import place_of
@@ -22,7 +23,7 @@ from operations.tools.tool import SessionTool, Tool
 from threads.domain.formats.openai.messages import read_messages
 from threads.models import Session
 from threads.search.by_meaning import search_by_meaning
-from threads.search.services import find_in_session
+from threads.search.services import excerpt_of, find_in_session
 from threads.sessions import given_tags
 from threads.sessions.presentation import MessageData, Name, present_session
 from threads.sessions.services import NewSession, append_messages, create_session
@@ -129,8 +130,10 @@ class SearchSessionHistory(SessionTool):
     Use it when you need something that was said earlier and is no longer in your context: it
     finds the messages that contain `query` literally (ignoring case; no wildcards, no regular
     expressions). `matches` are pairs of 0-based index and message, oldest first, at most 50;
-    `total_matches` counts all. Read around a match with get_message_range, or have a range
-    sent with your next request by request_context_slice.
+    `total_matches` counts all. In a long session set `excerpts`: of each message you then get
+    only the words around the first match. `start` searches from that index on, to go on after
+    50 matches. Read around a match with get_message_range, or have a range sent with your next
+    request by request_context_slice.
 
     With `meaning`, it finds messages about the query instead, whatever their wording, the
     closest first, and `similarities` says how close each is (0.2 to 1). It needs no exact
@@ -138,7 +141,7 @@ class SearchSessionHistory(SessionTool):
     `truncated` says that there are more, and `pending` how many texts could not be compared
     yet. It is refused (409) unless the operator has switched it on.
 
-    Example: {"session_id": "…", "query": "database"}
+    Example: {"session_id": "…", "query": "database", "excerpts": true}
     """
 
     name = "search_session_history"
@@ -149,32 +152,50 @@ class SearchSessionHistory(SessionTool):
         min_length=1, max_length=1000, description="Words, taken literally."
     )
     meaning: bool = Field(False, description="Search by meaning instead.")
+    excerpts: bool = Field(
+        False, description="Only the words around a match, not whole messages."
+    )
+    start: Index = Field(0, description="The first index to search; not with meaning.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
         session = self.open_session(caller)
         if self.meaning:
             return self._by_meaning(caller, session)
-        found = find_in_session(session, self.query)
+        found = find_in_session(session, self.query, start=self.start)
         keep_matches(caller, session, (index for index, _ in found))
         return {
             "query": self.query,
             "matches": [
-                [index, present_briefly(original)]
+                [
+                    index,
+                    present_excerpt(original, excerpt_of(original, self.query))
+                    if self.excerpts
+                    else present_briefly(original),
+                ]
                 for index, original in found[:MOST_MATCHES]
             ],
             "total_matches": len(found),
         }
 
     def _by_meaning(self, caller: Caller, session: Session) -> dict[str, Any]:
+        if self.start:
+            raise Invalid("A search by meaning takes no start.", at=["start"])
         results = search_by_meaning(
             caller, self.query, session_id=session.pk, limit=MOST_MATCHES
         )
         found = results.matches
-        originals = [one.original for one in found]
-        keep_matches(caller, session, (one.row.index for one in originals))
+        keep_matches(caller, session, (one.original.row.index for one in found))
         return {
             "query": self.query,
-            "matches": [[one.row.index, present_briefly(one)] for one in originals],
+            "matches": [
+                [
+                    one.original.row.index,
+                    present_excerpt(one.original, one.excerpt)
+                    if self.excerpts
+                    else present_briefly(one.original),
+                ]
+                for one in found
+            ],
             "total_matches": len(found),
             "similarities": [one.similarity for one in found],
             "truncated": results.next_cursor is not None,

@@ -51,6 +51,24 @@ def test_what_did_we_decide_about_the_database(tools: Tools) -> None:
     assert len(sent(tools)) == COUNT  # preferences are consumed once
 
 
+def test_a_search_lists_the_words_around_each_match_and_goes_on_from_an_index(
+    agent: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = {"role": "user", "content": f"{'a ' * 5_000}the DATABASE{' z' * 5_000}"}
+    tools = Tools(agent, make_session(agent, [long] * 3))
+    query = {"query": "database", "excerpts": True}
+    found = tools("search_session_history", **query)
+    assert [index for index, _ in found["matches"]] == [0, 1, 2]
+    first = found["matches"][0][1]
+    assert (first["key"], first["role"]) == ("m0", "user")
+    assert first["excerpt"].startswith("…") and first["excerpt"].endswith("…")
+    assert "a the DATABASE z" in first["excerpt"]
+    assert "next_cursor" not in found
+    monkeypatch.setattr(history, "MOST_MATCHES", 1)
+    found = tools("search_session_history", **query, start=1)
+    assert (found["matches"][0][0], found["total_matches"]) == (1, 2)
+
+
 def test_a_slice_holds_the_newest_and_what_the_search_found(tools: Tools) -> None:
     tools("search_session_history", query="database")
     turn = ["message 44", "message 45"]
@@ -108,6 +126,10 @@ def test_what_was_meant_is_found_whatever_the_words(
     assert 12 in [index for index, _ in found["matches"]]
     assert len(found["similarities"]) == found["total_matches"]
     assert found["similarities"] == sorted(found["similarities"], reverse=True)
+    brief = tools("search_session_history", **query, excerpts=True)
+    assert dict(brief["matches"])[12]["excerpt"] == "Database design"
+    refused = tools.refused("search_session_history", **query, start=3)
+    assert refused["at"] == ["start"]
     monkeypatch.setattr(history, "MOST_MATCHES", found["total_matches"] - 1)
     assert tools("search_session_history", **query)["truncated"] is True
 
