@@ -200,6 +200,15 @@ def get_operation(
     return session, key
 
 
+def get_operation_id(caller: Caller, session_id: uuid.UUID, number: int) -> uuid.UUID:
+    """The id of the operation of a session with this number. Raises NotFound."""
+    session = get_session(caller, session_id)
+    found = LogEntry.objects.filter(session=session, number=number)
+    if (known := found.values_list("id", flat=True).first()) is None:
+        raise NotFound(f"There is no operation o{number}.", at=["operation_id"])
+    return known
+
+
 def get_bundle(
     caller: Caller,
     bundle_id: uuid.UUID,

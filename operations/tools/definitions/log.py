@@ -1,21 +1,50 @@
 """The tools that read the log, and switch, review and take back what it holds."""
 
 import uuid
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import NotFound
+from contextstudio.accounts.domain.errors import Invalid, NotFound
+from operations.domain.tree.key import entry_number
 from operations.edits import own_entries, services
 from operations.edits.arguments import ActiveTags, AmendArguments
 from operations.edits.schemas import present_transaction
 from operations.edits.services import Act
 from operations.log.presentation import present_operations
-from operations.log.selectors import get_operation, load_history, load_thread
+from operations.log.selectors import (
+    get_operation,
+    get_operation_id,
+    load_history,
+    load_thread,
+)
 from operations.log.transaction import LogTransaction
 from operations.tools.tool import SessionTool, Tool
 from threads.models import Session
+
+
+def _operation(name: str) -> str:
+    """A name that an operation can have; refused in words, for pydantic knows but one kind."""
+    if entry_number(name) is None:
+        try:
+            uuid.UUID(name)
+        except ValueError:
+            raise PydanticCustomError(
+                "operation_id", "Give an operation's id, a UUID, or its key, such as o7"
+            ) from None
+    return name
+
+
+OperationName = Annotated[
+    str,
+    AfterValidator(_operation),
+    Field(
+        max_length=45,
+        description="As list_operations gives it: its id, a UUID, or its key, such as `o7`.",
+    ),
+]
 
 
 class OperationTool(Tool):
@@ -24,30 +53,38 @@ class OperationTool(Tool):
     switches_to: ClassVar[Act]
     """What is done to the operation by a tool that only switches it."""
 
-    operation_id: uuid.UUID = Field(description="As list_operations gives it, a UUID.")
+    operation_id: OperationName
     session_id: uuid.UUID | None = Field(
-        None, description="Refuse (404) if the operation is not in this session."
+        None, description="Needed with a key; refuse (404) what is not in this session."
     )
 
     def session_at_hand(self, caller: Caller) -> Session:
-        return get_operation(caller, self.operation_id)[0]
+        return get_operation(caller, self._found(caller))[0]
 
     def call(self, caller: Caller) -> dict[str, Any]:
+        return present_transaction(self.act(caller, self._found(caller)))
+
+    def act(self, caller: Caller, operation: uuid.UUID) -> LogTransaction:
+        return self.switch(caller, operation, self.switches_to)
+
+    def switch(self, caller: Caller, operation: uuid.UUID, act: Act) -> LogTransaction:
+        return services.switch(caller, operation, act, expected_head=self.expected_head)
+
+    def _found(self, caller: Caller) -> uuid.UUID:
+        """The id of the operation. Raises NotFound, or Invalid for a key without its session."""
+        if (number := entry_number(self.operation_id)) is not None:
+            if self.session_id is None:
+                sentence = "Give session_id too: every session counts its operations."
+                raise Invalid(sentence, at=["session_id"])
+            return get_operation_id(caller, self.session_id, number)
+        operation = uuid.UUID(self.operation_id)
         if self.session_id is not None:
-            session = self.session_at_hand(caller)
+            session, _ = get_operation(caller, operation)
             if session.pk != self.session_id:
                 raise NotFound(
                     "There is no such operation in this session.", at=["operation_id"]
                 )
-        return present_transaction(self.act(caller))
-
-    def act(self, caller: Caller) -> LogTransaction:
-        return self.switch(caller, self.switches_to)
-
-    def switch(self, caller: Caller, act: Act) -> LogTransaction:
-        return services.switch(
-            caller, self.operation_id, act, expected_head=self.expected_head
-        )
+        return operation
 
 
 class ListOperations(SessionTool):
@@ -103,8 +140,8 @@ class ToggleOperation(OperationTool):
 
     active: bool
 
-    def act(self, caller: Caller) -> LogTransaction:
-        return self.switch(caller, Act.ON if self.active else Act.OFF)
+    def act(self, caller: Caller, operation: uuid.UUID) -> LogTransaction:
+        return self.switch(caller, operation, Act.ON if self.active else Act.OFF)
 
 
 class ToggleActor(SessionTool):
@@ -142,14 +179,16 @@ class ReviewTool(OperationTool):
         False, description="Decide on all proposals that are waiting in its bundle."
     )
 
-    def act(self, caller: Caller) -> LogTransaction:
-        return self.review(caller)
+    def act(self, caller: Caller, operation: uuid.UUID) -> LogTransaction:
+        return self.review(caller, operation)
 
-    def review(self, caller: Caller, *, skip_conflicts: bool = False) -> LogTransaction:
-        session, key = get_operation(caller, self.operation_id)
+    def review(
+        self, caller: Caller, operation: uuid.UUID, *, skip_conflicts: bool = False
+    ) -> LogTransaction:
+        session, key = get_operation(caller, operation)
         bundle = load_history(session).rows[int(key[1:])].bundle
         if bundle is None or not self.bundle:
-            return self.switch(caller, self.switches_to)
+            return self.switch(caller, operation, self.switches_to)
         return services.switch_bundle(
             caller,
             bundle,
@@ -178,8 +217,8 @@ class AcceptOperation(ReviewTool):
         False, description="In a bundle, accept those that can be accepted."
     )
 
-    def act(self, caller: Caller) -> LogTransaction:
-        return self.review(caller, skip_conflicts=self.skip_conflicts)
+    def act(self, caller: Caller, operation: uuid.UUID) -> LogTransaction:
+        return self.review(caller, operation, skip_conflicts=self.skip_conflicts)
 
 
 class RejectOperation(ReviewTool):
@@ -206,9 +245,9 @@ class AmendOperation(OperationTool, AmendArguments):
     name = "amend_operation"
     group = "log"
 
-    def act(self, caller: Caller) -> LogTransaction:
+    def act(self, caller: Caller, operation: uuid.UUID) -> LogTransaction:
         return services.amend(
-            caller, self.operation_id, self.amended, expected_head=self.expected_head
+            caller, operation, self.amended, expected_head=self.expected_head
         )
 
 
