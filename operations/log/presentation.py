@@ -13,13 +13,24 @@ from contextstudio.accounts.domain.caller import is_agent
 from operations.domain.log import operation as op
 from operations.domain.log.log import EditState, Log, Recorded
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import entry_key, entry_number, made_key
+from operations.domain.tree.key import (
+    entry_key,
+    entry_number,
+    made_key,
+    original_index,
+    original_number,
+)
 from operations.domain.tree.status import Report
+from threads.domain.formats.io.fields import one_line
 from threads.domain.message import Role
+from threads.domain.text import whole_text
 from threads.sessions.presentation import present_parts
 
 from .codec import encode
 from .selectors import History, LogRow
+
+MOST_WORDS = 100
+"""Characters by which a list tells what an operation shows."""
 
 
 class ActorOut(BaseModel):
@@ -152,14 +163,40 @@ def present_newest(
 
 
 def present_operations(
-    thread: Thread, history: History, *, active_only: bool = False
+    thread: Thread, history: History, *, active_only: bool = False, newest: int = 0
 ) -> list[dict[str, Any]]:
-    """All operations of a session in the order of the log; `active_only`: those that apply."""
-    return [
-        _present_report(report, history)
+    """Operations of a session in the order of the log, with what each is about.
+
+    `active_only`: those that apply; `newest`: so many of them, 0: all.
+    """
+    found = [
+        report
         for report in thread.operations
         if not active_only or report.status == "applied"
     ]
+    return [
+        {
+            **_present_report(report, history),
+            **_gist(history.log, history.log.edits[report.number]),
+        }
+        for report in found[-newest:]
+    ]
+
+
+def _gist(log: Log, recorded: Recorded) -> dict[str, Any]:
+    """What an operation covers, and the first words of what it shows there, or its tags."""
+    edit = log.masks.edit(recorded.entry.number, recorded.edit)
+    keys = op.named_keys(edit)
+    originals = [key for key in keys if original_index(key) is not None]
+    ordered = sorted(originals, key=original_number) or keys
+    said = (whole_text(message.parts[:1]) for message in op.messages_of(edit)[:1])
+    words = ", ".join(edit.tags) if isinstance(edit, op.Tag) else "".join(said)
+    return {
+        "first": ordered[0] if ordered else None,
+        "last": ordered[-1] if ordered else None,
+        "count": len(keys),
+        "words": one_line(words, MOST_WORDS),
+    }
 
 
 def present_operation(thread: Thread, history: History, number: int) -> dict[str, Any]:

@@ -90,13 +90,15 @@ class OperationTool(Tool):
 class ListOperations(SessionTool):
     """List the operations of a session with their status and the reason for it.
 
-    Use it to find the operation_id of what you want to switch, amend or revert. `status` is
+    Use it to find the operation_id of what you want to switch, amend or revert: `first`,
+    `last` and `count` say which messages an operation names, and `words` begins what it shows
+    (of a tag: its tags). The newest come last; `n` lists only the last n. `status` is
     `applied`, `off`, `reverted`, `proposed`, `rejected`, `unmet` (its condition does not
     hold), `suspended` (the client no longer sends what it covers; it resumes when the client
     does), `void` (nothing it covers is there) or `conflict` (another operation is in its
     way); `reason` says why. `active_only` lists only those that are applied.
 
-    Example: {"session_id": "…", "active_only": true}
+    Example: {"session_id": "…", "active_only": true, "n": 10}
     """
 
     name = "list_operations"
@@ -104,11 +106,14 @@ class ListOperations(SessionTool):
     reads_only = True
 
     active_only: bool = False
+    n: int = Field(0, ge=0, description="How many, from the end; 0: all.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
         session = self.open_session(caller)
         thread, history = load_thread(session), load_history(session)
-        found = present_operations(thread, history, active_only=self.active_only)
+        found = present_operations(
+            thread, history, active_only=self.active_only, newest=self.n
+        )
         return {"operations": found}
 
 

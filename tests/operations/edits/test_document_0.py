@@ -137,6 +137,27 @@ def test_operations_that_do_not_overlap_come_to_what_its_algorithm_comes_to(
     assert read(agent, session_id) == expected
 
 
+def test_list_operations_says_what_each_covers_and_begins_what_it_shows(
+    call: Tools,
+) -> None:
+    call("digest_messages", range=[3, 5], summary=f"Chose\nJWT {'a' * 200}")
+    call("insert_messages", after_idx=-1, messages=[{"role": "user", "content": "Hi"}])
+    call("tag_messages", targets=["o2.0"], tags=["dead end", "auth"])
+    call("resequence_messages", new_order=[7, 1])
+    listed = call("list_operations")["operations"]
+    told = [
+        (one["first"], one["last"], one["count"], one["words"][:10]) for one in listed
+    ]
+    assert told == [
+        ("m3", "m5", 3, "Chose JWT "),
+        (None, None, 0, "Hi"),
+        ("o2.0", "o2.0", 1, "dead end, "),
+        ("m1", "m7", 2, ""),
+    ]
+    assert listed[0]["words"].endswith("…")
+    assert call("list_operations", n=2)["operations"] == listed[-2:]
+
+
 def test_list_operations_tells_the_active_ones_from_all(call: Tools) -> None:
     call("snip_messages", range=[1, 2])
     off = call("digest_messages", range=[4, 5], summary="Sum")
