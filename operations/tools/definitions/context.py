@@ -15,16 +15,23 @@ from operations.notes.scratchpads import load_scratchpad, write_scratchpad
 from operations.tools.tool import SessionTool
 from threads.models import Session
 
+_SHOWN = (
+    *("session_id", "provider", "model", "policy"),
+    *("tokens", "budget", "over_budget", "heaviest"),
+    *("layers", "injected", "issues", "steps", "request"),
+)
+"""What an answer that is cut is to hold stands before what may be long."""
+
 
 class ShowContext(SessionTool):
     """Show the exact context that would be sent to a model now.
 
-    Use it to check the effect of an operation, a window or a slice: `request` is the request
-    body, `layers` lists what precedes the history (system, state, scratchpad, memos), `steps`
-    what each step left out and why, `issues` what was repaired for the provider, `tokens` the
-    totals. A `budget` sets `over_budget`, and `heaviest` lists the ranges to fold first. A
-    pending slice is shown and not used up. The request is long: `max_tokens` limits how much
-    of it you get, and `next_cursor` continues.
+    Use it to check the effect of an operation, a window or a slice: `tokens` are the totals,
+    `layers` lists what precedes the history (system, state, scratchpad, memos), `issues` what
+    was repaired for the provider, `steps` what each step left out and why, and `request` is
+    the request body. A `budget` sets `over_budget`, and `heaviest` lists the ranges to fold
+    first. A pending slice is shown and not used up. The request is long and comes last:
+    `max_tokens` limits how much of it you get, and `next_cursor` continues.
 
     Example: {"session_id": "…", "provider": "anthropic", "budget": 100000}
     """
@@ -56,14 +63,12 @@ class ShowContext(SessionTool):
         )
         found = present_context(assemble(caller, self.session_id, query))
         # The request holds the texts of messages and layers: each stands once.
-        request = found.pop("request")
-        found.pop("messages")
-        found.pop("system", None)
         layers = [
             {name: value for name, value in layer.items() if name != "text"}
             for layer in found["layers"]
         ]
-        return {**found, "layers": layers, "request": request}
+        found |= {"layers": layers, "budget": self.budget}
+        return {name: found[name] for name in _SHOWN}
 
 
 class SetContextWindow(SessionTool):

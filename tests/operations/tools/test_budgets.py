@@ -115,6 +115,15 @@ def test_a_list_at_the_top_goes_on_too(tools: Tools) -> None:
     assert groups == set(range(1, COUNT // 2 + 1))
 
 
+def test_the_totals_of_a_context_stand_before_what_is_cut(tools: Tools) -> None:
+    tools("context", action="discard", targets=[[f"m{place}"] for place in range(99)])
+    shown = tools("show_context", budget=5_000, max_tokens=400)
+    assert "next_cursor" in shown
+    assert shown["tokens"]["sent"] < shown["tokens"]["total"]
+    assert (shown["budget"], shown["over_budget"]) == (5_000, True)
+    assert shown["heaviest"]
+
+
 # Groups of tools, and what else a client is told
 
 
