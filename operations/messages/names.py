@@ -121,10 +121,7 @@ def keys_of_hashes(
     A key is taken as it is where the thread holds it. A prefix of digests means the message
     that alone has it.
     """
-    wanted = [name for name in hashes if name.startswith("msg-")]
-    rows = Message.objects.filter(session=session, short_id__in=wanted)
-    indexes = rows.values_list("short_id", "index") if wanted else ()
-    by_id = {short_id: [original_key(index)] for short_id, index in indexes}
+    by_id = {short_id: [key] for short_id, key in _by_short_id(session, hashes).items()}
     prefixes = [name for name in hashes if _PREFIX.fullmatch(name)]
     masked = frozenset(thread.log.masks.keys)
     by_prefix = _by_prefix(session, prefixes, masked) if prefixes else {}
@@ -144,6 +141,12 @@ def keys_of_hashes(
     return found
 
 
+def keys_named(session: Session, names: Sequence[str]) -> tuple[Key, ...]:
+    """The keys of messages that were named by key or short id; what is neither stays as it is."""
+    known = _by_short_id(session, names)
+    return tuple(known.get(name, name) for name in names)
+
+
 def message_ids(session: Session, keys: Iterable[Key]) -> dict[Key, str]:
     """The short ids of messages by their keys; one that an operation made has but its key."""
     found = {key: key for key in keys}
@@ -152,6 +155,14 @@ def message_ids(session: Session, keys: Iterable[Key]) -> dict[Key, str]:
     for index, short_id in rows.values_list("index", "short_id") if indexes else ():
         found[original_key(index)] = short_id
     return found
+
+
+def _by_short_id(session: Session, names: Iterable[str]) -> dict[str, Key]:
+    """The keys of the originals whose short ids stand among names."""
+    wanted = [name for name in names if name.startswith("msg-")]
+    rows = Message.objects.filter(session=session, short_id__in=wanted)
+    indexes = rows.values_list("short_id", "index") if wanted else ()
+    return {short_id: original_key(index) for short_id, index in indexes}
 
 
 def _refused(name: str, keys: Sequence[Key], at: tuple[str, int]) -> Invalid:

@@ -25,10 +25,10 @@ the schemas for a request's `tools`. [connect.md](connect.md) shows how.
 Message indexes are 0-based over the original messages, the system message included. The ranges
 of `tag_messages`, `digest_messages`, `revise_messages` and `snip_messages` are inclusive; those
 of `get_message_range`, `request_context_slice` and `summarize_message_range` half-open. The tools
-that record an edit take keys (`targets`, `order`, `after`) as well as indexes. Besides its own
-fields every tool takes `project`, `expected_head` (refuse if the log has grown beyond this entry),
-`idempotency_key` (a repeated call gets the same answer), `max_tokens` (4,000: where an answer is
-cut) and `cursor` (what was cut off). Unknown fields are refused.
+that record an edit take keys and short ids (`targets`, `order`, `after`) as well as indexes.
+Besides its own fields every tool takes `project`, `expected_head` (refuse if the log has grown
+beyond this entry), `idempotency_key` (a repeated call gets the same answer), `max_tokens` (4,000:
+where an answer is cut) and `cursor` (what was cut off). Unknown fields are refused.
 """
 
 

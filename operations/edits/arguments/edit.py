@@ -21,6 +21,7 @@ from operations.domain.log.operation import (
 from operations.domain.text.wording import reworded
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.leaf import New
+from operations.messages.names import keys_named
 from operations.messages.reader import MessageReader
 from threads.domain.formats.openai.messages import read_messages
 from threads.domain.message import Role
@@ -53,6 +54,10 @@ def _tag(tag: str) -> str:
 
 
 Key = Annotated[str, Field(max_length=40, description="`m12`, `o7` or `o7.0`.")]
+KeyOrId = Annotated[
+    str,
+    Field(max_length=40, description="`m12`, `msg-1a2b3c4d`, `o7` or `o7.0`."),
+]
 Index = Annotated[int, Field(ge=0, description="0-based index over the originals.")]
 TagName = Annotated[
     str,
@@ -127,7 +132,7 @@ class RangeArguments(EditArguments):
     range: tuple[Index, Index] | None = Field(
         None, description="`[start_idx, end_idx]`."
     )
-    targets: list[Key] | None = Field(None, min_length=1)
+    targets: list[KeyOrId] | None = Field(None, min_length=1)
 
     @model_validator(mode="after")
     def _names_its_targets_once(self) -> "RangeArguments":
@@ -144,10 +149,10 @@ class RangeArguments(EditArguments):
             raise ValueError("give start_idx and end_idx, or range, or targets")
         return self
 
-    def targets_in(self, thread: Thread) -> tuple[str, ...]:
+    def targets_in(self, session: Session, thread: Thread) -> tuple[str, ...]:
         """The keys meant. Raises Invalid for a range that is not in the session."""
         if self.targets is not None:
-            return tuple(self.targets)
+            return keys_named(session, self.targets)
         first, last = self.start_idx, self.end_idx
         if (
             first is None or last is None
@@ -171,7 +176,7 @@ class TagArguments(RangeArguments):
 
     def edit(self, session: Session, thread: Thread) -> Tag:
         return Tag(
-            targets=self.targets_in(thread),
+            targets=self.targets_in(session, thread),
             tags=tuple(self.tags),
             condition=self._condition(),
         )
@@ -189,7 +194,7 @@ class DigestArguments(RangeArguments):
     def edit(self, session: Session, thread: Thread) -> Digest:
         """The digest; its summary is a message of role system."""
         return Digest(
-            targets=self.targets_in(thread),
+            targets=self.targets_in(session, thread),
             messages=(New(Role.SYSTEM, (Text(self.summary),)),),
             condition=self._condition(self.tags),
         )
@@ -204,7 +209,7 @@ class ReviseArguments(RangeArguments):
 
     def edit(self, session: Session, thread: Thread) -> Revise:
         return Revise(
-            targets=self.targets_in(thread),
+            targets=self.targets_in(session, thread),
             messages=made_messages(self.replacements, "replacements"),
             condition=self._condition(self.tags),
         )
@@ -223,7 +228,7 @@ class RewordArguments(RangeArguments):
 
     def edit(self, session: Session, thread: Thread) -> Revise:
         """The revise, of one message."""
-        targets = self.targets_in(thread)
+        targets = self.targets_in(session, thread)
         role: str = self.role or "user"
         parts: tuple[Part, ...] = (Text(self.text),)
         if len(targets) == 1 and thread.holds(targets[0]):
@@ -244,7 +249,8 @@ class SnipArguments(RangeArguments):
 
     def edit(self, session: Session, thread: Thread) -> Snip:
         return Snip(
-            targets=self.targets_in(thread), condition=self._condition(self.tags)
+            targets=self.targets_in(session, thread),
+            condition=self._condition(self.tags),
         )
 
 

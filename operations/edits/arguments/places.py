@@ -10,11 +10,11 @@ from operations.domain.log.operation import Insert, Resequence
 from operations.domain.thread.moving import relocation
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import made_place, original_index, original_key
-from operations.messages.names import name_of
+from operations.messages.names import keys_named, name_of
 from threads.models import Session
 from threads.sessions.presentation import MessageData
 
-from .edit import EditArguments, Index, Key, TagName, made_messages
+from .edit import EditArguments, Index, Key, KeyOrId, TagName, made_messages
 
 
 class InsertArguments(EditArguments):
@@ -22,7 +22,7 @@ class InsertArguments(EditArguments):
 
     type: Literal["insert"] = "insert"
     after_idx: int | None = Field(None, ge=-1, description="-1 inserts at the top.")
-    after: Key | int | None = None
+    after: KeyOrId | int | None = None
     messages: list[MessageData] = Field(min_length=1)
     tags: list[TagName] | None = None
 
@@ -37,14 +37,15 @@ class InsertArguments(EditArguments):
     def edit(self, session: Session, thread: Thread) -> Insert:
         """The insert, anchored to a key or the top."""
         return Insert(
-            after=self._anchor(thread),
+            after=self._anchor(session, thread),
             messages=made_messages(self.messages, "messages"),
             condition=self._condition(self.tags),
         )
 
-    def _anchor(self, thread: Thread) -> str | None:
+    def _anchor(self, session: Session, thread: Thread) -> str | None:
         if isinstance(self.after, str):
-            return self.after
+            (anchor,) = keys_named(session, [self.after])
+            return anchor
         index = self.after_idx if self.after_idx is not None else -1
         if not -1 <= index < thread.message_count:
             raise Invalid(
@@ -59,7 +60,7 @@ class ResequenceArguments(EditArguments):
 
     type: Literal["resequence"] = "resequence"
     new_order: list[Index] | None = Field(None, min_length=2)
-    order: list[Key] | None = Field(None, min_length=1)
+    order: list[KeyOrId] | None = Field(None, min_length=1)
     tags: list[TagName] | None = None
 
     @model_validator(mode="after")
@@ -71,7 +72,7 @@ class ResequenceArguments(EditArguments):
     def edit(self, session: Session, thread: Thread) -> Resequence:
         """The resequence."""
         if self.order is not None:
-            order = tuple(self.order)
+            order = keys_named(session, self.order)
         else:
             order = tuple(self._listed(thread, self.new_order or ()))
         return Resequence(order=order, condition=self._condition(self.tags))

@@ -137,6 +137,20 @@ def test_operations_that_do_not_overlap_come_to_what_its_algorithm_comes_to(
     assert read(agent, session_id) == expected
 
 
+def test_messages_are_named_by_the_short_ids_that_answers_give(call: Tools) -> None:
+    listed = call("get_message_range", start=0, end=9)["messages"]
+    ids = [message["short_id"] for message in listed]
+    call("snip_messages", targets=[ids[3], "m4"])
+    call("insert_messages", after=ids[7], messages=[{"role": "user", "content": "Hi"}])
+    call("resequence_messages", order=[ids[2], ids[1]])
+    operations = call("list_operations")["operations"]
+    told = [(one["first"], one["last"], one["count"]) for one in operations]
+    assert told == [("m3", "m4", 2), ("m7", "m7", 1), ("m1", "m2", 2)]
+    refused = call.refused("snip_messages", targets=["m1", "msg-00000000"])
+    assert refused["at"] == ["targets", 1]
+    assert refused["detail"] == "There is no message msg-00000000."
+
+
 def test_list_operations_says_what_each_covers_and_begins_what_it_shows(
     call: Tools,
 ) -> None:
