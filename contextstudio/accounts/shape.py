@@ -18,17 +18,31 @@ class RequestBody(BaseModel):
 
 
 def wrong_shape(
-    faults: Sequence[Any], *, place: Callable[[Place], Place] = lambda place: place
+    faults: Sequence[Any],
+    *,
+    place: Callable[[Place], Place] = lambda place: place,
+    fields: Sequence[str] = (),
 ) -> Invalid:
-    """The refusal of what `ValidationError.errors()` lists: every fault with its place."""
+    """The refusal of what `ValidationError.errors()` lists: every fault with its place.
+
+    Who sent a field that there is none of is told `fields`, those that there are.
+    """
     refusals = []
     for fault in faults:
         words, code = sentence(fault["msg"]), fault["type"]
+        if code == "extra_forbidden":
+            known = fields if len(fault["loc"]) == 1 else ()
+            words = _unknown(str(fault["loc"][-1]), known)
         # A union that found no kind lacks the member that names it.
         at = (*fault["loc"], "type") if code in _OF_NO_KIND else tuple(fault["loc"])
         refusals.append(Invalid(words, at=place(at), code=code))
     first = refusals[0]
     return Invalid(first.message, at=first.at, errors=refusals)
+
+
+def _unknown(name: str, fields: Sequence[str]) -> str:
+    known = f"; the fields are {', '.join(fields)}" if fields else ""
+    return f"There is no field {name[:64]}{known}."
 
 
 def sentence(words: str) -> str:

@@ -169,7 +169,17 @@ def read_call(name: str, arguments: Any) -> Tool:
     try:
         return tool.model_validate(arguments)
     except ValidationError as error:
-        raise wrong_shape(error.errors()) from error
+        raise wrong_shape(error.errors(), fields=_own_fields(tool)) from error
+
+
+def _own_fields(tool: type[Tool]) -> list[str]:
+    """What a tool takes beside what all take; the kind of an edit is said by its name."""
+    fields = tool.model_json_schema()["properties"]
+    return [
+        name
+        for name, field in fields.items()
+        if name not in Tool.model_fields and "const" not in field
+    ]
 
 
 def call_once(caller: Caller, call: Tool) -> RecordedResponse:

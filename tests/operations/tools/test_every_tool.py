@@ -1,6 +1,7 @@
 """Every tool through every door: what it answers, and how it says no."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from operations.edits.services import record_edit
 from operations.log import transaction
 from operations.tools import TOOLS, call_once, read_call, tool
 from operations.tools.definitions.log import OperationTool
-from operations.tools.tool import SessionTool
+from operations.tools.tool import SessionTool, Tool
 from tests.operations.support.sessions import session_of
 from tests.people import key_of
 from threads.domain.message import Message, Role
@@ -83,6 +84,9 @@ def test_what_is_refused_is_refused_alike_at_every_door(
     for place, door in doors.items():
         refused = door(name, **good, colour="red")
         assert (refused.status, refused.body["at"]) == (422, ["colour"]), place
+        told = refused.body["detail"]
+        assert told.startswith("There is no field colour; the fields are "), place
+        assert set(case.arguments) <= {*re.findall(r"\w+", told), *Tool.model_fields}
         if not good or case.on == "memo":  # no log that could have grown is named
             continue
         stale = door(name, **good, expected_head=99)
