@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.accounts.domain.errors import DomainError, Invalid
 from operations.domain.log.operation import Digest, Edit, Snip, messages_of
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
@@ -29,6 +29,14 @@ from threads.models import Session
 from threads.store.selectors import get_session
 
 Hashes = Annotated[list[str], Field(min_length=1, max_length=2)]
+
+
+_FORMS: dict[str, tuple[int | None, str]] = {
+    "discard": (1, '["m12"]'),
+    "distill": (2, '["m12", "What it came to"]'),
+    "replace": (None, '{"start": "…", "end": "…", "replacement": "…"}'),
+}
+"""What a target of each action is: how many words, or an object, and one as an example."""
 
 
 class PruneContext(SessionTool):
@@ -136,17 +144,24 @@ class PruneContext(SessionTool):
     propose: bool = Field(False, description="Record it as a proposal, to be reviewed.")
     title: str = Field("", max_length=300, description="What it is for.")
 
+    @field_validator("targets", mode="before")
+    @classmethod
+    def _lists_hashes(cls, targets: Any) -> Any:
+        """A hash alone is a target of `discard`, whether in a list of its own or not."""
+        if not isinstance(targets, list):
+            return targets
+        return [[one] if isinstance(one, str) else one for one in targets]
+
     @model_validator(mode="after")
     def _has_targets_of_its_action(self) -> "PruneContext":
-        wanted = {"discard": 1, "distill": 2}.get(self.action)
+        size, form = _FORMS[self.action]
         for place, target in enumerate(self.targets):
-            size = len(target) if isinstance(target, list) else None
-            if size != wanted:
-                raise ValueError(
-                    f"target {place} does not fit the action {self.action}"
-                )
-            if isinstance(target, list) and not all(word.strip() for word in target):
-                raise ValueError(f"target {place} is empty")
+            words = target if isinstance(target, list) else None
+            if size != (None if words is None else len(words)):
+                sentence = f"The action {self.action} takes targets such as {form}."
+                raise Invalid(sentence, at=["targets", place])
+            if words is not None and not all(word.strip() for word in words):
+                raise Invalid("It must not be empty.", at=["targets", place])
         return self
 
     def call(self, caller: Caller) -> dict[str, Any]:

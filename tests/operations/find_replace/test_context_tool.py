@@ -125,3 +125,24 @@ def test_who_may_only_propose_proposes(
     path = f"/api/operations/{answer['operations'][0]['operation_id']}"
     post(agent, f"{path}/accept")
     assert reads(agent, session_id)[2] == "It said: …."
+
+
+def test_a_hash_alone_is_discarded_and_a_wrong_target_is_told_what_fits(
+    call: Tools,
+) -> None:
+    answer = call("context", action="discard", targets=["m1", ["m2"]])
+    assert [one["resolved"]["keys"] for one in answer["operations"]] == [["m1"], ["m2"]]
+    for action, wrong, fitting in (
+        ("discard", ["m3", "Short"], '["m12"]'),
+        ("distill", "m3", '["m12", "What it came to"]'),
+        ("replace", "m3", '"replacement": "…"'),
+    ):
+        refused = call.refused("context", action=action, targets=[wrong])
+        assert fitting in refused["detail"]
+        assert refused["at"] == ["targets", 0]
+    refused = call.refused("context", action="distill", targets=[["m3", " "]])
+    assert (refused["detail"], refused["at"]) == (
+        "It must not be empty.",
+        ["targets", 0],
+    )
+    assert call.refused("context", action="discard", targets="m3")["at"] == ["targets"]
