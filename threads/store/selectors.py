@@ -119,7 +119,7 @@ def require_in(caller: Caller, right: Right, session: Session) -> None:
     require(caller, right, session.project_id)
     raise Forbidden(
         "This key keeps sessions that it made itself, and this is another's: in it the key may "
-        f"propose. To change it needs the scope {Right.EDIT}.",
+        f"propose. Changing it needs the scope {Right.EDIT}.",
         facts={"right": Right.EDIT.value},
     )
 
