@@ -95,7 +95,7 @@ def look_up(
         location = read_lines(lines)
         if location is None:
             raise Invalid("Lines are given as 10-50, from 1.", at=["lines"])
-        content = excerpt.lines_of(content, location) or ""
+        content = _lines_of(content, location)
     if search:
         content = "\n".join(excerpt.matching(content, search))
     count = tokens.counter(found.session.encoding)
@@ -118,6 +118,16 @@ def look_up(
     if entry is not None and counts:
         count_access(entry)
     return Recalled(session, found.key, answer)
+
+
+def _lines_of(text: str, location: Location) -> str:
+    """The lines of a text that are wanted. Raises Invalid where it ends before them."""
+    wanted = excerpt.lines_of(text, location)
+    if wanted is None:
+        count = len(text.splitlines())
+        sentence = f"There is no line {location.first:,}: the text has {count:,}."
+        raise Invalid(sentence, at=["lines"])
+    return wanted
 
 
 def _told(

@@ -80,7 +80,10 @@ def test_lines_then_search_then_tokens(tools: Tools) -> None:
     assert cut["truncated"]
     assert cut["token_count"] <= 20
     assert LINES.startswith(cut["content"])
-    assert tools("recall", ref_id="m2", lines="900-950")["content"] == ""
+    behind = tools.refused("recall", ref_id="m2", lines="900-950")
+    count = len(LINES.splitlines())
+    assert behind["detail"] == f"There is no line 900: the text has {count}."
+    assert behind["at"] == ["lines"]
     assert tools.refused("recall", ref_id="m2", lines="x")["at"] == ["lines"]
 
 
