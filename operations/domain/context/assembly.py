@@ -238,7 +238,10 @@ def _stepped(
         history, step = select(history, plan.preference, holds)
         steps.append(step)
     if policy.window:
-        history, step, top = keep_window(history, policy.window, plan.last.top)
+        # What a slice names is sent though it has left the window: that is what it is for.
+        named = plan.preference is not None and plan.preference.names_messages
+        size = 0 if named else policy.window
+        history, step, top = keep_window(history, size, plan.last.top)
         last = last._replace(top=top)
         steps.append(step)
     if policy.isolation:

@@ -42,6 +42,11 @@ class Preference:
         is_unlimited = self.start is None and self.max_context_messages is None
         return is_unlimited and self.include_search_results
 
+    @property
+    def names_messages(self) -> bool:
+        """Whether it says which messages are wanted, and not only how many at most."""
+        return self.start is not None or self.has_matches_alone
+
     def __post_init__(self) -> None:
         """Raise Invalid where it names no range, or less than one message."""
         if (self.start is None) != (self.end is None):

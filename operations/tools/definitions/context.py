@@ -106,7 +106,8 @@ class RequestContextSlice(SessionTool):
     Use it when you need to see an earlier part in full once more. The range is half-open:
     {"start_message_index": 30, "end_message_index": 40} sends the messages 30 to 39.
     `include_search_results` adds what your last search_session_history found. Of all these
-    only the newest `max_context_messages` are kept, which you can give without a range. The
+    only the newest `max_context_messages` are kept, which you can give without a range. What a
+    range or a search names is sent even if it has left the window (see set_context_window). The
     system message, the last user message and everything after it are always sent, and calls
     go with their results. The slice applies to the next request that you send through apply
     with this key; a later slice replaces an earlier one.

@@ -97,6 +97,20 @@ def test_a_slice_holds_the_newest_and_what_the_search_found(tools: Tools) -> Non
     assert refused["at"] == ["start_message_index"]
 
 
+def test_a_slice_holds_what_has_left_the_window(tools: Tools) -> None:
+    turn = ["message 44", "message 45"]
+    tools("set_context_window", n=1)
+    assert sent(tools) == turn
+    tools("request_context_slice", start_message_index=30, end_message_index=32)
+    assert sent(tools) == ["message 30", "message 31", *turn]
+    tools("search_session_history", query="database")
+    tools("request_context_slice", include_search_results=True)
+    assert applied(tools) == [*SAYING.values(), *turn]
+    assert sent(tools) == turn  # the window is the next request's again
+    tools("request_context_slice", max_context_messages=9)
+    assert sent(tools) == turn  # a limit alone names nothing
+
+
 def test_summarize_our_discussion_so_far(tools: Tools) -> None:
     made = tools("summarize_message_range", start_idx=0, end_idx=COUNT)
     assert made["summary"].startswith("Messages 0 to 45")

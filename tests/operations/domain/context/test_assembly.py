@@ -99,7 +99,11 @@ def test_steps_follow_one_another_in_their_order() -> None:
     assert [one.name for one in found.steps] == [
         *("replay", "slice", "window", "isolation", "truncation", "markers", "layers"),
     ]
-    assert sent_keys(found) == list(keys(5, 8))
+    assert sent_keys(found) == list(keys(1, 8))  # a slice that names them keeps them
+    newest = assembled(
+        thread_of(4), policy, preference=Preference(max_context_messages=6)
+    )
+    assert sent_keys(newest) == list(keys(5, 8))
 
 
 def test_layers_are_added_last_and_break_the_signatures() -> None:
