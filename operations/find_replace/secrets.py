@@ -20,6 +20,7 @@ from django.db.transaction import atomic
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs import JobContext, enqueue
+from operations.domain.log import mask
 from operations.domain.log.log import IMPORTER
 from operations.domain.log.operation import Redact
 from operations.domain.tree.key import Key
@@ -47,10 +48,7 @@ AT_ONCE = 1 << 20
 MESSAGES_AT_ONCE = 200
 TITLE_WITHIN = 50
 """Messages of whose words a title may have been made."""
-LEAST_CUT = 6
-"""Characters of a credential that are masked where a title breaks off in it."""
 _BETWEEN = b"\n\n"
-_CUT = "…"
 
 
 class Secret(NamedTuple):
@@ -221,7 +219,7 @@ def _note(session: Session, through: int) -> None:
 def mask_title(session: Session) -> None:
     """Mask the credentials in a session's title, also one that the title's end cuts off.
 
-    No redaction reaches a title, and whoever sees the list reads it: so it is masked at once.
+    Whoever sees the list reads it, and no proposal waits there: so it is masked at once.
     The words that it was made of stay in their message, to be redacted or not.
     """
     opening = list(_originals(session, 0, TITLE_WITHIN))
@@ -232,27 +230,12 @@ def mask_title(session: Session) -> None:
         for secret in find_secrets(opening)
         for span in secret.spans
     }
-    title = _without(session.title, values)
+    title = mask.mask_title(session.title, dict.fromkeys(values, MASK))
     if title != session.title:
         session.title = title
         session.save(update_fields=["title"])
         forget_overview(session)
         events.announce(session)
-
-
-def _without(title: str, values: Iterable[str]) -> str:
-    """A title in which these texts are masked, and the beginning of one before its ellipsis."""
-    for value in sorted(values, key=len, reverse=True):
-        line = " ".join(value.split())
-        if not line:
-            continue
-        title = title.replace(line, MASK)
-        kept = title.removesuffix(_CUT)
-        sizes = range(min(len(line), len(kept)), LEAST_CUT - 1, -1)
-        size = next((size for size in sizes if kept.endswith(line[:size])), 0)
-        if size and kept != title:
-            title = kept[:-size] + MASK + _CUT
-    return title
 
 
 def _originals(

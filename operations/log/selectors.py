@@ -13,13 +13,16 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log.log import Entry, Log, fold
+from operations.domain.log.mask import Masks
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, original_number
 from operations.domain.tree.leaf import Leaf
 from operations.domain.tree.status import Status
 from operations.models import LogEntry
+from threads.domain.part import Part
 from threads.models import Session
-from threads.store.selectors import get_session, load_skeleton
+from threads.store.selectors import get_session, load_recorded_at, load_skeleton
 
 from .cache import Cache, version_of
 from .codec import decode
@@ -100,6 +103,17 @@ def load_history(session: Session) -> History:
     if known.log.head > session.head:
         return history_at(known, session.head)
     return known
+
+
+def masked_texts(session: Session, masks: Masks) -> dict[str, str]:
+    """What is masked in a session, and what is read in its place."""
+    recorded = load_recorded_at(session, masks.indexes) if masks else {}
+
+    def read(key: Key) -> tuple[Part, ...]:
+        found = recorded.get(original_number(key) - 1)
+        return found.parts if found else ()
+
+    return masks.texts(read)
 
 
 def extended(history: History, rows: Iterable[LogEntry]) -> History:

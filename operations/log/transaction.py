@@ -11,6 +11,7 @@ from django.utils import timezone
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Unavailable
 from contextstudio.accounts.domain.rights import Right
+from operations.domain.log.mask import mask_title
 from operations.domain.log.operation import Edit, Operation, messages_of
 from operations.domain.thread.check import EditWarning
 from operations.domain.thread.difference import StatusChange, status_changes
@@ -34,6 +35,7 @@ from .selectors import (
     load_history,
     load_leaves,
     load_thread,
+    masked_texts,
     overview,
 )
 
@@ -57,6 +59,8 @@ class LogTransaction:
     warnings: list[EditWarning] = field(default_factory=list)
     _rows: list[LogEntry] = field(default_factory=list)
     """Entries that were added and are not yet inserted."""
+    _masks_otherwise: bool = False
+    """Whether something else is masked than before."""
 
     def add(
         self,
@@ -94,7 +98,9 @@ class LogTransaction:
         self._rows += rows
         self.session.head += len(rows)
         self.numbers.extend(row.number for row in rows)
+        masks = self.history.log.masks
         self.history = extended(self.history, rows)
+        self._masks_otherwise |= self.history.log.masks is not masks
         self.thread = replay(
             load_leaves(self.session),
             self.history.log,
@@ -109,7 +115,12 @@ class LogTransaction:
             self._rows = []
             self.session.updated_at = timezone.now()
             self.session.overview = overview(self.thread)
-            self.session.save(update_fields=["head", "updated_at", "overview"])
+            changed = ["head", "updated_at", "overview"]
+            if self._masks_otherwise:  # the title may be made of what is masked now
+                texts = masked_texts(self.session, self.history.log.masks)
+                self.session.title = mask_title(self.session.title, texts)
+                changed.append("title")
+            self.session.save(update_fields=changed)
             keep_thread(self.session, self.thread, self.history)
             events.announce(self.session)
         return self

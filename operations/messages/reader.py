@@ -19,9 +19,9 @@ from operations.domain.tree.key import (
     Key,
     original_index,
     original_key,
-    original_number,
 )
 from operations.domain.tree.span import read_changed
+from operations.log import selectors
 from operations.log.cache import Cache
 from operations.log.selectors import load_history
 from operations.models import LogEntry
@@ -183,16 +183,9 @@ def mask_text(session: Session, text: str) -> str:
 
 def masked_texts(session: Session) -> dict[str, str]:
     """What redactions that are on mask in the session, and what is read in its place."""
-    masks = load_history(session).log.masks if session.head else None
-    if not masks:
+    if not session.head:
         return {}
-    recorded = load_recorded_at(session, masks.indexes)
-
-    def read(key: str) -> tuple[Part, ...]:
-        found = recorded.get(original_number(key) - 1)
-        return found.parts if found else ()
-
-    return masks.texts(read)
+    return selectors.masked_texts(session, load_history(session).log.masks)
 
 
 def mask_originals(session: Session, readings: Readings) -> Readings:

@@ -26,6 +26,9 @@ from .operation import Edit, Redact, messages_of
 
 Wordings = Callable[[int], Iterable[Edit]]
 """Gives all the words that an operation ever had."""
+LEAST_CUT = 6
+"""Characters of a masked text that are masked where a title breaks off in it."""
+_CUT = "…"
 
 
 class Masks:
@@ -137,6 +140,21 @@ def mask_words(words: str, texts: Mapping[str, str]) -> str:
     longest = sorted(texts, key=len, reverse=True)
     found = re.compile("|".join(map(re.escape, longest)))
     return found.sub(lambda match: texts[match[0]], words)
+
+
+def mask_title(title: str, texts: Mapping[str, str]) -> str:
+    """A title with masked texts replaced, and the beginning of one before its ellipsis."""
+    for text in sorted(texts, key=len, reverse=True):
+        line = " ".join(text.split())
+        if not line:
+            continue
+        title = title.replace(line, texts[text])
+        kept = title.removesuffix(_CUT)
+        sizes = range(min(len(line), len(kept)), LEAST_CUT - 1, -1)
+        size = next((size for size in sizes if kept.endswith(line[:size])), 0)
+        if size and kept != title:
+            title = kept[:-size] + texts[text] + _CUT
+    return title
 
 
 def _change(number: int, span: Span, part: int, start: int) -> SpanChange:

@@ -129,6 +129,35 @@ def test_a_redaction_that_is_off_or_taken_back_masks_nothing(
     assert "messages" in telling(doors(agent, session_id))
 
 
+def test_a_title_that_was_made_of_what_is_redacted_is_masked_and_stays_so(
+    agent: Client, caller: Caller
+) -> None:
+    """No door can read what a title said before: it is no entry of the log."""
+    session_id = make_session(agent, [{"role": "user", "content": WORDS}])
+    path = f"/api/sessions/{session_id}"
+    assert get(agent, path)["title"] == WORDS
+    operation = redact(caller, session_id, span("m0"))
+    assert get(agent, path)["title"] == MASKED
+    pages = f"/sessions/{session_id}/", "/sessions/", "/sessions/?q=password"
+    assert not any(SECRET in agent.get(page).content.decode() for page in pages)
+    post(agent, f"/api/operations/{operation}/revert")
+    assert get(agent, path)["title"] == MASKED
+
+
+def test_a_title_is_masked_once_a_proposed_redaction_is_accepted(
+    agent: Client, caller: Caller
+) -> None:
+    session_id = make_session(agent, [{"role": "user", "content": WORDS}])
+    path = f"/api/sessions/{session_id}"
+    transaction = services.record_edit(
+        caller, UUID(session_id), Redact(spans=(span("m0"),)), propose=True
+    )
+    assert get(agent, path)["title"] == WORDS
+    operation = transaction.history.rows[transaction.numbers[0]].id
+    post(agent, f"/api/operations/{operation}/accept")
+    assert get(agent, path)["title"] == MASKED
+
+
 def test_other_tags_do_not_lift_a_mask(
     agent: Client, caller: Caller, session_id: str
 ) -> None:

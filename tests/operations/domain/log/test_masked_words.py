@@ -1,6 +1,8 @@
 """Redactions mask words outside of the thread too: scratchpad, state and layers."""
 
-from operations.domain.log.mask import mask_words
+import pytest
+
+from operations.domain.log.mask import mask_title, mask_words
 from operations.domain.log.operation import Redact
 from tests.operations.support.builders import insert, log, span
 from threads.domain.part import Text
@@ -29,3 +31,18 @@ def test_the_longest_text_is_masked_first() -> None:
     texts = {"ab": "1", "abc": "2"}
     assert mask_words("abcab", texts) == "21"
     assert mask_words("abcab", {}) == "abcab"
+
+
+@pytest.mark.parametrize(
+    ("title", "masked"),
+    [
+        ("Use hunter2-and-more here", "Use *** here"),
+        ("Two lines of it stay one", "[redacted] stay one"),
+        ("Log in with hunter2-a…", "Log in with ***…"),
+        ("Log in with hunt…", "Log in with hunt…"),
+        ("Nothing to hide", "Nothing to hide"),
+    ],
+)
+def test_a_title_is_masked_also_where_it_breaks_off(title: str, masked: str) -> None:
+    texts = {"hunter2-and-more": "***", "Two\nlines of it": "[redacted]", " \n": "?"}
+    assert mask_title(title, texts) == masked
