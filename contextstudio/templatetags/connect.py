@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from contextstudio.accounts.domain.connecting import connections
+from contextstudio.accounts.domain.connecting import MCP, connections
 from contextstudio.accounts.domain.rights import Right, with_implied
 from contextstudio.accounts.keys.services import NewKey
 
@@ -15,7 +15,11 @@ register = template.Library()
 def connect_agent(context: template.RequestContext, key: NewKey) -> dict[str, Any]:
     """The settings of every client with this key, by the address that the page was asked at."""
     url = context.request.build_absolute_uri("/")
+    found = connections(url, key.text)
+    keeps = Right.OWN_SESSION in with_implied(map(Right, key.row.scopes))
     return {
-        "connections": connections(url, key.text),
-        "keeps_sessions": Right.OWN_SESSION in with_implied(map(Right, key.row.scopes)),
+        "connections": found,
+        "key": key.row,
+        "keeps_sessions": keeps,
+        "open": found[0].client if keeps else MCP,
     }

@@ -57,6 +57,8 @@ class _Settings(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         initial=[Right.READ.value, Right.PROPOSE.value],
         label="Permissions",
+        help_text="An agent that is connected through the proxy needs to keep sessions of its "
+        "own. For MCP, reading and proposing are enough.",
     )
     expires_at = _Moment(label="Expires (UTC)")
     requests_per_minute = forms.IntegerField(

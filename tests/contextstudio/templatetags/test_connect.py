@@ -1,5 +1,7 @@
 """The section “Connect an agent” on the page of keys."""
 
+import re
+
 from django.test import Client
 
 from contextstudio.accounts.domain.connecting import connections
@@ -24,9 +26,19 @@ def test_a_new_key_is_shown_in_the_settings_of_every_client(
             assert html.count(f'data-copy="{name}"') == 1
     assert f"ANTHROPIC_AUTH_TOKEN={text}" in html
     assert "ANTHROPIC_BASE_URL=http://127.0.0.1\n" in html
-    assert "can’t make sessions" in html
+    key = page.context["new_key"].row
+    assert f'href="/settings/keys/{key.pk}/">let it keep sessions of its own' in html
+    assert 'href="/settings/projects/demo/upstreams"' in html
+    assert _opened(html) == "MCP"
     page = client.post("/settings/keys/", fields | {"scopes": ["own_session"]})
-    assert "can’t make sessions" not in page.content.decode()
+    html = page.content.decode()
+    assert "can’t make sessions" not in html
+    assert _opened(html) == "Claude Code"
+
+
+def _opened(html: str) -> str:
+    """The client whose settings are open."""
+    return re.split(r"<summary>|</summary>", html.partition(" open>")[2])[1]
 
 
 def test_without_a_new_key_there_are_no_settings_to_show(
