@@ -103,6 +103,15 @@ def test_the_files_of_an_import_are_searched_and_filtered(browser: Client) -> No
     assert "No matching files" in browser.get(address, {"q": "zzz"}).content.decode()
 
 
+def test_a_report_first_says_what_became_of_the_files(browser: Client) -> None:
+    answer = send(browser, file=[file(), file("just words", "notes.txt")])
+    page = browser.get(answer["HX-Redirect"]).content.decode()
+    outcomes = page.partition("What became of the files")[2].partition("</ul>")[0]
+    assert 'href="?outcome=other#files">Not a transcript</a> 1' in outcomes
+    assert 'href="?outcome=created#files">New session</a> 1' in outcomes
+    assert page.index("What became of the files") < page.index("What was found")
+
+
 def test_the_list_of_imports_leads_to_each_report(
     browser: Client, client: Client
 ) -> None:
