@@ -68,6 +68,23 @@ def test_what_the_browser_does_not_let_be_copied_is_shown(
     expect(shown).to_contain_text(f"/sessions/{session}/#n-m3")
 
 
+@pytest.mark.parametrize(
+    ("opener", "menu_id"), [("Export and views", "#export"), ("Session", "#beside")]
+)
+def test_a_menu_of_the_top_bar_opens_below_its_button(
+    page: Page, open_thread: OpenThread, opener: str, menu_id: str
+) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    open_thread(3)
+    button = page.locator(".topbar").get_by_role("button", name=opener)
+    button.click()
+    opened, menu = button.bounding_box(), page.locator(menu_id).bounding_box()
+    assert opened is not None
+    assert menu is not None
+    assert menu["x"] + menu["width"] == pytest.approx(opened["x"] + opened["width"])
+    assert 0 <= menu["y"] - opened["y"] - opened["height"] <= 8
+
+
 PAGES = ["", "context", "policy", "notes", "memos", "events"]
 PLACES = ["/sessions/", "/sessions/deleted", "/imports/", "/settings/projects/"]
 
