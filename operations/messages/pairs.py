@@ -27,12 +27,12 @@ class Parted(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """`Parts 2 tool calls from their results`, or nothing."""
+        """`Separates 2 tool calls from their results`, or nothing."""
         if not self.pairs:
             return ""
         if self.pairs == 1:
-            return "Parts a tool call from its result"
-        return f"Parts {self.pairs:,} tool calls from their results"
+            return "Separates a tool call from its result"
+        return f"Separates {self.pairs:,} tool calls from their results"
 
 
 def parted(session: Session, thread: Thread, leaves: Iterable[Key]) -> Parted:

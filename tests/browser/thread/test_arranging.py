@@ -256,7 +256,7 @@ def test_what_parts_a_call_from_its_result_says_so_and_offers_the_other_half(
     row(page, "m2").focus()
     press(page, "x")
     line = page.locator("#selection-parted")
-    expect(line).to_contain_text("Parts a tool call from its result")
+    expect(line).to_contain_text("Separates a tool call from its result")
     line.get_by_role("button", name="Add the other half").click()
     expect(line).to_be_hidden()
     expect(page.locator("#selection-count")).to_have_text("2 messages")

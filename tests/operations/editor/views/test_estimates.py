@@ -78,7 +78,7 @@ def selection(page: Page, keys: str) -> dict[str, object]:
 
 def test_a_selection_says_that_it_parts_a_call_from_its_result(page: Page) -> None:
     assert selection(page, "m1") == {
-        "sentence": "Parts a tool call from its result",
+        "sentence": "Separates a tool call from its result",
         "keys": ["m2"],
     }
     assert selection(page, "m0 m2")["keys"] == ["m1"]
