@@ -197,6 +197,8 @@ def test_a_light_leads_to_what_the_model_sees_which_answers_at_once(
     page.locator("#checks-strip").get_by_role("link", name="Anthropic").click()
     expect(page.get_by_label("Provider", exact=True)).to_have_value("anthropic")
     expect(page.get_by_role("link", name="Session pages")).to_be_visible()
+    pages = page.get_by_role("navigation", name="Pages of the session")
+    expect(pages.get_by_role("link", name="Thread", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="Effective")).to_be_visible()
     light = page.locator("#checks-strip").get_by_role("link", name="Gemini")
     expect(light).to_be_visible()
