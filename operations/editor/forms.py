@@ -252,14 +252,16 @@ class TextForm(ArgumentsForm):
             ("redact", "Redact: masked everywhere, for everyone"),
         ],
     )
-    start = LongTextField(rows=2, max_length=LONGEST_PATTERN, label="Start of the text")
+    start = LongTextField(
+        rows=2, max_length=LONGEST_PATTERN, label="Text, or its start"
+    )
     end = LongTextField(
         rows=2,
         max_length=LONGEST_PATTERN,
         required=False,
         label="End of the text",
         help_text="Each match runs to the nearest end and includes both."
-        " Leave empty to match only the start.",
+        " Leave empty to match only the text above.",
     )
     regex = forms.BooleanField(required=False)
     replacement = LongTextField(rows=2, required=False, label="Replacement")

@@ -99,7 +99,7 @@ def test_what_a_form_is_sent_with_stays_in_sight_below_a_long_list(
     phone.goto(f"/sessions/{session}/")
     row(phone, "m1").focus()
     phone.keyboard.press("r")
-    phone.get_by_label("Start of the text").fill("says")
+    phone.get_by_label("Text, or its start").fill("says")
     phone.get_by_role("button", name="Show matches").click()
     expect(phone.locator(".hit")).not_to_have_count(0)
     expect(phone.get_by_role("button", name="Replace selected")).to_be_in_viewport(

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
 from contextstudio.templatetags.look import messages, tokens_saved
-from operations.domain.text.pattern import FLOOR
+from operations.domain.text.pattern import FLOOR, quoted
 from operations.domain.text.resolution import refusal
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_key
@@ -128,11 +128,26 @@ def _found(
         form.refuse(Invalid(error.message, at=["start"]))
         return _shown(request, session, form, status=422)
     if not found.matches:
-        form.refuse(refusal(found.faults))
+        form.refuse(refusal(found.faults), _nothing_found(form, found))
         return _shown(request, session, form, status=422)
     matches = _matches(load_thread(session), found)
     extra = {"matches": matches, "listed": _question(form)}
     return _shown(request, session, form, extra, status=status)
+
+
+def _nothing_found(form: TextForm, found: DryRun) -> str:
+    """What to say where the one pattern matches nothing; empty where something else is wrong."""
+    if any(fault.code != "not_found" for fault in found.faults):
+        return ""
+    alike = [
+        visible(quoted(words)) for fault in found.faults for words in fault.similar
+    ]
+    said = ["Nothing in the thread matches."]
+    if not form.cleaned_data["include_folded"]:
+        said.append("Folds weren’t searched.")
+    if alike:
+        said.append(f"Similar: {', '.join(alike)}.")
+    return " ".join(said)
 
 
 def _shown(

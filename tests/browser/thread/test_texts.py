@@ -32,7 +32,7 @@ def test_matches_are_chosen_recorded_as_a_bundle_and_taken_back(
 ) -> None:
     row(page, "m1").focus()
     press(page, "r")
-    page.get_by_role("textbox", name="Start of the text").fill("START_LOG")
+    page.get_by_role("textbox", name="Text, or its start").fill("START_LOG")
     page.get_by_role("textbox", name="End of the text").fill("END_LOG")
     page.get_by_role("textbox", name="Replacement").fill("[log]")
     press(page, "Control+Enter")
@@ -60,7 +60,7 @@ def test_picked_words_are_redacted_and_a_suggestion_is_taken(
     row(page, "m4").get_by_text("key=hunter2").dblclick(position={"x": 12, "y": 8})
     press(page, "r")
     expect(page.get_by_role("combobox", name="Action")).to_have_value("redact")
-    expect(page.get_by_role("textbox", name="Start of the text")).not_to_have_value("")
+    expect(page.get_by_role("textbox", name="Text, or its start")).not_to_have_value("")
     assert found_in(page, within="#dialog") == []
     press(page, "Control+Enter")
     expect(page.locator("#matches-title")).to_contain_text("1 match in 1 message")

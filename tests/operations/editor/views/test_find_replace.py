@@ -122,7 +122,10 @@ def test_what_others_change_already_is_shown_and_not_offered(page: Page) -> None
 def test_what_is_not_there_is_said_at_its_field(page: Page) -> None:
     answer = look(page, start="STRAT_LOG")
     assert answer.status_code == 422
-    assert "is not found" in words(answer)
+    assert "Nothing in the thread matches. Folds weren’t searched." in words(answer)
+    assert "Similar: “START_LOG" in words(answer)
+    answer = look(page, start="STRAT_LOG", include_folded="on")
+    assert "Folds weren’t searched." not in words(answer)
 
 
 def test_a_suggestion_fills_the_dialog_in(page: Page) -> None:
@@ -242,7 +245,7 @@ def test_matches_that_are_gone_by_now_are_refused(page: Page) -> None:
         ("(" * 600 + ")" * 600, "An expression has at most 1,000 characters"),
         ("(" * 450 + ")" * 450, "This is no regular expression"),
         ("(?a)(?u)Hello", "flags are mutually incompatible"),
-        ("nowhere.+", "matches nothing that is shown"),
+        ("nowhere.+", "Nothing in the thread matches."),
     ],
 )
 def test_an_expression_that_is_none_is_said_at_its_field(
