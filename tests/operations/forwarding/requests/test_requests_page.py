@@ -59,9 +59,9 @@ def test_the_page_says_the_same(agent: Client, session_id: str) -> None:
     for words in ("No longer sends 2 messages.", "1 suspended", "7", "2 not sent"):
         assert words in text
     empty = make_session(agent, 1)
-    assert (
-        "No requests yet" in agent.get(f"/sessions/{empty}/requests").content.decode()
-    )
+    text = agent.get(f"/sessions/{empty}/requests").content.decode()
+    assert "No requests yet" in text
+    assert '<a class="link" href="/settings/keys/">Create a key</a>' in text
 
 
 @pytest.mark.parametrize(
