@@ -42,6 +42,9 @@ def test_a_difference_shows_what_an_operation_changes(page: Page) -> None:
     page.edit("digest", targets="m1 m2 m3 m4", summary="Four in one.")
     page.edit("snip", targets="m8")
     original = content(page, against="original")
+    assert '<a class="link" href="#messages">Differences</a>' in original
+    assert '<span class="sent-side">Original</span>' in original
+    assert '<span class="sent-side">Sent</span>' in original
     assert "Four in one." in original
     assert "Words 1" in original
     assert "identical messages" in original
