@@ -13,7 +13,6 @@ from django.views.decorators.http import require_safe
 from contextstudio.accounts.authentication import caller_of
 from operations.context.model_catalog import Prices
 from operations.context.services import MOST_UNASKED
-from operations.domain.ledger.ledger import Bill
 from operations.domain.ledger.money import dollars
 from operations.domain.providers import PROVIDERS
 from operations.domain.thread.thread import Thread
@@ -163,7 +162,7 @@ def _parts(row: LedgerRow, prices: Prices) -> Iterator[str]:
     if bill.rewritten:
         yield f"rewrites {bill.rewritten:,} tokens once{_cost(bill.once, prices)}"
     if bill.saved or row.is_to_save:
-        yield _each_turn(bill, prices) + _frame(row)
+        yield _each_turn(row, prices)
     else:
         yield "adds nothing per turn"
     if bill.turns is None:
@@ -175,21 +174,24 @@ def _parts(row: LedgerRow, prices: Prices) -> Iterator[str]:
         yield "breaks even at once" if bill.turns == 0 else "breaks even after 1 turn"
 
 
-def _each_turn(bill: Bill, prices: Prices) -> str:
-    cost = _cost(abs(bill.per_turn), prices)
+def _each_turn(row: LedgerRow, prices: Prices) -> str:
+    bill, frame = row.bill, _frame(row)
+    cost = _cost(abs(bill.per_turn), prices, frame)
     if bill.saved > 0 > bill.per_turn:
         return f"saves {bill.saved:,} per turn, but is then too short to cache{cost}"
     if bill.saved:
         verb = "saves" if bill.saved > 0 else "adds"
         return f"{verb} {abs(bill.saved):,} per turn{cost}"
-    return "saves nothing"
+    return f"saves nothing ({frame})" if frame else "saves nothing"
 
 
 def _frame(row: LedgerRow) -> str:
     """Why a request saves less than the thread: what the provider's form puts round the words."""
     less = "less" if row.bill.saved > 0 else "more"
-    return f" ({row.frame:,} {less} than in the thread)" if row.frame > 0 else ""
+    return f"{row.frame:,} {less} than in the thread" if row.frame > 0 else ""
 
 
-def _cost(amount: Fraction, prices: Prices) -> str:
-    return f" ({dollars(amount)})" if prices.model else ""
+def _cost(amount: Fraction, prices: Prices, note: str = "") -> str:
+    """An amount, where prices are known, and a note, in one pair of brackets."""
+    said = "; ".join(filter(None, [dollars(amount) if prices.model else "", note]))
+    return f" ({said})" if said else ""

@@ -56,6 +56,22 @@ def test_a_line_says_what_is_rewritten_saved_and_when_it_pays() -> None:
     assert said(800, 700, 500) == "Saves 100 per turn ($0.00030), breaks even at once"
 
 
+def test_a_line_says_in_one_pair_of_brackets_what_a_turn_costs_and_why_it_is_less() -> (
+    None
+):
+    row = LedgerRow(
+        operation="o1",
+        bill=bill(50_000, 40_000, 40_000, TARIFF),
+        first="m1",
+        seals=(),
+        exact=True,
+        frame=29,
+    )
+    known, unknown = line_of(row, KNOWN).text, line_of(row, UNKNOWN).text
+    assert "10,000 per turn ($0.0030; 29 less than in the thread), breaks" in known
+    assert "10,000 per turn (29 less than in the thread), breaks" in unknown
+
+
 def test_what_is_not_there_to_save_has_its_cost_alone(page: Page) -> None:
     page.edit("insert", after="m0", role="user", text="Keep it short.")
     page.edit("resequence", moved="m8", number="3")
