@@ -15,8 +15,7 @@ from operations.domain.tree.key import entry_key
 from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Author, Op
-from operations.editor.rows.together import added_by
-from threads.rendering.hidden import visible
+from operations.editor.rows.together import added_by, bundle_name
 
 MOST_MEMBERS = 20
 """Operations of a bundle that are listed in it, until more are asked for."""
@@ -110,7 +109,7 @@ def _bundle(look: Look, name: str, numbers: Sequence[int], members: int) -> Bund
     thread, newest = look.thread, look.operations[entry_key(numbers[0])]
     return Bundle(
         id=name,
-        name=visible(newest.title) or "Bundle",
+        name=bundle_name(thread, newest.title, numbers),
         word=newest.word,
         status=newest.status,
         author=newest.author,

@@ -14,13 +14,12 @@ from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look, derived
 from operations.editor.rows.minimap import group_starts
 from operations.editor.rows.operation import FOLDS, OperationHeading
-from operations.editor.rows.together import PartOfBundle, part_of
+from operations.editor.rows.together import PartOfBundle, bundle_name, part_of
 from operations.messages.names import name_of
 from operations.messages.reader import MessageReader
 from threads.domain.message import Role
 from threads.rendering import summary
 from threads.rendering.fragments import Fragments
-from threads.rendering.hidden import visible
 
 MOST_GROUPS = 200
 MOST_OPERATIONS = 200
@@ -188,7 +187,8 @@ def _fold_of_bundle(thread: Thread, number: int) -> FoldNode | None:
 
 def _together(look: Look, first: OperationHeading, numbers: Sequence[int]) -> OutlineOp:
     """The entry of operations that share one; it leads to the first of them."""
-    name = visible(look.operations.history.rows[numbers[0]].title) or "Bundle"
+    title = look.operations.history.rows[numbers[0]].title
+    name = bundle_name(look.thread, title, numbers)
     return OutlineOp(first.word, name, f"{len(numbers):,} operations", first.key)
 
 

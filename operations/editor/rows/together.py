@@ -8,6 +8,7 @@ from operations.domain.ledger.saving import hidden_in, saved_in_thread
 from operations.domain.log.log import EditState
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number
+from operations.messages.names import word_for
 from threads.rendering.hidden import visible
 
 from .look import Look, derived
@@ -47,6 +48,14 @@ def added_by(thread: Thread, numbers: Iterable[int]) -> int:
     return -sum(saved_in_thread(thread, number) for number in shown)
 
 
+def bundle_name(thread: Thread, title: str, numbers: Iterable[int]) -> str:
+    """What operations that were recorded together are called: their title, or their one kind."""
+    if title:
+        return visible(title)
+    words = {word_for(thread.log.edits[number]) for number in numbers}
+    return words.pop().capitalize() if len(words) == 1 else "Bundle"
+
+
 def _parts(look: Look) -> dict[Key, PartOfBundle]:
     thread, log = look.thread, look.thread.log
     bundles: dict[str, list[int]] = defaultdict(list)
@@ -81,11 +90,12 @@ def _in_order(
     """The parts of a bundle that have notes: `keys`, in the order of the thread."""
     thread = look.thread
     title = look.operations.history.rows[numbers[0]].title
+    called = bundle_name(thread, title, numbers)
     delta = added_by(thread, numbers)
     return {
         key: PartOfBundle(
             id=name,
-            name=visible(title) or "Bundle",
+            name=called,
             place=place,
             count=len(numbers),
             delta=delta,

@@ -2,12 +2,12 @@
 
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from contextstudio.accounts.models import Project, User
-from operations.domain.log.operation import Snip
+from operations.domain.log.operation import Edit, Snip, Tag
 from operations.edits.services import record_bundle
 from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction
@@ -20,10 +20,15 @@ EDITS = [Snip(targets=(f"m{index}",)) for index in (0, 5, 10)]
 
 
 def together(
-    editor: User, session: Session, *, propose: bool = False
+    editor: User,
+    session: Session,
+    edits: Sequence[Edit] = EDITS,
+    *,
+    propose: bool = False,
+    title: str = "Spring cleaning",
 ) -> LogTransaction:
     made = record_bundle(
-        caller(editor), session.pk, EDITS, propose=propose, title="Spring cleaning"
+        caller(editor), session.pk, edits, propose=propose, title=title
     )
     session.refresh_from_db()
     return made
@@ -53,6 +58,16 @@ def test_a_bundle_is_one_row_with_what_its_operations_save(
     assert "Spring cleaning 3 operations" in said
     assert f"−{saved} On" in said
     assert said.index("Spring cleaning") < said.index("Tag o1")
+
+
+def test_a_bundle_without_a_title_is_called_by_its_one_kind(
+    page: Page, editor: User
+) -> None:
+    together(editor, page.session, title="")
+    assert "Snip 3 operations" in panel(page)
+    mixed = [Snip(targets=("m1",)), Tag(targets=("m2",), tags=("a",))]
+    together(editor, page.session, mixed, title="")
+    assert "Bundle 2 operations" in panel(page)
 
 
 @pytest.mark.parametrize("waits", [True, False])
