@@ -284,7 +284,7 @@ def test_the_jobs_the_providers_and_a_summary_in_its_dialog(
     visit(sized, small)
     row(sized, "m8").focus()
     press(sized, "d")
-    sized.get_by_role("button", name="Outline by rule").click()
+    sized.get_by_role("button", name="Outline without a model").click()
     expect(sized.get_by_label("What the model sees instead")).to_have_value(
         re.compile("Message 8, summed up by rule")
     )
