@@ -90,6 +90,17 @@ def test_a_large_file_is_a_job_whose_session_joins_the_list(
     expect(page).to_have_url(re.compile("/imports/"))
 
 
+def test_what_is_said_of_an_import_is_how_it_ended(page: Page) -> None:
+    row = '<li class="job job--{0}" id="job-1" data-job="1" data-status="{0}"></li>'
+    page.route("**/import", lambda route: route.fulfill(body=row.format("running")))
+    page.route("**/jobs/*", lambda route: route.fulfill(body=row.format("failed")))
+    page.goto("/sessions/")
+    page.get_by_role("button", name="paste text").click()
+    page.get_by_role("textbox", name="Transcript").fill("Long.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#said")).to_have_text("Import failed.")
+
+
 def test_j_and_k_walk_the_list_and_i_chooses_a_file(page: Page) -> None:
     # Playwright catches choosers only once somebody has listened for a while.
     page.on("filechooser", lambda chooser: None)

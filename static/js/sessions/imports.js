@@ -78,6 +78,7 @@ async function uploadText(event) {
 async function show(html, { started = false } = {}) {
   const list = document.getElementById("jobs");
   const jobs = fragment(html).querySelectorAll(".job");
+  const before = [...list.children].filter((row) => !running().includes(row)).map(({ id }) => id);
   const ran = running().length || started;
   const focus = document.activeElement?.closest("[data-job]")?.dataset.job;
   list.replaceChildren(...jobs);
@@ -85,7 +86,10 @@ async function show(html, { started = false } = {}) {
   if (focus) list.querySelector(`button[data-job="${focus}"]`)?.focus();
   const left = running().length;
   if (left) schedule();
-  if (ran && left < ran) await refresh();
+  if (!ran || left >= ran) return;
+  await refresh();
+  const states = [...list.children].filter(({ id }) => !before.includes(id)).map(({ dataset }) => dataset.status);
+  say(`Import ${["failed", "cancelled"].find((state) => states.includes(state)) ?? "finished"}.`);
 }
 
 /** The list as it is asked for at this address, without what was typed being lost. */
@@ -98,7 +102,6 @@ async function refresh() {
   const page = fragment(await (await fetch(location.href)).text());
   if (!document.querySelector(".list-search")) list.before(...page.querySelectorAll(".list-search"));
   list.replaceWith(page.querySelector("#listing"));
-  say("Import finished.");
 }
 
 /** Imports that this page has seen run, which it shows once they are done, too. */
