@@ -71,6 +71,17 @@ def test_a_reference_that_can_not_be_recalled_is_answered_in_words(
     expect(page.locator("#toasts")).to_contain_text("Can’t reach the server.")
 
 
+def test_a_reference_that_is_pressed_twice_is_recalled_once(
+    page: Page, pruned: str
+) -> None:
+    visit(page, pruned)
+    page.locator("a.recall").first.evaluate("(link) => { link.click(); link.click(); }")
+    page.wait_for_load_state("networkidle")
+    expect(page.locator(".recalled")).to_have_count(1)
+    page.locator("a.recall").first.click()
+    expect(page.locator(".recalled")).to_have_count(0)
+
+
 def test_an_entry_is_read_where_the_list_stands(sized: Page, pruned: str) -> None:
     sized.goto(f"/sessions/{pruned}/archive")
     first, second, *_ = sized.locator(".archive-entry").all()

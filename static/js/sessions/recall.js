@@ -8,13 +8,17 @@ const BLOCK = "p, pre, li, td, div";
 /** Show what a reference names below the block that it stands in, or take it away again. */
 async function unfold(link) {
   const block = link.closest(BLOCK) ?? link;
-  const open = block.nextElementSibling;
-  if (open?.classList.contains("recalled") && open.dataset.of === link.href) {
-    open.remove();
+  const below = () => {
+    const next = block.nextElementSibling;
+    return next?.matches(".recalled") && next.dataset.of === link.href ? next : null;
+  };
+  if (below()) {
+    below().remove();
     link.setAttribute("aria-expanded", "false");
     return;
   }
   const made = fragment(await text(link.href)).firstElementChild;
+  if (below()) return;  // asked for twice
   made.dataset.of = link.href;
   block.after(made);
   htmx.process(made);
