@@ -124,7 +124,11 @@ class _Files:
             elif match := _SESSION.search(name):
                 self.sessions[match[1]] = name
         self._infos: dict[str, dict[str, Any]] = {}
+        self._below: dict[str, list[str]] = {}
+        """Of each session those of its sub-agents."""
         self._calls: dict[str, dict[str, str]] = {}
+        for id_ in self.messages:
+            self._below.setdefault(self.parent_of(id_), []).append(id_)
 
     def info(self, id_: str) -> dict[str, Any]:
         """What is known of a session; its id alone where its file is not there."""
@@ -141,9 +145,8 @@ class _Files:
     def family(self, id_: str) -> Iterator[str]:
         """A session and those below it."""
         yield id_
-        for child in self.messages:
-            if self.parent_of(child) == id_:
-                yield from self.family(child)
+        for child in self._below.get(id_, ()):
+            yield from self.family(child)
 
     def names(self, id_: str) -> set[str]:
         """The names of a session's files."""
