@@ -41,6 +41,7 @@ LABEL = "a Cline conversation"
 HISTORY = "api_conversation_history.json"
 MESSAGES = ".messages.json"
 COMPACTED = ".compaction.json"
+_SIDECARS = ("history_item.json", "task_metadata.json", "ui_messages.json")
 _NOTES = {"modelInfo", "metrics", "condenseParent", "condenseId"}
 _NOTES |= {"truncationId", "isSummary"}
 
@@ -56,7 +57,8 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 def gather(folder: Folder) -> list[Gathered]:
     """Conversations with the files beside them: manifests, what was shown, notes of the task."""
     found = [_task(member, folder) for member in folder.named(HISTORY)]
-    found += [_session(member, folder) for member in folder.named(MESSAGES)]
+    compacted = folder.named(COMPACTED)
+    found += [_session(one, folder, compacted) for one in folder.named(MESSAGES)]
     return [one for one in found if one is not None]
 
 
@@ -65,17 +67,18 @@ def _task(member: Member, folder: Folder) -> Gathered | None:
     place = PurePosixPath(member.name)
     if place.name != HISTORY:
         return None
-    known = ("ui_messages.json", "task_metadata.json", "history_item.json")
-    beside = folder.beside(member.name)
-    sidecars = [one for one in beside if PurePosixPath(one.name).name in known]
+    stem = member.name.removesuffix(HISTORY)
+    names = (f"{stem}{name}" for name in _SIDECARS)
+    sidecars = [folder.members[name] for name in names if name in folder.members]
     id_ = place.parent.name if place.parent.name not in ("", "tasks") else None
     return _gathered(member, sidecars, id_)
 
 
-def _session(member: Member, folder: Folder) -> Gathered | None:
+def _session(
+    member: Member, folder: Folder, compacted: list[Member]
+) -> Gathered | None:
     """The conversation of a session, with its title and origin from its manifest."""
     stem = member.name.removesuffix(MESSAGES)
-    compacted = folder.named(COMPACTED)
     sidecars = [one for one in compacted if one.name.startswith(f"{stem}.")]
     told: dict[str, Any] = {}
     if manifest := folder.members.get(f"{stem}.json"):

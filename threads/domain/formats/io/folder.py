@@ -25,15 +25,6 @@ class Folder:
         """The files whose names end in this."""
         return [one for name, one in self.members.items() if name.endswith(suffix)]
 
-    def beside(self, name: str) -> list[Member]:
-        """The files in the same folder as this one, itself left out."""
-        place = name.rpartition("/")[0]
-        return [
-            one
-            for other, one in self.members.items()
-            if other != name and other.rpartition("/")[0] == place
-        ]
-
 
 class Gathered(NamedTuple):
     """Conversations, and the files that they were made of: these are not read alone again."""
