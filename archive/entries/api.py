@@ -1,11 +1,11 @@
 """REST for the archive."""
 
 import uuid
-from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router, Status
+from pydantic import AwareDatetime
 
 from archive.recalling import look_up, place_of
 from contextstudio.accounts.authentication import caller_of
@@ -34,8 +34,8 @@ def entries(
     type: str = "",
     tool: str = "",
     path: str = "",
-    since: datetime | None = None,
-    until: datetime | None = None,
+    since: AwareDatetime | None = None,
+    until: AwareDatetime | None = None,
     q: str = "",
     meaning: bool = False,
     cursor: str | None = None,

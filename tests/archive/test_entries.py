@@ -295,3 +295,9 @@ def test_what_may_not_be_read_is_not_inserted(
     (only,) = effective(agent, empty)
     assert only["content"].startswith("From the archive, [recall:nexora://demo/")
     assert only["content"].endswith(WORK[0]["content"])
+
+
+def test_a_time_without_a_zone_is_refused_with_its_place(tools: Tools) -> None:
+    for name in ("since", "until"):
+        refused = tools.client.get(f"/api/archive?{name}=2026-11-23")
+        assert (refused.status_code, refused.json()["at"]) == (422, [name])
