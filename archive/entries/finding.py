@@ -22,8 +22,8 @@ from contextstudio.accounts.domain.paging import (
     decode_cursor,
     encode_cursor,
 )
+from contextstudio.accounts.domain.storable import storable
 from contextstudio.accounts.models import Project
-from threads.domain.tally import storable
 from threads.domain.text import fold
 from threads.store.selectors import chunks, newest_first, recallable_sessions
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.tally import storable
+from contextstudio.accounts.domain.storable import storable
 
 from .truncation import Keep, Tiers
 
