@@ -74,6 +74,9 @@ class _Walk:
             raise KeyError
         text = value[start:]
         kept = self._within(text)
+        if kept < len(text) and start == 0 and len(text) <= SHORT:
+            # A key that is cut would be another's.
+            kept = 0 if self._has_any else len(text)
         if kept < len(text) and kept < _LEAST and self._has_any:
             return Fitted(None, [start])
         kept = kept or min(len(text), 1)

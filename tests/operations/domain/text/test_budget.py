@@ -80,6 +80,14 @@ def test_a_list_goes_on_with_what_was_not_shown() -> None:
     assert sum(len(m[-1]["content"]) for m in shown if "content" in m[-1]) == 1800
 
 
+@pytest.mark.parametrize("most", range(100, 200))
+def test_a_key_is_never_cut_for_it_would_be_anothers(most: int) -> None:
+    keys = [f"m{number}" for number in range(400, 460)]
+    answer = {"policy": "replay", "issues": [{"keys": keys, "rule": "R7"}]}
+    shown = [issue["keys"] for page in pages(answer, most) for issue in page["issues"]]
+    assert [key for some in shown for key in some] == keys
+
+
 @settings(max_examples=200)
 @given(answers, st.integers(90, 300))
 def test_all_is_shown_in_the_end(answer: Any, most: int) -> None:
