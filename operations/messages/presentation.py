@@ -247,7 +247,7 @@ def present_excerpt(original: Original, found: Excerpt) -> dict[str, Any]:
     """An original as a search lists it: which it is, and the words around what was found."""
     form = present_original(original)
     before, behind = "…" * found.cut_before, "…" * found.cut_after
-    names = ("key", "short_id", "group_id", "role", "tokens", "created_at")
+    names = ("key", "group_id", "role", "tokens")
     return {
         **{name: form[name] for name in names},
         "excerpt": f"{before}{found.text}{behind}",
