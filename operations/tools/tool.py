@@ -173,13 +173,17 @@ def read_call(name: str, arguments: Any) -> Tool:
 
 
 def _own_fields(tool: type[Tool]) -> list[str]:
-    """What a tool takes beside what all take; the kind of an edit is said by its name."""
-    fields = tool.model_json_schema()["properties"]
-    return [
+    """What a tool takes beside what all take, first what it needs.
+
+    The kind of an edit is said by the tool's name.
+    """
+    schema = tool.model_json_schema()
+    own = [
         name
-        for name, field in fields.items()
+        for name, field in schema["properties"].items()
         if name not in Tool.model_fields and "const" not in field
     ]
+    return sorted(own, key=lambda name: name not in schema.get("required", ()))
 
 
 def call_once(caller: Caller, call: Tool) -> RecordedResponse:
