@@ -1,6 +1,6 @@
 """The bodies of requests: their base class, and what pydantic finds wrong with one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -33,8 +33,10 @@ def wrong_shape(
         if code == "extra_forbidden":
             known = fields if len(fault["loc"]) == 1 else ()
             words = _unknown(str(fault["loc"][-1]), known)
-        # A union that found no kind lacks the member that names it.
-        at = (*fault["loc"], "type") if code in _OF_NO_KIND else tuple(fault["loc"])
+        at = tuple(fault["loc"])
+        if code in _OF_NO_KIND:
+            # A union that found no kind lacks the member that names it.
+            at, words = (*at, "type"), _no_kind(fault["ctx"])
         refusals.append(Invalid(words, at=place(at), code=code))
     first = refusals[0]
     return Invalid(first.message, at=first.at, errors=refusals)
@@ -43,6 +45,13 @@ def wrong_shape(
 def _unknown(name: str, fields: Sequence[str]) -> str:
     known = f"; the fields are {', '.join(fields)}" if fields else ""
     return f"There is no field {name[:64]}{known}."
+
+
+def _no_kind(context: Mapping[str, Any]) -> str:
+    """Pydantic calls kinds tags, which are something else here."""
+    if "tag" not in context:
+        return "Give a type."
+    return f"There is no type {context['tag']!s:.64}: take {context['expected_tags']}."
 
 
 def sentence(words: str) -> str:

@@ -204,3 +204,13 @@ def test_the_head_that_a_caller_knows_may_be_in_the_body_of_every_write(
         refused = post(agent, address, {"expected_head": 0}, expect=409)
         assert refused["code"] == "stale_head"
         assert post(agent, address, {"head": 0}, expect=422)["at"] == ["head"]
+
+
+def test_an_edit_of_no_kind_is_told_the_kinds(agent: Client, path: str) -> None:
+    refused = post(
+        agent, f"{path}/operations", {"type": "dance", "range": [1, 2]}, expect=422
+    )
+    assert refused["detail"].startswith("There is no type dance: take 'tag', 'digest',")
+    assert refused["at"] == ["type"]
+    refused = post(agent, f"{path}/operations", {"range": [1, 2]}, expect=422)
+    assert (refused["detail"], refused["at"]) == ("Give a type.", ["type"])
