@@ -8,7 +8,8 @@ from pydantic_core import PydanticCustomError
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid, NotFound
-from operations.domain.tree.key import entry_number
+from operations.domain.log.operation import Redo, Undo
+from operations.domain.tree.key import entry_key, entry_number
 from operations.edits import own_entries, services
 from operations.edits.arguments import ActiveTags, AmendArguments
 from operations.edits.schemas import present_transaction
@@ -259,8 +260,9 @@ class AmendOperation(OperationTool, AmendArguments):
 class UndoOperation(SessionTool):
     """Undo what you recorded last in this session; a bundle is undone as a whole.
 
-    This undoes only your own entries: what others did stays. Call it again to go further back,
-    and redo_operation to bring back what you undid.
+    This undoes only your own entries: what others did stays. `entries` in the answer are the
+    keys of what was undone, `changed` the operations whose status has changed as a result.
+    Call it again to go further back, and redo_operation to bring back what you undid.
 
     Example: {"session_id": "…"}
     """
@@ -270,7 +272,7 @@ class UndoOperation(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Raises Conflict where there is nothing, or others need it."""
-        return present_transaction(
+        return _present_turned(
             own_entries.undo(caller, self.session_id, expected_head=self.expected_head)
         )
 
@@ -285,9 +287,19 @@ class RedoOperation(SessionTool):
     group = "log"
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        return present_transaction(
+        return _present_turned(
             own_entries.redo(caller, self.session_id, expected_head=self.expected_head)
         )
+
+
+def _present_turned(transaction: LogTransaction) -> dict[str, Any]:
+    """What an undo or a redo did, and to which entries."""
+    turn = transaction.history.log.at(transaction.numbers[-1]).operation
+    entries = turn.entries if isinstance(turn, Undo | Redo) else ()
+    return {
+        **present_transaction(transaction),
+        "entries": list(map(entry_key, entries)),
+    }
 
 
 class SetActiveTags(SessionTool, ActiveTags):

@@ -151,6 +151,15 @@ def test_messages_are_named_by_the_short_ids_that_answers_give(call: Tools) -> N
     assert refused["detail"] == "There is no message msg-00000000."
 
 
+def test_an_undo_names_its_entries_even_where_no_status_changes(call: Tools) -> None:
+    call("snip_messages", range=[1, 2])
+    call("set_active_tags", tags=["brief"])
+    undone = call("undo_operation", session_id=call.session_id)
+    assert (undone["entries"], undone["changed"]) == (["o2"], [])
+    assert call("undo_operation", session_id=call.session_id)["entries"] == ["o1"]
+    assert call("redo_operation", session_id=call.session_id)["entries"] == ["o1"]
+
+
 def test_list_operations_says_what_each_covers_and_begins_what_it_shows(
     call: Tools,
 ) -> None:
