@@ -36,8 +36,9 @@ class ListSessions(Tool):
     """List the sessions that you may see, with their ids, the last changed first.
 
     Most other tools need a session_id: take it from here unless you were told one. `query`
-    is a part of the title, ignoring case; `project` is the project's slug. `truncated` says
-    that there are more than `limit`.
+    is a part of the title, ignoring case; `external_id` finds the session that was created
+    under this name; `project` is the project's slug. `truncated` says that there are more
+    than `limit`.
 
     Example: {"query": "night sailings"}
     """
@@ -47,11 +48,18 @@ class ListSessions(Tool):
     reads_only = True
 
     query: str = Field("", max_length=300, description="A part of the title.")
+    external_id: str | None = Field(
+        None, max_length=255, description="As given to create_session."
+    )
     limit: int = Field(20, ge=1, le=500, description="How many at most.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
         page = list_sessions(
-            caller, project=self.project, query=self.query, limit=self.limit
+            caller,
+            project=self.project,
+            query=self.query,
+            external_id=self.external_id,
+            limit=self.limit,
         )
         return {
             "sessions": [present_session(session) for session in page.items],
@@ -65,7 +73,8 @@ class CreateSession(Tool):
     Then append what is said with append_messages. `messages` have the format of OpenAI chat
     or Anthropic; each may have `created_at`, `usage` and `tags`. If you may create sessions in
     several projects, name one in `project`. `external_id` is your own name for the
-    conversation: a second session with the same one is refused (409).
+    conversation: a second session with the same one is refused (409), and list_sessions finds
+    the first.
 
     Example: {"title": "Night sailings", "messages": [{"role": "user", "content": "Hello"}]}
     """

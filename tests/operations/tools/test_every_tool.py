@@ -228,6 +228,18 @@ def test_more_sessions_than_are_listed_are_told_of(
         assert answer.body["truncated"] is truncated
 
 
+def test_an_agent_finds_its_session_again_by_its_own_name_for_it(
+    owner: User, project: Project
+) -> None:
+    session_of(owner, project, 2)
+    ask_for = every_door(owner, project)["mcp"]
+    made = ask_for("create_session", title="Boats", external_id="run-17").body
+    assert ask_for("create_session", external_id="run-17").status == 409
+    found = ask_for("list_sessions", external_id="run-17").body["sessions"]
+    assert [session["id"] for session in found] == [made["id"]]
+    assert ask_for("list_sessions", external_id="run").body["sessions"] == []
+
+
 @pytest.mark.parametrize("slug", ["\0", "\ud800", "nowhere", "Grüße"])
 def test_a_project_that_there_is_none_of_has_no_sessions(
     slug: str, owner: User, project: Project
