@@ -7,6 +7,7 @@ import { allRows, currentRow, focusRow, neighbour, own, rowAt } from "./rows.js"
 import { feed, rowOf, session } from "./session.js";
 import { say } from "../base/announce.js";
 import { define } from "../base/actions.js";
+import { toast } from "../base/toast.js";
 
 let keys = new Set();
 let anchor = "";
@@ -141,10 +142,10 @@ define({
   },
   mark: () => {
     mark = currentRow()?.dataset.key ?? "";
-    say("Mark set. Go to the other end and press the apostrophe key.");
+    toast("Mark set. Go to the other end and press the apostrophe key.");
   },
   "select-from-mark": () => {
-    if (!mark) return say("No mark is set. Press m to set one.");
+    if (!mark) return toast("No mark is set. Press m to set one.");
     anchor = mark;
     return extendTo(currentRow().dataset.key);
   },

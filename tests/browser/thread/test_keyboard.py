@@ -91,6 +91,19 @@ def test_the_menu_of_a_row_by_keys(keyed: Page, open_thread: OpenThread) -> None
     expect(keyed.locator(":popover-open")).to_have_count(0)
 
 
+def test_a_mark_is_told_to_those_who_see_the_page_too(
+    keyed: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    toasts = keyed.locator("#toasts")
+    press(keyed, "'")
+    expect(toasts).to_contain_text("No mark is set.")
+    press(keyed, "j", "j", "m")
+    expect(toasts).to_contain_text("Mark set.")
+    press(keyed, "j", "j", "'")
+    expect(keyed.locator("#selection")).to_contain_text("3 messages")
+
+
 def test_single_keys_switched_off_leave_those_with_control(
     keyed: Page, open_thread: OpenThread
 ) -> None:
