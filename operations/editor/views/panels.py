@@ -25,7 +25,9 @@ from operations.domain.log.operation import (
 )
 from operations.domain.tree.key import Key, entry_key, entry_number
 from operations.editor.panels.drawer import drawer_of
+from operations.editor.panels.notice import done_by
 from operations.editor.panels.outline import outline_of
+from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Operations, author_of
 from operations.messages.names import word_for, word_of
 from operations.requests import number_of
@@ -61,7 +63,7 @@ def log(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     look = look_at(request, session_id)
     before = number_of(request.GET, "before", 0) or None
     down_to = number_of(request.GET, "down_to", 0) or None
-    entries = _journal(look.operations, before, down_to)
+    entries = _journal(look, before, down_to)
     last = int(entries[-1]["key"][1:]) if entries else 1
     address = reverse("operations:log", args=[session_id])
     older = f"{address}?before={last}" if last > 1 else ""
@@ -83,12 +85,13 @@ def outline(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 def _journal(
-    operations: Operations, before: int | None, down_to: int | None
+    look: Look, before: int | None, down_to: int | None
 ) -> list[dict[str, Any]]:
     """The `PAGE` entries with numbers under `before`, newest first; None: the newest of all.
 
     More where `down_to`, a number, is lower.
     """
+    operations = look.operations
     entries: Sequence[Entry] = operations.thread.log.entries
     end = len(entries) if before is None else max(0, min(before - 1, len(entries)))
     first = max(0, min(end - PAGE, end if down_to is None else down_to - 1))
@@ -99,7 +102,7 @@ def _journal(
             {
                 "key": entry_key(entry.number),
                 "word": _word(operations, entry),
-                "sentence": _sentence(operations, entry),
+                "sentence": _sentence(look, entry),
                 "waited": "staged"
                 if entry.staged
                 else "proposed"
@@ -117,7 +120,8 @@ def _word(operations: Operations, entry: Entry) -> str:
     return word_for(recorded) if recorded else word_of(entry.operation.kind)
 
 
-def _sentence(operations: Operations, entry: Entry) -> str:
+def _sentence(look: Look, entry: Entry) -> str:
+    operations = look.operations
     match entry.operation:
         case Toggle(operations=keys, active=active, actor=actor):
             what = _named(operations, keys)
@@ -133,7 +137,9 @@ def _sentence(operations: Operations, entry: Entry) -> str:
             return _named(operations, [key])
         case Undo(entries=numbers) | Redo(entries=numbers):
             named = ", ".join(entry_key(number) for number in numbers[:MOST_ENTRIES])
-            return f"of {named}{_more(numbers, MOST_ENTRIES)}"
+            listed = f"{named}{_more(numbers, MOST_ENTRIES)}"
+            done = done_by(look, numbers)
+            return f"of {done} ({listed})" if done else f"of {listed}"
         case ActivateTags(tags=tags):
             return visible(", ".join(tags)) or "none"
         case Purge(targets=targets):

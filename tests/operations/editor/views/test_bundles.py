@@ -155,9 +155,21 @@ def test_the_log_says_how_many_entries_more_were_undone_than_it_names(
     snips = [Snip(targets=(f"m{index}",)) for index in range(12)]
     record_bundle(caller(editor), page.session.pk, snips)
     page.post("undo")
-    assert "of o1, o2, o3, o4, o5, o6, o7, o8, o9, o10 and 2 more" in (
-        page.get("log").content.decode()
+    said = page.get("log").content.decode()
+    assert "(o1, o2, o3, o4, o5, o6, o7, o8, o9, o10 and 2 more)" in said
+
+
+def test_the_log_says_what_was_undone_and_brought_back(page: Page) -> None:
+    page.edit("digest", targets="m2 m3", summary="Sum")
+    page.post("operations/o1/off")
+    page.post("undo")
+    page.post("undo")
+    page.post("redo")
+    said = re.sub(
+        r"\s+", " ", re.sub(r"<[^>]*>", " ", page.get("log").content.decode())
     )
+    assert "of turning off digest #2–#3 (o2)" in said
+    assert said.count("of digest #2–#3 (o1)") == 2
 
 
 def test_what_was_taken_back_together_is_restored_together(
