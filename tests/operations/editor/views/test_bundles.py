@@ -65,7 +65,7 @@ def test_a_bundle_without_a_title_is_called_by_its_one_kind(
 ) -> None:
     together(editor, page.session, title="")
     assert "Snip 3 operations" in panel(page)
-    mixed = [Snip(targets=("m1",)), Tag(targets=("m2",), tags=("a",))]
+    mixed: list[Edit] = [Snip(targets=("m1",)), Tag(targets=("m2",), tags=("a",))]
     together(editor, page.session, mixed, title="")
     assert "Bundle 2 operations" in panel(page)
 
