@@ -23,6 +23,13 @@ def test_the_page_shows_every_message_of_a_short_session(page: Page) -> None:
     assert page.rows() == [f"n-m{index}" for index in range(20)]
 
 
+def test_what_is_drawn_as_an_icon_alone_has_its_name_as_a_tooltip(page: Page) -> None:
+    shown = page.get("").content.decode()
+    names = ("Sessions", "Imports", "Projects", "Jobs", "Keys", "Shortcuts", "Theme")
+    for name in (*names, "Find in thread", "Outline", "Provider checks"):
+        assert shown.count(f'title="{name}"') == 1, name
+
+
 def test_a_stranger_finds_no_session(
     open_page: Callable[..., Page], stranger: User
 ) -> None:
