@@ -89,7 +89,10 @@ def _separator(text: str) -> str:
     most = max(SEPARATORS, key=lambda one: counts[one])
     if not counts[most]:
         return ""
-    names = next(csv.reader([line], delimiter=most), [])
+    try:
+        names = next(csv.reader([line], delimiter=most), [])
+    except csv.Error:  # a line end in the middle of it, as only other files have
+        return ""
     # What pandas writes begins with a column of numbers that has no name.
     named = [name.strip() for name in names[not names[0].strip() :]] if names else []
     are_names = (len(n) <= _LONGEST_NAME and _NAME.fullmatch(n) for n in named)

@@ -85,6 +85,8 @@ def test_a_list_of_calls_or_blocks_in_a_cell_is_one_and_other_json_is_text() -> 
         b"name,price\ntea,3\n",
         b"role,content\n",
         b",\n1,2\n",
+        b"role,\rcontent,a\nuser,b,c\n",
+        b"SQLite format 3\0,\r\0,\0\n",
         CHAT.replace("role", "kind").encode(),
     ],
 )
