@@ -9,6 +9,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry
+from operations.domain.log.mask import mask_title
 from operations.domain.log.operation import Purge, Snip
 from operations.domain.thread.check import check
 from operations.domain.thread.groups import MessageGroup, groups_of
@@ -17,10 +18,13 @@ from operations.domain.tree.key import Key, original_key
 from operations.log.cache import forget_everything
 from operations.log.transaction import LogTransaction, open_log
 from operations.models import AnsweredCalls, SentPiece
+from threads.domain.part import Text
 from threads.models import Session
 from threads.sessions import erasing
+from threads.store.selectors import load_recorded_at
 
 _AT_ONCE = 500
+_REMOVED = "[removed]"
 
 
 @atomic
@@ -47,6 +51,7 @@ def remove_group(
         transaction.add(*checked.edits, bundle=bundle, title=title)
     if not transaction.history.log.purged.issuperset(keys):
         transaction.add(Purge(targets=keys), bundle=bundle, title=title)
+        _purge_title(transaction.session, range(group.first, group.last + 1))
         erasing.purge(transaction.session, range(group.first, group.last + 1))
         _purge_sent(transaction.session, frozenset(keys))
         AnsweredCalls.objects.filter(
@@ -62,6 +67,15 @@ def remove_group(
     # Behind what keeps the log as it was read before its words were destroyed.
     on_commit(forget_everything)
     return committed
+
+
+def _purge_title(session: Session, indexes: range) -> None:
+    """Destroy what the title took of these originals: most begin with the first message."""
+    originals = load_recorded_at(session, indexes).values()
+    parts = (part for original in originals for part in original.parts)
+    texts = {part.text: _REMOVED for part in parts if isinstance(part, Text)}
+    session.title = mask_title(session.title, texts)
+    session.save(update_fields=["title"])
 
 
 def _purge_sent(session: Session, keys: AbstractSet[Key]) -> None:

@@ -44,6 +44,28 @@ def test_the_words_go_and_a_tombstone_stays(tools: Tools, agent: Client) -> None
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [(SECRET, "[removed]"), (f"{SECRET}, {'as said ' * 20}", "[removed]…")],
+)
+def test_a_title_that_was_made_of_the_words_goes_too(
+    agent: Client, said: str, title: str
+) -> None:
+    tools = Tools(agent, make_session(agent, [{"role": "user", "content": said}]))
+    assert SECRET in get(agent, f"/api/sessions/{tools.session_id}")["title"]
+    tools("remove_group", group_id=1)
+    assert get(agent, f"/api/sessions/{tools.session_id}")["title"] == title
+    assert SECRET not in agent.get("/sessions/").content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_title_of_other_words_stays(tools: Tools, agent: Client) -> None:
+    before = get(agent, f"/api/sessions/{tools.session_id}")["title"]
+    tools("remove_group", group_id=2)
+    assert get(agent, f"/api/sessions/{tools.session_id}")["title"] == before
+
+
+@pytest.mark.django_db(transaction=True)
 def test_what_undo_brings_back_is_the_tombstone(tools: Tools) -> None:
     tools("remove_group", group_id=2)
     tools("undo_operation", session_id=tools.session_id)
