@@ -23,7 +23,7 @@ import { watchSessionMenu } from "./sessions/session_menu.js";
 import { watchPending } from "./editing/pending.js";
 import { watchStaging } from "./editing/staging.js";
 import { offerRelevance } from "./thread/relevance.js";
-import { watchMinimap } from "./thread/minimap.js";
+import { watchOverview } from "./thread/overview.js";
 import { watchTokenCount } from "./editing/token_count.js";
 import { define } from "./base/actions.js";
 
@@ -46,7 +46,7 @@ watchHindsight();
 watchStaging();
 watchPending();
 watchSessionMenu();
-watchMinimap();
+watchOverview();
 watchTokenCount();
 watchFind();
 offerRelevance();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  keyOfHash, minimapFrame, minimapPosition, nodeId, rangesOf, splicedCounts,
+  headAt, keyOfHash, minimapFrame, minimapPosition, nodeId, rangesOf, splicedCounts,
 } from "../../static/js/thread/positions.js";
 
 /** Sections of 100 nodes; those whose turns are named are loaded. */
@@ -65,4 +65,13 @@ test("a press on the minimap means a position that there is", () => {
   assert.equal(minimapPosition(250, 500, 200), 100);
   assert.equal(minimapPosition(500, 500, 200), 199);
   assert.equal(minimapPosition(-3, 500, 200), 0);
+});
+
+test("a message is in the group with the last head up to it", () => {
+  const heads = [0, 4, 9];
+  assert.deepEqual([0, 3, 4, 8, 9, 50].map((index) => headAt(heads, index)), [0, 0, 1, 1, 2, 2]);
+  assert.equal(headAt([9, 0, 4], 5), 2);
+  assert.equal(headAt([4], 2), -1);
+  assert.equal(headAt([NaN, 1], 3), 1);
+  assert.equal(headAt([], 3), -1);
 });

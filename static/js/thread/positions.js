@@ -40,3 +40,7 @@ export function minimapFrame(first, last, total) {
 /** The position that a press on the minimap means, `offset` pixels below its top. */
 export const minimapPosition = (offset, height, total) =>
   Math.max(0, Math.min(total - 1, Math.floor((offset / height) * total)));
+
+/** The place of the group that a message is in: of the heads, by their messages' indexes, the last up to it; else -1. */
+export const headAt = (heads, index) =>
+  heads.reduce((found, head, place) => (head <= index && !(heads[found] > head) ? place : found), -1);

@@ -292,3 +292,19 @@ def test_a_reload_and_the_way_back_lead_to_the_rows_that_were_read(
     long_page.goto("/sessions/")
     visit(long_page, long_session)
     expect(row(long_page, "m0")).to_be_in_viewport()
+
+
+def test_the_outline_marks_the_group_that_is_read(
+    page: Page, open_thread: OpenThread
+) -> None:
+    page.set_viewport_size({"width": 1440, "height": 500})
+    open_thread(60)
+    marked = page.locator("#outline-list a[aria-current]")
+    expect(marked).to_have_attribute("data-to", "m0")
+    for number, head in ((42, "m40"), (20, "m20")):
+        go_to(page, number)
+        row(page, f"m{number}").evaluate("(row) => row.scrollIntoView()")
+        expect(marked).to_have_attribute("data-to", head)
+    snip(page)
+    expect(page.locator("#outline-list a[data-to=o1]")).to_be_visible()
+    expect(marked).to_have_count(1)

@@ -1,0 +1,84 @@
+/**
+ * What part of the thread is read: a frame on the minimap, where a press goes there, and a mark in
+ * the outline, at the group of the first row in view. Both are swapped by changes.
+ */
+import { bring } from "./chunks.js";
+import { headAt, minimapFrame, minimapPosition } from "./positions.js";
+import { BARS_PX, focusRow } from "./rows.js";
+import { allSections, countOf, firstBelow, startOf } from "./sections.js";
+import { feed, session } from "./session.js";
+
+const ORIGINAL = /^m(\d+)$/;
+let markedFor = "";
+
+/** The position in the thread, with fractions, at a height of the viewport. */
+function positionAt(height) {
+  const section = allSections()[firstBelow(height)];
+  if (!section) return session.total;
+  const { top, bottom } = section.getBoundingClientRect();
+  const part = Math.max(0, Math.min(1, (height - top) / Math.max(1, bottom - top)));
+  return startOf(section) + part * countOf(section);
+}
+
+function frame() {
+  const view = document.getElementById("minimap-view");
+  if (!view) return;
+  const { y, height } = minimapFrame(positionAt(100), positionAt(innerHeight), session.total);
+  view.setAttribute("y", y.toFixed(1));
+  view.setAttribute("height", height.toFixed(1));
+}
+
+/** The first row on the sheet that is in view. */
+function rowInView() {
+  const section = allSections()[firstBelow(BARS_PX)];
+  return [...(section?.children ?? [])].find((row) => row.getBoundingClientRect().bottom > BARS_PX);
+}
+
+const indexOf = (key) => Number(ORIGINAL.exec(key ?? "")?.[1] ?? NaN);
+
+/** The link to a row's group; what it doesn't list is in that of the message before it. */
+function linkTo(row) {
+  const links = [...document.querySelectorAll("#outline-list > li > a")];
+  for (let one = row; one; one = one.previousElementSibling) {
+    const own = document.querySelector(`#outline-list a[data-to="${one.dataset.key}"]`);
+    if (own) return links.find((link) => link.parentElement.contains(own));
+    const index = indexOf(one.dataset.key);
+    if (index >= 0) return links[headAt(links.map((link) => indexOf(link.dataset.to)), index)];
+  }
+  return null;
+}
+
+function mark() {
+  const row = rowInView();
+  if (!row || row.dataset.key === markedFor) return;
+  markedFor = row.dataset.key;
+  document.querySelector("#outline-list a[aria-current]")?.removeAttribute("aria-current");
+  linkTo(row)?.setAttribute("aria-current", "true");
+}
+
+function show() {
+  frame();
+  mark();
+}
+
+function showAnew() {
+  markedFor = "";
+  show();
+}
+
+async function press(event) {
+  const minimap = event.target.closest("#minimap");
+  if (!minimap) return;
+  const { top, height } = minimap.getBoundingClientRect();
+  const position = minimapPosition(event.clientY - top, height, session.total);
+  focusRow(await bring(position), { block: "start" });
+}
+
+export function watchOverview() {
+  if (!feed) return;
+  // Scrolling is told once a frame, before anything is written in it: to measure then costs nothing.
+  addEventListener("scroll", show, { passive: true });
+  feed.addEventListener("thread:drawn", () => requestAnimationFrame(showAnew));
+  document.addEventListener("click", press);
+  show();
+}
