@@ -36,14 +36,21 @@ function rowInView() {
 
 const indexOf = (key) => Number(ORIGINAL.exec(key ?? "")?.[1] ?? NaN);
 
-/** The link to a row's group; what it doesn't list is in that of the message before it. */
+/**
+ * The link to a row's group; what isn't listed is in that of the message before it. Behind the last
+ * of a list that is cut there are others.
+ */
 function linkTo(row) {
   const links = [...document.querySelectorAll("#outline-list > li > a")];
+  const last = document.querySelector("#outline-list > [data-more]") ? links.at(-1) : null;
   for (let one = row; one; one = one.previousElementSibling) {
     const own = document.querySelector(`#outline-list a[data-to="${one.dataset.key}"]`);
     if (own) return links.find((link) => link.parentElement.contains(own));
     const index = indexOf(one.dataset.key);
-    if (index >= 0) return links[headAt(links.map((link) => indexOf(link.dataset.to)), index)];
+    if (index >= 0) {
+      const link = links[headAt(links.map((one) => indexOf(one.dataset.to)), index)];
+      return link === last ? null : link;
+    }
   }
   return null;
 }
@@ -53,7 +60,18 @@ function mark() {
   if (!row || row.dataset.key === markedFor) return;
   markedFor = row.dataset.key;
   document.querySelector("#outline-list a[aria-current]")?.removeAttribute("aria-current");
-  linkTo(row)?.setAttribute("aria-current", "true");
+  const link = linkTo(row);
+  link?.setAttribute("aria-current", "true");
+  if (link) showInOutline(link);
+}
+
+/** Scroll a long outline to a link, unless somebody is looking for something in it. */
+function showInOutline(link) {
+  const outline = link.closest(".outline");
+  if (outline.matches(":hover, :focus-within")) return;
+  const { top, bottom } = link.getBoundingClientRect();
+  const seen = outline.getBoundingClientRect();
+  if (top < seen.top || bottom > seen.bottom) outline.scrollTop += top - seen.top - seen.height / 2;
 }
 
 function show() {

@@ -294,6 +294,17 @@ def test_a_reload_and_the_way_back_lead_to_the_rows_that_were_read(
     expect(row(long_page, "m0")).to_be_in_viewport()
 
 
+def test_a_long_outline_follows_what_is_read(long_page: Page) -> None:
+    marked = long_page.locator("#outline-list a[aria-current]")
+    expect(marked).to_be_in_viewport()
+    go_to(long_page, 1503)
+    row(long_page, "m1503").evaluate("(row) => row.scrollIntoView()")
+    expect(marked).to_have_attribute("data-to", "m1500")
+    expect(marked).to_be_in_viewport()
+    go_to(long_page, 2210)  # of 300 groups 200 are listed
+    expect(marked).to_have_count(0)
+
+
 def test_the_outline_marks_the_group_that_is_read(
     page: Page, open_thread: OpenThread
 ) -> None:
