@@ -58,10 +58,10 @@ def test_what_was_committed_together_is_one_row_and_switched_as_one(
     bundle.get_by_text("One by one").click()
     expect(bundle.get_by_role("listitem")).to_have_count(2)
     assert found_in(page, within=".drawer") == []
-    bundle.get_by_role("button", name=re.compile(r"^On ?, Bundle")).click()
+    bundle.get_by_role("button", name=re.compile(r"^On ?, Snip")).click()
     expect(row(page, "m3")).to_be_visible()
     expect(row(page, "m8")).to_be_visible()
-    off = bundle.get_by_role("button", name=re.compile(r"^Off ?, Bundle"))
+    off = bundle.get_by_role("button", name=re.compile(r"^Off ?, Snip"))
     expect(off).to_be_focused()
     expect(bundle.get_by_role("listitem")).to_have_count(2)  # it stays open
     page.locator(".panel-bar").get_by_text("On", exact=True).click()
