@@ -4,7 +4,7 @@
  */
 import { bring } from "./chunks.js";
 import { headAt, minimapFrame, minimapPosition } from "./positions.js";
-import { BARS_PX, focusRow } from "./rows.js";
+import { firstSeen, focusRow } from "./rows.js";
 import { allSections, countOf, firstBelow, startOf } from "./sections.js";
 import { feed, session } from "./session.js";
 
@@ -26,12 +26,6 @@ function frame() {
   const { y, height } = minimapFrame(positionAt(100), positionAt(innerHeight), session.total);
   view.setAttribute("y", y.toFixed(1));
   view.setAttribute("height", height.toFixed(1));
-}
-
-/** The first row on the sheet that is in view. */
-function rowInView() {
-  const section = allSections()[firstBelow(BARS_PX)];
-  return [...(section?.children ?? [])].find((row) => row.getBoundingClientRect().bottom > BARS_PX);
 }
 
 const indexOf = (key) => Number(ORIGINAL.exec(key ?? "")?.[1] ?? NaN);
@@ -56,7 +50,7 @@ function linkTo(row) {
 }
 
 function mark() {
-  const row = rowInView();
+  const row = firstSeen();
   if (!row || row.dataset.key === markedFor) return;
   markedFor = row.dataset.key;
   document.querySelector("#outline-list a[aria-current]")?.removeAttribute("aria-current");
@@ -74,9 +68,10 @@ function showInOutline(link) {
   if (top < seen.top || bottom > seen.bottom) outline.scrollTop += top - seen.top - seen.height / 2;
 }
 
+/** The mark first: what the frame writes would have the rows laid out again to be measured. */
 function show() {
-  frame();
   mark();
+  frame();
 }
 
 function showAnew() {
