@@ -7,7 +7,7 @@ The apps bring the routes. What holds for all of them is here: a key or the brow
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError
+from django.db import Error
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja.errors import HttpError, ValidationError
 from ninja.parser import Parser
@@ -121,9 +121,8 @@ def refuse_otherwise(request: HttpRequest, error: HttpError) -> HttpResponse:
     return problem_response(refusal)
 
 
-@api.exception_handler(DatabaseError)
-@api.exception_handler(InterfaceError)
-def say_outage(request: HttpRequest, error: DatabaseError) -> HttpResponse:
+@api.exception_handler(Error)
+def say_outage(request: HttpRequest, error: Error) -> HttpResponse:
     """A database that is locked or away; every other error of it is a bug."""
     unavailable = outage(error)
     if unavailable is None:

@@ -1,6 +1,6 @@
 """Which errors of a database are outages: locked, away, full. The others are bugs."""
 
-from django.db import DatabaseError, InterfaceError, OperationalError
+from django.db import Error, InterfaceError, OperationalError
 
 RETRY_AFTER = 2
 """Seconds after which who met an outage may ask again."""
@@ -17,7 +17,7 @@ def is_outage(error: BaseException) -> bool:
     deadlocks, a pool or a disk that is full. SQLite's says OperationalError of everything, so
     its code is looked at.
     """
-    if not isinstance(error, DatabaseError | InterfaceError):
+    if not isinstance(error, Error):
         return False
     code = getattr(error.__cause__, "sqlite_errorcode", None)
     if code is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from asgiref.sync import ThreadSensitiveContext
 from channels.db import database_sync_to_async
-from django.db import DatabaseError
+from django.db import Error
 from django.http import HttpResponse
 
 from contextstudio.accounts.authentication import caller_by_key
@@ -46,7 +46,7 @@ def with_mcp(application: Application) -> Application:
             except errors.DomainError as error:
                 await _send(problem_response(error), send)
                 return
-            except DatabaseError as error:
+            except Error as error:
                 unavailable = outage(error)
                 if unavailable is None:
                     raise

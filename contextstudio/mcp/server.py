@@ -8,7 +8,7 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import Error
 from mcp import MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -87,7 +87,7 @@ def _answer(
         answer = call_once(caller, read_call(name, arguments))
     except DomainError as error:
         answer = _refused(error)
-    except DatabaseError as error:
+    except Error as error:
         unavailable = outage(error)
         if unavailable is None:
             raise

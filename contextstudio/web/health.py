@@ -13,7 +13,7 @@ from datetime import timedelta
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
@@ -65,7 +65,7 @@ def ready(request: HttpRequest) -> HttpResponse:
     try:
         # A row is written, and a worker that takes it proves that jobs are done.
         since = canary.send()
-    except DatabaseError:
+    except Error:
         parts |= {"database": "The database accepts no writes.", "jobs": "unknown"}
     else:
         if since is None or since > _LONGEST_SINCE_CANARY:

@@ -19,7 +19,7 @@ from asgiref.sync import ThreadSensitiveContext
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.contrib.auth import get_user
-from django.db import DatabaseError
+from django.db import Error
 from django.http import HttpRequest, HttpResponse
 
 from contextstudio.accounts.credentials import sent_key
@@ -157,7 +157,7 @@ class Limits:
         except errors.DomainError as refusal:
             await _refuse(refusal, scope, send, extra)
             return
-        except DatabaseError as error:
+        except Error as error:
             unavailable = outage(error)
             if unavailable is None:
                 raise

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import wraps
 from typing import Any
 
-from django.db import DatabaseError
+from django.db import Error
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
@@ -33,7 +33,7 @@ def answered_once(route: idempotency.Route) -> idempotency.Route:
             return route(request, **values)
         except DomainError as refusal:
             return problem_response(refusal)
-        except DatabaseError as error:
+        except Error as error:
             unavailable = outage(error)
             if unavailable is None:
                 raise

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
-from django.db import DatabaseError, InterfaceError
+from django.db import Error
 from django.http import HttpRequest, HttpResponse
 from django.utils.module_loading import import_string
 from pydantic import ValidationError
@@ -96,7 +96,7 @@ def _response(
         return json_answer(answered(caller, session_id, body, client))
     except (DomainError, ValidationError, RecursionError):
         return None
-    except (DatabaseError, InterfaceError) as error:
+    except Error as error:
         unavailable = outage(error)
         if unavailable is None:
             raise

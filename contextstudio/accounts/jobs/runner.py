@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import Error, connection
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Unavailable, problem
@@ -127,7 +127,7 @@ class JobContext:
 
 
 def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
-    """Do a claimed job and write how it ended. Raises DatabaseError where that can't be written.
+    """Do a claimed job and write how it ended. Raises django.db.Error where that can't be written.
 
     A refusal (DomainError) is the job's outcome and isn't tried again; anything else is, a few
     times, each time later. What was away or busy is as little its fault as a restart.
@@ -201,7 +201,7 @@ def _renewed_lease(job: Job) -> Iterator[None]:
                     if not queue.renew(job):
                         return
                     pause = usual
-                except (DatabaseError, InterfaceError):
+                except Error:
                     pause = min(1, usual)
                     logger.warning(
                         "The lease of job %s could not be renewed.",

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from django.db import DatabaseError
+from django.db import Error
 
 from contextstudio.accounts.authentication import caller_by_key
 from contextstudio.accounts.credentials import sent_key
@@ -76,7 +76,7 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
         return
     except DomainError as error:
         await _refuse(provider, error, send)
-    except DatabaseError as error:
+    except Error as error:
         unavailable = outage(error)
         if unavailable is None:
             raise

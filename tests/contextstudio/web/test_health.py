@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.test import Client
 from redis.exceptions import ConnectionError as RedisConnectionError
 
@@ -35,11 +35,12 @@ def test_asking_often_makes_one_canary(client: Client) -> None:
     assert Job.objects.count() == 1
 
 
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
 def test_it_is_not_ready_without_its_database(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    client: Client, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     def fail() -> None:
-        raise OperationalError
+        raise error
 
     monkeypatch.setattr("contextstudio.accounts.jobs.canary.send", fail)
     assert client.get("/readyz").json()["database"] == "The database accepts no writes."

@@ -6,7 +6,12 @@ from contextlib import closing
 
 import pytest
 from django.core.management import call_command
-from django.db import DatabaseError, OperationalError, connection
+from django.db import (
+    DatabaseError,
+    InterfaceError,
+    OperationalError,
+    connection,
+)
 from django.test import Client
 
 from contextstudio.accounts.models import ApiKey, Project, User
@@ -54,12 +59,12 @@ def locked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     connection.close()
 
 
-@pytest.fixture
-def away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While no connection can be had."""
+@pytest.fixture(params=[OperationalError, InterfaceError])
+def away(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """While no connection can be had, or the one that was is closed."""
 
     def refuse(*_: object, **__: object) -> None:
-        raise OperationalError("connection refused")
+        raise request.param("connection refused")
 
     connection.close()
     monkeypatch.setattr(DatabaseWrapper, "connect", refuse)
@@ -127,7 +132,8 @@ def test_a_locked_database_is_a_problem_document_for_programs(
 def test_a_database_that_is_away_is_said_by_api_page_and_toast(
     client: Client, owner: User, away: None
 ) -> None:
-    api = client.get("/api/sessions", headers={"Authorization": "Bearer cs_x"})
+    authorized = {"Authorization": "Bearer cs_x"}
+    api = client.get("/api/sessions", headers=authorized)
     assert (api.status_code, api["Content-Type"]) == (503, PROBLEM)
     client.cookies["contextstudio_session"] = "x" * 32
     client.raise_request_exception = False
@@ -142,7 +148,10 @@ def test_a_database_that_is_away_is_said_by_api_page_and_toast(
     assert (program.status_code, program["Content-Type"]) == (503, PROBLEM)
     toast = client.get("/sessions/", headers={"HX-Request": "true"})
     assert toast.status_code == 503 and toast["HX-Retarget"] == "#toasts"
-    for answer in (api, page, program, toast):
+    headers = authorized | {"Idempotency-Key": "k"}
+    repeated = client.post("/api/sessions", NEW, "application/json", headers=headers)
+    assert (repeated.status_code, repeated["Content-Type"]) == (503, PROBLEM)
+    for answer in (api, page, program, toast, repeated):
         assert answer["Retry-After"] == "2"
 
 
