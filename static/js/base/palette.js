@@ -6,6 +6,7 @@ import { define, knows, run } from "./actions.js";
 import { printed } from "./strokes.js";
 
 const HIDDEN = ["palette", "escape", "save"];
+const GROUPS = ["Operations", "This session", "View", "Moving", "General", "Selection", "Navigation"];
 const dialog = document.getElementById("palette");
 const input = document.getElementById("palette-input");
 const list = document.getElementById("palette-list");
@@ -21,11 +22,15 @@ function item({ name, keys, action, number }, place) {
   return made;
 }
 
-/** What is offered for what was typed: commands, or for a number the message with it. */
+/**
+ * What is offered for what was typed: for a number the message with it, else commands; those last that
+ * one repeats, and so does by their keys.
+ */
 function offered(typed) {
   const number = typed.match(/^[#:]?\s*(\d+)$/)?.[1];
   if (number && knows("go-to-number")) return [{ name: `Go to #${number}`, action: "go-to-number", number }];
-  return matching(liveCommands().filter(({ action }) => !HIDDEN.includes(action)), typed);
+  const found = matching(liveCommands().filter(({ action }) => !HIDDEN.includes(action)), typed);
+  return found.sort((one, other) => GROUPS.indexOf(one.group) - GROUPS.indexOf(other.group));
 }
 
 function refill() {

@@ -1,5 +1,6 @@
 """The main job without a mouse; and wherever a swap happens, the focus stays on something."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -196,6 +197,9 @@ def visit_drawer_palette_and_sheet(page: Page) -> None:
     press(page, "h")
     expect(page.locator("#feed article:focus, #feed article :focus")).to_have_count(1)
     press(page, "Control+k")
+    expect(page.locator("#palette-list [role=option]").first).to_have_text(
+        re.compile("Digest…")
+    )
     page.keyboard.type("#77")
     press(page, "Enter")
     expect(row(page, "m77")).to_be_focused()
