@@ -42,6 +42,19 @@ def does(
     monkeypatch.setitem(queue._kinds, KIND, kind)
 
 
+def see_a_job_done(
+    monkeypatch: pytest.MonkeyPatch, project: Project, editor: User
+) -> None:
+    """Start a thread that does jobs, and wait until it has done one."""
+    done = threading.Event()
+    does(monkeypatch, lambda context: done.set())
+    jobs.enqueue(project, KIND, {}, caller(editor))
+    workers = Workers(1)
+    workers.start()
+    assert done.wait(PATIENCE_SECONDS)
+    workers.stop()
+
+
 def test_threads_do_jobs_as_they_come(
     workers: Workers, project: Project, editor: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,7 +126,7 @@ def test_a_lease_is_kept_while_the_work_goes_on(
 def test_a_database_that_is_away_for_a_while_stops_no_worker(
     project: Project, editor: User, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
-    claim, done = queue.claim, threading.Event()
+    claim = queue.claim
     failures = iter([fault] * 2)
 
     def unsteady() -> Job | None:
@@ -123,12 +136,7 @@ def test_a_database_that_is_away_for_a_while_stops_no_worker(
         return claim()
 
     monkeypatch.setattr(queue, "claim", unsteady)
-    does(monkeypatch, lambda context: done.set())
-    jobs.enqueue(project, KIND, {}, caller(editor))
-    workers = Workers(1)
-    workers.start()
-    assert done.wait(PATIENCE_SECONDS)
-    workers.stop()
+    see_a_job_done(monkeypatch, project, editor)
 
 
 def test_what_has_expired_is_removed_and_what_has_not_is_kept() -> None:
@@ -163,18 +171,11 @@ def test_what_can_not_be_removed_stops_no_worker(
     caplog: pytest.LogCaptureFixture,
     fault: Exception,
 ) -> None:
-    done = threading.Event()
-
     def fail() -> None:
         raise fault
 
     monkeypatch.setattr(housekeeping, "clean", fail)
-    does(monkeypatch, lambda context: done.set())
-    jobs.enqueue(project, KIND, {}, caller(editor))
-    workers = Workers(1)
-    workers.start()
-    assert done.wait(PATIENCE_SECONDS)
-    workers.stop()
+    see_a_job_done(monkeypatch, project, editor)
     assert "could not be removed" in caplog.text
 
 
