@@ -18,6 +18,11 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 Header = tuple[bytes, bytes]
 
+_OTHER_ORIGIN = "Requests from pages of another origin are refused."
+_BEHIND_A_PROXY = (
+    "If this page is this server's own, the proxy in front of it has to pass on the Host header "
+    "as the browser sent it, port included."
+)
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
@@ -52,7 +57,9 @@ def _refusal(kind: str, method: str, headers: list[Header]) -> tuple[int, str] |
     if kind == "http" and method in _SAFE_METHODS:
         return None
     if any(urlsplit(origin).netloc != hosts[0] for origin in origins):
-        return 403, "Requests from pages of another origin are refused."
+        # The reason that closes a socket has 123 bytes.
+        hint = "" if kind == "websocket" else f" {_BEHIND_A_PROXY}"
+        return 403, f"{_OTHER_ORIGIN}{hint}"
     if kind == "websocket" and len(origins) != 1:
         return 403, "A WebSocket needs an Origin header."
     return None

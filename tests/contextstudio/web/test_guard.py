@@ -89,6 +89,14 @@ async def test_another_origin_changes_nothing_and_opens_no_socket(origin: str) -
         assert sent[0].get("status") == 403 or sent[0]["code"] == 4403
 
 
+async def test_who_set_up_a_proxy_that_changes_the_host_is_told_what_to_mend() -> None:
+    headers = [("host", "localhost"), ("origin", "https://localhost:8443")]
+
+    _, sent = await ask("http", headers, "POST")
+
+    assert b"pass on the Host header" in sent[1]["body"]
+
+
 async def test_our_own_origin_may_post_and_open_a_socket() -> None:
     headers = [("host", "localhost:8000"), ("origin", "http://localhost:8000")]
     for kind, method in (("http", "POST"), ("websocket", "")):
