@@ -1,5 +1,5 @@
-"""The ASGI application: guard → record of keys → limits → proxy → `apply` → static files →
-MCP → Django.
+"""The ASGI application: guard → record of keys → limits → tokenizer → proxy → `apply` →
+static files → MCP → Django.
 
 WebSockets: guard → Channels.
 """
@@ -30,6 +30,7 @@ from .mcp.mount import with_mcp
 from .web.guard import HostGuard, no_such_socket
 from .web.limits import Limits
 from .web.request_log import RequestLog
+from .web.tokenizer import with_tokenizer
 
 
 def with_static_files(application: Any) -> Any:
@@ -66,12 +67,12 @@ def with_static_files(application: Any) -> Any:
     return served
 
 
+_behind_the_proxy = with_apply(with_static_files(with_mcp(_pages)))  # type: ignore[arg-type]  # a Mapping for a dict
+
 application = HostGuard(
     ProtocolTypeRouter(
         {
-            "http": RequestLog(
-                Limits(with_proxy(with_apply(with_static_files(with_mcp(_pages)))))  # type: ignore[arg-type]  # a Mapping for a dict
-            ),
+            "http": RequestLog(Limits(with_tokenizer(with_proxy(_behind_the_proxy)))),
             "websocket": AuthMiddlewareStack(
                 URLRouter([*websocket_urlpatterns, re_path("", no_such_socket)])  # type: ignore[arg-type]  # ASGI
             ),

@@ -12,7 +12,7 @@ from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.models import Project
 from tests.threads.support.importing import Take, texts
 from tests.threads.support.stub_format import says, stub
-from threads import imports
+from threads import imports, tokens
 from threads.domain.message import Message as Given
 from threads.domain.message import Role
 from threads.domain.part import Text
@@ -49,6 +49,26 @@ def rows(read: list[tuple[str, bool, int]], name: str, *, locked: bool) -> int:
     return sum(
         count for what, is_open, count in read if (what, is_open) == (name, locked)
     )
+
+
+@pytest.mark.parametrize("by_a_job", [False, True], ids=["request", "job"])
+def test_the_tokenizer_is_loaded_before_the_transaction(
+    take: Take, stage: Take, by_a_job: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    depth, real = len(connection.atomic_blocks), tokens.counter
+    is_open: list[bool] = []
+
+    def watched(encoding: str) -> tokens.TokenCounter:
+        is_open.append(len(connection.atomic_blocks) > depth)
+        return real(encoding)
+
+    monkeypatch.setattr(tokens, "counter", watched)
+    data = stub(*says(*SAID), id="a")
+
+    stage(data, uuid.uuid4()) if by_a_job else take(data)
+
+    assert not is_open[0]
+    assert any(is_open), "nothing was counted"
 
 
 @pytest.mark.parametrize("by_a_job", [False, True], ids=["request", "job"])

@@ -15,7 +15,7 @@ from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.domain.storable import storable
 from contextstudio.accounts.jobs.runner import Interrupted
 from contextstudio.accounts.models import Project
-from threads import reading
+from threads import reading, tokens
 from threads.domain import formats
 from threads.domain.formats.io.folder import Folder
 from threads.domain.transcript import Transcript, Warning
@@ -102,6 +102,7 @@ class ImportRun:
     """What `run_at_once` took conversations from."""
 
     def __post_init__(self) -> None:
+        tokens.counter(tokens.DEFAULT)  # what loads it takes seconds at worst
         self.matcher = SessionMatcher(
             caller=self.caller,
             project=self.project,

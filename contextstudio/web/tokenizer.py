@@ -1,0 +1,28 @@
+"""What counts tokens is there before a request may write.
+
+A process loads it once, in half a second of a processor or many on a busy machine. Loaded by the
+first message that is recorded, within its transaction, it would keep everybody else from writing.
+"""
+
+import asyncio
+
+from threads import tokens
+
+from .guard import Application, Receive, Scope, Send
+
+_READING = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+
+
+def with_tokenizer(application: Application) -> Application:
+    """An application whose requests that may write wait until the tokenizer is loaded."""
+    is_loaded = False
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal is_loaded
+        may_write = scope["type"] == "http" and scope["method"] not in _READING
+        if may_write and not is_loaded:
+            await asyncio.to_thread(tokens.counter, tokens.DEFAULT)
+            is_loaded = True
+        await application(scope, receive, send)
+
+    return answer
