@@ -1,6 +1,7 @@
 """Answers: JSON, fast where it can be and lossless in any case; files; what refuses."""
 
 import json
+import logging
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -12,6 +13,8 @@ from django.shortcuts import redirect
 from contextstudio.database.outages import RETRY_AFTER, is_outage
 
 from .domain.errors import DomainError, Invalid, Unavailable, problem
+
+logger = logging.getLogger(__name__)
 
 JSON = "application/json; charset=utf-8"
 PROBLEM = "application/problem+json"
@@ -79,9 +82,13 @@ def problem_response(error: DomainError) -> HttpResponse:
 
 
 def outage(error: BaseException) -> Unavailable | None:
-    """What every door says where the database is locked or away; None for other errors."""
+    """What every door says where the database is locked or away; None for other errors.
+
+    Why is said in the log alone.
+    """
     if not is_outage(error):
         return None
+    logger.warning("The database can't be used: %s", " ".join(str(error).split()))
     return Unavailable(
         "The database can't be used at the moment; nothing was changed. Try again soon.",
         code="database_unavailable",

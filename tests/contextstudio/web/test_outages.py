@@ -129,6 +129,15 @@ def test_a_locked_database_is_a_problem_document_for_programs(
         assert answer["Retry-After"] == "2"
 
 
+def test_why_the_database_is_locked_is_written_to_the_log(
+    client_of_owner: Client, locked: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = client_of_owner.post("/api/sessions", NEW, "application/json")
+
+    assert "The database can't be used: database is locked" in caplog.text
+    assert "is locked" not in answer.content.decode()
+
+
 def test_a_database_that_is_away_is_said_by_api_page_and_toast(
     client: Client, owner: User, away: None
 ) -> None:
