@@ -11,6 +11,8 @@ from threads import tokens
 from .guard import Application, Receive, Scope, Send
 
 _READING = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+_SIGNING = "/sign-"
+"""What the paths begin with of which nothing is recorded that is counted: in and out."""
 
 
 def with_tokenizer(application: Application) -> Application:
@@ -19,10 +21,15 @@ def with_tokenizer(application: Application) -> Application:
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         nonlocal is_loaded
-        may_write = scope["type"] == "http" and scope["method"] not in _READING
-        if may_write and not is_loaded:
+        if not is_loaded and _may_record(scope):
             await asyncio.to_thread(tokens.counter, tokens.DEFAULT)
             is_loaded = True
         await application(scope, receive, send)
 
     return answer
+
+
+def _may_record(scope: Scope) -> bool:
+    if scope["type"] != "http" or scope["method"] in _READING:
+        return False
+    return not scope["path"].startswith(_SIGNING)

@@ -18,9 +18,9 @@ class Site:
         self.application = with_tokenizer(self._answer)
         monkeypatch.setattr(tokens, "counter", self.loaded.append)
 
-    def ask(self, method: str) -> list[str]:
+    def ask(self, method: str, path: str = "/api/sessions") -> list[str]:
         """What was loaded when such a request was answered."""
-        scope = {"type": "http", "method": method}
+        scope = {"type": "http", "method": method, "path": path}
         asyncio.run(self.application(scope, self._event, self._event))
         return self.seen[-1]
 
@@ -41,7 +41,9 @@ def test_the_tokenizer_is_there_before_a_request_may_write(
     assert site.ask(method) == [tokens.DEFAULT]
 
 
-def test_who_only_reads_does_not_wait_for_the_tokenizer(
+def test_who_reads_or_signs_in_does_not_wait_for_the_tokenizer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert Site(monkeypatch).ask("GET") == []
+    site = Site(monkeypatch)
+
+    assert site.ask("GET") == site.ask("POST", "/sign-in/token") == []
