@@ -9,6 +9,7 @@ SOURCES = {
     "api": "API",
     "atif": "ATIF",
     "autogen": "AutoGen",
+    "chat_template": "Data set",
     "chatgpt": "ChatGPT",
     "claude_ai": "Claude.ai",
     "claude_code": "Claude Code",

@@ -1,5 +1,10 @@
 """Data sets of conversations."""
 
-from . import alpaca, preferences, sharegpt
+from . import alpaca, chat_template, preferences, sharegpt
 
-FORMATS = (preferences.FORMAT, sharegpt.FORMAT, alpaca.FORMAT)
+FORMATS = (
+    preferences.FORMAT,
+    sharegpt.FORMAT,
+    alpaca.FORMAT,
+    chat_template.FORMAT,
+)
