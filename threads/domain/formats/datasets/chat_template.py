@@ -133,7 +133,7 @@ def message_of(turn: TemplateTurn) -> Message | None:
     if turn.words.startswith(_PYTHON_TAG):
         called = parsed(turn.words.removeprefix(_PYTHON_TAG).strip())
         return sharegpt.read_turn({"from": "function_call", "value": called})
-    if role == "user" and not sharegpt.RESPONSE.sub("", turn.words).strip():
+    if role == "user" and sharegpt.answers(turn.words):
         role = "tool"
     if role == "developer":
         return Message(role=Role.DEVELOPER, parts=(Text(turn.words),))

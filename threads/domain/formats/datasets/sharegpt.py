@@ -8,7 +8,6 @@ neither has ids, so they are given by order. `role` and `content` in place of `f
 Sources: LLaMA-Factory `data/README.md`, Hermes-Function-Calling.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -39,8 +38,6 @@ ROLES = {
     **dict.fromkeys(("tool", "observation", "function_response"), Role.TOOL),
     **dict.fromkeys(("function", "tool_response", "ipython"), Role.TOOL),
 }
-CALL = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
-RESPONSE = re.compile(r"<tool_response>\s*(.*?)\s*</tool_response>", re.DOTALL)
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
@@ -80,6 +77,29 @@ def read_turn(turn: JSON) -> Message | None:
     return Message(role=role, parts=parts)
 
 
+def elements(text: str, name: str) -> tuple[list[str], list[str]]:
+    """What stands in the elements of this name, and the words around them, one more.
+
+    By hand: an expression would go through a text once for each element that isn't closed.
+    """
+    opening, closing = f"<{name}>", f"</{name}>"
+    inside, around, at = list[str](), list[str](), 0
+    while (begin := text.find(opening, at)) >= 0:
+        end = text.find(closing, begin)
+        if end < 0:
+            break
+        around.append(text[at:begin])
+        inside.append(text[begin + len(opening) : end].strip())
+        at = end + len(closing)
+    return inside, [*around, text[at:]]
+
+
+def answers(text: str) -> list[str]:
+    """The answers that Hermes marks in a text that says nothing else; else none."""
+    inside, around = elements(text, "tool_response")
+    return [] if any(map(str.strip, around)) else inside
+
+
 def unread_turn(record: str) -> Warning:
     """What to say of a turn that nobody known says, or that says nothing."""
     return Warning(NOT_UNDERSTOOD, f"At {record}: This is no turn of a conversation.")
@@ -94,11 +114,11 @@ def _content(value: JSON) -> tuple[Part, ...]:
 
 def _hermes(value: str) -> Iterator[Part]:
     """Text with the calls in it as parts; all text where one of them is no call."""
-    calls = [_call(parsed(found)) for found in CALL.findall(value)]
+    inside, words = elements(value, "tool_call")
+    calls = [_call(parsed(found)) for found in inside]
     if not calls or None in calls:
         yield from (Text(value),) if value else ()
         return
-    words = CALL.split(value)[::2]
     for text, call in zip(words, [*calls, None], strict=True):
         if text.strip():
             yield Text(text.strip())
@@ -126,7 +146,7 @@ def _call(said: JSON) -> ToolCall | None:
 def _results(value: JSON, name: str) -> Iterator[Part]:
     """The results in a turn: each answer that Hermes marks, else the whole."""
     text = _spelled(value)
-    for words in RESPONSE.findall(text) or [text]:
+    for words in answers(text) or [text]:
         content = (Text(words),) if words else ()
         yield ToolResult("", content, name or None)
 

@@ -135,3 +135,18 @@ def test_turns_of_role_and_content_may_name_a_bot() -> None:
     turns = [{"role": "user", "content": "Hi."}, {"role": "bot", "content": "Ho."}]
     [found] = readings.read({"conversation": [*turns, {"role": "?", "content": "No."}]})
     assert readings.told(found) == ["user: Hi.", "assistant: Ho.", "?"]
+
+
+def test_words_around_a_marked_answer_are_not_lost() -> None:
+    text = "It says:\n<tool_response>90</tool_response>"
+
+    assert parts("tool", text) == (ToolResult("", (Text(text),)),)
+
+
+@pytest.mark.parametrize("from_", ["gpt", "tool"])
+def test_elements_that_nobody_closes_are_text_and_take_no_time(from_: str) -> None:
+    text = ("<tool_call>{" if from_ == "gpt" else "<tool_response>") * 200_000
+
+    [part] = parts(from_, text)
+
+    assert Text(text) in (part, *getattr(part, "content", ()))
