@@ -14,12 +14,8 @@ from operations.messages.reader import MessageReader
 from threads import tokens
 from threads.domain.part import Part, ToolCall, ToolResult
 from threads.models import Message, Session
-from threads.store.selectors import (
-    find_holding,
-    get_session,
-    load_messages_at,
-    recallable_sessions,
-)
+from threads.store.originals import find_holding, load_messages_at
+from threads.store.selectors import get_session, recallable_sessions
 
 from .domain import excerpt
 from .domain.reference import (

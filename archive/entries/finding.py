@@ -24,8 +24,9 @@ from contextstudio.accounts.domain.paging import (
 )
 from contextstudio.accounts.domain.storable import storable
 from contextstudio.accounts.models import Project
+from contextstudio.database.steps import chunks
 from threads.domain.text import fold
-from threads.store.selectors import chunks, newest_first, recallable_sessions
+from threads.store.selectors import newest_first, recallable_sessions
 
 from .selectors import Readable, readable
 from .words import ENTRIES, searched

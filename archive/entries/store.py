@@ -11,12 +11,12 @@ from django.utils import timezone
 from archive.domain.pruning.plan import Stashed
 from archive.models import ArchivedContent, ArchiveEntry
 from contextstudio.accounts.domain.storable import storable
+from contextstudio.database.steps import chunks
 from operations.domain.tree.key import Key, original_key
 from operations.messages.reader import MessageText
 from threads.domain.message import decode_parts, encode_parts
 from threads.domain.part import Part
 from threads.models import Session
-from threads.store.selectors import chunks
 
 from .words import forget_words, keep_words, searched
 

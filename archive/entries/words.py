@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from django.db.models import QuerySet
 
 from archive.models import ArchiveEntry, EntryMark, EntryWords
+from contextstudio.database.steps import chunks
 from threads.domain.text import fold
 from threads.search.word_index import WordIndex
 from threads.search.word_index.reading import Tables
-from threads.store.selectors import chunks
 
 _AT_ONCE = 500
 TABLES = Tables(

@@ -19,6 +19,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import project_to_edit
+from contextstudio.database.steps import chunks
 from operations.domain.tree.key import Key, made_place
 from operations.log.selectors import load_thread
 from operations.messages.reader import MessageReader
@@ -30,7 +31,6 @@ from threads.models import Message as MessageRow
 from threads.models import Session
 from threads.sessions.services import NewSession, create_session
 from threads.store import blobs
-from threads.store.selectors import chunks
 
 from .members import list_of, text_of
 from .operations import record_operations

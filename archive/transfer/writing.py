@@ -31,7 +31,8 @@ from threads.domain.formats.contextstudio import SESSION, write_message, write_p
 from threads.domain.formats.format import Heading
 from threads.domain.message import Message
 from threads.store import blobs
-from threads.store.selectors import Original, get_session, load_messages
+from threads.store.originals import Original, load_messages
+from threads.store.selectors import get_session
 
 NAME = SESSION
 VERSION = 1

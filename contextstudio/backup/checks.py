@@ -8,11 +8,11 @@ from django.db import connection
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
+from contextstudio.database.steps import chunks
 from threads.domain.message import Role, digest_of
 from threads.models import Blob, Body, Import, Message, Session, Source
 from threads.sessions.erasing import KEPT
 from threads.store.blobs import path_of
-from threads.store.selectors import chunks
 
 _PURGED = b"[]"
 """What a purged body holds; its digest is a tombstone of what it held."""

@@ -1,7 +1,9 @@
 """Much work in short transactions: each ends by the clock, whatever is done in it."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from time import monotonic
+from typing import TypeVar
 
 from django.db.transaction import atomic
 
@@ -10,6 +12,7 @@ SECONDS = 0.025
 an import is no faster, and others wait twice as long."""
 
 Step = Callable[[], object]
+Item = TypeVar("Item")
 
 
 class Pace:
@@ -61,3 +64,10 @@ def in_short_transactions(
                     break
             end()
         yield done
+
+
+def chunks(items: Iterable[Item], size: int = 500) -> Iterator[list[Item]]:
+    """So many items at a time, of as many as come."""
+    rest = iter(items)
+    while some := list(islice(rest, size)):
+        yield some

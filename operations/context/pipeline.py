@@ -55,7 +55,7 @@ from threads.domain.message import Role
 from threads.domain.part import Part, Text
 from threads.models import Session
 from threads.store import blobs
-from threads.store.selectors import load_messages
+from threads.store.originals import load_messages
 
 from .layers import Surroundings, load_layers
 from .policies import pending_slice, policy_of

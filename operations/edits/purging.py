@@ -21,7 +21,7 @@ from operations.models import AnsweredCalls, SentPiece
 from threads.domain.part import Text
 from threads.models import Session
 from threads.sessions import erasing
-from threads.store.selectors import load_recorded_at
+from threads.store.originals import load_recorded_at
 
 _AT_ONCE = 500
 _REMOVED = "[removed]"

@@ -27,8 +27,8 @@ from threads.domain.message import Message
 from threads.models import Session
 from threads.rendering import standalone
 from threads.store import blobs
+from threads.store.originals import load_messages
 from threads.store.records import load_record
-from threads.store.selectors import load_messages
 
 from .effective import (
     BATCH,

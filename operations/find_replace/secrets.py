@@ -32,7 +32,8 @@ from threads.domain.text import text_of
 from threads.models import Import, Session
 from threads.sessions.services import forget_overview
 from threads.store import events
-from threads.store.selectors import get_session, load_recorded_at
+from threads.store.originals import load_recorded_at
+from threads.store.selectors import get_session
 
 if TYPE_CHECKING:
     from kingfisher_sdk import Finding, Scanner

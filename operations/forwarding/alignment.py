@@ -37,8 +37,9 @@ from threads.domain.formats.requests import SYSTEM
 from threads.domain.message import Message, Role, digest
 from threads.models import Session
 from threads.store import blobs
+from threads.store.originals import Original, load_digests, load_recorded_at
 from threads.store.recording import named_by_hash
-from threads.store.selectors import Original, find_blobs, load_digests, load_recorded_at
+from threads.store.selectors import find_blobs
 
 from .raw import Beginning, RawRequest
 from .toolbox import has_recall

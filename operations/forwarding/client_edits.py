@@ -31,8 +31,8 @@ from threads.domain.text import text_of
 from threads.models import Session
 from threads.sessions.services import name_by
 from threads.store import events
+from threads.store.originals import load_recorded_at
 from threads.store.recording import record_messages
-from threads.store.selectors import load_recorded_at
 
 from .alignment import RequestAlignment
 

@@ -27,7 +27,8 @@ from threads.sessions.services import (
     clean_title,
     open_session,
 )
-from threads.store.selectors import load_recorded_at, may_in, visible_sessions
+from threads.store.originals import load_recorded_at
+from threads.store.selectors import may_in, visible_sessions
 
 from . import alignment
 from .alignment import Inbound, RequestAlignment

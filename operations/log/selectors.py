@@ -22,7 +22,8 @@ from operations.domain.tree.status import Status
 from operations.models import LogEntry
 from threads.domain.part import Part
 from threads.models import Session
-from threads.store.selectors import get_session, load_recorded_at, load_skeleton
+from threads.store.originals import load_recorded_at, load_skeleton
+from threads.store.selectors import get_session
 
 from .cache import Cache, version_of
 from .codec import decode

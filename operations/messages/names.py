@@ -17,7 +17,7 @@ from operations.domain.log.operation import Fold
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, made_place, original_index, original_key
 from threads.models import Message, Session
-from threads.store.selectors import DIGEST
+from threads.store.originals import DIGEST
 
 MOST_RUNS = 3
 """Runs of originals up to which a set of messages is named by them."""

@@ -12,7 +12,7 @@ from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index, original_key
 from threads.domain.part import ToolCall, ToolResult
 from threads.models import Session
-from threads.store.selectors import load_messages_at
+from threads.store.originals import load_messages_at
 
 NEAR = 24
 """Originals on either side of an end that are read."""

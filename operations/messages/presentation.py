@@ -17,7 +17,7 @@ from threads.domain.part import Text
 from threads.domain.text import Excerpt
 from threads.models import Session
 from threads.sessions.presentation import address_of, present_original, present_parts
-from threads.store.selectors import Original, load_messages, load_messages_at
+from threads.store.originals import Original, load_messages, load_messages_at
 
 from .reader import MessageReader, MessageText
 

@@ -29,7 +29,7 @@ from threads.domain.message import Message, Role
 from threads.domain.part import Part
 from threads.models import Session
 from threads.store.masking import Readings
-from threads.store.selectors import Original, load_recorded_at
+from threads.store.originals import Original, load_recorded_at
 
 FEW = 200
 """Originals that are read for themselves; where more are wanted, or all are no more, all are read

@@ -28,7 +28,8 @@ from threads.domain.message import Role
 from threads.domain.part import Text
 from threads.models import Session
 from threads.store import events
-from threads.store.selectors import find_holding, get_session, load_messages_at
+from threads.store.originals import find_holding, load_messages_at
+from threads.store.selectors import get_session
 
 from .scratchpads import decode
 

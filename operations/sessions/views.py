@@ -31,13 +31,9 @@ from threads.rendering import summary
 from threads.search import meaning
 from threads.search.by_meaning import search_by_meaning
 from threads.search.services import SearchHit, search
+from threads.store.originals import load_recorded_at
 from threads.store.origins import load_parents
-from threads.store.selectors import (
-    deleted_sessions,
-    list_sessions,
-    load_recorded_at,
-    visible_sessions,
-)
+from threads.store.selectors import deleted_sessions, list_sessions, visible_sessions
 
 PAGE = 50
 SHOWN_MATCHES = 20

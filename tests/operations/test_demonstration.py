@@ -20,7 +20,7 @@ from operations.models import LogEntry
 from threads.domain.part import Image, Text, Thinking, ToolCall, ToolResult
 from threads.models import Session
 from threads.sessions.services import delete_session
-from threads.store.selectors import load_messages
+from threads.store.originals import load_messages
 
 MESSAGES = 128
 

@@ -15,10 +15,9 @@ from django.utils import timezone
 from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import caller_of_actor
 from contextstudio.database.prepared import Prepared, given
-from contextstudio.database.steps import Step, in_short_transactions
+from contextstudio.database.steps import Step, chunks, in_short_transactions
 from threads.models import Import, Session, Source
 from threads.sessions import erasing
-from threads.store.selectors import chunks
 
 from . import accounting, hooks
 from .running.outcome import FileOutcome, imports_staged_by

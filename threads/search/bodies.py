@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from django.db import connection
 
+from contextstudio.database.steps import chunks
 from threads.domain.message import decode_parts
 from threads.domain.text import fold, whole_text
 from threads.models import Body, Message, SearchMark, Session
-from threads.store.selectors import chunks
 
 from .word_index import WordIndex, stored
 from .word_index.postgresql import condition

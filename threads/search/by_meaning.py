@@ -16,11 +16,12 @@ from django.db.models import QuerySet
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.paging import clamp, decode_cursor, encode_cursor
+from contextstudio.database.steps import chunks
 from threads.domain.meaning.nearness import NEAR, as_share
 from threads.domain.text import AROUND, Excerpt, whole_text
 from threads.models import Message, Session
 from threads.store.masking import Place, touched
-from threads.store.selectors import Original, chunks, load_messages_at
+from threads.store.originals import Original, load_messages_at
 
 from . import meaning
 from .services import SearchHit, SearchResults, searched

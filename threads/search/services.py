@@ -19,17 +19,13 @@ from django.db.models import QuerySet
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.paging import clamp, decode_cursor, encode_cursor
+from contextstudio.database.steps import chunks
 from threads.domain.message import decode_parts
 from threads.domain.text import Excerpt, excerpt, finds, fold, whole_text
 from threads.models import Body, Message, Session
 from threads.store.masking import touched
-from threads.store.selectors import (
-    Original,
-    chunks,
-    get_session,
-    load_messages_at,
-    visible_sessions,
-)
+from threads.store.originals import Original, load_messages_at
+from threads.store.selectors import get_session, visible_sessions
 
 from .bodies import BODIES, in_session
 

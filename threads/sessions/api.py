@@ -14,7 +14,8 @@ from contextstudio.accounts.selectors import get_project, project_to_edit
 from threads.domain.formats.openai.messages import read_messages
 from threads.rendering.message import SHOWN_TYPES
 from threads.store import blobs
-from threads.store.selectors import get_blob, get_session, list_sessions, load_messages
+from threads.store.originals import load_messages
+from threads.store.selectors import get_blob, get_session, list_sessions
 
 from . import given_tags, presentation, services
 from .presentation import MessageList, SessionOut, SessionPage

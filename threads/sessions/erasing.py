@@ -22,6 +22,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from contextstudio.accounts.models import Job
+from contextstudio.database.steps import chunks
 from threads.domain.message import encode_parts, tombstone_of
 from threads.models import (
     Blob,
@@ -35,7 +36,7 @@ from threads.models import (
 )
 from threads.search.bodies import BODIES
 from threads.store import blobs
-from threads.store.selectors import DIGEST, chunks
+from threads.store.originals import DIGEST
 
 logger = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from threads.domain.transcript import Relation
 from threads.models import Session
 from threads.rendering.fragments import Fragments
 from threads.store import blobs
-from threads.store.selectors import Original
+from threads.store.originals import Original
 
 Title = Annotated[str, Field(description="Kept as one line of at most 300 characters.")]
 Name = Annotated[str, Field(pattern=r"^[^\x00-\x1f]*$")]

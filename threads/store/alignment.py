@@ -8,8 +8,8 @@ from threads.domain.message import digest
 from threads.domain.part import Part
 from threads.models import Session
 
+from .originals import Original, load_recorded_at
 from .recording import named_by_hash
-from .selectors import Original, load_recorded_at
 
 _MOST_PIECES = 100
 """Originals that one message of a transcript may have come in as."""

@@ -1,7 +1,7 @@
 """What may not be read of originals: another app says what is masked, every reader asks here.
 
 Originals never change, and what hides text of them lies in an app above this one. So that no
-door can forget it, `threads.store.selectors` reads originals through the masks registered here.
+door can forget it, `threads.store.originals` reads them through the masks registered here.
 """
 
 import uuid

@@ -22,7 +22,7 @@ from threads.domain.message import Role, body_digest
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
 from threads.rendering import fragments, render_difference, summary
 from threads.rendering.hidden import visible
-from threads.store.selectors import load_messages_at
+from threads.store.originals import load_messages_at
 
 from .articles import Article, Gap, changes_on
 from .changes import changes_of

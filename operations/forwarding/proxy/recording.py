@@ -21,8 +21,9 @@ from threads.domain.formats.io.streams.stream import ReplyTokens
 from threads.domain.message import Message, digest
 from threads.models import Session
 from threads.store import events
+from threads.store.originals import load_digests
 from threads.store.recording import named_by_hash, record_messages
-from threads.store.selectors import get_session, load_digests
+from threads.store.selectors import get_session
 
 from .replies import Reply
 

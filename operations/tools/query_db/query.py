@@ -14,7 +14,7 @@ from operations.log.selectors import load_thread
 from threads.domain.part import Part, Thinking, ToolCall, ToolResult
 from threads.domain.text import whole_text
 from threads.models import Session
-from threads.store.selectors import Original, load_messages
+from threads.store.originals import Original, load_messages
 
 from .sandbox import QueryRow, Sandbox
 

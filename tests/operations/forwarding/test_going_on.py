@@ -14,7 +14,7 @@ from operations.log.cache import OF_THE_PROCESS, forget_everything
 from operations.messages import reader
 from tests.operations.support.rest import make_session, operate, post, put, said
 from threads.models import Session
-from threads.store.selectors import Original, load_recorded_at
+from threads.store.originals import Original, load_recorded_at
 
 TURNS = 14
 

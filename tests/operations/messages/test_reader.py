@@ -11,7 +11,7 @@ from operations.log.cache import forget_everything
 from operations.messages import reader
 from tests.operations.support.rest import Tools, get, make_session, operate, post, said
 from threads.models import Session
-from threads.store.selectors import Original, load_recorded_at
+from threads.store.originals import Original, load_recorded_at
 
 COUNT = 6
 

@@ -16,8 +16,8 @@ from threads.imports.running.outcome import Imported
 from threads.imports.upload import keep_upload
 from threads.models import Session
 from threads.store import blobs
+from threads.store.originals import load_messages
 from threads.store.records import load_records
-from threads.store.selectors import load_messages
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -16,7 +16,7 @@ from threads import imports
 from threads.imports.running.outcome import Imported
 from threads.imports.upload import keep_upload
 from threads.models import Body, Event, Message, Session, Source
-from threads.store.selectors import load_messages
+from threads.store.originals import load_messages
 
 
 def chat(*texts: str) -> bytes:

@@ -19,8 +19,8 @@ from threads.domain.tokens import Words
 from threads.models import Blob, Body, Message, Session
 from threads.sessions.services import NewSession, create_session
 from threads.store import recording, rows
+from threads.store.originals import load_messages
 from threads.store.recording import record_messages
-from threads.store.selectors import load_messages
 
 AT = datetime(2026, 3, 1, 9, 30, 5, 120_000, tzinfo=UTC)
 

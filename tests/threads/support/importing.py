@@ -9,7 +9,7 @@ from threads.imports.running.outcome import Imported
 from threads.imports.upload import Upload, keep_folder, keep_upload
 from threads.models import Import, Session
 from threads.store import blobs
-from threads.store.selectors import load_messages
+from threads.store.originals import load_messages
 
 Take = Callable[..., Imported]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from threads.models import Session
 from threads.store.alignment import Alignment
-from threads.store.selectors import load_digests
+from threads.store.originals import load_digests
 
 from .ingest import RecordedEvents
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from django.db import transaction
 from django.db.models import QuerySet
 
+from contextstudio.database.steps import chunks
 from threads.domain.message import decode_parts
 from threads.domain.text import whole_text
 from threads.models import Body, BodyVectors, MeaningMark
 from threads.search.bodies import BODIES
-from threads.store.selectors import chunks
 
 from . import model
 

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.db.models import QuerySet
 
+from contextstudio.database.steps import chunks
 from threads.domain.meaning.passages import Stretch
 from threads.domain.meaning.vectors import nearest, similarities
 from threads.models import Body, BodyVectors, Message
-from threads.store.selectors import chunks
 
 from . import index, model
 

@@ -12,7 +12,7 @@ from operations.edits import services
 from operations.tools.query_db.query import run_query
 from tests.people import caller, key_of
 from threads.models import Session
-from threads.store.selectors import load_messages
+from threads.store.originals import load_messages
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MESSAGES = [

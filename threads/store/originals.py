@@ -1,0 +1,266 @@
+"""Reading originals, as they were recorded and as they may be read: through `masking`.
+
+Whoever reads them has been through the gate to their session (`selectors.get_session`).
+"""
+
+import json
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from functools import cached_property
+from sys import intern
+from typing import Any, NamedTuple
+
+from django.db import connection
+from django.db.models import (
+    BinaryField,
+    F,
+    Func,
+    IntegerField,
+    QuerySet,
+    TextField,
+    UUIDField,
+)
+from django.db.models.functions import Cast, Coalesce
+
+from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.steps import chunks
+from threads.domain.message import Role, Usage, body_digest, decode_parts
+from threads.domain.part import Part
+from threads.models import Message, Session
+
+from .masking import masked
+
+DIGEST = Coalesce("body__canonical", "body__digest")
+"""The digest of what an original says: by it, a client's message is known again."""
+_IN_A_ROW = 500
+"""Originals that are read at once."""
+
+
+class OriginalRow(NamedTuple):
+    """The columns of an original and of its body, as `_COLUMNS` names them."""
+
+    index: int  # type: ignore[assignment]  # nobody asks where in a tuple a value is
+    uuid: uuid.UUID
+    short_id: str
+    role: str
+    tokens: int
+    group_id: int
+    parsing_strategy: str
+    status: str
+    weight: int | None
+    model: str
+    external_id: str
+    created_at: datetime | None
+    name: str
+    source_sha256: str | None
+    usage: str | None
+    """JSON, parsed where it is asked for: most readers never do. So are records and counts."""
+    records: str
+    digest: bytes
+    content: bytes
+    token_counts: str
+
+
+_COLUMNS = (
+    *OriginalRow._fields[:13],
+    "source__sha256",
+    Cast("usage", TextField()),
+    Cast("records", TextField()),
+    "body__digest",
+    "body__content",
+    Cast("body__token_counts", TextField()),
+)
+
+
+@dataclass(frozen=True)
+class Original:
+    """An original as it may be read: its row, and its parts once they are asked for."""
+
+    row: OriginalRow
+    encoding: str
+    masked: tuple[Part, ...] | None = None
+    """Its parts where text of them is masked; else they are those of the row."""
+
+    @property
+    def key(self) -> str:
+        return intern(f"m{self.row.index}")
+
+    @property
+    def role(self) -> Role:
+        return Role(self.row.role)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        if self.masked is not None:
+            return self.masked
+        return decode_parts(bytes(self.row.content))
+
+    def decoded(self) -> "Original":
+        """The same with its parts at hand and without the bytes that they were read from.
+
+        What is kept of a long session weighs half as much so. Words that most rows have are held
+        once.
+        """
+        row = self.row
+        light = replace(
+            self,
+            row=row._replace(
+                content=b"",
+                role=intern(row.role),
+                parsing_strategy=intern(row.parsing_strategy),
+                status=intern(row.status),
+                model=intern(row.model),
+                records="[]" if row.records == "[]" else row.records,
+            ),
+        )
+        light.__dict__["parts"] = self.parts  # where `cached_property` looks for it
+        return light
+
+    @property
+    def digest(self) -> bytes:
+        """The digest of how it stands: the body's own, unless text of it is masked."""
+        if self.masked is not None:
+            return body_digest(self.role, self.masked)
+        return bytes(self.row.digest)
+
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens as the provider counted them, where it did."""
+        if self.row.usage is None:
+            return None
+        counted = json.loads(self.row.usage)
+        return Usage(**{one.name: counted.get(one.name, 0) for one in fields(Usage)})
+
+    @property
+    def counts(self) -> list[int]:
+        """Tokens of each part as recorded; empty where they were not stored."""
+        counts: dict[str, list[int]] = json.loads(self.row.token_counts)
+        return counts.get(self.encoding, [])
+
+
+def load_messages(
+    session: Session, start: int = 0, end: int | None = None
+) -> list[Original]:
+    """Originals `start` to `end` (half-open), with their bodies as they may be read."""
+    rows = Message.objects.filter(session=session, index__gte=max(start, 0))
+    if end is not None:
+        rows = rows.filter(index__lt=end)
+    return list(_masked(session, _recorded(session, rows)).values())
+
+
+def load_messages_at(session: Session, indexes: Iterable[int]) -> dict[int, Original]:
+    """The originals at these indexes as they may be read; what is not there is left out."""
+    return _masked(session, load_recorded_at(session, indexes))
+
+
+def load_recorded_at(session: Session, indexes: Iterable[int]) -> dict[int, Original]:
+    """The originals at these indexes as they were recorded: for those who mask them."""
+    found: dict[int, Original] = {}
+    wanted = sorted(set(indexes))
+    if wanted and _are_near(wanted):
+        stretch = _STRETCH.rows(session=session.pk, start=wanted[0], end=wanted[-1])
+        named = frozenset(wanted)
+        return _originals(session, (row for row in stretch if row[0] in named))
+    for some in chunks(wanted):
+        rows = Message.objects.filter(session=session, index__in=some)
+        found.update(_recorded(session, rows))
+    return found
+
+
+def _are_near(indexes: Sequence[int]) -> bool:
+    """Whether a few originals, in their order, are at least half of those between them."""
+    span = indexes[-1] - indexes[0] + 1
+    return span <= min(_IN_A_ROW, 2 * len(indexes))
+
+
+def load_digests(session: Session, start: int = 0) -> list[bytes]:
+    """The digest of what each original from `start` on says, in the order of their indexes."""
+    return [*map(bytes, _DIGESTS.rows(session=session.pk, start=start))]
+
+
+def load_skeleton(session: Session, start: int = 0) -> list[tuple[str, int, int]]:
+    """(role, tokens, group) of the originals from `start` on: all that replay needs of them."""
+    return _SKELETON.rows(session=session.pk, start=start)
+
+
+def find_holding(session: Session, words: bytes, *, start: int = 0) -> list[int]:
+    """The originals from `start` on whose body, as `encode_parts` wrote it, holds these bytes."""
+    return _HOLDING.rows(session=session.pk, start=start, words=words)
+
+
+def _holding() -> QuerySet[Message, int]:
+    rows, whole = _rows_from("start"), IntegerField()
+    body, searched = F("body__content"), given("words", BinaryField())
+    place = Func(body, searched, function="INSTR", output_field=whole)
+    if connection.vendor == "postgresql":  # has only the standard's form for bytes
+        form = "POSITION(%(expressions)s)"
+        place = Func(
+            searched, body, template=form, arg_joiner=" IN ", output_field=whole
+        )
+    found = rows.annotate(place=place).filter(place__gt=0)
+    return found.values_list("index", flat=True)
+
+
+_HOLDING = Prepared(_holding)
+
+
+def _recorded(session: Session, rows: QuerySet[Message]) -> dict[int, Original]:
+    """Originals by index, in its order. Tuples, for a model costs more than what it holds."""
+    return _originals(session, rows.order_by("index").values_list(*_COLUMNS))
+
+
+def _originals(
+    session: Session, rows: Iterable[tuple[Any, ...]]
+) -> dict[int, Original]:
+    return {row[0]: Original(OriginalRow(*row), session.encoding) for row in rows}
+
+
+def _rows_from(start: str) -> QuerySet[Message]:
+    """The originals of a session from an index on, in their order."""
+    of_session = Message.objects.filter(session=given("session", UUIDField()))
+    return of_session.filter(index__gte=given(start, IntegerField())).order_by("index")
+
+
+_STRETCH = Prepared(
+    lambda: (
+        _rows_from("start")
+        .filter(index__lte=given("end", IntegerField()))
+        .values_list(*_COLUMNS)
+    )
+)
+_DIGESTS = Prepared(lambda: _rows_from("start").values_list(DIGEST, flat=True))
+_SKELETON = Prepared(
+    lambda: _rows_from("start").values_list("role", "tokens", "group_id")
+)
+
+
+def _masked(session: Session, originals: dict[int, Original]) -> dict[int, Original]:
+    """The same originals; those that a mask changes, changed."""
+    recorded = _Readings(originals)
+    readings = masked(session, recorded)
+    if readings is recorded:
+        return originals
+    return {
+        index: original
+        if (read := readings[index]) == original.parts
+        else replace(original, masked=read)
+        for index, original in originals.items()
+    }
+
+
+class _Readings(Mapping[int, tuple[Part, ...]]):
+    """What originals say, read only where it is asked for."""
+
+    def __init__(self, originals: Mapping[int, Original]) -> None:
+        self._originals = originals
+
+    def __getitem__(self, index: int) -> tuple[Part, ...]:
+        return self._originals[index].parts
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._originals)
+
+    def __len__(self) -> int:
+        return len(self._originals)
