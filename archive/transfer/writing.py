@@ -13,7 +13,7 @@ from typing import Any
 from archive.entries.selectors import Readable, readable
 from archive.models import ArchiveEntry
 from contextstudio.accounts.domain.caller import Caller
-from operations.domain.log.log import EditState
+from operations.domain.log.entry import EditState
 from operations.domain.log.operation import (
     Edit,
     Insert,

@@ -25,7 +25,8 @@ from operations.domain.context.truncation import Tiers
 from operations.domain.forwarding.alignment import Unit
 from operations.domain.forwarding.passthrough import with_own
 from operations.domain.forwarding.splice import Splice, splice
-from operations.domain.log.log import Entry, Log, fold
+from operations.domain.log.entry import Entry
+from operations.domain.log.log import Log, fold
 from operations.domain.log.operation import (
     Condense,
     Digest,

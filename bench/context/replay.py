@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
-from operations.domain.log.log import Entry, Log, fold
+from operations.domain.log.entry import Entry
+from operations.domain.log.log import Log, fold
 from operations.domain.log.operation import (
     Condense,
     Digest,

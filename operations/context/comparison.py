@@ -9,7 +9,7 @@ from dataclasses import replace
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.ledger.first_changes import FirstChange
 from operations.domain.ledger.ledger import PrefixChange, PromptPiece, first_change
-from operations.domain.log.log import Entry
+from operations.domain.log.entry import Entry
 from operations.domain.log.operation import Redact, Toggle
 from operations.domain.providers import PROVIDERS
 from operations.domain.providers.passes.signatures import broken_signatures, signed_keys

@@ -33,7 +33,7 @@ from operations.domain.context.policy import Policy
 from operations.domain.context.portions.request import PROVIDERS_IN_PORTIONS
 from operations.domain.context.selection import Preference
 from operations.domain.context.step import Count, Step, weigh
-from operations.domain.log.log import CLIENT, Recorded
+from operations.domain.log.entry import CLIENT, Recorded
 from operations.domain.log.operation import Redact, Tag
 from operations.domain.providers import compile_request
 from operations.domain.providers.plain import Unread

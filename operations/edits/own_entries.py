@@ -14,7 +14,8 @@ from django.db.transaction import atomic
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log import history
-from operations.domain.log.log import EditState, Log, controlled
+from operations.domain.log.entry import EditState, controlled
+from operations.domain.log.log import Log
 from operations.domain.log.operation import (
     Accept,
     ActivateTags,

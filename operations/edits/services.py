@@ -16,8 +16,8 @@ from contextstudio.accounts.domain.errors import DomainError, Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log import history
 from operations.domain.log.authors import switch_of
+from operations.domain.log.entry import EditState
 from operations.domain.log.history import effective_control, meant_of_bundle
-from operations.domain.log.log import EditState
 from operations.domain.log.operation import (
     Accept,
     ActivateTags,

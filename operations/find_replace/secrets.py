@@ -21,7 +21,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs import JobContext, enqueue
 from operations.domain.log import mask
-from operations.domain.log.log import IMPORTER
+from operations.domain.log.entry import IMPORTER
 from operations.domain.log.operation import Redact
 from operations.domain.tree.key import Key
 from operations.domain.tree.span import MASK, Span, covered, fingerprint

@@ -23,7 +23,8 @@ from operations.domain.forwarding.alignment import Given, Unit, follow, placed
 from operations.domain.forwarding.call_ids import with_held_ids
 from operations.domain.forwarding.finding import find
 from operations.domain.forwarding.plan import RequestPlan, extension, plan
-from operations.domain.log.log import Log, Recorded
+from operations.domain.log.entry import Recorded
+from operations.domain.log.log import Log
 from operations.domain.log.operation import messages_of
 from operations.domain.thread.replay import sent_keys
 from operations.domain.tree.key import Key, made_place, original_index, original_key

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.database.prepared import update
-from operations.domain.log.log import CLIENT, Entry, Log
+from operations.domain.log.entry import CLIENT, Entry
+from operations.domain.log.log import Log
 from operations.domain.log.operation import Amend, Insert, Operation, Redact, Revise
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread

@@ -17,7 +17,8 @@ from operations.context.presentation import (
     present_step,
 )
 from operations.domain.context.step import Omission, Step
-from operations.domain.log.log import CLIENT, Log
+from operations.domain.log.entry import CLIENT
+from operations.domain.log.log import Log
 from operations.domain.log.operation import named_keys
 from operations.domain.providers.request import Layer
 from operations.domain.thread.thread import Thread

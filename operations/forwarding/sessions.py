@@ -13,7 +13,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
 from operations.domain.forwarding.alignment import Given
-from operations.domain.log.log import CLIENT
+from operations.domain.log.entry import CLIENT
 from operations.models import ClientOpening, LogEntry, SessionRequest
 from threads.domain.formats.kit.transcripts import title_of
 from threads.domain.formats.sources import is_from_proxy

@@ -17,7 +17,7 @@ from operations.domain.ledger.first_changes import (
     layout_of,
 )
 from operations.domain.ledger.ledger import Bill, bill, bill_together
-from operations.domain.log.log import EditState
+from operations.domain.log.entry import EditState
 from operations.domain.log.operation import (
     Condense,
     Digest,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
-from operations.domain.log.log import IMPORTER
+from operations.domain.log.entry import IMPORTER
 from operations.domain.log.operation import Digest, Revise, Snip
 from operations.domain.thread.check import check
 from operations.domain.tree.key import original_key

@@ -11,7 +11,8 @@ from pydantic import BaseModel
 
 from contextstudio.accounts.domain.caller import is_agent
 from operations.domain.log import operation as op
-from operations.domain.log.log import EditState, Log, Recorded
+from operations.domain.log.entry import EditState, Recorded
+from operations.domain.log.log import Log
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import (
     entry_key,

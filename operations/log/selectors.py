@@ -12,7 +12,8 @@ from immutables import Map
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.domain.rights import Right
-from operations.domain.log.log import Entry, Log, fold
+from operations.domain.log.entry import Entry
+from operations.domain.log.log import Log, fold
 from operations.domain.log.mask import Masks
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread

@@ -12,7 +12,7 @@ from itertools import groupby, islice
 from typing import NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.log.log import IMPORTER, Recorded
+from operations.domain.log.entry import IMPORTER, Recorded
 from operations.domain.log.operation import Fold
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, made_place, original_index, original_key

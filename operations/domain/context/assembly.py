@@ -7,7 +7,7 @@ from itertools import chain, islice, takewhile
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from operations.domain.log.log import CLIENT
+from operations.domain.log.entry import CLIENT
 from operations.domain.providers.passes.signatures import count_intact
 from operations.domain.providers.request import Layer, Outgoing
 from operations.domain.thread.node import EffectiveMessage

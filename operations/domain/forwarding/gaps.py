@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from operations.domain.log.log import EditState, Log, Recorded
+from operations.domain.log.entry import EditState, Recorded
+from operations.domain.log.log import Log
 from operations.domain.log.operation import Revise, named_keys
 from operations.domain.tree.key import original_index
 from threads.domain.formats.requests import SYSTEM

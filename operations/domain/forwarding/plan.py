@@ -20,7 +20,8 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import NamedTuple
 
-from operations.domain.log.log import EditState, Log, Recorded
+from operations.domain.log.entry import EditState, Recorded
+from operations.domain.log.log import Log
 from operations.domain.log.operation import (
     Amend,
     Insert,

@@ -2,7 +2,8 @@
 
 from operations.domain.tree.key import Key, entry_key
 
-from .log import EditState, Log
+from .entry import EditState
+from .log import Log
 from .operation import Toggle
 
 

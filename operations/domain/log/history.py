@@ -7,7 +7,8 @@ from operations.domain.tree.key import Key, entry_key, made_key
 from operations.domain.tree.span import overlapping
 
 from . import operation as op
-from .log import EditState, Entry, Log, Recorded
+from .entry import EditState, Entry, Recorded
+from .log import Log
 
 _WAITING = (EditState.PROPOSED, EditState.REJECTED)
 

@@ -6,82 +6,28 @@ onto a log without folding the earlier ones again, and leaves the log it starts 
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from enum import StrEnum
 from functools import cached_property
 from operator import itemgetter
-from typing import NamedTuple
 
 from immutables import Map
 
 from operations.domain.tree.key import Key, entry_number, original_index
 
 from . import operation as op
+from .entry import (
+    CLIENT,
+    EditCounts,
+    EditState,
+    EditTurn,
+    Entry,
+    Recorded,
+    controlled,
+    first_words,
+    turn_at_first,
+    turned,
+)
 from .mask import Masks
 from .numbered import Chain, InARow, Numbered, in_order, newest_first
-
-IMPORTER = "import"
-"""The actor of what an import records: the compactions of the tool that wrote the transcript."""
-CLIENT = "client"
-"""The actor of what a client did to the messages that it sends: see `operations/forwarding/`."""
-
-
-class EditState(StrEnum):
-    """What the controls after an edit made of it."""
-
-    PROPOSED = "proposed"
-    REJECTED = "rejected"
-    REVERTED = "reverted"
-    OFF = "off"
-    ON = "on"
-
-
-class Entry(NamedTuple):
-    """One entry of a log, numbered from 1 without gaps.
-
-    `bundle` is the id of the edits that were recorded together; controls have none. `staged`
-    edits are proposals that their author is still collecting, to commit them together.
-    """
-
-    number: int
-    operation: op.Operation
-    actor: str
-    bundle: str | None = None
-    proposed: bool = False
-    staged: bool = False
-
-
-class Recorded(NamedTuple):
-    """An edit as the log has it: its entry, its state, and its words in force."""
-
-    entry: Entry
-    state: EditState
-    edit: op.Edit
-
-    @property
-    def withdrawn(self) -> bool:
-        """Whether it is reverted or rejected: there for the record alone."""
-        return self.state in (EditState.REVERTED, EditState.REJECTED)
-
-
-class EditCounts(NamedTuple):
-    """How many edits of an actor are on, off and proposed."""
-
-    on: int
-    off: int
-    proposed: int
-
-
-class _Turn(NamedTuple):
-    """Where controls left an edit: what review made of it, and what switching did."""
-
-    review: EditState
-    switch: EditState
-
-    @property
-    def state(self) -> EditState:
-        if self.switch is EditState.REVERTED or self.review is EditState.ON:
-            return self.switch
-        return self.review
 
 
 class Log:
@@ -93,7 +39,7 @@ class Log:
         self.purged: frozenset[Key] = frozenset()
         self._entries = Map[int, Entry]()
         self._edits = Map[int, Recorded]()
-        self._turns = Map[int, _Turn]()
+        self._turns = Map[int, EditTurn]()
         """Where the controls left each edit that was controlled."""
         self._controls = Map[int, Chain[Entry]]()
         self._undone_by = Map[int, Chain[int]]()
@@ -215,7 +161,7 @@ class Log:
     def wordings(self, number: int) -> Iterator[op.Edit]:
         """All the words that an edit ever had, those it was recorded with first."""
         if number in self._edits:
-            yield _first(self._edits[number].entry)
+            yield first_words(self._edits[number].entry)
         for control in in_order(self._controls.get(number)):
             if isinstance(control.operation, op.Amend):
                 yield control.operation.edit
@@ -235,16 +181,16 @@ class Log:
 
     def turned_since(self, head: int) -> set[int]:
         """The edits whose state or words may be others than when `head` was the last entry."""
-        turned: set[int] = set()
+        found: set[int] = set()
         for number in range(head + 1, self.head + 1):
             operation = self.at(number).operation
-            turned.update(controlled(operation))
+            found.update(controlled(operation))
             if isinstance(operation, op.Undo | op.Redo):
                 for entry in operation.entries:
-                    turned.add(entry)
+                    found.add(entry)
                     if entry in self._entries:
-                        turned.update(controlled(self.at(entry).operation))
-        return {number for number in turned if number in self._edits}
+                        found.update(controlled(self.at(entry).operation))
+        return {number for number in found if number in self._edits}
 
     def extended(self, entries: Iterable[Entry]) -> "Log":
         """The log with further entries at its end."""
@@ -353,7 +299,7 @@ class _Folding:
             if recorded is None:
                 continue
             self._controls[number] = Chain(entry, self._controls.get(number))
-            self._set(number, *_turned(operation, self._turn(number), recorded.edit))
+            self._set(number, *turned(operation, self._turn(number), recorded.edit))
             if isinstance(operation, op.Amend):
                 self.masks_otherwise = True
                 if operation.edit.condition != op.ALWAYS:
@@ -395,7 +341,7 @@ class _Folding:
     def _refold_edit(self, number: int) -> None:
         """All the controls of an edit once more, for one of them counts no longer, or again."""
         entry = self._edits[number].entry
-        turn, edit = _recorded_as(entry), _first(entry)
+        turn, edit = turn_at_first(entry), first_words(entry)
         undos = newest_first(self._undone_by.get(number))
         acting = [self._entries[undo] for undo in undos]
         acting += (
@@ -404,13 +350,13 @@ class _Folding:
             if not self._undone_by.get(control.number)
         )
         for control in sorted(acting, key=lambda control: control.number):
-            turn, edit = _turned(control.operation, turn, edit)
+            turn, edit = turned(control.operation, turn, edit)
         self._set(number, turn, edit)
 
-    def _turn(self, number: int) -> _Turn:
-        return self._turns.get(number) or _recorded_as(self._edits[number].entry)
+    def _turn(self, number: int) -> EditTurn:
+        return self._turns.get(number) or turn_at_first(self._edits[number].entry)
 
-    def _set(self, number: int, turn: _Turn, edit: op.Edit) -> None:
+    def _set(self, number: int, turn: EditTurn, edit: op.Edit) -> None:
         self._turns[number] = turn
         entry, state, _ = self._edits[number]
         if turn.state is not state:
@@ -427,46 +373,3 @@ class _Folding:
 def fold(entries: Iterable[Entry]) -> Log:
     """The log of these entries, which must be numbered from 1 without gaps."""
     return Log().extended(entries)
-
-
-def controlled(operation: op.Operation) -> tuple[int, ...]:
-    """The numbers of the entries that a control names by their keys, each once."""
-    match operation:
-        case op.Toggle() | op.Revert() | op.Accept() | op.Reject():
-            keys = operation.operations
-        case op.Amend():
-            keys = (operation.operation,)
-        case _:
-            return ()
-    numbers = dict.fromkeys(map(entry_number, keys))
-    return tuple(number for number in numbers if number is not None)
-
-
-def _first(entry: Entry) -> op.Edit:
-    """The words that an edit was recorded with."""
-    return entry.operation  # type: ignore[return-value]  # only edits are asked for
-
-
-def _recorded_as(entry: Entry) -> _Turn:
-    review = EditState.PROPOSED if entry.proposed else EditState.ON
-    return _Turn(review, EditState.ON)
-
-
-def _turned(control: op.Operation, turn: _Turn, edit: op.Edit) -> tuple[_Turn, op.Edit]:
-    """Where a control leaves an edit and its words; one that doesn't fit leaves them alone."""
-    review, switch = turn
-    reverted, waits = switch is EditState.REVERTED, review is not EditState.ON
-    match control:
-        case op.Revert() | op.Undo():
-            switch = EditState.REVERTED
-        case op.Toggle(active=True):
-            switch = EditState.ON
-        case op.Toggle() if not reverted and not waits:
-            switch = EditState.OFF
-        case op.Accept() if not reverted and waits:
-            review = EditState.ON
-        case op.Reject() if not reverted and waits:
-            review = EditState.REJECTED
-        case op.Amend(edit=words) if not op.retargets(edit, words):
-            edit = words
-    return _Turn(review, switch), edit

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from contextstudio.accounts.domain.errors import Conflict
+from operations.domain.log.entry import EditState, Entry
 from operations.domain.log.history import refuse_overlap
-from operations.domain.log.log import EditState, Entry
 from operations.domain.log.operation import Amend, Edit, Fold
 from operations.domain.tree.key import Key, entry_number, original_index
 from operations.domain.tree.status import Report, Status

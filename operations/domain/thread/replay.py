@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from operations.domain.log.log import CLIENT, EditState, Log
+from operations.domain.log.entry import CLIENT, EditState
+from operations.domain.log.log import Log
 from operations.domain.log.operation import Edit, Insert, named_keys, objective_tag
 from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import Key, made_key, original_index
@@ -171,7 +172,7 @@ def _play(draft: ThreadDraft, number: int, script: _Script) -> None:
         if why := draft.why_suspended(named_keys(part), is_anchor=is_anchor):
             draft.suspended[number] = None
             outcome = EditOutcome(Status.SUSPENDED, why)
-    draft.set_outcome(number, outcome)
+    draft.outcomes.set(number, outcome)
 
 
 def sent_keys(count: int, log: Log) -> list[Key]:

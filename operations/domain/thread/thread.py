@@ -41,6 +41,7 @@ from operations.domain.tree.tree import THREAD
 from .node import EffectiveMessage, FoldNode, Mark, Moved, Node, Tokens
 from .nodes import Nodes
 from .playback import Playback, ThreadVersion
+from .ranges import inserted_between, stretch
 
 _FEW = 2_000
 """Withdrawn edits that are sorted to find the newest: of more, some are near the end of the log."""
@@ -69,7 +70,7 @@ class Thread:
         self.message_count = len(leaves)
         self._draft = playback.stages[-1].draft
         self._tree = self._draft.tree
-        self._outcomes = Numbered(self._draft.outcomes, log.head)
+        self._outcomes = Numbered(self._draft.outcomes.by_number, log.head)
         self._made = Nodes(leaves, log, self._draft)
         self.lineage: object = ThreadVersion() if grown is None else grown.lineage
         """Stands for all threads that differ in nothing but in further originals at the end."""
@@ -247,15 +248,7 @@ class Thread:
 
         Raises NotFound.
         """
-        container, ends = self._tree.meeting([self._find(one), self._find(other)])
-        ends.sort(key=self._tree.rank_of)
-        if container == THREAD:
-            start, end = (self._positions[node] for node in ends)
-            nodes = self._order[start : end + 1]
-        else:
-            nodes = [ends[0]]
-            while nodes[-1] != ends[1]:
-                nodes.append(self._tree.next_of(nodes[-1]))
+        nodes = stretch(self._tree, self._find(one), self._find(other))
         return [self._draft.key(node) for node in nodes]
 
     def resolve_range(self, first: int, last: int) -> list[Key]:
@@ -269,26 +262,9 @@ class Thread:
                 f"There is no range {first} to {last} in {self.message_count} messages.",
                 code="range",
             )
-        runs = self._inserted_between(first + 1, last + 1)
-        between = [self._draft.key(leaf) for run in runs for leaf in run]
-        return [*map(original_key, range(first, last + 1)), *between]
-
-    def _inserted_between(self, first: int, last: int) -> list[list[int]]:
-        """The runs of inserted leaves that stand behind one of the originals and before another.
-
-        In the order of the thread.
-        """
-        found: list[tuple[int, list[int]]] = []
-        for original in range(first, last + 1) if self._draft.inserted else ():
-            run: list[int] = []
-            leaf = self._tree.leaf_behind(original)
-            while leaf < 0:
-                run.append(leaf)
-                leaf = self._tree.leaf_behind(leaf)
-            if run and first <= leaf <= last:
-                found.append((original, run))
-        found.sort(key=lambda one: self._tree.place(one[0]))
-        return [run for _, run in found]
+        between = inserted_between(self._draft, first + 1, last + 1)
+        keys = map(original_key, range(first, last + 1))
+        return [*keys, *map(self._draft.key, between)]
 
     @property
     def outcomes(self) -> Mapping[int, EditOutcome]:
@@ -303,17 +279,17 @@ class Thread:
     @property
     def statuses(self) -> Counter[Status]:
         """How many edits fared how, without a report of each."""
-        return self._draft.statuses
+        return self._draft.outcomes.statuses
 
     @property
     def marked(self) -> list[int]:
         """The edits that wait, are off, unmet or in conflict, in the order of the log."""
-        return sorted(self._draft.marked)
+        return sorted(self._draft.outcomes.marked)
 
     def newest(self, statuses: AbstractSet[Status]) -> Iterator[int]:
         """The edits with one of these statuses, the newest first."""
         wanted = sum(self.statuses[status] for status in statuses)
-        withdrawn = self._draft.withdrawn
+        withdrawn = self._draft.outcomes.withdrawn
         numbers: Iterable[int] = reversed(self._outcomes)
         if statuses <= WITHDRAWN and len(withdrawn) <= _FEW:
             numbers = sorted(withdrawn, reverse=True)

@@ -4,7 +4,6 @@ Replay lets each edit that is in force act on one draft, in the order of the log
 here raises on account of a key that names nothing: such keys are passed over.
 """
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -14,9 +13,11 @@ from typing import NamedTuple
 from .kept import Kept, PlainMap, kept
 from .key import Key, entry_key, made_key, made_place, original_key, original_number
 from .leaf import Leaf, New
+from .outcomes import Outcomes
 from .shown import Shown
 from .span import MASK, Span, SpanChange, matches
-from .status import MARKED, WITHDRAWN, EditOutcome, Status
+from .status import EditOutcome, Status
+from .taken import Stretches, TakenStretches
 from .tree import THREAD, ThreadTree, longest_ascent
 
 _NO_TARGET = "None of its messages is in the thread."
@@ -69,19 +70,13 @@ class ThreadDraft:
         self.moves: Kept[int, tuple[Move, ...]] = kept()
         """What each resequence took elsewhere."""
         self.moved_by: Kept[int, int] = kept()
-        self.outcomes: Kept[int, EditOutcome] = kept()
-        """What became of each edit."""
-        self.marked: Kept[int, None] = kept()
-        """The edits whose status is one of `MARKED`."""
-        self.withdrawn: Kept[int, None] = kept()
-        """The edits whose status is one of `WITHDRAWN`."""
         self.suspended: Kept[int, None] = kept()
         """The operations that had nothing to act on because of what the client doesn't send."""
         self._withheld: Kept[int, int] = kept()
         """Leaves that the client doesn't send, each with the operation that folded it."""
         self._hangs_on: Kept[int, int] = kept()
-        self._taken: Kept[tuple[Key, int], tuple[tuple[int, int, int], ...]] = kept()
-        self.statuses: Counter[Status] = Counter()
+        self._taken: Kept[tuple[Key, int], Stretches] = kept()
+        self.outcomes = Outcomes()
         self.shown = Shown()
 
     def opened(
@@ -102,7 +97,8 @@ class ThreadDraft:
         draft.leaves = self.leaves if leaves is None else leaves
         draft.tree = self.tree.opened(len(draft.leaves), plain=plain)
         draft.explained, draft.passed_over = explained, False
-        draft.statuses, draft.shown = self.statuses.copy(), self.shown.copy()
+        draft.outcomes = self.outcomes.opened(plain=plain)
+        draft.shown = self.shown.copy()
         return draft
 
     def closed(self) -> "ThreadDraft":
@@ -111,37 +107,15 @@ class ThreadDraft:
         for name in _KEPT:
             setattr(draft, name, getattr(self, name).finish())
         draft.tree = self.tree.closed()
+        draft.outcomes = self.outcomes.closed()
         return draft
-
-    def set_outcome(self, number: int, outcome: EditOutcome) -> None:
-        """Note what became of an edit."""
-        known = self.outcomes.get(number)
-        if known is not None:
-            self.statuses[known.status] -= 1
-            self.marked.pop(number, None)
-            self.withdrawn.pop(number, None)
-        self.statuses[outcome.status] += 1
-        self.outcomes[number] = outcome
-        if outcome.status is Status.APPLIED:
-            return
-        if outcome.status in MARKED:
-            self.marked[number] = None
-        elif outcome.status in WITHDRAWN:
-            self.withdrawn[number] = None
 
     def restated(
         self, outcomes: Mapping[int, EditOutcome], through: int
     ) -> "ThreadDraft":
         """This closed draft with other outcomes of edits up to a number, which act in neither."""
         draft = copy(self)
-        draft.statuses = self.statuses.copy()
-        for name in _STATED:
-            setattr(draft, name, getattr(self, name).mutate())
-        for number, outcome in outcomes.items():
-            if number <= through:
-                draft.set_outcome(number, outcome)
-        for name in _STATED:
-            setattr(draft, name, getattr(draft, name).finish())
+        draft.outcomes = self.outcomes.restated(outcomes, through)
         return draft
 
     def leaf(self, key: Key) -> int | None:
@@ -281,7 +255,7 @@ class ThreadDraft:
         """Change the spans whose text is there and that no operation before has changed."""
         holders, clashes = [], set()
         changes: dict[Key, list[SpanChange]] = {}
-        taken = _Taken(self._taken)
+        taken = TakenStretches(self._taken)
         for span in spans:
             holder = self._reads(span)
             if holder is None:
@@ -425,36 +399,6 @@ class ThreadDraft:
         return holder
 
 
-class _Taken:
-    """Which stretches of texts operations have, with those that one takes beside them."""
-
-    def __init__(
-        self, known: Kept[tuple[Key, int], tuple[tuple[int, int, int], ...]]
-    ) -> None:
-        self._known = known
-        self._lists: dict[tuple[Key, int], list[tuple[int, int, int]]] = {}
-
-    def take(self, span: Span, number: int) -> int:
-        """Take a stretch of text, or the number of an operation that has some of it."""
-        text = (span.key, span.part)
-        taken = self._lists.get(text)
-        if taken is None:
-            taken = self._lists[text] = list(self._known.get(text, ()))
-        place = bisect_left(taken, (span.start, span.end, 0))
-        for _, end, other in taken[max(0, place - 1) : place]:
-            if end > span.start:
-                return other
-        for start, _, other in taken[place : place + 1]:
-            if start < span.end:
-                return other
-        taken.insert(place, (span.start, span.end, number))
-        return 0
-
-    def all(self) -> dict[tuple[Key, int], tuple[tuple[int, int, int], ...]]:
-        """What is taken in the texts that were looked at."""
-        return {text: tuple(taken) for text, taken in self._lists.items()}
-
-
 def _applied(nodes: Iterable[int]) -> EditOutcome:
     return EditOutcome(Status.APPLIED, "", tuple(nodes))
 
@@ -475,9 +419,7 @@ def _moved(
     return [node for node in before if node not in still]
 
 
-_STATED = ("outcomes", "marked", "withdrawn")
 _KEPT = (
-    *_STATED,
     *("inserted", "folds", "made_by", "messages", "tags", "changes", "moves"),
     *("moved_by", "suspended", "_withheld", "_hangs_on", "_taken"),
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from operations.domain.log.log import EditState
+from operations.domain.log.entry import EditState
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_key
 from operations.domain.tree.status import Status

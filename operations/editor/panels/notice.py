@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from contextstudio.templatetags.look import more_tokens, signed
 from operations.domain.ledger.saving import saved_in_thread
-from operations.domain.log.log import controlled
+from operations.domain.log.entry import controlled
 from operations.domain.log.operation import (
     Accept,
     ActivateTags,

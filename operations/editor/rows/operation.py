@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from weakref import ref
 
 from operations.domain.ledger.saving import hidden_in, saved_in_thread
-from operations.domain.log.log import CLIENT, EditState
+from operations.domain.log.entry import CLIENT, EditState
 from operations.domain.log.operation import (
     Amend,
     Condition,

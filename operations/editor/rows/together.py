@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from operations.domain.ledger.saving import hidden_in, saved_in_thread
-from operations.domain.log.log import EditState
+from operations.domain.log.entry import EditState
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number
 from operations.messages.names import word_for

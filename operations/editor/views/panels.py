@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.templatetags.look import messages
-from operations.domain.log.log import Entry
+from operations.domain.log.entry import Entry
 from operations.domain.log.operation import (
     Accept,
     ActivateTags,

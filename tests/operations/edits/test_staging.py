@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import User
+from operations.domain.log.entry import EditState, Entry
 from operations.domain.log.history import redo, staged, undo
-from operations.domain.log.log import EditState, Entry
 from tests.operations.support.builders import AUTHOR, OTHER, entries, log, snip
 from tests.operations.support.rest import effective, get, make_session, operate, post
 

@@ -1,6 +1,7 @@
 """Threads and operations for tests, with defaults."""
 
-from operations.domain.log.log import Entry, Log, fold
+from operations.domain.log.entry import Entry
+from operations.domain.log.log import Log, fold
 from operations.domain.log.operation import (
     ALWAYS,
     Condition,

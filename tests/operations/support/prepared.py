@@ -16,7 +16,8 @@ from operations.domain.context.compiling import keys_near, left_out_results, una
 from operations.domain.context.policy import REPLAY, SLOP, Policy
 from operations.domain.context.selection import Preference
 from operations.domain.context.truncation import Tiers
-from operations.domain.log.log import Entry, fold
+from operations.domain.log.entry import Entry
+from operations.domain.log.log import fold
 from operations.domain.providers.request import Draft, Layer, LeftOutResult
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread

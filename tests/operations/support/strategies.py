@@ -9,8 +9,9 @@ from functools import cache
 
 from hypothesis import strategies as st
 
+from operations.domain.log.entry import Entry
 from operations.domain.log.history import redoable, undoable
-from operations.domain.log.log import Entry, fold
+from operations.domain.log.log import fold
 from operations.domain.log.operation import (
     CONTROLS,
     EDITS,

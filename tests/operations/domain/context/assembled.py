@@ -7,7 +7,7 @@ from operations.domain.context.assembly import (
     outgoings,
 )
 from operations.domain.context.policy import REPLAY, Policy
-from operations.domain.log.log import Entry
+from operations.domain.log.entry import Entry
 from operations.domain.log.operation import Operation
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread

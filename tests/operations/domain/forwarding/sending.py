@@ -18,7 +18,8 @@ from operations.domain.forwarding.alignment import Given
 from operations.domain.forwarding.finding import find
 from operations.domain.forwarding.passthrough import Passed, with_own
 from operations.domain.forwarding.plan import RequestPlan, plan
-from operations.domain.log.log import CLIENT, Entry, fold
+from operations.domain.log.entry import CLIENT, Entry
+from operations.domain.log.log import fold
 from operations.domain.log.operation import Tag
 from operations.domain.providers import PROVIDERS, compile_request
 from operations.domain.providers.plain import Unread, plain_of

@@ -15,7 +15,8 @@ from operations.domain.forwarding.plan import (
     extension,
     plan,
 )
-from operations.domain.log.log import CLIENT, EditState, Entry, Log
+from operations.domain.log.entry import CLIENT, EditState, Entry
+from operations.domain.log.log import Log
 from operations.domain.log.operation import Redact, Toggle, Undo, messages_of
 from operations.domain.thread.replay import replay, sent_keys
 from operations.domain.tree.key import made_place, original_index

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operations.domain.log.authors import switch_of
-from operations.domain.log.log import EditCounts, EditState, Entry, Log
+from operations.domain.log.entry import EditCounts, EditState, Entry
+from operations.domain.log.log import Log
 from operations.domain.log.operation import Revert, Snip, Toggle, Undo
 from tests.operations.support.builders import (
     AUTHOR,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from operations.domain.log.log import EditState
+from operations.domain.log.entry import EditState
 from operations.domain.log.operation import (
     Accept,
     Amend,

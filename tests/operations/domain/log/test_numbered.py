@@ -2,7 +2,8 @@
 
 from immutables import Map
 
-from operations.domain.log.log import Entry, Log
+from operations.domain.log.entry import Entry
+from operations.domain.log.log import Log
 from operations.domain.log.numbered import InARow, Numbered
 from tests.operations.support.builders import AUTHOR, digest
 

@@ -7,7 +7,7 @@ plain; on random logs both must agree.
 import re
 from dataclasses import dataclass, field
 
-from operations.domain.log.log import Entry
+from operations.domain.log.entry import Entry
 from operations.domain.log.operation import (
     EDITS,
     Accept,

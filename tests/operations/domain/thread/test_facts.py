@@ -6,8 +6,9 @@ from itertools import islice
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from operations.domain.log.entry import EditState, Entry
 from operations.domain.log.history import undoable
-from operations.domain.log.log import EditState, Entry, fold
+from operations.domain.log.log import fold
 from operations.domain.log.operation import (
     Digest,
     Fold,

@@ -7,7 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
-from operations.domain.log.log import Entry, fold
+from operations.domain.log.entry import Entry
+from operations.domain.log.log import fold
 from operations.domain.log.operation import Resequence
 from operations.domain.thread.moving import relocation
 from operations.domain.thread.replay import replay

@@ -3,7 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.domain.log.log import CLIENT, Entry, Log, fold
+from operations.domain.log.entry import CLIENT, Entry
+from operations.domain.log.log import Log, fold
 from operations.domain.thread.difference import status_changes
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.replay import replay

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from operations.domain.log.entry import CLIENT, Entry
 from operations.domain.log.history import undo
-from operations.domain.log.log import CLIENT, Entry, Log
+from operations.domain.log.log import Log
 from operations.domain.log.operation import (
     Digest,
     Edit,

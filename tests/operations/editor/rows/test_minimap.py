@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.domain.log.log import Entry, fold
+from operations.domain.log.entry import Entry
+from operations.domain.log.log import fold
 from operations.domain.thread.replay import replay
 from operations.domain.tree.leaf import Leaf
 from operations.editor.panels.meter import meter_of

@@ -6,7 +6,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operations.domain.log.log import Entry, fold
+from operations.domain.log.entry import Entry
+from operations.domain.log.log import fold
 from operations.domain.thread.replay import replay
 from operations.domain.tree.leaf import Leaf
 from operations.editor.rows.articles import Article, articles_at

@@ -1,0 +1,35 @@
+"""What stands between two nodes of a draft. Nodes are those of its tree."""
+
+from operations.domain.tree.draft import ThreadDraft
+from operations.domain.tree.tree import ThreadTree
+
+
+def stretch(tree: ThreadTree, one: int, other: int) -> list[int]:
+    """The nodes from one to another, in the lowest container that holds both."""
+    _, ends = tree.meeting([one, other])
+    first, last = sorted(ends, key=tree.rank_of)
+    nodes = [first]
+    while nodes[-1] != last:
+        nodes.append(tree.next_of(nodes[-1]))
+    return nodes
+
+
+def inserted_between(draft: ThreadDraft, first: int, last: int) -> list[int]:
+    """The inserted leaves that stand behind one of these originals and before another.
+
+    In the order of the thread, with every fold open.
+    """
+    if not draft.inserted:
+        return []
+    tree = draft.tree
+    found: list[tuple[int, list[int]]] = []
+    for original in range(first, last + 1):
+        run: list[int] = []
+        leaf = tree.leaf_behind(original)
+        while leaf < 0:
+            run.append(leaf)
+            leaf = tree.leaf_behind(leaf)
+        if run and first <= leaf <= last:
+            found.append((original, run))
+    found.sort(key=lambda one: tree.place(one[0]))
+    return [leaf for _, run in found for leaf in run]
