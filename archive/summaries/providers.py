@@ -22,7 +22,7 @@ from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.accounts.selectors import get_project
 from operations.forwarding.upstreams import services as upstreams
 from operations.forwarding.upstreams.addresses import read_base
-from operations.forwarding.upstreams.sealing import seal, unseal
+from operations.forwarding.upstreams.sealing import sealed_again, unseal
 from operations.models import SessionRequest
 from threads.models import Session
 
@@ -107,14 +107,13 @@ def set_provider(
         Project.objects.select_for_update().get(pk=project.pk)
         known = SummaryProvider.objects.filter(project=project, name=name).first()
         place = _place(project, provider, base)
-        if key is None and known is not None and known.sealed_key:
-            key = unseal(known.sealed_key, place)
+        sealed = known.sealed_key if known else None
         row, _ = SummaryProvider.objects.update_or_create(
             project=project,
             name=name,
             defaults={
                 "base_url": base,
-                "sealed_key": seal(key, place) if key else b"",
+                "sealed_key": sealed_again(key, sealed, place),
                 "model": model.strip()[:128],
                 "updated_at": timezone.now(),
             },

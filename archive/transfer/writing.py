@@ -29,9 +29,8 @@ from operations.log.codec import encode
 from operations.log.selectors import History, load_history
 from threads.domain.formats.contextstudio import SESSION, write_message, write_part
 from threads.domain.formats.format import Heading
-from threads.domain.message import Message
 from threads.store import blobs
-from threads.store.originals import Original, load_messages
+from threads.store.originals import load_messages
 from threads.store.selectors import get_session
 
 NAME = SESSION
@@ -61,7 +60,7 @@ def write_session(caller: Caller, session_id: uuid.UUID) -> dict[str, Any]:
         "model": session.model,
         "strategy": session.parsing_strategy,
         "messages": [
-            {"short_id": one.row.short_id, **write_message(_message(one), heading)}
+            {"short_id": one.row.short_id, **write_message(one.written, heading)}
             for start in range(0, session.message_count, _ROWS)
             for one in load_messages(session, start, start + _ROWS)
         ],
@@ -76,20 +75,6 @@ def _is_there(key: Key, operations: Collection[int]) -> bool:
     """Whether the document has a message: an original, or one of these operations."""
     number, _ = made_place(key) or (0, None)
     return not number or number in operations
-
-
-def _message(original: Original) -> Message:
-    row = original.row
-    return Message(
-        role=original.role,
-        parts=original.parts,
-        name=row.name or None,
-        model=row.model or None,
-        source_id=row.external_id or None,
-        created_at=row.created_at,
-        usage=original.usage,
-        partial=row.status == "partial",
-    )
 
 
 def _in_force(history: History) -> list[tuple[int, Edit]]:

@@ -134,17 +134,7 @@ def export_response(session: Session, *, format: str, view: str) -> Streamed:
 def _originals(session: Session) -> Iterator[Message]:
     for start in range(0, session.message_count, BATCH):
         for original in load_messages(session, start, start + BATCH):
-            row = original.row
-            yield Message(
-                role=original.role,
-                parts=original.parts,
-                name=row.name or None,
-                model=row.model or None,
-                source_id=row.external_id or None,
-                created_at=row.created_at,
-                usage=original.usage,
-                partial=row.status == "partial",
-            )
+            yield original.written
 
 
 def _tools(session: Session) -> Any:

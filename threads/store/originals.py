@@ -26,6 +26,7 @@ from django.db.models.functions import Cast, Coalesce
 
 from contextstudio.database.prepared import Prepared, given
 from contextstudio.database.steps import chunks
+from threads.domain.message import Message as GivenMessage
 from threads.domain.message import Role, Usage, body_digest, decode_parts
 from threads.domain.part import Part
 from threads.models import Message, Session
@@ -132,6 +133,21 @@ class Original:
             return None
         counted = json.loads(self.row.usage)
         return Usage(**{one.name: counted.get(one.name, 0) for one in fields(Usage)})
+
+    @property
+    def written(self) -> GivenMessage:
+        """The message as a format writes it."""
+        row = self.row
+        return GivenMessage(
+            role=self.role,
+            parts=self.parts,
+            name=row.name or None,
+            model=row.model or None,
+            source_id=row.external_id or None,
+            created_at=row.created_at,
+            usage=self.usage,
+            partial=row.status == "partial",
+        )
 
     @property
     def counts(self) -> list[int]:

@@ -28,6 +28,19 @@ def unseal(sealed: bytes | memoryview, place: str) -> str | None:
     return str(secret) if sealed_for == place else None
 
 
+def sealed_again(
+    secret: str | None, known: bytes | memoryview | None, place: str
+) -> bytes:
+    """What is kept of a secret that is set anew, empty where there is none.
+
+    None keeps the one known, unless that was sealed for another place: no key goes to an origin
+    that it wasn't given for.
+    """
+    if secret is None and known:
+        secret = unseal(known, place)
+    return seal(secret, place) if secret else b""
+
+
 def _cipher() -> MultiFernet:
     """The newest key seals; those before it, as Django has them, still open."""
     return _cipher_of((settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS))

@@ -21,7 +21,7 @@ from operations.models import Upstream
 
 from .addresses import BaseAddress, read_base
 from .dialing import AddressRefused, checked_addresses
-from .sealing import seal, unseal
+from .sealing import sealed_again, unseal
 
 _SECONDS_TO_RESOLVE = 5
 MOST_KEY = 4000
@@ -79,10 +79,8 @@ def set_upstream(
     of ours that are added to each request.
     """
     project = get_project(caller, slug, Right.ADMIN)
-    key, named = (
-        read_key(api_key),
-        ",".join(filter(None, map(str.strip, tools.split(",")))),
-    )
+    key = read_key(api_key)
+    named = ",".join(filter(None, map(str.strip, tools.split(","))))
     toolbox.offered(named)
     # Outside of the transaction: a resolver may take its time.
     base = checked_base(base_url.strip())
@@ -91,14 +89,13 @@ def set_upstream(
         rows = Upstream.objects.filter(project=project, provider=provider)
         known = rows.first()
         place = _place(project.pk, provider, base)
-        if key is None and known is not None and known.sealed_key:
-            key = unseal(known.sealed_key, place)
+        sealed = known.sealed_key if known else None
         upstream, _ = Upstream.objects.update_or_create(
             project=project,
             provider=provider.value,
             defaults={
                 "base_url": str(base),
-                "sealed_key": seal(key, place) if key else b"",
+                "sealed_key": sealed_again(key, sealed, place),
                 "model": model.strip()[:128],
                 "tools": named,
                 "updated_at": timezone.now(),
