@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from contextstudio.accounts.models import Project, User
+from operations.log.selectors import load_thread
 from tests.people import caller
 from threads.domain.message import Message, Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
@@ -85,6 +86,12 @@ class Page:
     @property
     def url(self) -> str:
         return f"/sessions/{self.session.pk}/"
+
+    @property
+    def keys(self) -> list[str]:
+        """What stands at the top of the thread by now."""
+        self.session.refresh_from_db()
+        return load_thread(self.session).keys
 
     def get(self, path: str = "", **fields: Any) -> HttpResponse:
         return self.client.get(self.url + path, fields, headers={"HX-Request": "true"})

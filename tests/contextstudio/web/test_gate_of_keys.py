@@ -10,7 +10,8 @@ from contextstudio.accounts.models import ApiKey, Project, User
 from tests.people import caller, client_of
 from threads.models import Session
 
-from .test_gate_of_every_url import TABLE, GatedRoute, S, knock, places
+from .gated_routes import TABLE, GatedRoute, S
+from .test_gate_of_every_url import knock, places
 
 __all__ = ["places"]
 

@@ -19,7 +19,8 @@ from contextstudio.database.base import DatabaseWrapper
 from contextstudio.database.outages import is_outage
 from contextstudio.database.turns import turns_of
 from contextstudio.mcp.server import _answer
-from tests.contextstudio.web.test_gate_of_every_url import TABLE, places
+from tests.contextstudio.web.gated_routes import TABLE
+from tests.contextstudio.web.test_gate_of_every_url import places
 from tests.operations.support.rest import make_session
 from tests.people import caller as caller_of
 from tests.people import client_of

@@ -68,6 +68,20 @@ class SessionIndex:
         self._left = 0
         """Records of sub-agents that are not told apart."""
         self._leaves: dict[str, str] = {}
+        self._read_lines(file)
+        self.graph.forget_names()
+        self.is_agent = not self.notes[0].message_count and len(self.notes) > 1
+        if self.is_agent:
+            self._take_first_agent_for_thread()
+        self.graph.loosen(
+            {group for group, notes in enumerate(self.notes) if not notes.message_count}
+        )
+        link_agents(self.notes[1:], self.results, self.spawned)
+        for leaf, words in self._leaves.items():
+            if leaf in self.graph:
+                self.notes[0].titles["summary"] = words
+
+    def _read_lines(self, file: BinaryIO) -> None:
         add, warnings = self._add, self.warnings
         for number, start, end, value in windows.records(file):
             if value is BROKEN:
@@ -80,24 +94,17 @@ class SessionIndex:
                 f" records of others are events ({self._left:,})."
             )
             warnings.append(Warning("agents_left", words))
-        self.graph.forget_names()
-        self.is_agent = not self.notes[0].message_count and len(self.notes) > 1
-        if self.is_agent:  # it is the conversation of its first
-            titles = self.notes[0].titles
-            self.notes[0] = self.notes[1]
-            self.notes[0].titles.update(titles)
-            count = sum(one.message_count for one in self.notes[1:])
-            self.notes[0].message_count = count
-            del self.notes[1:]
-            self.graph.join_groups()
-            self.spawned = {id_: (0, spawn) for id_, (_, spawn) in self.spawned.items()}
-        self.graph.loosen(
-            {group for group, notes in enumerate(self.notes) if not notes.message_count}
-        )
-        link_agents(self.notes[1:], self.results, self.spawned)
-        for leaf, words in self._leaves.items():
-            if leaf in self.graph:
-                self.notes[0].titles["summary"] = words
+
+    def _take_first_agent_for_thread(self) -> None:
+        """Make the file of a sub-agent, in which the thread itself says nothing, its thread."""
+        titles = self.notes[0].titles
+        self.notes[0] = self.notes[1]
+        self.notes[0].titles.update(titles)
+        count = sum(one.message_count for one in self.notes[1:])
+        self.notes[0].message_count = count
+        del self.notes[1:]
+        self.graph.join_groups()
+        self.spawned = {id_: (0, spawn) for id_, (_, spawn) in self.spawned.items()}
 
     @cached_property
     def branches(self) -> GraphBranches:

@@ -1,0 +1,93 @@
+"""What a notice says of an operation, and what drawer and ledger say of the same."""
+
+import re
+
+from django.http import HttpResponse
+
+from operations.log.selectors import load_thread
+from tests.operations.conftest import Page
+
+
+def figures(page: Page, key: str) -> tuple[str, str]:
+    """What the drawer says that an operation adds to the thread, and the ledger's line."""
+    panel = page.get("panel").content.decode()
+    row = panel.split(f'id="p-{key}"')[1].split("</li>")[0]
+    ledger = page.get("ledger").content.decode()
+    line = ledger.split(f'data-late="{key}">')[1].split("</p>")[0]
+    return row.split('<span class="op-delta"')[1].split(">")[1].split("<")[0], line
+
+
+def test_toast_marker_drawer_and_ledger_say_one_figure_of_a_snip_over_a_fold(
+    page: Page,
+) -> None:
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    page.session.refresh_from_db()
+    before = load_thread(page.session).tokens.effective
+    toast = page.edit("snip", targets="m2 m3 m4 m5").content.decode()
+    page.session.refresh_from_db()
+    saved = before - load_thread(page.session).tokens.effective
+    assert f"Snip #2–#5, −{saved} tokens." in toast
+    marker = toast.split('id="n-o2"')[1]
+    assert f'<span class="before">{saved}</span>' in marker
+    assert '<b class="after">0</b>' in marker
+    figure, line = figures(page, "o2")
+    assert figure == f"−{saved}"
+    assert f"aves {saved} per turn" in line
+
+
+def test_where_a_request_saves_less_than_the_thread_the_ledger_says_so(
+    page: Page,
+) -> None:
+    page.edit("digest", targets="m2 m3 m4 m5 m6 m7 m8", summary="Sum")
+    figure, line = figures(page, "o1")
+    less = int(line.split(" (")[-1].split(" less than in the thread)")[0])
+    assert int(line.split("aves ")[1].split(" per turn")[0]) == -int(
+        figure.replace("−", "-")
+    ) - abs(less)
+
+
+def test_undo_and_redo_name_what_they_do(page: Page) -> None:
+    page.edit("snip", targets="m2 m3")
+    assert 'title="Undo snip #2–#3"' in page.get("panel").content.decode()
+    page.post("operations/o1/off")
+    assert 'aria-label="Undo turning off snip #2–#3"' in (
+        page.get("panel").content.decode()
+    )
+    assert "Undid turning off snip #2–#3, −" in page.post("undo").content.decode()
+    answer = page.post("undo").content.decode()
+    assert "Undid snip #2–#3, +" in answer
+    assert 'title="Redo snip #2–#3"' in answer
+    assert "Redid snip #2–#3, −" in page.post("redo").content.decode()
+    page.edit("digest", targets="m4", summary="Four")
+    page.post("operations/o6/amend", type="amend", operation="o6", text="4", tags="")
+    assert "Undid the edit of digest #4" in page.post("undo").content.decode()
+    page.post("tags", tags="lean")
+    assert "Undid the change of active tags" in page.post("undo").content.decode()
+    page.post("operations/o6/revert")
+    assert "Undid reverting digest #4" in page.post("undo").content.decode()
+
+
+def test_a_notice_offers_the_way_back_from_what_it_tells_of(page: Page) -> None:
+    def offered(answer: HttpResponse) -> list[str]:
+        toast = answer.content.decode().split('<div class="toast')[1]
+        return re.findall(r'data-action="(undo|redo)"', toast)
+
+    assert offered(page.edit("snip", targets="m2")) == ["undo"]
+    assert offered(page.post("undo")) == ["redo"]
+    assert offered(page.post("redo")) == ["undo"]
+
+
+def test_what_sets_others_aside_says_its_figure_alone_and_together(page: Page) -> None:
+    page.edit("snip", targets="m4 m5 m6")
+    page.post("operations/o1/off")
+    page.edit("snip", targets="m6 m7")
+    answer = page.post("operations/o1/on").content.decode()
+    assert "Set aside by it: snip o3." in answer
+    assert "tokens alone, " in answer
+    assert " together with what changes with it." in answer
+
+
+def test_a_proposal_says_what_it_would_come_to(page: Page) -> None:
+    answer = page.edit("snip", targets="m2 m3", propose="1").content.decode()
+    assert "Snip #2–#3 proposed, −" in answer
+    assert " tokens if applied." in answer
