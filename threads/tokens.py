@@ -72,11 +72,6 @@ def is_exact(model: str) -> bool:
     return bool(O200K.match(_bare(model)) or CL100K.match(_bare(model)))
 
 
-def tokenizer_name(model: str) -> str:
-    """The tokenizer as the page names it: `o200k_base`, or `o200k_base, estimated`."""
-    return encoding_for(model) + ("" if is_exact(model) else ", estimated")
-
-
 def count_parts(parts: Sequence[Part], encoding: str = DEFAULT) -> list[int]:
     """The tokens of each part; their sum is the count of the message."""
     return count_messages([parts], encoding)[0]

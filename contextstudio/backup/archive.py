@@ -77,9 +77,6 @@ class MemberWriter:
         with path.open("rb") as file:
             self._add(name, file, path.stat().st_size)
 
-    def add_bytes(self, name: str, data: bytes) -> None:
-        self._add(name, io.BytesIO(data), len(data))
-
     def finish(self, manifest: Manifest) -> None:
         """Put the manifest in, which ends the archive."""
         data = json.dumps(asdict(manifest), indent=1).encode()

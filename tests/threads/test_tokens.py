@@ -105,9 +105,6 @@ def test_a_call_counts_its_name_and_arguments_and_an_image_is_estimated() -> Non
 )
 def test_a_model_has_its_encoding(model: str, encoding: str, is_exact: bool) -> None:
     assert (tokens.encoding_for(model), tokens.is_exact(model)) == (encoding, is_exact)
-    assert tokens.tokenizer_name(model) == encoding + (
-        "" if is_exact else ", estimated"
-    )
 
 
 def test_an_accelerator_that_differs_is_not_used(

@@ -131,7 +131,6 @@ class Choice(NamedTuple):
     provider: str
     model: str
     why: str
-    is_explicit: bool = False
 
     @property
     def name(self) -> str:
@@ -161,7 +160,7 @@ def explicit(wanted: Wanted, usable: Mapping[str, str]) -> Choice:
     if not provider and "/" in model and model.split("/", 1)[0] in PROVIDERS:
         provider, model = model.split("/", 1)
     if provider == RULES:
-        return Choice("", "", f"Chosen by {wanted.by}: no model is asked.", True)
+        return Choice("", "", f"Chosen by {wanted.by}: no model is asked.")
     if provider not in PROVIDERS:
         known = ", ".join([*PROVIDERS, RULES])
         said = f"There is no provider {provider[:40]!r}; take" if provider else "Give"
@@ -176,7 +175,7 @@ def explicit(wanted: Wanted, usable: Mapping[str, str]) -> Choice:
     model = model or _usual_model(provider, usable)
     if not model:
         raise Invalid(f"Name a model of {PROVIDERS[provider].label}.", at=["model"])
-    return Choice(provider, model, f"Chosen by {wanted.by}.", True)
+    return Choice(provider, model, f"Chosen by {wanted.by}.")
 
 
 def _missing(provider: ModelProvider) -> str:

@@ -67,7 +67,6 @@ def test_an_explicit_choice_wins_and_says_who_made_it() -> None:
     usable = {"cerebras": "", "openai": "", "xai": "own"}
     chosen = explicit(wanted("openai", "gpt-5"), usable)
     assert (chosen.name, chosen.why) == ("openai/gpt-5", "Chosen by the request.")
-    assert chosen.is_explicit
     assert explicit(wanted(model="openai/gpt-5"), usable).name == "openai/gpt-5"
     assert explicit(wanted("cerebras"), usable).name == "cerebras/llama3.1-8b"
     assert explicit(wanted("xai"), usable).name == "xai/own"
