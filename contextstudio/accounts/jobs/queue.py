@@ -181,43 +181,59 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
         if connection.features.has_select_for_update_skip_locked:
             due = due.select_for_update(skip_locked=True)
         job = due.first()
-        if job is None:
-            return None
-        died = job.status == Status.RUNNING
-        if died and job.cancel_requested and not leaves_something(job):
-            cancelled(job)
-            return None
-        if PAYING in job.notes:
-            _ask(job)
-            return None
-        if died and job.interruptions + 1 >= INTERRUPTIONS_AT_ONCE:
-            interrupt(job)
-            return None
-        attempts = max(0, job.attempts - died)
-        if attempts >= MOST_ATTEMPTS:
-            Job.objects.filter(pk=job.pk).update(
-                status=Status.FAILED,
-                finished_at=timezone.now(),
-                error=f"This job was started {attempts} times and never came to an end.",
-            )
-            return None
-        owner = uuid.uuid4().hex
-        # A compare-and-set, because SQLite has no SKIP LOCKED: of two workers one changes the row.
-        same = Job.objects.filter(
-            pk=job.pk,
-            status=job.status,
-            lease_owner=job.lease_owner,
-            attempts=job.attempts,
+        return None if job is None or _settle(job) else _taken(job)
+
+
+def _settle(job: Job) -> bool:
+    """End or put off a job that is due where it is not to be run; whether that was so."""
+    died, attempts = _died(job), _attempts(job)
+    if died and job.cancel_requested and not leaves_something(job):
+        cancelled(job)
+    elif PAYING in job.notes:
+        _ask(job)
+    elif died and job.interruptions + 1 >= INTERRUPTIONS_AT_ONCE:
+        interrupt(job)
+    elif attempts >= MOST_ATTEMPTS:
+        Job.objects.filter(pk=job.pk).update(
+            status=Status.FAILED,
+            finished_at=timezone.now(),
+            error=f"This job was started {attempts} times and never came to an end.",
         )
-        taken = same.update(
-            status=Status.RUNNING,
-            attempts=attempts + 1,
-            interruptions=job.interruptions + died,
-            error="",
-            lease_owner=owner,
-            lease_until=lease_end(),
-        )
-        return Job.objects.select_related("project").get(pk=job.pk) if taken else None
+    else:
+        return False
+    return True
+
+
+def _taken(job: Job) -> Job | None:
+    """The job as the caller's own; None where another worker was faster.
+
+    A compare-and-set, because SQLite has no SKIP LOCKED: of two workers one changes the row.
+    """
+    same = Job.objects.filter(
+        pk=job.pk,
+        status=job.status,
+        lease_owner=job.lease_owner,
+        attempts=job.attempts,
+    )
+    taken = same.update(
+        status=Status.RUNNING,
+        attempts=_attempts(job) + 1,
+        interruptions=job.interruptions + _died(job),
+        error="",
+        lease_owner=uuid.uuid4().hex,
+        lease_until=lease_end(),
+    )
+    return Job.objects.select_related("project").get(pk=job.pk) if taken else None
+
+
+def _died(job: Job) -> bool:
+    """Whether the worker of a job that is due was lost: it let its lease run out."""
+    return job.status == Status.RUNNING
+
+
+def _attempts(job: Job) -> int:
+    """How often a job that is due was run, but for the run that was lost."""
+    return max(0, job.attempts - _died(job))
 
 
 def lease_end() -> datetime:
