@@ -15,7 +15,7 @@ from archive.models import ArchiveEntry
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
-from operations.context.pipeline import counter_of
+from operations.context.inputs import counter_of
 from operations.domain.tree.key import Key
 from operations.log.selectors import load_thread
 from operations.messages.reader import MessageReader, MessageText

@@ -13,7 +13,7 @@ from archive.pruning.services import prunable, rules_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
 from operations.context.comparison import query_of_originals
-from operations.context.pipeline import basis_of, counter_of, strategy_of
+from operations.context.inputs import basis_of, counter_of, strategy_of
 from operations.context.services import ContextQuery, assemble_session
 from operations.domain.context.assembly import outgoings
 from operations.domain.context.policy import REPLAY, Policy, Pruning, read_policy

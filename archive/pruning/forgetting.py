@@ -8,7 +8,7 @@ the pruner is told by the reference to the message that it ends in.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from operations.context.pipeline import counter_of
+from operations.context.inputs import counter_of
 from operations.domain.log.operation import Amend, Condense
 from operations.domain.tree.key import original_key
 from operations.domain.tree.leaf import New

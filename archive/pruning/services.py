@@ -17,7 +17,7 @@ from archive.entries.store import PackedEntry, keep, pack
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
-from operations.context.pipeline import counter_of
+from operations.context.inputs import counter_of
 from operations.context.policies import policy_of, set_policy
 from operations.domain.context.policy import (
     Pruning,

@@ -15,7 +15,7 @@ from archive.recalling import Recalled
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, NotFound
 from contextstudio.accounts.domain.rights import Right
-from operations.context.pipeline import counter_of
+from operations.context.inputs import counter_of
 from operations.domain.tree.key import original_index
 from operations.log.transaction import LogTransaction
 from threads.models import Message, Session

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from archive.domain.hindsight.losses import LeftOut, Passage, hindsight
 from archive.domain.hindsight.texts import texts_of, uses_of
-from operations.context.pipeline import counter_of
+from operations.context.inputs import counter_of
 from threads.domain.message import Message
 from threads.domain.part import Part
 

@@ -5,12 +5,12 @@ export of the effective view describe what they want as `ContextInputs` and get 
 They differ only in how they write the result.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
-from itertools import chain, islice, repeat
+from functools import cached_property
+from itertools import islice
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from operations.domain.context.assembly import (
     NO_STEPS,
@@ -29,124 +29,27 @@ from operations.domain.context.compiling import (
     left_out_results,
     unanswered,
 )
-from operations.domain.context.policy import Policy
-from operations.domain.context.portions.request import PROVIDERS_IN_PORTIONS
-from operations.domain.context.selection import Preference
 from operations.domain.context.step import Count, Step, weigh
-from operations.domain.log.entry import CLIENT, Recorded
-from operations.domain.log.operation import Redact, Tag
 from operations.domain.providers import compile_request
 from operations.domain.providers.plain import Unread
 from operations.domain.providers.request import (
     Compiled,
     Draft,
-    Layer,
     LeftOutResult,
     Outgoing,
 )
-from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
-from operations.domain.tree.status import Status
-from operations.log.cache import Cache, version_of
-from operations.messages.reader import MessageReader
-from threads import tokens
+from operations.log.cache import Cache
 from threads.domain.formats.format import Heading
-from threads.domain.message import Role
-from threads.domain.part import Part, Text
+from threads.domain.part import Part
 from threads.models import Session
 from threads.store import blobs
 from threads.store.originals import load_messages
 
-from .layers import Surroundings, load_layers
-from .policies import pending_slice, policy_of
+from .inputs import ContextInputs, counter_of, strategy_of
 
 _ROWS = 500
 """Originals that are counted at once, where a model reads in another encoding."""
-_QUESTIONS = 20
-"""Messages of users among which words are looked for at once, where the last one has none."""
-_STRATEGIES = {
-    "anthropic": "anthropic",
-    "bedrock": "anthropic",
-    "gemini": "gemini",
-}
-"""In whose form a provider's calls are recorded; OpenAI's for the others."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ContextInputs:
-    """All that a request is made of."""
-
-    session: Session
-    reader: MessageReader
-    """Reads the messages of the thread that is sent."""
-    provider: str
-    """One of `PROVIDERS`."""
-    model: str
-    policy: Policy
-    preference: Preference | None
-    layers: Sequence[Layer]
-    """Those besides the system prompt, as they read now."""
-    encoding: str
-    """In which everything is counted."""
-    can_recall: bool
-    """Whether the model can: to another one nothing is said of how."""
-    tools: Sequence[dict[str, Any]] = ()
-    basis: Hashable = None
-    """All that the thread follows from; None where nothing that is made of it is kept."""
-    plain: Sequence[Unread | None] = ()
-    """Originals that are known without their words, by index, where these aren't wanted."""
-
-    @property
-    def thread(self) -> Thread:
-        """The thread that is sent."""
-        return self.reader.thread
-
-    @property
-    def version(self) -> Hashable:
-        """Of two inputs with the same version the same is made; None: not known."""
-        return self.basis and (
-            *(self.basis, self.provider, self.model, self.can_recall),
-            *(self.policy, self.preference, tuple(self.layers)),
-        )
-
-    @property
-    def chooses(self) -> bool:
-        """Whether policy or slice leave out or cut what the thread shows, or mark it."""
-        policy = self.policy
-        steps = policy.window or policy.isolation or policy.truncation or policy.markers
-        return bool(steps or self.preference)
-
-    @property
-    def unread(self) -> Sequence[Unread | None]:
-        """Originals that may go out without being read, by index: none where steps choose by words,
-        words are counted anew, or the provider's rules look at all of them together."""
-        reads_all = (
-            self.chooses
-            or self.encoding != self.session.encoding
-            or self.provider not in PROVIDERS_IN_PORTIONS
-        )
-        return () if reads_all else self.plain
-
-    @property
-    def passes_through(self) -> bool:
-        """Whether messages are sent as their client gives them: no operation of another applies,
-        and neither policy nor layers ask for anything."""
-        edits = self.thread.log.edits
-        return not (
-            self.chooses
-            or self.layers
-            or any(
-                outcome.status is Status.APPLIED and _changes(edits[number])
-                for number, outcome in self.thread.outcomes.items()
-            )
-        )
-
-
-def _changes(recorded: Recorded) -> bool:
-    """Whether an edit that applies makes another request of what the client sends."""
-    if recorded.entry.actor == CLIENT:
-        return isinstance(recorded.edit, Redact)
-    return not isinstance(recorded.edit, Tag)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,54 +78,6 @@ class Built:
     @cached_property
     def _compiling(self) -> Compiling:
         return compiling(self.assembly, self.compiled, self.count)
-
-
-def inputs_of(
-    session: Session,
-    reader: MessageReader,
-    provider: str,
-    *,
-    model: str = "",
-    policy: Policy | None = None,
-    tools: Sequence[dict[str, Any]] = (),
-    encoding: str = "",
-    basis: Hashable = None,
-    actor: str = "",
-    can_recall: bool | None = None,
-    plain: Sequence[Unread | None] = (),
-) -> ContextInputs:
-    """What a session's request is made of now.
-
-    `actor` is the caller whose slice it is made of, if one waits. `policy` is tried in place of
-    the one in force. `encoding` is by default the model's own. `can_recall` is by default as the
-    session's last request had it; before the first, a model can.
-    """
-    chosen, model = policy or policy_of(session), model or session.model
-    if can_recall is None:
-        can_recall = session.can_recall is not False
-    if not encoding:
-        encoding = tokens.encoding_for(model) if model else session.encoding
-    surroundings = Surroundings(
-        session=session,
-        thread=reader.thread,
-        policy=chosen,
-        can_recall=can_recall,
-        question=cache(partial(last_question, reader)),
-    )
-    return ContextInputs(
-        session=session,
-        reader=reader,
-        provider=provider,
-        model=model,
-        policy=chosen,
-        preference=pending_slice(session, actor),
-        layers=load_layers(surroundings, counter_of(encoding)),
-        encoding=encoding,
-        can_recall=can_recall,
-        tools=tools,
-        basis=basis,
-        plain=plain,
-    )
 
 
 def build(inputs: ContextInputs, assembly: Assembly | None = None) -> Built:
@@ -269,42 +124,6 @@ def drafted(inputs: ContextInputs, assembly: Assembly | None = None) -> Drafted:
         can_recall=inputs.can_recall,
     )
     return Drafted(assembly, draft)
-
-
-def strategy_of(provider: str) -> str:
-    """The parsing strategy in whose form a provider's calls are recorded."""
-    return _STRATEGIES.get(provider, "openai")
-
-
-def counter_of(encoding: str) -> Count:
-    """Counts messages in an encoding, as those of a session were counted."""
-
-    def count(parts: Sequence[Part]) -> int:
-        return tokens.count_again(parts, encoding)
-
-    return count
-
-
-def basis_of(session: Session, thread: Thread) -> Hashable:
-    """What a session's own thread follows from."""
-    version = version_of(session)._replace(
-        head=thread.head, message_count=thread.message_count
-    )
-    return version, tuple(sorted(thread.active_tags))
-
-
-def last_question(reader: MessageReader) -> str:
-    """The last words of a user, as the model reads them; empty where there are none."""
-    asked = (
-        shown.key for shown in reader.thread.from_the_end() if shown.role == Role.USER
-    )
-    sizes = chain((1,), repeat(_QUESTIONS))
-    while batch := list(islice(asked, next(sizes))):
-        for said in reader.effective(batch).values():
-            texts = [part.text for part in said.parts if isinstance(part, Text)]
-            if texts:
-                return "\n".join(texts)
-    return ""
 
 
 def _assemble(inputs: ContextInputs, count: Count) -> Assembly:

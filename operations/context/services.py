@@ -23,7 +23,8 @@ from threads.domain.part import File, Image, ToolResult
 from threads.models import Session
 from threads.store.selectors import get_session
 
-from .pipeline import Built, ContextInputs, basis_of, build, inputs_of
+from .inputs import ContextInputs, basis_of, inputs_of
+from .pipeline import Built, build
 from .policies import default_policy
 
 MOST_UNASKED = 2_000

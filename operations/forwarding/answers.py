@@ -19,8 +19,8 @@ from django.db import transaction
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
+from operations.context.inputs import counter_of
 from operations.context.layers import Surroundings, load_layers
-from operations.context.pipeline import counter_of
 from operations.context.policies import pending_slice, policy_of
 from operations.domain.context.policy import Policy
 from operations.domain.forwarding.plan import RequestDecision

@@ -11,14 +11,8 @@ from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.responses import dump
-from operations.context.pipeline import (
-    ContextInputs,
-    Drafted,
-    counter_of,
-    drafted,
-    results_left_out,
-    with_words,
-)
+from operations.context.inputs import ContextInputs, counter_of
+from operations.context.pipeline import Drafted, drafted, results_left_out, with_words
 from operations.domain.context.assembly import Assembly
 from operations.domain.context.compiling import NAME, framing, omissions
 from operations.domain.context.portions.portion import Frame, Portion

@@ -19,7 +19,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.responses import dump
-from operations.context.pipeline import (
+from operations.context.inputs import (
     ContextInputs,
     counter_of,
     inputs_of,

@@ -16,7 +16,7 @@ from archive.pruning.services import PruneQuery, prune
 from archive.recalling import look_up
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Project
-from operations.context.pipeline import counter_of
+from operations.context.inputs import counter_of
 from operations.context.services import ContextQuery, assemble_session
 from operations.domain.context.policy import Pruning
 from operations.domain.providers import PROVIDERS

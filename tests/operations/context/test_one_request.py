@@ -14,7 +14,7 @@ from django.test import Client
 
 from contextstudio.accounts.domain.errors import Conflict, Invalid
 from contextstudio.accounts.models import Project, User
-from operations.context.pipeline import counter_of
+from operations.context.inputs import counter_of
 from operations.context.policies import set_policy
 from operations.context.services import ContextQuery, assemble_session
 from operations.domain.context.policy import PRESETS
