@@ -1,6 +1,7 @@
 """Recalling what a reference names: archive entries, then live messages, where one may read."""
 
 import uuid
+from collections.abc import Sequence
 from json import dumps
 from typing import Any, NamedTuple
 
@@ -210,44 +211,58 @@ def _resolve(
     current: Session | None,
     project: str | None,
 ) -> _Found:
-    if reference.session is None:
-        if current is None:
-            sentence = "Give session_id: the reference names no session."
-            raise Invalid(sentence, at=["session_id"])
-        if reference.project not in (None, current.project.slug):
-            raise _not_found(ref_id)
-        sessions = [current]
-    else:
-        here = current.project.slug if current else None
-        slug = reference.project or project or here
-        first = uuid.UUID(reference.session[:_DIGITS].ljust(_DIGITS, "0"))
-        last = uuid.UUID(reference.session[:_DIGITS].ljust(_DIGITS, "f"))
-        rows = recallable_sessions(caller, slug).filter(pk__gte=first, pk__lte=last)
-        rows = rows.select_related("project").order_by("pk")
-        sessions = list(rows[:MOST_CANDIDATES])
+    sessions = _sessions_meant(caller, ref_id, reference, current, project)
     found = [
         found for session in sessions for found in _messages(session, reference.message)
     ]
     if not found:
         raise _not_found(ref_id)
     if len(found) > 1:
+        raise _ambiguous(ref_id, found)
+    return found[0]
+
+
+def _sessions_meant(
+    caller: Caller,
+    ref_id: str,
+    reference: RecallReference,
+    current: Session | None,
+    project: str | None,
+) -> Sequence[Session]:
+    """The sessions that a reference may be of: the one at hand where it names none."""
+    if reference.session is None:
+        if current is None:
+            sentence = "Give session_id: the reference names no session."
+            raise Invalid(sentence, at=["session_id"])
+        if reference.project not in (None, current.project.slug):
+            raise _not_found(ref_id)
+        return [current]
+    here = current.project.slug if current else None
+    slug = reference.project or project or here
+    first = uuid.UUID(reference.session[:_DIGITS].ljust(_DIGITS, "0"))
+    last = uuid.UUID(reference.session[:_DIGITS].ljust(_DIGITS, "f"))
+    rows = recallable_sessions(caller, slug).filter(pk__gte=first, pk__lte=last)
+    return list(rows.select_related("project").order_by("pk")[:MOST_CANDIDATES])
+
+
+def _ambiguous(ref_id: str, found: Sequence[_Found]) -> Conflict:
+    """The refusal of a reference that may name any of these messages."""
+    candidates = [
+        write_reference(one.session.project.slug, str(one.session.pk), one.name)
+        for one in found[:MOST_CANDIDATES]
+    ]
+    # Sessions may begin with the same 8 digits.
+    if len(set(candidates)) < len(candidates):
         candidates = [
-            write_reference(one.session.project.slug, str(one.session.pk), one.name)
+            f"nexora://{one.session.project.slug}/{one.session.pk}/{one.name}"
             for one in found[:MOST_CANDIDATES]
         ]
-        # Sessions may begin with the same 8 digits.
-        if len(set(candidates)) < len(candidates):
-            candidates = [
-                f"nexora://{one.session.project.slug}/{one.session.pk}/{one.name}"
-                for one in found[:MOST_CANDIDATES]
-            ]
-        raise Conflict(
-            f"{ref_id[:200]} may be any of {', '.join(candidates)}.",
-            at=["ref_id"],
-            code="ambiguous",
-            facts={"candidates": candidates},
-        )
-    return found[0]
+    return Conflict(
+        f"{ref_id[:200]} may be any of {', '.join(candidates)}.",
+        at=["ref_id"],
+        code="ambiguous",
+        facts={"candidates": candidates},
+    )
 
 
 def _messages(session: Session, name: str) -> list[_Found]:
