@@ -53,7 +53,7 @@ class ArchivedContent(models.Model):
     digest = models.BinaryField(max_length=32)
     """SHA-256 of the content before it was compressed."""
     content = models.BinaryField()
-    """Zstandard of `threads.domain.message.encode_parts`."""
+    """Zstandard of `threads.domain.body.encode_parts`."""
 
     class Meta:
         constraints = [unique("one_archived_content_per_digest", "project", "digest")]

@@ -79,11 +79,11 @@ class Body(models.Model):
 
     project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
     digest = models.BinaryField(max_length=32)
-    """SHA-256 of role and content: `threads.domain.message.body_digest`."""
+    """SHA-256 of role and content: `threads.domain.body.body_digest`."""
     canonical = models.BinaryField(max_length=32, null=True)
-    """The digest of what it says, `threads.domain.message.digest`, where that is another."""
+    """The digest of what it says, `threads.domain.body.digest`, where that is another."""
     content = models.BinaryField()
-    """JSON of the parts: `threads.domain.message.encode_parts`."""
+    """JSON of the parts: `threads.domain.body.encode_parts`."""
     token_counts = models.JSONField(default=dict)
     """Per encoding the count of each part; their sum is the count of the message."""
 

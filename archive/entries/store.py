@@ -14,7 +14,7 @@ from contextstudio.accounts.domain.storable import storable
 from contextstudio.database.steps import chunks
 from operations.domain.tree.key import Key, original_key
 from operations.messages.reader import MessageText
-from threads.domain.message import decode_parts, encode_parts
+from threads.domain.body import decode_parts, encode_parts
 from threads.domain.part import Part
 from threads.models import Session
 

@@ -14,7 +14,7 @@ from operations.domain.tree.key import original_key
 from operations.domain.tree.leaf import New
 from operations.log.codec import decode, encode
 from operations.models import LogEntry
-from threads.domain.message import encode_parts
+from threads.domain.body import encode_parts
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
 from threads.models import Session
 

@@ -16,7 +16,7 @@ from django.db.models.functions import Length
 
 from bench.pages.pages_data import prepare
 from contextstudio.accounts.selectors import caller_of_user
-from threads.domain.message import decode_parts
+from threads.domain.body import decode_parts
 from threads.domain.text import whole_text
 from threads.models import Body, BodyVectors
 from threads.search import meaning

@@ -23,7 +23,8 @@ from bench.pages.pages_data import prepare  # noqa: E402
 from bench.search.patterns import NEEDLE, PATTERNS  # noqa: E402
 from bench.transcript import _Author  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
-from threads.domain.message import Message, Role, digest_of, encode_parts  # noqa: E402
+from threads.domain.body import digest_of, encode_parts  # noqa: E402
+from threads.domain.message import Message, Role  # noqa: E402
 from threads.domain.part import Text  # noqa: E402
 from threads.models import Session  # noqa: E402
 from threads.search.bodies import BODIES  # noqa: E402

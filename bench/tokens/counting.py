@@ -23,8 +23,9 @@ from tiktoken import get_encoding
 from bench.context.replay import Row
 from bench.transcript import messages
 from threads import tokens
+from threads.domain.body import digest
 from threads.domain.formats.openai import messages as openai
-from threads.domain.message import Message, Role, digest
+from threads.domain.message import Message, Role
 from threads.domain.part import Part, Text
 from threads.domain.tokens import total, words
 

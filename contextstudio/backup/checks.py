@@ -9,7 +9,8 @@ from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from contextstudio.database.steps import chunks
-from threads.domain.message import Role, digest_of
+from threads.domain.body import digest_of
+from threads.domain.message import Role
 from threads.models import Blob, Body, Import, Message, Session, Source
 from threads.sessions.erasing import KEPT
 from threads.store.blobs import path_of

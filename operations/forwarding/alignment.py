@@ -31,11 +31,12 @@ from operations.domain.tree.key import Key, made_place, original_index, original
 from operations.log.cache import Cache
 from operations.log.selectors import load_history, load_leaves
 from operations.messages.reader import mask_originals
+from threads.domain.body import digest
 from threads.domain.formats import READERS, REQUESTS
 from threads.domain.formats.format import Heading
 from threads.domain.formats.openai import forms
 from threads.domain.formats.requests import SYSTEM
-from threads.domain.message import Message, Role, digest
+from threads.domain.message import Message, Role
 from threads.models import Session
 from threads.store import blobs
 from threads.store.originals import Original, load_digests, load_recorded_at

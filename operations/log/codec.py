@@ -19,7 +19,7 @@ from operations.domain.log.operation import (
 )
 from operations.domain.tree.leaf import New
 from operations.domain.tree.span import Span
-from threads.domain.message import decode_part, encode_part
+from threads.domain.body import decode_part, encode_part
 
 _SILENT = (("moved", ()), ("actor", ""))
 """Hints that say nothing."""

@@ -16,7 +16,8 @@ import orjson
 from contextstudio.accounts.domain.storable import storable
 
 from . import tokens
-from .message import USER, Message, Usage, encoded, starts_group
+from .body import encoded
+from .message import USER, Message, Usage, starts_group
 from .part import File, Image, named
 from .tally import Tally
 from .transcript import Compaction, Event
@@ -93,9 +94,9 @@ class Batch(NamedTuple):
     digests: Sequence[bytes]
     """Of how messages are stored, by `message.body_digest`."""
     canonical: Sequence[bytes | None]
-    """Of what they say, by `message.digest`, where that is another."""
+    """Of what they say, by `body.digest`, where that is another."""
     contents: Sequence[bytes]
-    """Bodies, by `message.encode_parts`."""
+    """Bodies, by `body.encode_parts`."""
     words: Sequence[tokens.Words]
     """What is to be counted as tokens, where the body isn't known."""
     starts: Sequence[bool]

@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from threads.domain.body import encode_part
 from threads.domain.formats.format import Heading
 from threads.domain.formats.io import base64_text
-from threads.domain.message import Message, encode_part
+from threads.domain.message import Message
 from threads.domain.part import File, Image, Part, ToolResult
 
 from .message import render

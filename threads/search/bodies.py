@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from django.db import connection
 
 from contextstudio.database.steps import chunks
-from threads.domain.message import decode_parts
+from threads.domain.body import decode_parts
 from threads.domain.text import fold, whole_text
 from threads.models import Body, Message, SearchMark, Session
 

@@ -20,7 +20,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.paging import clamp, decode_cursor, encode_cursor
 from contextstudio.database.steps import chunks
-from threads.domain.message import decode_parts
+from threads.domain.body import decode_parts
 from threads.domain.text import Excerpt, excerpt, finds, fold, whole_text
 from threads.models import Body, Message, Session
 from threads.store.masking import touched

@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from contextstudio.accounts.models import Job
 from contextstudio.database.steps import chunks
-from threads.domain.message import encode_parts, tombstone_of
+from threads.domain.body import encode_parts, tombstone_of
 from threads.models import (
     Blob,
     Body,

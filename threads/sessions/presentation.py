@@ -10,11 +10,12 @@ from pydantic import BaseModel, Field
 
 from contextstudio.accounts.responses import dump
 from contextstudio.accounts.shape import RequestBody
+from threads.domain.body import encode_part
 from threads.domain.formats.format import Heading
 from threads.domain.formats.openai.forms import Address, blob_address, write_message
 from threads.domain.formats.sources import source_of
 from threads.domain.message import Message as GivenMessage
-from threads.domain.message import Role, encode_part
+from threads.domain.message import Role
 from threads.domain.part import Part
 from threads.domain.transcript import Relation
 from threads.models import Session

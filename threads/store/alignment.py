@@ -3,8 +3,8 @@
 import json
 from dataclasses import dataclass, field, replace
 
+from threads.domain.body import digest
 from threads.domain.message import Message as GivenMessage
-from threads.domain.message import digest
 from threads.domain.part import Part
 from threads.models import Session
 

@@ -26,8 +26,9 @@ from django.db.models.functions import Cast, Coalesce
 
 from contextstudio.database.prepared import Prepared, given
 from contextstudio.database.steps import chunks
+from threads.domain.body import body_digest, decode_parts
 from threads.domain.message import Message as GivenMessage
-from threads.domain.message import Role, Usage, body_digest, decode_parts
+from threads.domain.message import Role, Usage
 from threads.domain.part import Part
 from threads.models import Message, Session
 

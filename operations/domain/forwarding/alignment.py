@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from operations.domain.tree.key import Key, original_index, original_key
+from threads.domain.body import tombstone_of
 from threads.domain.formats.format import Heading
 from threads.domain.formats.kit.calls import CallIds
 from threads.domain.formats.requests import (
@@ -24,7 +25,7 @@ from threads.domain.formats.requests import (
     say_the_same,
     system_words,
 )
-from threads.domain.message import Message, Role, tombstone_of
+from threads.domain.message import Message, Role
 from threads.domain.part import ToolResult
 
 

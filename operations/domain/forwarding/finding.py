@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
+from threads.domain.body import tombstone_of
 from threads.domain.formats.format import Heading
 from threads.domain.formats.kit.calls import CallIds
 from threads.domain.formats.requests import SYSTEM, RequestForm, Saying, saying_of
-from threads.domain.message import Message, tombstone_of
+from threads.domain.message import Message
 from threads.domain.part import Text, Thinking
 
 from .alignment import Given, Held, Unit, follow, recorded

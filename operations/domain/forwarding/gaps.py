@@ -7,8 +7,9 @@ from operations.domain.log.entry import EditState, Recorded
 from operations.domain.log.log import Log
 from operations.domain.log.operation import Revise, named_keys
 from operations.domain.tree.key import original_index
+from threads.domain.body import digest
 from threads.domain.formats.requests import SYSTEM
-from threads.domain.message import Role, digest
+from threads.domain.message import Role
 
 from .alignment import Given, Unit
 

@@ -41,8 +41,9 @@ from operations.domain.tree.key import (
     original_key,
 )
 from operations.domain.tree.leaf import New
+from threads.domain.body import digest
 from threads.domain.formats.requests import SYSTEM, plain_prompt
-from threads.domain.message import Message, Role, digest
+from threads.domain.message import Message, Role
 
 from .alignment import Given, Unit
 from .gaps import RequestGap, RequestGaps

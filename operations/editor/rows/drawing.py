@@ -18,7 +18,8 @@ from operations.messages.reader import MessageReader, MessageText
 from operations.messages.relevance import relevance_at
 from operations.messages.senders import agents_of
 from operations.requests import View
-from threads.domain.message import Role, body_digest
+from threads.domain.body import body_digest
+from threads.domain.message import Role
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
 from threads.rendering import fragments, render_difference, summary
 from threads.rendering.hidden import visible

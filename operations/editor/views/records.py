@@ -24,7 +24,7 @@ from operations.log.selectors import load_history
 from operations.messages.names import name_of
 from operations.messages.reader import MessageReader, MessageText
 from operations.requests import View, number_of
-from threads.domain.message import encode_part
+from threads.domain.body import encode_part
 from threads.models import Event, Session
 from threads.rendering.hidden import visible
 from threads.store.records import load_record, load_records, open_record

@@ -17,8 +17,9 @@ from operations.context.model_catalog import cost_of
 from operations.forwarding.requests.records import ReplyFacts, finish_request
 from operations.log.selectors import load_thread, overview
 from operations.models import SessionRequest
+from threads.domain.body import digest
 from threads.domain.formats.io.streams.stream import ReplyTokens
-from threads.domain.message import Message, digest
+from threads.domain.message import Message
 from threads.models import Session
 from threads.store import events
 from threads.store.originals import load_digests

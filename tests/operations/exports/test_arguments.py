@@ -14,8 +14,9 @@ from tests.people import caller
 from tests.threads.support.rollouts import call, item, meta, output, said
 from tests.threads.support.transcripts import lines
 from threads.domain import formats
+from threads.domain.body import canonical_parts, digest
 from threads.domain.message import Message as Given
-from threads.domain.message import Role, canonical_parts, digest
+from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
 from threads.models import Body, Message, Session
 from threads.sessions.services import NewSession, create_session

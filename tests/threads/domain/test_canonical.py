@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tests.threads.support.strategies import STRANGE, messages, texts
 from threads.domain import canonical
-from threads.domain.message import Message, Role, canonical_parts, digest, encode_part
+from threads.domain.body import canonical_parts, digest, encode_part
+from threads.domain.message import Message, Role
 from threads.domain.part import Image, Text, ToolCall, ToolResult
 
 numbers = (

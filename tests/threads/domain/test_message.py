@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.threads.support.strategies import messages
-from threads.domain.message import (
-    Message,
-    Role,
+from threads.domain.body import (
     body_digest,
     canonical_parts,
     decode_part,
@@ -23,6 +21,7 @@ from threads.domain.message import (
     encode_parts,
     encoded,
 )
+from threads.domain.message import Message, Role
 from threads.domain.part import (
     File,
     Image,

@@ -4,7 +4,8 @@ import pytest
 from django.utils.safestring import SafeString
 
 from contextstudio.accounts.models import Project
-from threads.domain.message import Role, digest
+from threads.domain.body import digest
+from threads.domain.message import Role
 from threads.domain.part import Part, Text, Thinking
 from threads.models import Rendering
 from threads.rendering import VERSION, fragments

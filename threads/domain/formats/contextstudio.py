@@ -1,7 +1,7 @@
 """ContextStudio's own form: one JSON document that loses nothing of the messages.
 
 `{"format": "contextstudio", "version": 1, "title", "external_id", "strategy", "model",
-"messages": [...]}`, one message a line: `role`, `parts` as `threads.domain.message` encodes
+"messages": [...]}`, one message a line: `role`, `parts` as `threads.domain.body` encodes
 them (keys in their order, images and files with their bytes in base64), and, where known,
 `name`, `model`, `source_id`, `created_at`, `usage`, `partial`.
 
@@ -14,7 +14,8 @@ from dataclasses import asdict
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
-from threads.domain.message import Message, Role, Usage, encode_part
+from threads.domain.body import encode_part
+from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
     JSON,
     File,

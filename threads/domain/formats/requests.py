@@ -15,7 +15,8 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from threads.domain.message import Message, Role, canonical_parts
+from threads.domain.body import canonical_parts
+from threads.domain.message import Message, Role
 from threads.domain.part import (
     JSON,
     File,

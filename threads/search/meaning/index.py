@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from contextstudio.database.steps import chunks
-from threads.domain.message import decode_parts
+from threads.domain.body import decode_parts
 from threads.domain.text import whole_text
 from threads.models import Body, BodyVectors, MeaningMark
 from threads.search.bodies import BODIES

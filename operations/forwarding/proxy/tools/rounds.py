@@ -18,8 +18,8 @@ from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.responses import dump, read_json
 from operations.forwarding.proxy.bodies import ForwardedBody
 from operations.models import AnsweredCalls
+from threads.domain.body import digest
 from threads.domain.formats import READERS
-from threads.domain.message import digest
 from threads.models import Session
 from threads.store.recording import named_by_hash
 

@@ -32,10 +32,11 @@ from operations.domain.tree.span import read_changed
 from operations.domain.tree.status import Status
 from tests.operations.support.reading import Read
 from threads.domain import formats
+from threads.domain.body import digest
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.format import Heading
 from threads.domain.formats.requests import SYSTEM
-from threads.domain.message import Message, Role, digest
+from threads.domain.message import Message, Role
 from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, ToolResult
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.operations.support.builders import digest, entries, snip
-from threads.domain.message import tombstone_of
+from threads.domain.body import tombstone_of
 
 from .sending import (
     ASKED,

@@ -23,10 +23,11 @@ from operations.domain.tree.key import made_place, original_index
 from operations.domain.tree.leaf import Leaf
 from tests.operations.support.builders import AUTHOR, span
 from tests.operations.support.builders import digest as digest_of_range
+from threads.domain.body import digest, tombstone_of
 from threads.domain.formats import REQUESTS
 from threads.domain.formats.format import Heading
 from threads.domain.formats.requests import system_words
-from threads.domain.message import Message, Role, digest, tombstone_of
+from threads.domain.message import Message, Role
 from threads.domain.part import Text
 
 FORM = REQUESTS["openai"]

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from posixpath import dirname, join, normpath
 
+from threads.domain.body import digest
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import MAX_PIECE, ByteSpan
 from threads.domain.formats.kit.context_view import ContextView
 from threads.domain.formats.kit.items import Item
 from threads.domain.formats.sample import HEAD, Sample
-from threads.domain.message import Message, digest
+from threads.domain.message import Message
 from threads.domain.part import File, Image
 from threads.domain.transcript import Compaction, Event, Parent, Transcript, Warning
 

@@ -11,8 +11,9 @@ from datetime import datetime
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
+from threads.domain.body import decode_part
 from threads.domain.formats.io import fields
-from threads.domain.message import Message, Role, Usage, decode_part
+from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
     JSON,
     File,

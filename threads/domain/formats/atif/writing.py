@@ -14,9 +14,10 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from threads.domain.body import encode_part
 from threads.domain.formats.format import Heading
 from threads.domain.formats.io import json_text
-from threads.domain.message import Message, Role, Usage, encode_part
+from threads.domain.message import Message, Role, Usage
 from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, ToolResult
 
 from .steps import OWN, ROLES

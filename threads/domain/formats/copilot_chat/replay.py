@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
+from threads.domain.body import digest
 from threads.domain.formats.arguments import read_call
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import base64_text, fields, json_file, json_text
@@ -28,7 +29,7 @@ from threads.domain.formats.kit.transcripts import (
 )
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
-from threads.domain.message import Message, Role, digest
+from threads.domain.message import Message, Role
 from threads.domain.part import (
     JSON,
     Image,

@@ -19,6 +19,7 @@ from functools import partial
 from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.body import digest
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element
@@ -31,7 +32,7 @@ from threads.domain.formats.kit.transcripts import (
     warn_first,
 )
 from threads.domain.formats.sample import HEAD, Sample
-from threads.domain.message import Message, Role, Usage, digest
+from threads.domain.message import Message, Role, Usage
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import Event, Transcript, Warning
 

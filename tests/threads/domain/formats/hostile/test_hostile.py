@@ -17,7 +17,8 @@ from tests.threads.support.transcripts import (
     user,
 )
 from threads.domain import formats
-from threads.domain.message import Message, encode_parts
+from threads.domain.body import encode_parts
+from threads.domain.message import Message
 from threads.domain.transcript import Compaction, Event, Transcript
 
 CHAT = json.dumps(

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.strategies import json_values
 from threads.domain import formats
-from threads.domain.message import Message, encode_parts
+from threads.domain.body import encode_parts
+from threads.domain.message import Message
 
 HI = {"role": "user", "content": "Make tea."}
 CALL = {"id": "k1", "function": {"name": "boil", "arguments": '{"c": 90}'}}

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.body import digest
 from threads.domain.formats.arguments import read_call, text_of
 from threads.domain.formats.openai import messages as openai
-from threads.domain.message import Message, Role, digest
+from threads.domain.message import Message, Role
 from threads.domain.part import (
     File,
     Image,

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 
 from tests.operations.domain.forwarding.sending import digest_of, named
 from tests.threads.support.strategies import messages
+from threads.domain.body import encode_part
 from threads.domain.formats.openai import forms
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.openai.forms import write_message
-from threads.domain.message import Message, Role, encode_part
+from threads.domain.message import Message, Role
 from threads.domain.part import File, Image, Text, Thinking, ToolResult
 
 SHA = "ab" * 32
