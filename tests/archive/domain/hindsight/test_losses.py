@@ -123,6 +123,17 @@ def test_a_use_says_it_again() -> None:
     assert (loss.text, loss.left_out_in, loss.used_in) == ("48213", ("m0",), ("m1",))
 
 
+def test_losses_stand_in_the_order_in_which_they_were_needed() -> None:
+    gone = [LeftOut(("o1",))]
+    thread = [
+        Passage(key="m0", place=0, texts=["48213 and 59324"], left_out=gone),
+        Passage(key="m1", place=1, texts=["59324"], left_out=gone),
+        Passage(key="m2", place=2, texts=["59324"], uses=["59324"]),
+        Passage(key="m3", place=3, texts=["48213"], uses=["48213"]),
+    ]
+    assert [loss.text for loss in hindsight(thread).losses["o1"]] == ["59324", "48213"]
+
+
 def test_what_another_message_of_the_operation_shows_is_not_its_loss() -> None:
     thread = [
         Passage(key="o1.0", place=0, texts=["48213"], left_out=[LeftOut(("o2",))], shown_by="o1"),

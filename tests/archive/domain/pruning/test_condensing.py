@@ -8,6 +8,7 @@ from archive.domain.pruning.condensing import (
     exit_status,
     matches,
     short,
+    with_lines,
 )
 from archive.domain.pruning.tool_uses import ToolUse, tool_uses
 from threads.domain.part import Image, Text, Thinking, ToolCall, ToolResult
@@ -121,3 +122,14 @@ def test_an_answer_keeps_its_calls_and_loses_its_long_texts() -> None:
     )
     short_one = (Text("few"), ToolCall("1", "ls", {"path": "a"}))
     assert condensed_words(short_one, REF, is_long=False) == short_one
+
+
+def test_a_line_takes_the_place_of_its_result_and_others_stay_whole() -> None:
+    results = [ToolResult(str(number), (Text("long"),)) for number in range(3)]
+    parts = (results[0], Text("word"), results[1], results[2])
+    assert with_lines(parts, [None, "short", None]) == (
+        results[0],
+        Text("word"),
+        ToolResult("1", (Text("short"),)),
+        results[2],
+    )
