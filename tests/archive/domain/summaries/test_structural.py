@@ -60,6 +60,9 @@ def test_long_sections_are_cut_in_the_middle_and_say_so() -> None:
     lines = structural_digest(many).splitlines()
     assert lines[-2:] == ["- … 8 more …", "- Ask 19 (message 19)"]
     assert len(lines) == MOST + 3
+    whole = structural_digest(many[:MOST]).splitlines()
+    assert whole[-1] == f"- Ask {MOST - 1} (message {MOST - 1})"
+    assert "more" not in "".join(whole)
 
 
 def test_long_lines_of_names_say_how_many_more() -> None:
