@@ -63,7 +63,7 @@ def paths_of(call: ToolCall) -> list[str]:
     if not found:
         members = _members(call.arguments)
         commands = (text for key, text in members if key in _LINES)
-        found = [path for path in named_paths(commands) if _tail(path)]
+        found = [path for path in named_paths(commands) if _names_something(path)]
     return list(dict.fromkeys(found))
 
 
@@ -74,8 +74,9 @@ def _words_of(name: str) -> frozenset[str]:
     return frozenset(map(str.lower, words))
 
 
-def _tail(path: str) -> str:
-    return path.rstrip("/").rsplit("/", 1)[-1]
+def _names_something(path: str) -> bool:
+    """Whether there is a name in a path: `../..` is a place to go to."""
+    return bool(path.strip("./"))
 
 
 def _fits(kind: str, given: dict[str, Any]) -> bool:

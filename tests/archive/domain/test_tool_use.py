@@ -69,6 +69,7 @@ def test_the_kind_follows_from_the_name_and_what_was_given(
         (PATCH, ["a/b.py", "a/c.py"]),
         ({"command": "cat src/a.py && ls b/c.d"}, ["src/a.py", "b/c.d"]),
         ({"command": ["cat", "src/a.py"]}, ["src/a.py"]),
+        ({"command": "cd ../.. && ls ./.."}, []),
         ({"thought": "either/or"}, []),
         ({"n": 1}, []),
         ("`./a/b.py`", ["./a/b.py"]),
