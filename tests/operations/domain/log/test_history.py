@@ -170,6 +170,13 @@ def test_restoring_a_change_of_text_that_another_changes_is_refused():
     assert refused(undo, folded, AUTHOR) == ("overlap", ["o3"])
 
 
+def test_a_change_of_text_that_was_taken_back_is_in_nobody_s_way():
+    gone = by(OTHER, Revert(operations=("o3",)))
+    folded = log(*first_and_second_change(), gone)
+    on = Toggle(operations=("o1",), active=True)
+    assert effective_control(folded, on) == on
+
+
 def test_redoing_a_change_of_text_that_another_changes_is_refused():
     first, _, second = first_and_second_change()
     folded = log(first, Undo(entries=(1,)), second)
