@@ -57,6 +57,7 @@ def test_what_is_said_what_is_kept_and_what_is_neither() -> None:
         ([ToolResult("c", (Text('{"a": "two words"}'),))], {"x": {"a": "two words"}}),
         ([Opaque("y", {"a": "two words"})], {"x": "two words"}),
         ([File("text/plain", "a", data=b"two words")], {"x": "two words"}),
+        ([File("text/plain", "two words.txt")], {"x": "two words.txt"}),
     ],
 )
 def test_a_leaf_is_in_a_message_however_it_is_said(parts: Any, record: Any) -> None:
