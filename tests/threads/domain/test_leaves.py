@@ -123,6 +123,12 @@ def test_lines_of_text_are_leaves() -> None:
     assert of_items(story + b"more of it").members == {"text": 74}
 
 
+def test_a_line_of_a_stream_is_counted_by_its_members() -> None:
+    data = b'data: {"a": "two words", "b": "not read"}\n'
+    message = said(Text("two words"), record=f"bytes:0-{len(data)}")
+    assert of_items(data, message).members == {"b": 8}
+
+
 def test_what_is_broken_off_is_text_too() -> None:
     assert of_items(b'{"x": "\xff y", "a": "\\x y", "z').members == {
         "x": 3,
