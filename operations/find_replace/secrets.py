@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.conf import settings
@@ -22,10 +23,13 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs import JobContext, enqueue
 from operations.domain.log import mask
 from operations.domain.log.entry import IMPORTER
+from operations.domain.log.log import Log
 from operations.domain.log.operation import Redact
 from operations.domain.tree.key import Key
 from operations.domain.tree.span import MASK, Span, covered, fingerprint
+from operations.log.selectors import load_history, load_thread
 from operations.log.transaction import LogTransaction, write_apart
+from operations.messages.saving import with_saved
 from operations.models import LogEntry, SecretScan
 from threads.domain.part import Part, Text
 from threads.domain.text import text_of
@@ -174,19 +178,10 @@ def propose_redactions(
     session = get_session(caller, session_id, Right.PROPOSE)
     through = session.message_count
     found = find_secrets(_originals(session, start), tick)
+    found = _with_saved(session, _unknown(found, load_history(session).log))
 
     def propose(transaction: LogTransaction) -> int:
-        known = {
-            (span.key, span.sha256)
-            for recorded in transaction.history.log.edits.values()
-            if isinstance(recorded.edit, Redact)
-            for span in recorded.edit.spans
-        }
-        new = [
-            secret
-            for secret in found
-            if any((span.key, span.sha256) not in known for span in secret.spans)
-        ][:MOST_PROPOSED]
+        new = _unknown(found, transaction.history.log)[:MOST_PROPOSED]
         if new:
             transaction.add(
                 *(Redact(spans=secret.spans) for secret in new),
@@ -207,6 +202,33 @@ def propose_redactions(
     with atomic():
         _note(session, through)
     return proposed
+
+
+def _unknown(secrets: Iterable[Secret], log: Log) -> list[Secret]:
+    """Those that stand somewhere that no redaction of the log covers."""
+    known = {
+        (span.key, span.sha256)
+        for recorded in log.edits.values()
+        if isinstance(recorded.edit, Redact)
+        for span in recorded.edit.spans
+    }
+    return [
+        secret
+        for secret in secrets
+        if any((span.key, span.sha256) not in known for span in secret.spans)
+    ]
+
+
+def _with_saved(session: Session, secrets: Sequence[Secret]) -> list[Secret]:
+    """Secrets with the tokens that masking saves, of all of them together."""
+    if not secrets:
+        return []
+    spans = [span for secret in secrets for span in secret.spans]
+    counted = iter(with_saved(session, load_thread(session), Redact, spans))
+    return [
+        secret._replace(spans=tuple(islice(counted, len(secret.spans))))
+        for secret in secrets
+    ]
 
 
 def _note(session: Session, through: int) -> None:

@@ -21,7 +21,8 @@ from operations.log.cache import Cache
 from operations.log.selectors import get_operation, load_history, load_thread
 from operations.log.transaction import LogTransaction, refuse_stale
 from operations.messages.reader import MessageReader
-from operations.messages.search import find, readings_of, spans_of_matches
+from operations.messages.saving import with_saved
+from operations.messages.search import find, readings_of
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -49,12 +50,11 @@ class DryRun:
 
 def dry_run(session: Session, arguments: TextArguments) -> DryRun:
     """What would be changed, with nothing recorded; for one who has passed the gate."""
-    request = arguments.request()
-    resolved = find(session, load_thread(session), request)
+    request, thread = arguments.request(), load_thread(session)
+    resolved = find(session, thread, request)
     free = [match for match in resolved.matches if not match.holders]
-    spans = dict(
-        zip(map(id, free), spans_of_matches(session, request, free), strict=True)
-    )
+    found = with_saved(session, thread, request.kind, (one.span() for one in free))
+    spans = dict(zip(map(id, free), found, strict=True))
     matches = (SpanMatch(match, spans.get(id(match))) for match in resolved.matches)
     return DryRun(tuple(matches), resolved.faults)
 

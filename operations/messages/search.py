@@ -3,13 +3,13 @@
 A search finds them in a thread as one looks at it: also in folds, and in what operations made.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
 from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
 from operations.domain.log.operation import Insert, Redact, Replace, messages_of
-from operations.domain.text.pattern import PatternMatch, TextEditRequest
+from operations.domain.text.pattern import TextEditRequest
 from operations.domain.text.reading import (
     HeldText,
     PartReading,
@@ -30,13 +30,13 @@ from operations.domain.tree.key import (
     original_index,
     original_key,
 )
-from operations.domain.tree.span import MASK, Span, covered, fingerprint
-from threads import tokens
+from operations.domain.tree.span import Span, covered, fingerprint
 from threads.domain.text import finds, fold, whole_text
 from threads.models import Session
 from threads.search.services import find_in_session
 
 from .reader import MessageReader, MessageText
+from .saving import with_saved
 
 
 def find_in_thread(session: Session, thread: Thread, query: str) -> list[Key]:
@@ -138,37 +138,8 @@ def edit_of(
     resolved = find(session, thread, wanted)
     if resolved.faults:
         raise refusal(resolved.faults)
-    return wanted.edit(spans_of_matches(session, wanted, resolved.matches))
-
-
-def spans_of_matches(
-    session: Session, wanted: TextEditRequest, matches: Sequence[PatternMatch]
-) -> list[Span]:
-    """The spans that change matches, in the order of these."""
-    return _counted(
-        session,
-        wanted,
-        [match.text for match in matches],
-        [match.span() for match in matches],
-    )
-
-
-def _counted(
-    session: Session,
-    wanted: TextEditRequest,
-    texts: Sequence[str],
-    spans: Sequence[Span],
-) -> list[Span]:
-    """Spans with the tokens that they save."""
-    mask = MASK if wanted.kind is Redact else ""
-    before = tokens.count_many(texts, session.encoding)
-    words = {span.text for span in spans}
-    counts = tokens.count_many((text or mask for text in words), session.encoding)
-    after = dict(zip(words, counts, strict=True))
-    return [
-        replace(span, saved=count - after[span.text])
-        for span, count in zip(spans, before, strict=True)
-    ]
+    spans = [match.span() for match in resolved.matches]
+    return wanted.edit(with_saved(session, thread, wanted.kind, spans))
 
 
 def _checked(session: Session, thread: Thread, wanted: TextEditRequest) -> list[Span]:
@@ -189,7 +160,7 @@ def _checked(session: Session, thread: Thread, wanted: TextEditRequest) -> list[
         replace(span, sha256=fingerprint(text))
         for span, text in zip(wanted.spans, texts, strict=True)
     ]
-    return _counted(session, wanted, texts, spans)
+    return with_saved(session, thread, wanted.kind, spans)
 
 
 def _refuse_held(thread: Thread, span: Span, held: Iterable[HeldText]) -> None:
