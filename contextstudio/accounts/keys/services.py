@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import NamedTuple
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -143,16 +145,14 @@ def change_key(
 ) -> ApiKey:
     """Give a key another name, scopes, end, limit or further projects; its secret and past stay.
 
-    Only a person may, and only who made it may let it do more. `recalls` None: as they are.
-    Raises NotFound, Forbidden, or Invalid with the place.
+    Only a person may, and only who made it may let it do more, for longer or more often.
+    `recalls` None: as they are. Raises NotFound, Forbidden, or Invalid with the place.
     """
     key = get_key(caller, key_id)
     if caller.is_agent:
         raise errors.Forbidden("Only a person can change keys.")
-    given = with_implied(map(Right, key.scopes))
-    if key.maker_id != caller.user_id and not with_implied(scopes) <= given:
-        sentence = "Only the person who made the key can give it more permissions."
-        raise errors.Invalid(sentence, at=["scopes"])
+    if key.maker_id != caller.user_id:
+        _refuse_wider(key, scopes, expires_at, requests_per_minute)
     if expires_at != key.expires_at:
         key.expires_at = _future(expires_at, "expires_at")
     key.name = name.strip() or key.prefix
@@ -165,6 +165,30 @@ def change_key(
         _recall(key, caller, recalls)
     audit(caller.actor, "key.change", key.pk, project=key.project)
     return key
+
+
+def _refuse_wider(
+    key: ApiKey,
+    scopes: frozenset[Right],
+    expires_at: datetime | None,
+    requests_per_minute: int | None,
+) -> None:
+    """Raise Invalid with the place where a key would do more for its maker than they chose."""
+    if not with_implied(scopes) <= with_implied(map(Right, key.scopes)):
+        sentence = "Only the person who made the key can give it more permissions."
+        raise errors.Invalid(sentence, at=["scopes"])
+    ends = key.expires_at
+    if ends is not None and (expires_at is None or expires_at > ends):
+        sentence = "Only the person who made the key can let it expire later."
+        raise errors.Invalid(sentence, at=["expires_at"])
+    if _per_minute(requests_per_minute) > _per_minute(key.requests_per_minute):
+        sentence = "Only the person who made the key can raise its limit."
+        raise errors.Invalid(sentence, at=["requests_per_minute"])
+
+
+def _per_minute(limit: int | None) -> float:
+    """How many requests a key may send with this limit, or without one of its own."""
+    return limit or settings.REQUESTS_PER_MINUTE or inf
 
 
 @transaction.atomic

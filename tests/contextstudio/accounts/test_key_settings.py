@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
 from django.test import Client
 from django.utils import timezone
 
@@ -89,6 +90,41 @@ def test_an_owner_may_narrow_a_key_and_only_its_maker_widens_it(
     implied = settings_of(row, scopes=frozenset({Right.PROPOSE, Right.OWN_SESSION}))
     changed = change_key(caller(owner), row.pk, **implied)
     assert changed.scopes == ["read", "propose", "own_session"]
+
+
+def test_an_owner_may_end_a_key_sooner_and_only_its_maker_later(
+    owner: User, editor: User, project: Project
+) -> None:
+    key_of(editor, project)
+    row = ApiKey.objects.get()
+    ends = timezone.now() + SOON
+    assert change_key(caller(owner), row.pk, **settings_of(row, expires_at=ends))
+    for later in (ends + SOON, None):
+        with pytest.raises(Invalid) as refused:
+            change_key(caller(owner), row.pk, **settings_of(row, expires_at=later))
+        assert refused.value.at == ("expires_at",)
+    sooner = settings_of(row, expires_at=ends - SOON / 2)
+    assert change_key(caller(owner), row.pk, **sooner)
+    last = change_key(caller(editor), row.pk, **settings_of(row, expires_at=None))
+    assert last.expires_at is None
+
+
+def test_an_owner_may_lower_the_limit_of_a_key_and_only_its_maker_raises_it(
+    owner: User, editor: User, project: Project, settings: LazySettings
+) -> None:
+    settings.REQUESTS_PER_MINUTE = 60
+    key_of(editor, project)
+    row = ApiKey.objects.get()
+    with pytest.raises(Invalid) as refused:
+        change_key(caller(owner), row.pk, **settings_of(row, requests_per_minute=61))
+    assert refused.value.at == ("requests_per_minute",)
+    change_key(caller(owner), row.pk, **settings_of(row, requests_per_minute=5))
+    with pytest.raises(Invalid, match="raise its limit"):
+        change_key(caller(owner), row.pk, **settings_of(row, requests_per_minute=None))
+    raised = change_key(
+        caller(editor), row.pk, **settings_of(row, requests_per_minute=None)
+    )
+    assert raised.requests_per_minute is None
 
 
 def test_a_key_changes_no_key_and_a_stranger_knows_of_none(
