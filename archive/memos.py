@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 
 from django.db import transaction
-from django.db.models import UUIDField
+from django.db.models import BigIntegerField, UUIDField
 from django.utils import timezone
 
 from contextstudio.accounts import selectors
@@ -29,7 +29,7 @@ LONGEST = 20_000
 MOST_IN_CONTEXT = 5
 MOST_ANSWERED = 20
 _MOST_READ = 2000
-"""The newest memos are looked through, of all projects that are searched together."""
+"""The newest memos of a project are looked through: a busy one hides none of another."""
 
 
 @transaction.atomic
@@ -202,8 +202,12 @@ def _project(caller: Caller, session: Session | None, slug: str | None) -> Proje
 
 
 _NEWEST = Prepared(
-    lambda *projects: (
-        Memo.objects.filter(project__in=projects, superseded_by=None, deleted_at=None)
+    lambda: (
+        Memo.objects.filter(
+            project=given("project", BigIntegerField()),
+            superseded_by=None,
+            deleted_at=None,
+        )
         .select_related("project", "session")
         .order_by("-created_at", "pk")[:_MOST_READ]
     )
@@ -211,10 +215,11 @@ _NEWEST = Prepared(
 
 
 def _notes(projects: Iterable[Project]) -> list[ReadableMemo]:
-    """The newest memos of projects, as they may be read."""
-    notes = []
-    for row in _NEWEST.rows(*sorted(project.pk for project in projects)):
-        note = ReadableMemo(
+    """The newest memos of each project, as they may be read; the newest of all first."""
+    rows = [row for one in projects for row in _NEWEST.rows(project=one.pk)]
+    rows.sort(key=lambda row: (-row.created_at.timestamp(), row.pk))
+    return [
+        ReadableMemo(
             id=str(row.pk),
             content=_content_of(row),
             tags=tuple(row.tags),
@@ -225,8 +230,8 @@ def _notes(projects: Iterable[Project]) -> list[ReadableMemo]:
             created_at=row.created_at,
             changed_at=row.changed_at,
         )
-        notes.append(note)
-    return notes
+        for row in rows
+    ]
 
 
 def _content_of(memo: Memo) -> str:

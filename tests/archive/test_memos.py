@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from archive.memos import retrieve_memos
+from archive.models import Memo
 from contextstudio.accounts.models import Membership, Project, User
 from tests.operations.support.rest import Tools, context, make_session, operate, post
-from tests.people import client_of
+from tests.people import caller, client_of
 
 UTC = "Moments are stored in UTC: the terminals' clocks differ."
 ASKED = [{"role": "user", "content": "Why do the clocks differ?"}]
@@ -85,6 +87,20 @@ def test_a_memo_of_another_project_stays_there(
     assert found(tools, tags=["time"]) == []
     refused = tools.refused("retrieve_memos", project="other")
     assert (refused["status"], refused["at"]) == (404, ["project"])
+
+
+def test_the_memos_of_a_busy_project_hide_none_of_another(
+    tools: Tools, owner: User
+) -> None:
+    tools("save_memo", content=UTC, tags=["time"])
+    busy = Project.objects.create(slug="busy", name="Busy")
+    Membership.objects.create(project=busy, user=owner, role="owner")
+    of_late = {"project": busy, "actor": "user:1", "content": b"Of late"}
+    Memo.objects.bulk_create(Memo(**of_late) for _ in range(2_000))
+    notes = retrieve_memos(caller(owner), tags=["time"])
+    assert [note.content for note in notes] == [UTC]
+    newest = [note.content for note in retrieve_memos(caller(owner))]
+    assert newest == ["Of late"] * 20
 
 
 def test_a_memo_is_saved_where_it_is_said(tools: Tools, agent: Client) -> None:
