@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
@@ -105,13 +105,29 @@ def nearest_messages(
     masked = touched(sessions)
     projects = set(sessions.order_by().values_list("project", flat=True).distinct())
     bodies = Message.objects.filter(session__in=sessions).values("body")
-    ranking = asked.rank(projects, MOST_NEAR, bodies if of_session else None)
+    ranking = (
+        asked.rank(projects, MOST_NEAR, bodies=bodies)
+        if of_session
+        else asked.rank(projects, MOST_NEAR, gone=_unseen(projects, sessions))
+    )
     read = sorted(_read(sessions, asked, masked), key=order_of)
     recorded = _recorded(sessions, ranking.nearest, masked)
     found: Iterator[Near] = merge(recorded, read, key=order_of)
     if after is not None:
         found = (one for one in found if order_of(one) > order_of(after))
     return found, ranking.pending
+
+
+def _unseen(
+    projects: Collection[int], sessions: QuerySet[Session]
+) -> QuerySet[Message, Any] | None:
+    """The bodies that only other sessions of the projects have, as those that are deleted."""
+    others = Session.objects.filter(project__in=projects).exclude(pk__in=sessions)
+    if not others.exists():
+        return None
+    seen = Message.objects.filter(body=OuterRef("body"), session__in=sessions)
+    of_others = Message.objects.filter(~Exists(seen), session__in=others)
+    return of_others.values("body")
 
 
 def _recorded(

@@ -121,6 +121,20 @@ def test_only_what_one_may_see_is_found(project: Project, owner: User):
     assert found(owner, QUESTION) == []
 
 
+@pytest.mark.parametrize("is_made", [True, False])
+def test_what_is_deleted_takes_no_place_among_the_nearest(
+    project: Project, owner: User, monkeypatch: pytest.MonkeyPatch, is_made: bool
+):
+    monkeypatch.setattr(by_meaning, "MOST_NEAR", 2)
+    monkeypatch.setattr(question, "LIVE", 2)
+    make_session(project, f"{LOCKED} {'soup ' * 3}", QUESTION)
+    deleted = make_session(project, *(f"{LOCKED} {n}" for n in range(3)), QUESTION)
+    if is_made:
+        catch_up()
+    Session.objects.filter(pk=deleted.pk).update(deleted_at=deleted.created_at)
+    assert len(found(owner, QUESTION)) == 2
+
+
 def redact(owner: User, session: Session, index: int, text: str) -> None:
     words = {"start": 0, "end": len(text), "sha256": fingerprint(text)}
     span = Span(key=f"m{index}", part=0, **words)

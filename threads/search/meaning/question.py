@@ -36,13 +36,17 @@ class Question:
         self,
         projects: Collection[int],
         most: int,
+        *,
         bodies: QuerySet[Message, Any] | None = None,
+        gone: QuerySet[Message, Any] | None = None,
     ) -> Ranking:
-        """The nearest of all bodies of some projects, or of those that are named."""
+        """The nearest of all bodies of some projects; of these alone, or without those."""
         kept = index.made().filter(project__in=projects)
         later = index.missing().filter(project__in=projects)
         if bodies is not None:
             kept, later = kept.filter(body__in=bodies), later.filter(pk__in=bodies)
+        if gone is not None:
+            kept, later = kept.exclude(body__in=gone), later.exclude(pk__in=gone)
         newest = list(later.order_by("-pk").values_list("pk", flat=True)[:LIVE])
         pending = later.count() - LIVE if len(newest) == LIVE else 0
         # Asked after what is missing: what is made meanwhile is then in both, not in neither.
