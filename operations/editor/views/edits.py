@@ -4,7 +4,6 @@ import uuid
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_POST
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Conflict, DomainError, NotFound
@@ -18,7 +17,7 @@ from threads.models import Session
 from threads.store.selectors import get_session
 
 from .dialogs import FORM, activation, refused, text_shown
-from .patches import answer
+from .patches import answer, recording
 from .refusals import SKIP, answer_refusal
 from .requests import operation_id_of
 
@@ -33,7 +32,7 @@ STEPS = {
 """What a page does to the caller's own entries."""
 
 
-@require_POST
+@recording
 def record(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Record an edit. What is refused answers the form again, or a notice."""
     caller = caller_of(request)
@@ -51,7 +50,7 @@ def record(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         return refused(request, session, form, error)
 
 
-@require_POST
+@recording
 def act(
     request: HttpRequest, session_id: uuid.UUID, key: str, verb: str
 ) -> HttpResponse:
@@ -67,7 +66,7 @@ def act(
         return answer_refusal(request, session, conflict)
 
 
-@require_POST
+@recording
 def act_on_bundle(
     request: HttpRequest, session_id: uuid.UUID, bundle_id: uuid.UUID, verb: str
 ) -> HttpResponse:
@@ -85,7 +84,7 @@ def act_on_bundle(
     return answer(request, made)
 
 
-@require_POST
+@recording
 def switch_all(
     request: HttpRequest, session_id: uuid.UUID, actor: str, active: bool
 ) -> HttpResponse:
@@ -96,7 +95,7 @@ def switch_all(
     return answer(request, transaction)
 
 
-@require_POST
+@recording
 def amend(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
     """Give an operation other words or another condition."""
     caller = caller_of(request)
@@ -125,7 +124,7 @@ def _without_shown(
     return typed.model_copy(update={"text": None}) if typed.text == shown else typed
 
 
-@require_POST
+@recording
 def step(request: HttpRequest, session_id: uuid.UUID, name: str) -> HttpResponse:
     """Take back or bring back the caller's newest entry, or end what they have staged."""
     caller = caller_of(request)
@@ -141,7 +140,7 @@ def step(request: HttpRequest, session_id: uuid.UUID, name: str) -> HttpResponse
     return answer(request, made)
 
 
-@require_POST
+@recording
 def tags(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     caller, form = caller_of(request), ActivateForm(request.POST)
     if not form.is_valid():

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
@@ -29,7 +29,7 @@ from threads.models import Session
 from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
-from .patches import answer
+from .patches import answer, recording
 
 TEMPLATE = "operations/editor/dialogs/find_replace.html"
 MOST_LISTED = 200
@@ -49,7 +49,7 @@ def dialog(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     return _shown(request, session, form)
 
 
-@require_POST
+@recording
 def texts(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Look for the words, take a suggestion, or record what was chosen."""
     session = get_session(caller_of(request), session_id)

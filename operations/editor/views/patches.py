@@ -1,12 +1,15 @@
 """What a write answers: the rows that changed, the parts around the thread, and a notice."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import wraps
+from typing import Concatenate, NamedTuple, ParamSpec
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST
 
 from contextstudio.accounts.authentication import caller_of
 from operations.domain.log.operation import Undo, named_keys
@@ -18,11 +21,48 @@ from operations.editor.panels.outline import changed_groups, outline_of
 from operations.editor.rows.drawing import joined
 from operations.editor.rows.look import Look
 from operations.editor.rows.minimap import minimap_of
-from operations.editor.rows.patch import patch_of
+from operations.editor.rows.patch import Range, patch_of
 from operations.log.transaction import LogTransaction
-from operations.requests import fields_of, number_of, view_of
+from operations.requests import View, fields_of, number_of, view_of
 
 from .requests import earlier, look_of, ranges_of, shows_relevance
+
+_Given = ParamSpec("_Given")
+
+
+class _Page(NamedTuple):
+    """What the page that asks says of itself; None where it doesn't say."""
+
+    view: View
+    since: int | None
+    messages: int | None
+    ranges: list[Range]
+
+
+def _page_of(fields: QueryDict) -> _Page:
+    """Raises Invalid."""
+    named = next((name for name in ("since", "head") if fields.get(name)), None)
+    return _Page(
+        view_of(fields),
+        number_of(fields, named) if named else None,
+        number_of(fields, "messages") if fields.get("messages") else None,
+        ranges_of(fields),
+    )
+
+
+def recording(
+    view: Callable[Concatenate[HttpRequest, _Given], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, _Given], HttpResponse]:
+    """A view that records and answers with a patch: what that would be refused for comes first."""
+
+    @wraps(view)
+    def checked(
+        request: HttpRequest, /, *args: _Given.args, **named: _Given.kwargs
+    ) -> HttpResponse:
+        _page_of(fields_of(request))
+        return view(request, *args, **named)
+
+    return require_POST(checked)
 
 
 def answer(request: HttpRequest, transaction: LogTransaction) -> HttpResponse:
@@ -53,14 +93,13 @@ def patch(
     `opened` are the folds that the page shows open, where they are others than the look's;
     `step` is what the notice offers, `focus` the key of what was made.
     """
-    fields = fields_of(request)
-    since = number_of(fields, "since", number_of(fields, "head", look.thread.head))
-    messages = number_of(fields, "messages", look.thread.message_count)
-    old = earlier(look, head=since, message_count=messages)
+    page = _page_of(fields_of(request))
+    since = look.thread.head if page.since is None else page.since
+    old = earlier(look, head=since, message_count=page.messages)
     if opened is not None:
         old = replace(old, open_folds=opened)
     pieces = [
-        patch_of(old, look, ranges_of(fields)).html(focus=focus),
+        patch_of(old, look, page.ranges).html(focus=focus),
         _side_panels(request, look, old),
     ]
     if notice:

@@ -29,6 +29,24 @@ def test_a_digest_answers_with_its_marker_and_takes_its_rows_out(page: Page) -> 
     assert page.keys[:4] == ["m0", "m1", "o1", "m5"]
 
 
+@pytest.mark.parametrize(
+    "said", [{"view": "no"}, {"loaded": "all"}, {"head": "x"}, {"messages": "-1"}]
+)
+def test_what_a_page_says_of_itself_is_refused_before_anything_is_recorded(
+    page: Page, said: dict[str, str]
+) -> None:
+    asked: list[tuple[str, dict[str, str]]] = [
+        ("operations", {"type": "snip", "targets": "m2 m3"}),
+        ("tags", {"tags": "late"}),
+        ("texts", {"type": "redact", "start": "Question 5"}),
+    ]
+    for path, fields in asked:
+        refused = page.post(path, **fields, **said)
+        assert (path, refused.status_code) == (path, 422)
+    page.session.refresh_from_db()
+    assert page.session.head == 0
+
+
 def test_every_answer_brings_meter_minimap_outline_and_drawer_along(page: Page) -> None:
     swaps = read(page.edit("snip", targets="m2 m3")).swaps
     for part in (
