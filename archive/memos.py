@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from contextstudio.accounts import selectors
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid, NotFound
+from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.database.prepared import Prepared, given
@@ -45,7 +45,8 @@ def save_memo(
     """Keep a memo in the session's project, or the one named, or the caller's only one.
 
     The memo that it supersedes is kept and no longer found. Raises Invalid where it says
-    nothing or too much, or where no project is meant.
+    nothing or too much, or where no project is meant; Conflict where another memo has superseded
+    that one.
     """
     _require_words(content)
     session = get_session(caller, session_id, Right.OWN_SESSION) if session_id else None
@@ -62,6 +63,7 @@ def save_memo(
         if old.project_id != memo.project_id:
             sentence = "A memo can only supersede one of its own project."
             raise Invalid(sentence, at=["supersedes"])
+        _refuse_superseded(old, "supersedes")
         Memo.objects.filter(pk=old.pk).update(superseded_by=memo)
     if session is not None:
         MemoReader.objects.get_or_create(session=session)
@@ -69,13 +71,14 @@ def save_memo(
 
 
 def _memo_to_change(caller: Caller, memo_id: uuid.UUID, *, at: str = "memo_id") -> Memo:
-    """The memo, for one who may change it: a key without the right to edit its own words.
+    """The memo, locked, for one who may change it: a key without the right to edit its own words.
 
     Raises NotFound or Forbidden.
     """
     memos = Memo.objects.filter(
         project__in=selectors.visible_projects(caller), deleted_at=None
     )
+    memos = memos.select_for_update(of=("self",), no_key=True)
     memo = memos.select_related("project").filter(pk=memo_id).first()
     if memo is None:
         raise NotFound("There is no such memo.", at=[at])
@@ -83,6 +86,18 @@ def _memo_to_change(caller: Caller, memo_id: uuid.UUID, *, at: str = "memo_id") 
     right = Right.OWN_SESSION if is_own else Right.EDIT
     selectors.require(caller, right, memo.project_id)
     return memo
+
+
+def _refuse_superseded(memo: Memo, at: str) -> None:
+    """Raise Conflict for words that another memo has taken the place of: nobody would find them."""
+    if memo.superseded_by_id is not None:
+        raise Conflict(
+            f"Memo {memo.superseded_by_id} supersedes this one, which nobody finds: change that"
+            " one, or save another.",
+            at=[at],
+            code="superseded",
+            facts={"superseded_by": str(memo.superseded_by_id)},
+        )
 
 
 @transaction.atomic
@@ -95,7 +110,7 @@ def update_memo(
 ) -> Memo:
     """Give a memo other words or tags; what is None stays, and words that it reads already.
 
-    Raises Invalid.
+    Raises Invalid, or Conflict where another memo supersedes it.
     """
     memo = _memo_to_change(caller, memo_id)
     if content is not None and content != _content_of(memo):
@@ -103,6 +118,7 @@ def update_memo(
         memo.content = content.encode("utf-8", "surrogatepass")
     if tags is not None:
         memo.tags = list(dict.fromkeys(tags))
+    _refuse_superseded(memo, "memo_id")
     memo.actor, memo.actor_name = caller.actor, caller.name[:150]
     memo.changed_at = timezone.now()
     memo.save(update_fields=["content", "tags", "actor", "actor_name", "changed_at"])

@@ -73,8 +73,8 @@ class RetrieveMemos(ArchiveTool):
 
     Use it before you assume how something is built or was decided. `tags` finds memos with
     any of the tags, `query` those that share a word with it; both together narrow it down;
-    without either you get the newest. At most 20, the best first, of the newest 2,000.
-    `project` limits it to one.
+    without either you get the newest. At most 20, the best first, of the newest 2,000 of each
+    project. `project` limits it to one.
 
     Example: {"session_id": "…", "tags": ["gotcha"], "query": "time zones"}
     """

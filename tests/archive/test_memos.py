@@ -148,6 +148,20 @@ def test_a_memo_is_corrected_superseded_and_deleted(tools: Tools) -> None:
         assert refused["at"] == ["content"]
 
 
+def test_a_memo_that_is_superseded_is_changed_no_more(tools: Tools) -> None:
+    first = tools("save_memo", content="Clocks are right.")["memo_id"]
+    second = tools("save_memo", content="They are wrong.", supersedes=first)["memo_id"]
+    words = {"content": "They are slow."}
+    for refused in (
+        tools.refused("update_memo", memo_id=first, **words),
+        tools.refused("save_memo", supersedes=first, **words),
+    ):
+        assert (refused["status"], refused["code"]) == (409, "superseded")
+        assert refused["superseded_by"] == second
+        assert second in refused["detail"]
+    assert found(tools) == ["They are wrong."]
+
+
 def test_a_memo_supersedes_one_of_its_project_alone(
     tools: Tools, owner: User, stranger: User
 ) -> None:
@@ -213,11 +227,11 @@ def test_what_is_injected_says_why_in_a_context_an_answer_of_apply_and_on_pages(
         assert injected["why"] in unescape(shown)
         assert f"#memo-{made['memo_id']}" in shown
     assert "Sent with the next request" in page("memos")
+    tools("save_memo", content="Nothing of it", supersedes=made["memo_id"])
     for policy, why in (
         ({"preset": "slop"}, "shares a word"),
         ({"preset": "replay", "memos": "none"}, "never sends memos"),
     ):
-        tools("save_memo", content="Nothing of it", supersedes=made["memo_id"])
         tools.client.put(
             f"/api/sessions/{tools.session_id}/policy",
             {"policy": policy},
