@@ -16,6 +16,8 @@ LONGEST = 1000
 """Characters of an expression."""
 SECONDS = 2.0
 """What one search may take."""
+_CALLS = regex.compile(r"(?<!\\)(?:\\\\)*\(\?(?:R|&|P>|[+-]?[0-9])")
+"""A piece of an expression that matches another piece, or all of it, once more."""
 
 
 class SearchExpression:
@@ -27,6 +29,9 @@ class SearchExpression:
         """Raises Invalid for what is no expression, and for a group that it hasn't."""
         if len(text) > LONGEST:
             raise Invalid(f"An expression has at most {LONGEST:,} characters.")
+        if _CALLS.search(text):
+            # On a text of any length it may take a gigabyte, and is not stopped in time.
+            raise Invalid("An expression can’t call itself or one of its groups.")
         try:
             self._expression = regex.compile(text, regex.MULTILINE)
             # It matches nothing at once, so that only the replacement is looked at.

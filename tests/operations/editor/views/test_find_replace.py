@@ -280,6 +280,21 @@ def test_an_expression_is_given_up_when_it_takes_too_long(
     assert "takes longer than" in words(answer)
 
 
+@pytest.mark.parametrize(
+    "calling", ["(?R)", "a(?0)?", r"\\\\(a(?1)?b)", "(?<n>a(?&n)?)", "(a)(?-1)"]
+)
+def test_an_expression_that_calls_itself_is_refused(page: Page, calling: str) -> None:
+    answer = find(page, calling, regex="on")
+    assert answer.status_code == 422
+    assert "can’t call itself" in words(answer)
+
+
+def test_an_expression_may_look_for_what_would_be_a_call(page: Page) -> None:
+    page.edit("revise", targets="m0", text="It said (?1) at the end", role="")
+    assert find(page, r"\(\?1\)", regex="on").status_code == 200
+    assert find(page, r"(said) (?(1)\()", regex="on").status_code == 200
+
+
 def test_an_expression_is_given_up_when_it_takes_too_much_memory(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,6 +308,6 @@ def test_an_expression_is_given_up_when_it_takes_too_much_memory(
         return made
 
     monkeypatch.setattr("operations.edits.arguments.text.SearchExpression", greedy)
-    answer = find(page, "(?R)", regex="on")
+    answer = find(page, "(a|b)*c", regex="on")
     assert answer.status_code == 422
     assert "takes too much memory" in words(answer)
