@@ -7,7 +7,7 @@ show one. So the kind follows from the words of the name and from what the call 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from operations.domain.text.left_out import named_paths
 from threads.domain.part import JSON, ToolCall
@@ -23,6 +23,8 @@ _KINDS = {
     "file_view": {"read", "view", "cat", "open", "show"},
 }
 """Words of tools' names; the first kind that fits counts."""
+KindName = Literal["file_view", "grep", "bash", "edit", "other"]
+"""The kinds as the contract of the API lists them in place."""
 _PATHS = frozenset(
     {"path", "paths", "file", "files", "filename", "filenames", "filepath", "filepaths"}
     | {"absolutepath", "notebookpath", "targetfile", "dir", "dirpath", "directory"}

@@ -1,12 +1,13 @@
 """REST for the archive."""
 
 import uuid
-from typing import Any
+from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router, Status
 from pydantic import AwareDatetime
 
+from archive.domain.tool_use import KindName
 from archive.recalling import look_up, place_of
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid
@@ -31,7 +32,7 @@ def entries(
     request: HttpRequest,
     session: uuid.UUID | None = None,
     project: str | None = None,
-    type: str = "",
+    type: Literal["", KindName] = "",
     tool: str = "",
     path: str = "",
     since: AwareDatetime | None = None,

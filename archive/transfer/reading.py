@@ -7,13 +7,14 @@ through the door that refuses what is malformed or doesn't fit, and all or nothi
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from io import SEEK_END
-from typing import Any
+from typing import Any, get_args
 
 from django.db.transaction import atomic
 
 from archive.domain.pruning.classes import Rule
 from archive.domain.pruning.plan import Stashed
 from archive.domain.reference import read_location
+from archive.domain.tool_use import KindName
 from archive.entries.store import keep, pack
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
@@ -43,7 +44,7 @@ MOST_OPERATIONS = 20_000
 _AT_ONCE = 500
 """Messages that are named by one statement."""
 _LEFT_OUT = "Only its messages were imported, without its operations and its archive."
-_KINDS = frozenset({"file_view", "grep", "bash", "edit", "other"})
+_KINDS = frozenset(get_args(KindName))
 
 
 @atomic

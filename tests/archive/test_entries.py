@@ -49,7 +49,7 @@ def test_what_a_tool_with_a_name_that_no_database_takes_said_is_archived(
     assert post(agent, f"/api/sessions/{session_id}/prune")["condensed"] == 1
     (entry,) = listed(agent, session=session_id)
     assert listed(agent, session=session_id, tool=entry["tool_name"]) == [entry]
-    assert listed(agent, tool="\0", type="\0", project="\0") == []
+    assert listed(agent, tool="\0", project="\0") == []
 
 
 def listed(client: Client, **query: Any) -> list[dict[str, Any]]:
@@ -76,6 +76,15 @@ def test_the_archive_is_listed_by_type_tool_path_and_time(tools: Tools) -> None:
     assert listed(tools.client, until=hour) == []
     assert listed(tools.client, session=tools.session_id, project="demo")
     assert len(listed(tools.client, limit=4)) == 4
+
+
+def test_a_type_that_there_is_not_is_refused_with_those_that_there_are(
+    tools: Tools,
+) -> None:
+    refused = get(tools.client, "/api/archive?type=file", expect=422)
+    assert refused["at"][-1] == "type"
+    assert "file_view" in refused["detail"]
+    assert get(tools.client, "/api/archive?type=")["items"]
 
 
 def test_a_list_goes_on_from_its_cursor(tools: Tools) -> None:
