@@ -94,7 +94,11 @@ def require_in(caller: Caller, right: Right, session: Session) -> None:
     """Refuse one who sees a session but lacks the right to it. Raises Forbidden."""
     if may_in(caller, right, session):
         return
-    require(caller, right, session.project_id)
+    if not caller.may(right, session.project_id):
+        # To keep sessions of its own would not help a key in one of another's.
+        is_anothers = session.created_by != caller.actor
+        needed = Right.EDIT if right is Right.OWN_SESSION and is_anothers else right
+        require(caller, needed, session.project_id)
     raise Forbidden(
         "This key keeps sessions that it made itself, and this is another's: in it the key may "
         f"propose. Changing it needs the scope {Right.EDIT}.",

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.models import Project, User
+from contextstudio.accounts.models import ApiKey, Project, User
 from operations.tools import TOOLS
 from tests.operations.support.rest import Tools, get, make_session, post
 from tests.people import client_of, key_of
@@ -165,7 +165,13 @@ def test_a_refusal_names_the_right_and_what_gives_it(
     session = make_session(agent, 2)
     body = {"session_id": session, "n": 3}
     reader = client_of(owner, project, Right.READ)
+    reader_of_its_own = client_of(owner, project, Right.OWN_SESSION)
     refused = post(reader, "/api/tools/set_context_window", body, expect=403)
+    assert refused["right"] == "edit"
+    assert "the scope edit" in refused["detail"]
+    own = {**body, "session_id": make_session(reader_of_its_own, 2)}
+    ApiKey.objects.update(scopes=["read"])
+    refused = post(reader_of_its_own, "/api/tools/set_context_window", own, expect=403)
     assert refused["right"] == "own_session"
     assert "the scope own_session" in refused["detail"]
     person = Client()
