@@ -137,6 +137,8 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """The answer where no page is; under the API's addresses a problem document."""
     if request.path.startswith("/api/"):
         return problem_response(
-            errors.NotFound("There is no such address.", at=["path"])
+            errors.NotFound(
+                "There is no such address; an id in one is a UUID.", at=["path"]
+            )
         )
     return refusal(request, 404, "There is no such page.")

@@ -21,7 +21,7 @@ from operations.domain.tree.key import (
     original_index,
     original_number,
 )
-from operations.domain.tree.status import Report
+from operations.domain.tree.status import Report, Status
 from threads.domain.formats.io.fields import one_line
 from threads.domain.message import Role
 from threads.domain.text import whole_text
@@ -122,7 +122,7 @@ def _present_report(report: Report, history: History) -> dict[str, Any]:
         "title": row.title,
         "status": report.status,
         "staged": recorded.entry.staged,
-        "reason": report.reason,
+        "reason": _reason(report, history),
         "hidden_by": report.hidden_by,
         "condition": _present_condition(recorded.edit.condition),
         "bundle_id": str(row.bundle) if row.bundle else None,
@@ -319,6 +319,17 @@ def _without_fingerprints(edit: op.Edit) -> op.Edit:
     if not isinstance(edit, op.Redact):
         return edit
     return replace(edit, spans=tuple(replace(span, sha256="") for span in edit.spans))
+
+
+def _reason(report: Report, history: History) -> str:
+    """Why an operation fares as it does; of one that was rejected also by whom."""
+    by = [
+        history.rows[control.number].actor_name
+        for control in history.log.controls(report.number)
+        if isinstance(control.operation, op.Reject)
+    ]
+    is_rejected = report.status is Status.REJECTED and by
+    return f"{by[-1]} rejected it in review." if is_rejected else report.reason
 
 
 def _reverted_at(history: History, number: int) -> str | None:

@@ -192,7 +192,8 @@ def refuse_stale(session: Session, expected_head: int | None) -> None:
     """Raise Conflict (`stale_head`) where the log is not at the entry that a caller knows."""
     if expected_head is not None and expected_head != session.head:
         raise Conflict(
-            f"The log is at entry {session.head}, not {expected_head}.",
+            f"The log is at entry {session.head}, not {expected_head}: look at what was recorded"
+            f" since, then ask again with {session.head} as expected_head.",
             at=["expected_head"],
             code="stale_head",
             facts={"head": session.head},

@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from contextstudio.accounts.models import ApiKey
 from tests.operations.support.rest import effective, get, operate, post
 
 from .editing import act, digest, statuses
@@ -100,6 +101,8 @@ def test_a_proposal_is_accepted_rejected_and_accepted_after_all(
     assert act(agent, made, "reject")["head"] == 2
     assert act(agent, made, "reject")["head"] == 2
     assert statuses(agent, session_id) == ["rejected"]
+    (told,) = get(agent, f"/api/sessions/{session_id}/operations")["operations"]
+    assert told["reason"] == f"{ApiKey.objects.get().name} rejected it in review."
     refused = act(agent, made, "toggle", {"active": False}, expect=409)
     assert refused["code"] == "is_rejected"
     assert act(agent, made, "accept")["head"] == 3
@@ -181,6 +184,7 @@ def test_the_head_that_a_caller_knows_may_be_a_header(
     ):
         refused = post(agent, address, sent, expect=409, **{"If-Match": 'W/"0"'})
         assert (refused["code"], refused["head"]) == ("stale_head", 1)
+        assert "then ask again with 1 as expected_head" in refused["detail"]
     for header in ("*", '"x"', '"١"'):
         sent = {"If-Match": header.encode().decode("latin-1")}
         refused = post(agent, f"{path}/undo", expect=422, **sent)
