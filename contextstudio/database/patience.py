@@ -1,8 +1,10 @@
-"""How long PostgreSQL lets a statement run: migrations take as long as they need."""
+"""How long PostgreSQL lets a statement run: some that an operator starts take what they need."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models.signals import post_migrate, pre_migrate
 
 _LIFT = "SET statement_timeout = 0"
@@ -13,6 +15,16 @@ def let_migrations_take_their_time() -> None:
     """Lift the limit while migrations run; that on waiting for locks stays. Call it once."""
     pre_migrate.connect(_lift, dispatch_uid="contextstudio.statement_timeout")
     post_migrate.connect(_put_back, dispatch_uid="contextstudio.statement_timeout")
+
+
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """Lift the limit in this thread, for what goes through all that the database holds."""
+    _lift(DEFAULT_DB_ALIAS)
+    try:
+        yield
+    finally:
+        _put_back(DEFAULT_DB_ALIAS)
 
 
 def _lift(using: str, **_: Any) -> None:

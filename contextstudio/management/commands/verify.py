@@ -9,6 +9,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from contextstudio.backup import archive, checks
+from contextstudio.database.patience import unhurried
 
 _MOST = 20
 
@@ -34,7 +35,8 @@ class Command(BaseCommand):
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             raise CommandError("The database is of another version, or empty.")
-        found = list(islice(checks.faults(), _MOST + 1))
+        with unhurried():
+            found = list(islice(checks.faults(), _MOST + 1))
         if found:
             more = "\n…" if len(found) > _MOST else ""
             raise CommandError("\n".join(found[:_MOST]) + more)

@@ -1,10 +1,14 @@
-"""PostgreSQL ends what runs or waits too long, and says so; migrations take their time."""
+"""PostgreSQL ends what runs or waits too long, and says so; some commands take their time."""
+
+from collections.abc import Iterator
 
 import pytest
 from django.apps import apps
+from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from django.db.models.signals import post_migrate, pre_migrate
 
+from contextstudio.backup import checks
 from contextstudio.database.outages import is_outage
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
@@ -43,4 +47,16 @@ def test_while_migrations_run_statements_have_no_limit() -> None:
     pre_migrate.send(**facts)
     assert limit("statement_timeout") == "0"
     post_migrate.send(**facts)
+    assert limit("statement_timeout") == "30s"
+
+
+def test_verify_may_take_longer_and_nothing_behind_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def faults() -> Iterator[str]:
+        yield f"The limit is {limit('statement_timeout')}."
+
+    monkeypatch.setattr(checks, "faults", faults)
+    with pytest.raises(CommandError, match=r"The limit is 0\."):
+        call_command("verify")
     assert limit("statement_timeout") == "30s"
