@@ -281,9 +281,15 @@ def list_keys(caller: Caller) -> QuerySet[ApiKey]:
     return visible.select_related("project", "maker").order_by("-created_at", "-pk")
 
 
-def get_key(caller: Caller, key_id: int) -> ApiKey:
-    """A key that was not revoked: one's own, or of a project one administers. Raises NotFound."""
-    key = list_keys(caller).filter(pk=key_id).first()
+def get_key(caller: Caller, key_id: int, *, lock: bool = False) -> ApiKey:
+    """A key that was not revoked: one's own, or of a project one administers. Raises NotFound.
+
+    `lock` holds its row until the transaction ends.
+    """
+    keys = list_keys(caller).filter(pk=key_id)
+    if lock:
+        keys = keys.select_for_update(of=("self",), no_key=True)
+    key = keys.first()
     if key is None:
         raise NotFound("There is no such key.", at=["key_id"])
     return key

@@ -148,7 +148,7 @@ def change_key(
     Only a person may, and only who made it may let it do more, for longer or more often.
     `recalls` None: as they are. Raises NotFound, Forbidden, or Invalid with the place.
     """
-    key = get_key(caller, key_id)
+    key = get_key(caller, key_id, lock=True)
     if caller.is_agent:
         raise errors.Forbidden("Only a person can change keys.")
     if key.maker_id != caller.user_id:
@@ -201,7 +201,7 @@ def rotate_key(
     kept ends now. Only the key's maker may, for the secret stands for them, and the key itself.
     Raises NotFound, Forbidden, Conflict where the key has expired, or Invalid with the place.
     """
-    key = get_key(caller, key_id)
+    key = get_key(caller, key_id, lock=True)
     if key.pk != caller.key_id and key.maker_id != caller.user_id:
         raise errors.Forbidden(
             "Only the person who made a key can get a new secret for it. You can revoke it."

@@ -1,10 +1,12 @@
 """What is changed of a key: its end, limit, scopes and secret; by whom, and on the page."""
 
 from datetime import timedelta
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -169,6 +171,28 @@ def test_a_rotation_ends_the_secret_at_once_and_the_one_before_in_any_case(
     assert [find_key(one) is not None for one in (second, third, fourth)] == [
         *(False, False, True)
     ]
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_of_two_rotations_at_once_each_gives_a_secret_that_works(
+    owner: User, key: str, row: ApiKey
+) -> None:
+    until, begun, made = timezone.now() + SOON, Event(), list[str]()
+
+    def rotate() -> None:
+        with transaction.atomic():
+            made.append(rotate_key(caller(owner), row.pk, old_until=until).text)
+            begun.set()
+            Event().wait(0.3)  # until the other one is at it too
+        connection.close()
+
+    other = Thread(target=rotate)
+    other.start()
+    assert begun.wait(10)
+    made.append(rotate_key(caller(owner), row.pk, old_until=until).text)
+    other.join()
+    assert [find_key(one) is not None for one in (key, *made)] == [False, True, True]
 
 
 def test_only_its_maker_has_a_new_secret_and_none_for_what_has_ended(
