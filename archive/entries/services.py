@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from django.db.models import Count, Q, Sum
-from django.db.transaction import atomic
 
 from archive.domain.excerpt import summary_of
 from archive.domain.pruning.plan import Stashed
@@ -17,13 +16,13 @@ from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
 from operations.context.inputs import counter_of
 from operations.domain.tree.key import Key
-from operations.log.selectors import load_thread
+from operations.log.transaction import LogTransaction, write_apart
 from operations.messages.reader import MessageReader, MessageText
 from threads.models import Session
 from threads.store.selectors import get_session
 
 from .selectors import entries_by_reference
-from .store import keep, pack
+from .store import PackedEntry, keep, pack
 
 
 class Regret(NamedTuple):
@@ -40,18 +39,23 @@ def archive_by_hand(
 ) -> list[ArchiveEntry]:
     """Put messages into the archive; the thread stays as it is.
 
-    Raises NotFound, Forbidden; Invalid for a key that names no message.
+    What is destroyed meanwhile is not kept. Raises NotFound, Forbidden; Invalid for a key that
+    names no message.
     """
     session = get_session(caller, session_id, Right.OWN_SESSION)
-    reader = MessageReader(session, load_thread(session))
-    words = reader.recorded(keys)
-    for place, key in enumerate(keys):
-        if key not in words:
-            sentence = f"There is no message {key}."
-            raise Invalid(sentence, at=["targets", place], code="unknown_key")
-    packed = pack(session, [_by_hand(session, one) for one in words.values()], words)
-    with atomic():
-        keep(session, packed)
+    packed: list[PackedEntry] = []
+
+    def read(transaction: LogTransaction) -> None:
+        reader = MessageReader(transaction.session, transaction.thread)
+        words = reader.recorded(keys)
+        for place, key in enumerate(keys):
+            if key not in words:
+                sentence = f"There is no message {key}."
+                raise Invalid(sentence, at=["targets", place], code="unknown_key")
+        stashed = [_by_hand(session, one) for one in words.values()]
+        packed[:] = pack(session, stashed, words)
+
+    write_apart(session, caller, read, also=lambda: keep(session, packed))
     return entries_by_reference(session, [one.entry.ref_id for one in packed])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import zstandard
+from django.db import connection
 from django.utils import timezone
 
 from archive.domain.pruning.plan import Stashed
@@ -26,6 +27,10 @@ _AGAIN = (
     *("token_count", "rule", "archived_at"),
 )
 """What a message that is archived again takes anew; how often it was recalled stays."""
+_STORED = (
+    "SELECT digest, id FROM archive_archivedcontent"
+    " WHERE project_id = %s AND digest = ANY(%s) FOR KEY SHARE"
+)
 
 
 class _Packed(NamedTuple):
@@ -63,9 +68,13 @@ def pack(
 
 
 def keep(session: Session, packed: Sequence[PackedEntry]) -> None:
-    """Write entries in the caller's transaction; one that is archived already is kept once."""
+    """Write entries in the caller's transaction; one that is archived already is kept once.
+
+    The session's row is locked. Contents, which sessions share, come first and in one order, so
+    that of those who keep the same none waits for another that waits for it.
+    """
+    contents = _keep_contents(session, [one.content for one in packed])
     for some in chunks(packed, _AT_ONCE):
-        contents = _keep_contents(session, [one.content for one in some])
         for one in some:
             one.entry.content_id = contents[one.content.digest]
         ArchiveEntry.objects.bulk_create(
@@ -101,8 +110,17 @@ def forget(session: Session, indexes: Sequence[int] | None) -> None:
     else:
         entries.update(content=None, summary=b"", file_paths=[], token_count=0)
     for keys_ in chunks(held, _AT_ONCE):
-        unused = ArchivedContent.objects.filter(pk__in=keys_, entries=None)
-        unused.delete()
+        _drop_unused(keys_)
+
+
+def _drop_unused(keys: Sequence[int]) -> None:
+    """Remove contents that no entry has, and that none is about to have."""
+    contents = ArchivedContent.objects.filter(pk__in=keys)
+    if connection.features.has_select_for_update_skip_locked:
+        free = contents.order_by().select_for_update(skip_locked=True)
+        # What somebody kept until now is seen by a statement of its own.
+        contents = contents.filter(pk__in=list(free.values_list("pk", flat=True)))
+    contents.filter(entries=None).delete()
 
 
 def _pack(parts: Sequence[Part]) -> _Packed:
@@ -111,24 +129,40 @@ def _pack(parts: Sequence[Part]) -> _Packed:
     return _Packed(hashlib.sha256(content).digest(), packed)
 
 
-def _keep_contents(session: Session, packed: Sequence[_Packed]) -> dict[bytes, int]:
+def _keep_contents(session: Session, packed: Iterable[_Packed]) -> dict[bytes, int]:
     """The keys of these contents by their digests; those that are new are stored."""
-    rows = ArchivedContent.objects.filter(project=session.project_id)
-    digests = {one.digest for one in packed}
-    known = dict(rows.filter(digest__in=digests).values_list("digest", "pk"))
-    if missing := digests - {bytes(digest) for digest in known}:
-        new = {one.digest: one.content for one in packed if one.digest in missing}
-        ArchivedContent.objects.bulk_create(
-            (
-                ArchivedContent(
-                    project_id=session.project_id, digest=digest, content=content
-                )
-                for digest, content in new.items()
-            ),
-            ignore_conflicts=True,
-        )
-        known = dict(rows.filter(digest__in=digests).values_list("digest", "pk"))
-    return {bytes(digest): key for digest, key in known.items()}
+    project_id, found = session.project_id, dict[bytes, int]()
+    wanted = {one.digest: one.content for one in packed}
+    for digests in chunks(sorted(wanted), _AT_ONCE):
+        known = _stored(project_id, digests)
+        if missing := [digest for digest in digests if digest not in known]:
+            ArchivedContent.objects.bulk_create(
+                (
+                    ArchivedContent(
+                        project_id=project_id, digest=digest, content=wanted[digest]
+                    )
+                    for digest in missing
+                ),
+                ignore_conflicts=True,
+            )
+            known |= _stored(project_id, missing)
+        found |= known
+    return found
+
+
+def _stored(project_id: int, digests: Sequence[bytes]) -> dict[bytes, int]:
+    """The keys of contents by their digests, of those that are stored.
+
+    They stay until the transaction ends.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            # As in `threads.store.rows.find_bodies`.
+            cursor.execute(_STORED, [project_id, list(digests)])
+            return {bytes(digest): key for digest, key in cursor.fetchall()}
+    rows = ArchivedContent.objects.filter(project=project_id, digest__in=digests)
+    found = rows.order_by().values_list("digest", "pk")
+    return {bytes(digest): key for digest, key in found}
 
 
 def _entry(session: Session, item: Stashed, message: MessageText) -> ArchiveEntry:

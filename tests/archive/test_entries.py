@@ -2,14 +2,19 @@
 
 import json
 from datetime import timedelta
+from threading import Event, Thread
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.db.transaction import atomic
 from django.test import Client
 from django.utils import timezone
 
+from archive.entries import services
 from archive.entries.finding import ArchiveQuery, facets_of, list_entries
 from archive.entries.selectors import Readable
+from archive.entries.store import PackedEntry, forget, parts_of
 from archive.models import ArchivedContent, ArchiveEntry
 from contextstudio.accounts.domain.rights import ProjectRole
 from contextstudio.accounts.models import Membership, Project, User
@@ -23,6 +28,8 @@ from tests.operations.support.rest import (
     post,
 )
 from tests.people import caller, client_of
+from threads.domain.part import Text
+from threads.models import Session
 
 
 @pytest.fixture
@@ -304,6 +311,56 @@ def test_what_may_not_be_read_is_not_inserted(
     (only,) = effective(agent, empty)
     assert only["content"].startswith("From the archive, [recall:nexora://demo/")
     assert only["content"].endswith(WORK[0]["content"])
+
+
+def test_what_is_destroyed_while_it_is_being_archived_is_not_kept(
+    agent: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session_id = make_session(agent, [{"role": "user", "content": "to be destroyed"}])
+    packs = services.pack
+
+    def overtaken(*given: Any) -> list[PackedEntry]:
+        packed = packs(*given)
+        monkeypatch.setattr(services, "pack", packs)
+        body = {"session_id": session_id, "group_id": 1}
+        post(agent, "/api/tools/remove_group", body)
+        return packed
+
+    monkeypatch.setattr(services, "pack", overtaken)
+    post(
+        agent, "/api/archive", {"session_id": session_id, "targets": ["m0"]}, expect=201
+    )
+    kept = [parts_of(entry) for entry in ArchiveEntry.objects.all()]
+    assert "destroyed" not in str(kept)
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_what_two_sessions_keep_stays_where_one_of_them_lets_go_of_it(
+    agent: Client,
+) -> None:
+    said = [{"role": "user", "content": "The same words."}]
+    one, other = (make_session(agent, said) for _ in range(2))
+    body = {"session_id": one, "targets": ["m0"]}
+    post(agent, "/api/archive", body, expect=201)
+    begun, over = Event(), Event()
+
+    def archive() -> None:
+        with atomic():
+            post(agent, "/api/archive", {**body, "session_id": other}, expect=201)
+            begun.set()
+            over.wait(10)
+        connection.close()
+
+    keeping = Thread(target=archive)
+    keeping.start()
+    assert begun.wait(10)
+    with atomic():
+        forget(Session.objects.get(pk=one), [0])
+    over.set()
+    keeping.join()
+    (kept,) = ArchiveEntry.objects.exclude(content=None)
+    assert (str(kept.session_id), parts_of(kept)) == (other, (Text("The same words."),))
 
 
 def test_a_time_without_a_zone_is_refused_with_its_place(tools: Tools) -> None:
