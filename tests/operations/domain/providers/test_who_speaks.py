@@ -9,6 +9,7 @@ from operations.domain.providers.passes.media import SUMMARY
 from operations.domain.providers.passes.turn_order import BRIDGE, CLOSER, OPENER
 from operations.domain.providers.request import Compiled, Severity
 from threads.domain.formats.anthropic.messages import FRAME
+from threads.domain.formats.kit.transcripts import title_of_texts
 from threads.domain.part import Thinking
 
 from .drafts import call, draft, issue, message, result, rules, spoken
@@ -240,3 +241,10 @@ def test_tools_are_defined_in_the_providers_form(provider: str) -> None:
     compiled = compile_request(provider, draft(("user", "hi"), tools=tools))
     sent = str(compiled.request.get("tools") or compiled.request["toolConfig"])
     assert sent.count("'look'") == sent.count("'a_b'") == sent.count("Looks.") == 1
+
+
+@pytest.mark.parametrize("frame", [SUMMARY.format("Lakes:\n\nthree."), OPENER])
+def test_what_a_request_puts_before_a_conversation_names_no_session(frame: str) -> None:
+    assert title_of_texts([frame, "Count the lakes."]) == "Count the lakes."
+    assert title_of_texts([f"{frame}\n\nCount the lakes."]) == "Count the lakes."
+    assert title_of_texts([frame]) == ""

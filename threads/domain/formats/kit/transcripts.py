@@ -33,6 +33,12 @@ _SKILL = re.compile(r"\s*<skill name=\"([^\"\n]{1,80})\"[^>\n]{0,400}>")
 """How pi begins what stands for a skill that was asked for; what was typed follows its end."""
 _ADDED = re.compile(r"\A\s*<(current_datetime)>[^<\n]{0,100}</\1>\s*")
 """What Copilot puts before what was typed."""
+_OURS = re.compile(
+    r"\A\s*(?:<summary>\nA record of earlier messages of this conversation\..*?\n</summary>"
+    r"|\[The conversation so far follows\.\])\s*",
+    re.DOTALL,
+)
+"""What a request that was made here begins with in the place of messages that aren't sent."""
 _HEADING = re.compile(r"\A\s*#{1,6}[ \t]+(?=\S)")
 _BARE_COMMAND = re.compile(r"\s*(/[\w:-]{1,80})\s*")
 _COMMAND = re.compile(r"<command-name>\s*([^<\n]{1,80}?)\s*</command-name>")
@@ -74,7 +80,7 @@ def typed_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
 def title_of_texts(texts: Iterable[str]) -> str:
     """The name that a user's texts give, on one line; an empty one where there are none."""
     fallback = ""
-    for text in texts:
+    for text in (_OURS.sub("", one) for one in texts):
         if MACHINE_TEXT.match(text):
             fallback = fallback or command_in(text)
         elif bare := _BARE_COMMAND.fullmatch(text):

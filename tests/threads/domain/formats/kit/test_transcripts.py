@@ -58,6 +58,7 @@ def session(*texts: str) -> bytes:
         (["<task>\n# Count the lakes\n</task>"], "Count the lakes"),
         (['<skill name="count" location="/x">\nAll.\n</skill>'], "/count"),
         (['<skill name="count">\nAll.\n</skill>\n\nThe lakes.'], "The lakes."),
+        (["<summary>\nOf lakes.\n</summary>"], "<summary> Of lakes. </summary>"),
     ],
 )
 def test_the_first_words_that_a_person_typed_are_the_name(
