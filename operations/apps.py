@@ -15,11 +15,12 @@ class OperationsConfig(AppConfig):
         from .forwarding import toolbox
         from .log.compactions import record
         from .log.selectors import load_payloads
-        from .messages.reader import mask_originals, masked_places
+        from .messages.reader import mask_originals, mask_title, masked_places
         from .tools.offered import ProxyTools
 
         toolbox.register(ProxyTools())
         masking.register(mask_originals, masked_places)
+        masking.register_titles(mask_title)
         hooks.register_recorder(record)
         given_tags.register(tags.record, tags.load)
         erasing.register(load_payloads)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
+from operations.domain.log import mask
 from operations.domain.log.mask import mask_words
 from operations.domain.log.operation import Redact
 from operations.domain.thread.thread import Thread
@@ -179,6 +180,11 @@ def _texts(
 def mask_text(session: Session, text: str) -> str:
     """A text with what redactions that are on mask in the session, wherever it is found."""
     return mask_words(text, masked_texts(session)) if text else text
+
+
+def mask_title(session: Session, title: str) -> str:
+    """A title of a session with what redactions that are on mask in it, on one line as it is."""
+    return mask.mask_title(" ".join(title.split()), masked_texts(session))
 
 
 def masked_texts(session: Session) -> dict[str, str]:

@@ -22,6 +22,7 @@ from threads.domain.part import Text
 from threads.domain.transcript import Parent
 from threads.models import Session
 from threads.store import events
+from threads.store.masking import masked_title
 from threads.store.recording import record_messages
 from threads.store.selectors import get_deleted_session, get_session
 
@@ -132,7 +133,7 @@ def update_session(
     """Change what a session is called, aims at, or runs on; what is None stays."""
     session = get_session(caller, session_id, Right.EDIT, lock=True)
     if title is not None:
-        session.title = clean_title(title) or UNTITLED
+        session.title = clean_title(masked_title(session, title)) or UNTITLED
     if objective is not None:
         session.objective = _one_line(objective)[:500]
     if model is not None:
@@ -191,7 +192,7 @@ def restore_session(caller: Caller, session_id: uuid.UUID) -> Session:
 def name_by(session: Session, messages: Iterable[Message]) -> None:
     """Name a session that has no name by a user's first words among messages."""
     if session.title == UNTITLED and (title := clean_title(title_of(messages))):
-        session.title = title
+        session.title = clean_title(masked_title(session, title))
         session.save(update_fields=["title"])
 
 

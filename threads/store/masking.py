@@ -22,8 +22,12 @@ Place = tuple[uuid.UUID, int]
 Touched = Callable[[QuerySet[Session]], Iterable[Place]]
 """Names the originals of these sessions that a mask may change."""
 
+Words = Callable[[Session, str], str]
+"""Gives a title of a session as it may be read."""
+
 _masks: list[Mask] = []
 _touched: list[Touched] = []
+_titles: list[Words] = []
 
 
 def register(mask: Mask, touched: Touched) -> None:
@@ -31,6 +35,18 @@ def register(mask: Mask, touched: Touched) -> None:
     if mask not in _masks:
         _masks.append(mask)
         _touched.append(touched)
+
+
+def register_titles(words: Words) -> None:
+    """Let every title that is given to a session be masked by this, once."""
+    if words not in _titles:
+        _titles.append(words)
+
+
+def masked_title(session: Session, title: str) -> str:
+    for words in _titles:
+        title = words(session, title)
+    return title
 
 
 def masked(session: Session, readings: Readings) -> Readings:

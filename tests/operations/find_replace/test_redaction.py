@@ -144,6 +144,16 @@ def test_a_title_that_was_made_of_what_is_redacted_is_masked_and_stays_so(
     assert get(agent, path)["title"] == MASKED
 
 
+def test_a_title_that_is_given_later_is_masked_too(
+    agent: Client, caller: Caller, session_id: str
+) -> None:
+    redact(caller, session_id, span("m1"))
+    path = f"/api/sessions/{session_id}"
+    renamed = agent.patch(path, {"title": f"On  {SECRET}"}, "application/json").json()
+    assert renamed["title"] == "On [redacted]"
+    assert get(agent, path)["title"] == "On [redacted]"
+
+
 def test_a_title_is_masked_once_a_proposed_redaction_is_accepted(
     agent: Client, caller: Caller
 ) -> None:
