@@ -1,6 +1,7 @@
 """Reading what was imported: `get_import` is the gate to a report."""
 
 import uuid
+from collections.abc import Sequence
 
 from django.db.models import QuerySet
 
@@ -8,8 +9,8 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, page
 from contextstudio.accounts.domain.rights import Right
-from threads.models import Import, Source
-from threads.store.selectors import holds, newest_first
+from threads.models import Import, Session, Source
+from threads.store.selectors import chunks, holds, newest_first
 
 from .running.outcome import FileOutcome
 
@@ -19,6 +20,7 @@ def get_import(caller: Caller, import_id: uuid.UUID) -> Import:
     found = _visible_imports(caller).filter(pk=import_id).first()
     if found is None:
         raise NotFound("There is no such import.", at=["import_id"])
+    _call_by_their_titles([found])
     return found
 
 
@@ -32,7 +34,28 @@ def list_imports(
     rows = _visible_imports(caller)
     if project is not None:
         rows = rows.filter(project__slug=project)
-    return newest_first(rows, "created_at", cursor, limit)
+    found = newest_first(rows, "created_at", cursor, limit)
+    _call_by_their_titles(found.items)
+    return found
+
+
+def _call_by_their_titles(rows: Sequence[Import]) -> None:
+    """Let reports call the sessions that hold secrets as they are called now.
+
+    A title may have said what is masked or destroyed since; a session that is gone has none.
+    """
+    naming = [row for row in rows if row.report.get("secrets")]
+    ids = {one["session_id"] for row in naming for one in row.report["secrets"]}
+    titles = dict[str, str]()
+    for some in chunks(sorted(ids)):
+        found = Session.objects.filter(pk__in=some, deleted_at=None)
+        titles |= {str(pk): title for pk, title in found.values_list("pk", "title")}
+    for row in naming:
+        row.report["secrets"] = [
+            {**one, "title": titles[one["session_id"]]}
+            for one in row.report["secrets"]
+            if one["session_id"] in titles
+        ]
 
 
 def list_files(

@@ -285,6 +285,26 @@ def test_the_report_of_an_import_names_the_sessions_that_hold_secrets(
     assert f"/sessions/{imported.sessions[0].pk}/" in shown
 
 
+def test_the_report_of_an_import_calls_sessions_what_they_are_called_now(
+    agent: Client, caller: Caller, project: Project
+) -> None:
+    words = ("Deploy for the blue heron.", f"Use {TOKEN} here.")
+    imported = bring(caller, project, transcript(*words))
+    run_job()
+    addresses = f"/api/imports/{imported.row.pk}", "/api/imports"
+    assert all("heron" in str(get(agent, one)) for one in addresses)
+    path = f"/api/sessions/{imported.sessions[0].pk}"
+    pattern = {"start": "blue heron"}
+    body = {"type": "redact", "patterns": [pattern]}
+    post(agent, f"{path}/operations", body, expect=201)
+    assert all(
+        "Deploy for the [redacted]." in str(get(agent, one)) for one in addresses
+    )
+    assert not any("heron" in str(get(agent, one)) for one in addresses)
+    agent.delete(path)
+    assert get(agent, addresses[0])["report"]["secrets"] == []
+
+
 def test_the_report_counts_what_was_proposed_before_the_work_was_broken_off(
     caller: Caller, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
