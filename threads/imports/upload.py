@@ -18,6 +18,7 @@ from threads.store.blobs import ReceivedFile
 
 from . import archives, cleaning
 from .archives import KeptFile, Problem, Unpacked
+from .archives.names import FileNames, clean_name
 from .archives.tars import is_tar, unpack_tar
 
 Keep = Callable[[], tuple[str, int]]
@@ -73,14 +74,12 @@ def keep_folder(
     hold_back: bool = False,
 ) -> Upload:
     """Keep several files that come together, by their paths; `name` is what they are called."""
-    kept: dict[str, KeptFile] = {}
-    for path, keep in files:
-        label = archives.distinct(archives.clean_name(path), kept)
-        kept[label] = KeptFile(label, *keep())
-    listed = json.dumps([*kept.values()]).encode()
+    names = FileNames()
+    kept = [KeptFile(names.take(clean_name(path)), *keep()) for path, keep in files]
+    listed = json.dumps(kept).encode()
     return Upload(
         sha256=blobs.store(listed),
-        size=sum(one.size for one in kept.values()),
+        size=sum(one.size for one in kept),
         name=name,
         format=format,
         is_folder=True,
@@ -144,9 +143,7 @@ def unpack(
             unpacking.add_or_name(kept)
         return brought
     try:
-        unpacking.add(
-            KeptFile(archives.clean_name(upload.name), upload.sha256, upload.size)
-        )
+        unpacking.add(KeptFile(clean_name(upload.name), upload.sha256, upload.size))
     except archives.ArchiveTooLarge as bomb:
         if most is not None:
             raise
@@ -163,23 +160,17 @@ class _Unpacking:
     ) -> None:
         self._brought, self._most, self._tick = brought, most, tick
         self._prefixed = brought.is_folder
-        self._names: set[str] = set()
+        self._names = FileNames()
 
     def named_apart(self, files: Iterable[KeptFile]) -> list[KeptFile]:
         """Files by names that no other has, of those that came before them or beside them."""
-        named = []
-        for one in files:
-            name = archives.distinct(one.name, self._names)
-            self._names.add(name)
-            named.append(one._replace(name=name))
-        return named
+        return [one._replace(name=self._names.take(one.name)) for one in files]
 
     def _unpacked(self, inner: KeptFile, packed: KeptFile) -> KeptFile:
         """What a file holds, under the name of the packed file where its own is another's."""
         if inner.name in self._names:
             return inner._replace(name=packed.name)
-        self._names.add(inner.name)
-        return inner
+        return inner._replace(name=self._names.take(inner.name))
 
     def add_or_name(self, kept: KeptFile) -> None:
         """Add a file; one that can't be unpacked is named and stops no other."""

@@ -1,17 +1,16 @@
 """Unpacking what files come packed in: gzip, zstandard, zip; within bounds, as a stream.
 
-Names in an archive are labels and nothing more: what is unpacked lies under the hash of its
+FileNames in an archive are labels and nothing more: what is unpacked lies under the hash of its
 bytes. Bytes are counted as they come out, never believed from a header, so that no bomb
 (nested, overlapping, a file that packs itself) costs more than the bounds say.
 """
 
 import gzip
-import io
 import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
@@ -19,6 +18,8 @@ import zstandard
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.store import blobs
+
+from .names import FileNames, clean_name
 
 MOST_MEMBERS = 50_000
 """Files in one archive; also of those in archives inside it."""
@@ -151,14 +152,14 @@ def unpack_zip(stream: BinaryIO, bounds: Bounds) -> Unpacked:
     Raises Invalid where it can't be read as an archive at all, ArchiveTooLarge past the bounds.
     """
     unpacked = Unpacked()
-    taken: set[str] = set()
+    names = FileNames()
     listed = list(_listed(stream, bounds))
     bounds.expect_members(sum(not info.is_dir() for info in listed))
     for info in listed:
-        name = distinct(clean_name(info.filename), taken)
+        name = clean_name(info.filename)
         if info.is_dir() or name.startswith(_JUNK[0]) or name.endswith(_JUNK[1]):
             continue
-        taken.add(name)
+        name = names.take(name)
         bounds.count_member()
         if (problem := _refused(info, name)) is not None:
             unpacked.problems.append(problem)
@@ -174,33 +175,10 @@ def unpack_zip(stream: BinaryIO, bounds: Bounds) -> Unpacked:
     return unpacked
 
 
-def clean_name(name: str) -> str:
-    """A path as a label: with `/`, relative, without steps up, drives or what can't be seen."""
-    shown = "".join(
-        char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name
-    )
-    steps = shown.replace("\\", "/").split("/")
-    kept = [step for step in steps if step.strip() not in ("", ".", "..")]
-    if len(kept) > 1 and kept[0].endswith(":"):
-        kept = kept[1:]
-    return "/".join(kept).encode("utf-8", "replace").decode()[-1000:] or "file"
-
-
-def distinct(name: str, taken: Container[str]) -> str:
-    """The name, or with a number behind it where another file has it."""
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name} ({number})"
-    return free
-
-
 def _listed(stream: BinaryIO, bounds: Bounds) -> list[zipfile.ZipInfo]:
-    size = _directory_size(stream)
-    if size > MOST_DIRECTORY:
-        raise ArchiveTooLarge(f"It holds more than {bounds.members:,} files.")
+    reader: Any = _Listing(stream, bounds)
     try:
-        with zipfile.ZipFile(stream) as archive:
+        with zipfile.ZipFile(reader) as archive:
             return archive.infolist()
     except (zipfile.BadZipFile, NotImplementedError, *Damage) as error:
         raise Invalid(
@@ -209,19 +187,22 @@ def _listed(stream: BinaryIO, bounds: Bounds) -> list[zipfile.ZipInfo]:
         ) from error
 
 
-def _directory_size(stream: BinaryIO) -> int:
-    """Bytes of the list of files, by the record at the end of the archive; 0 if it has none."""
-    end = stream.seek(0, io.SEEK_END)
-    stream.seek(max(0, end - (1 << 16) - 22 - 76))
-    tail = stream.read()
-    place = tail.rfind(b"PK\x05\x06")
-    if place < 0 or len(tail) - place < 22:
-        return 0
-    (size,) = struct.unpack_from("<L", tail, place + 12)
-    large = tail.rfind(b"PK\x06\x06", 0, place)
-    if size == 0xFFFFFFFF and large >= 0 and len(tail) - large >= 48:
-        (size,) = struct.unpack_from("<Q", tail, large + 40)
-    return int(size)
+class _Listing:
+    """A stream from which `zipfile` reads the list of files, at once and however long it is.
+
+    Where that list is, `zipfile` alone knows: an end that is written into another, or that of
+    a larger archive, would say something else to who looks for himself.
+    """
+
+    def __init__(self, stream: BinaryIO, bounds: Bounds) -> None:
+        self._stream, self._bounds = stream, bounds
+        self.seek, self.tell = stream.seek, stream.tell
+
+    def read(self, size: int = -1) -> bytes:
+        """So many bytes. Raises ArchiveTooLarge where a list would be too long."""
+        if size > MOST_DIRECTORY:
+            raise ArchiveTooLarge(f"It holds more than {self._bounds.members:,} files.")
+        return self._stream.read(size)
 
 
 def _refused(info: zipfile.ZipInfo, name: str) -> Problem | None:

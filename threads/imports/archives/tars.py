@@ -1,10 +1,12 @@
 """Unpacking tar archives, plain or as what a gzip or zstandard file held; within bounds.
 
 As with zip archives: names are labels, bytes are counted as they come out, and neither links
-nor devices are followed. `tarfile` reads headers whole, however long they say they are: the
-stream it is given refuses what no honest header needs.
+nor devices are followed. `tarfile` reads headers whole, however long they say they are, calls
+itself for each that announces another, and searches them for numbers in quadratic time, during
+which the whole process stands still: what no honest header needs is refused before it is read.
 """
 
+import re
 import tarfile
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -12,11 +14,21 @@ from typing import Any, BinaryIO
 from contextstudio.accounts.domain.errors import Invalid
 from threads.store import blobs
 
-from . import Bounds, Damage, KeptFile, Problem, Unpacked, clean_name, distinct
+from . import Bounds, Damage, KeptFile, Problem, Unpacked
+from .names import FileNames, clean_name
 
 MAGIC, _AT = b"ustar", 257
 _MOST_AT_ONCE = 1 << 20
 _CHUNK = 1 << 18
+_MOST_ANNOUNCING = 16
+"""Headers before that of a file, such as for a long name; usual are two."""
+_ANNOUNCING = frozenset(
+    {tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE}
+    | {tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK}
+)
+_LONG_NUMBER = re.compile(rb"[0-9]{100}")
+_RECORD = re.compile(rb"([0-9]{1,10}) [^=\n]+=")
+"""How a record of an extended header begins: with its length in bytes, and its name."""
 _JUNK = "._"
 """How the files begin in which macOS keeps what tar has no place for."""
 
@@ -32,19 +44,22 @@ def unpack_tar(stream: BinaryIO, name: str, bounds: Bounds) -> Unpacked:
     all, ArchiveTooLarge past the bounds.
     """
     unpacked = Unpacked()
-    taken: set[str] = set()
+    names = FileNames()
     stream.seek(0)
     try:
         reader: Any = _Bounded(stream)
-        with tarfile.open(fileobj=reader, mode="r:") as archive:
+        with tarfile.open(fileobj=reader, mode="r:", tarinfo=_Header) as archive:
             held: list[tarfile.TarInfo] = vars(archive)["members"]
             while (info := archive.next()) is not None:
                 held.clear()  # or it would keep what it says of each that it has read
+                reader.announcing = 0
                 bounds.count_member()
-                _take(archive, info, unpacked, taken, bounds)
+                if info.size < 0:  # it would lead back to itself
+                    raise tarfile.ReadError("a size below zero")
+                _take(archive, info, unpacked, names, bounds)
     except (tarfile.TarError, *Damage) as error:
         sentence = "This is a tar archive, but it is damaged or ends too early."
-        if not taken:
+        if not names:
             raise Invalid(sentence, code="archive_damaged") from error
         unpacked.problems.append(Problem(name, "damaged", sentence))
     return unpacked
@@ -54,14 +69,14 @@ def _take(
     archive: tarfile.TarFile,
     info: tarfile.TarInfo,
     unpacked: Unpacked,
-    taken: set[str],
+    names: FileNames,
     bounds: Bounds,
 ) -> None:
     """Keep one file of an archive; directories are none, and others are named."""
-    name = distinct(clean_name(info.name), taken)
+    name = clean_name(info.name)
     if info.isdir() or name.rpartition("/")[2].startswith(_JUNK):
         return
-    taken.add(name)
+    name = names.take(name)
     if not info.isreg() or info.issparse():
         sentence = "It is a link or a device, or it has holes."
         unpacked.problems.append(Problem(name, "link", sentence))
@@ -80,11 +95,40 @@ def _pieces(
         yield piece
 
 
+class _Header(tarfile.TarInfo):
+    """A header, looked at before `tarfile` reads what it announces."""
+
+    def _proc_member(self, archive: Any) -> Any:
+        reader: _Bounded = archive.fileobj
+        if self.type in _ANNOUNCING:
+            reader.announcing += 1
+            if reader.announcing > _MOST_ANNOUNCING:
+                raise tarfile.ReadError("too many headers before that of a file")
+        if self.type in (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE):
+            begin = reader.tell()
+            _require_records(reader.read(self.size))
+            reader.seek(begin)
+        return super()._proc_member(archive)  # type: ignore[misc]  # made to be overridden
+
+
+def _require_records(data: bytes) -> None:
+    """Raises ReadError where an extended header isn't records that fill it, as POSIX has them."""
+    place, size = 0, len(data.rstrip(b"\0"))
+    while place < size:
+        begin = _RECORD.match(data, place)
+        place += int(begin[1]) if begin else 0
+        if begin is None or place < begin.end() or data[place - 1 : place] != b"\n":
+            raise tarfile.ReadError("a broken extended header")
+    if _LONG_NUMBER.search(data):
+        raise tarfile.ReadError("a number that is too long")
+
+
 class _Bounded:
     """A stream of which no more than a header needs is read at once."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
+        self.announcing = 0
         self.seek, self.tell = stream.seek, stream.tell
 
     def read(self, size: int = -1) -> bytes:

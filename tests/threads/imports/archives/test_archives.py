@@ -3,6 +3,7 @@
 import gzip
 import io
 import struct
+import time
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -13,7 +14,8 @@ import zstandard
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.packing import brought, codes, contents, zipped
 from threads.imports import archives
-from threads.imports.archives import ArchiveTooLarge, clean_name
+from threads.imports.archives import ArchiveTooLarge
+from threads.imports.archives.names import FileNames, clean_name
 from threads.imports.upload import keep_folder, unpack
 from threads.store import blobs
 
@@ -163,6 +165,42 @@ def test_a_list_of_members_that_is_a_trap_itself_is_not_read(
     with pytest.raises(Invalid) as refusal:
         brought(zipped(("a", b"")))
     assert refusal.value.code == "archive_bomb"
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_a_list_of_members_is_measured_where_it_is_read(
+    monkeypatch: pytest.MonkeyPatch, *, is_large: bool
+) -> None:
+    """Nobody who looks for the archive's end finds the end that is read."""
+    monkeypatch.setattr(archives, "MOST_DIRECTORY", 400)
+    data = bytearray(zipped(*((f"{n:04}", b"") for n in range(100))))
+    begin, end = data.index(b"PK\1\2"), data.rindex(b"PK\5\6")
+    if is_large:
+        whole = struct.pack("<HHLLQQQQ", 45, 45, 0, 0, 100, 100, end - begin, begin)
+        record = b"PK\6\6" + struct.pack("<Q", 44) + whole
+        locator = b"PK\6\7" + struct.pack("<LQL", 0, end, 1)
+        small = b"PK\5\6" + struct.pack(
+            "<HHHHLLH", 0, 0, *[0xFFFF] * 2, *[2**32 - 1] * 2, 0
+        )
+        data[end:] = record + locator + small
+    else:
+        data[end + 16 : end + 20] = (
+            b"PK\5\6"  # where the list begins, which nobody asks
+        )
+    with pytest.raises(Invalid) as refusal:
+        brought(bytes(data))
+    assert refusal.value.code == "archive_bomb"
+
+
+def test_many_members_of_one_name_take_no_longer_than_others() -> None:
+    names = FileNames()
+    begun = time.monotonic()
+    taken = {names.take("a") for _ in range(50_000)}
+
+    assert len(taken) == 50_000
+    assert {"a", "a (2)", "a (50000)"} <= taken
+    assert time.monotonic() - begun < 5
+    assert names.take("a (2)") == "a (2) (2)"
 
 
 def test_in_a_folder_a_bad_archive_is_named_and_stops_nothing(

@@ -3,6 +3,7 @@
 import gzip
 import io
 import tarfile
+import time
 from collections.abc import Callable
 
 import pytest
@@ -102,6 +103,55 @@ def test_a_header_that_is_longer_than_any_honest_one_is_not_read() -> None:
     with pytest.raises(Invalid) as refusal:
         brought(held.getvalue())
     assert refusal.value.code == "archive_damaged"
+
+
+def header(kind: bytes, body: bytes, size: int | None = None) -> bytes:
+    """A header as tar has it, with what it announces."""
+    info = tarfile.TarInfo("a")
+    info.type, info.size = kind, len(body) if size is None else size
+    return info.tobuf(tarfile.GNU_FORMAT) + body + bytes(-len(body) % 512)
+
+
+@pytest.mark.parametrize(
+    "announced",
+    [
+        header(tarfile.XHDTYPE, b"1" * 200_000),  # in which tarfile looks for a number
+        header(tarfile.XHDTYPE, b"1 " * 50_000 + b"="),
+        header(tarfile.XGLTYPE, b"200012 comment=" + b"1" * 199_996 + b"\n"),
+        header(tarfile.XHDTYPE, b"0 path=x\n"),
+        header(tarfile.XHDTYPE, b"7 path=x\n"),
+        header(tarfile.XHDTYPE, b"17 size=-0001024\n"),
+        header(tarfile.GNUTYPE_LONGNAME, b"abc\0") * 2_000,  # in which it calls itself
+        header(tarfile.REGTYPE, b"", size=-512),  # after which comes the same again
+        header(tarfile.DIRTYPE, b"", size=-512) + header(b"9", b"", size=-1024),
+    ],
+    ids=lambda data: f"{len(data)} bytes",
+)
+def test_headers_that_are_a_trap_for_who_reads_them_end_an_archive(
+    announced: bytes,
+) -> None:
+    good = tarred(("one.txt", WORDS))[:2048]
+    last = header(tarfile.REGTYPE, WORDS)
+    begun = time.monotonic()
+    found = brought(good + announced + last + bytes(1024), "talks.tar")
+
+    assert contents(found) == {"one.txt": WORDS}
+    assert codes(found) == {"talks.tar": "damaged"}
+    assert time.monotonic() - begun < 5
+
+
+def test_names_beyond_ascii_and_of_any_length_are_read_from_extended_headers() -> None:
+    names = ["ü" * 90, "2026" * 20 + ".txt", "a/" * 200 + "x"]
+    for format_ in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT):
+        held = io.BytesIO()
+        options = {"comment": "all"} if format_ == tarfile.PAX_FORMAT else None
+        with tarfile.open(
+            fileobj=held, mode="w", format=format_, pax_headers=options
+        ) as archive:
+            for name in names:
+                archive.addfile(tarfile.TarInfo(name))
+
+        assert [*contents(brought(held.getvalue()))] == sorted(names, key=names.index)
 
 
 def test_a_packed_tar_archive_that_comes_to_too_much_is_refused() -> None:
