@@ -25,6 +25,12 @@ SQLITE = b"SQLite format 3\0"
 """How such a file begins."""
 MAX_ROW = 64 << 20
 """Bytes of one row."""
+STEPS, STEPS_A_BYTE = 5_000_000, 5
+"""Of SQLite's machine, for all that is read of a file, and for each of its bytes. It takes half a
+step a byte to read a file of the shortest rows once. Pages that lead to one another again and
+again make a table without an end of a few kilobytes, which SQLite would read, or sort, for ever."""
+_STEPS_A_ROW, _BYTES_A_STEP = 20, 8
+_STEPS_AT_ONCE = 10_000
 _COMPUTED = "SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden <> 0"
 
 
@@ -33,15 +39,33 @@ class SqliteFile:
 
     def __init__(self, path: Path, folder: str = "") -> None:
         self._path = path
+        self._spent = 0
         if folder:
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection]:
-        """A connection that reads. Raises Invalid for what SQLite can't read."""
+        """A connection that reads. Raises Invalid for what SQLite can't read, or not to its end."""
+        most = STEPS + STEPS_A_BYTE * self._path.stat().st_size
+
+        def spend(steps: int = _STEPS_AT_ONCE) -> bool:
+            self._spent += steps
+            return self._spent > most
+
+        def taken(_: object, row: tuple[object, ...]) -> tuple[object, ...]:
+            size = sum(len(value) for value in row if isinstance(value, bytes))
+            if spend(_STEPS_A_ROW + size // _BYTES_A_STEP):
+                raise _endless()
+            return row
+
         with _connected(self._path, "mode=ro&immutable=1") as connection:
             connection.execute("PRAGMA query_only = ON")
-            yield connection
+            connection.set_progress_handler(spend, _STEPS_AT_ONCE)
+            connection.row_factory = taken
+            try:
+                yield connection
+            except sqlite3.OperationalError as error:
+                raise (_endless() if self._spent > most else error) from error
 
     def require(self, tables: set[str], whose: str) -> None:
         """Raises Invalid where these tables aren't in it; `whose` they were taken for."""
@@ -94,6 +118,11 @@ def _connected(path: Path, options: str) -> Iterator[sqlite3.Connection]:
     except (sqlite3.Error, UnicodeError) as error:
         words = f"This database can't be read: {error}."
         raise Invalid(words, code="database_broken") from None
+
+
+def _endless() -> Invalid:
+    words = "This database is damaged: its tables hold more than its bytes."
+    return Invalid(words, code="database_broken")
 
 
 def text(value: object) -> str:
