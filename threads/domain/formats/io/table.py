@@ -119,11 +119,13 @@ def _rows(text: Iterable[str], separator: str) -> Iterator[bytes]:
 def _columns(names: Iterable[str]) -> list[str]:
     """The names of columns as members are called: `Conversation ID` is `conversation_id`."""
     found: list[str] = []
+    known: set[str] = set()
     for number, name in enumerate(names, start=1):
         name = name.strip() or f"column_{number}"
         if _TITLE.fullmatch(name):
             name = re.sub(r"\W+", "_", name).strip("_").lower()
-        found.append(f"{name}_{number}" if name in found else name)
+        found.append(f"{name}_{number}" if name in known else name)
+        known.add(found[-1])
     return found
 
 
