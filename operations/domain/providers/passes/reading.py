@@ -33,7 +33,8 @@ from .cleaning import clean_part, is_clean
 from .media import SUMMARY, describe, is_sound, sendable
 from .work import Work
 
-_RAW_REASONING = re.compile(r"<(think|thinking)>.*?</\1>\s*", re.DOTALL)
+_REASONING = re.compile("<(think|thinking)>")
+_SPACE = re.compile(r"\s*")
 _SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
 
 
@@ -161,7 +162,7 @@ class _Reading:
         words = "\n\n".join(part.text for part in parts if isinstance(part, Text))
         others = tuple(part for part in parts if not isinstance(part, Text))
         if is_summary:
-            bare = _RAW_REASONING.sub("", words)
+            bare = _without_reasoning(words)
             if bare != words:
                 self._work.repaired(findings.MADE_REASONING, self._head)
             words = bare
@@ -261,3 +262,19 @@ def _speaker(piece: TurnPart, role: Role) -> Role:
         case ToolCall() | Thinking():
             return Role.ASSISTANT
     return role
+
+
+def _without_reasoning(text: str) -> str:
+    """A text without the reasoning that a model wrote into it; what nothing ends stays."""
+    kept: list[str] = []
+    at = begin = 0
+    endless: set[str] = set()
+    while opened := _REASONING.search(text, begin):
+        begin, end = opened.end(), f"</{opened[1]}>"
+        closed = -1 if end in endless else text.find(end, begin)
+        if closed < 0:
+            endless.add(end)
+            continue
+        kept.append(text[at : opened.start()])
+        at = begin = _SPACE.match(text, closed + len(end)).end()  # type: ignore[union-attr]  # it always matches
+    return "".join([*kept, text[at:]])

@@ -31,7 +31,7 @@ VERSION = "0.140.0"
 """The version of Codex whose records these are."""
 OPENING = 20
 """Messages at the top among which Codex's own context is looked for."""
-_CWD = re.compile(r"<cwd>\s*((?:/|[A-Za-z]:\\)[^<]*?)\s*</cwd>")
+_CWD = re.compile(r"<cwd>\s*+((?:/|[A-Za-z]:\\)[^<]*+)</cwd>")
 Payload = dict[str, Any]
 
 
@@ -53,7 +53,7 @@ class _Rollout:
         opening = list(islice(stream, OPENING))
         texts = [text for message in opening for text in _texts(message)]
         found = (_CWD.search(text) for text in texts)
-        self.cwd = next((match[1] for match in found if match), "/")
+        self.cwd = next((match[1].strip() for match in found if match), "/")
         self.has_context = any(CONTEXT.match(text) for text in texts)
         self.messages = chain(opening, stream)
         self.heading = heading

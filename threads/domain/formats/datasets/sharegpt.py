@@ -8,6 +8,7 @@ neither has ids, so they are given by order. `role` and `content` in place of `f
 Sources: LLaMA-Factory `data/README.md`, Hermes-Function-Calling.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -38,6 +39,15 @@ ROLES = {
     **dict.fromkeys(("tool", "observation", "function_response"), Role.TOOL),
     **dict.fromkeys(("function", "tool_response", "ipython"), Role.TOOL),
 }
+
+_MARKS = {
+    "tool_call": (
+        re.compile(r"<tool_call>\s*+(?=\{)"),
+        re.compile(r"(?<=\})\s*+</tool_call>"),
+    ),
+    "tool_response": (re.compile("<tool_response>"), re.compile("</tool_response>")),
+}
+"""How Hermes' elements begin and end; a call may say either mark in its arguments."""
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
@@ -80,17 +90,16 @@ def read_turn(turn: JSON) -> Message | None:
 def elements(text: str, name: str) -> tuple[list[str], list[str]]:
     """What stands in the elements of this name, and the words around them, one more.
 
-    By hand: an expression would go through a text once for each element that isn't closed.
+    One pattern for both marks would look for the end of each beginning that has none.
     """
-    opening, closing = f"<{name}>", f"</{name}>"
+    begin, end = _MARKS[name]
     inside, around, at = list[str](), list[str](), 0
-    while (begin := text.find(opening, at)) >= 0:
-        end = text.find(closing, begin)
-        if end < 0:
-            break
-        around.append(text[at:begin])
-        inside.append(text[begin + len(opening) : end].strip())
-        at = end + len(closing)
+    while (opened := begin.search(text, at)) and (
+        closed := end.search(text, opened.end())
+    ):
+        around.append(text[at : opened.start()])
+        inside.append(text[opened.end() : closed.start()].strip())
+        at = closed.end()
     return inside, [*around, text[at:]]
 
 

@@ -36,9 +36,9 @@ from .conversations import ConversationTree, ExportFormat
 from .trees import TreeNode, below, conversation_of, listed
 
 ROLES = {role.value: role for role in (Role.SYSTEM, Role.USER, Role.ASSISTANT)}
-_DETAILS = re.compile(r'<details type="(reasoning|tool_calls)"([^>]{0,2000000})>')
-_ATTRIBUTE = re.compile(r'([a-z]+)="([^"]*)"')
-_SUMMARY = re.compile(r"\s*<summary>[^<]{0,1000}</summary>\n?")
+_DETAILS = re.compile(r'<details type="(reasoning|tool_calls)"([^<>]{0,2000000})>')
+_ATTRIBUTE = re.compile(r'(?<![a-z])([a-z]+)="([^"]*)"')
+_SUMMARY = re.compile(r"(?<!\s)\s*+<summary>[^<]{0,1000}</summary>\n?")
 _END = "</details>"
 
 
@@ -164,9 +164,11 @@ def _content(content: JSON, role: Role | None) -> Iterator[Part]:
         return
     end = 0
     for match in _DETAILS.finditer(words):
-        close = words.find(_END, match.end())
-        if match.start() < end or close < 0:
+        if match.start() < end:
             continue
+        close = words.find(_END, match.end())
+        if close < 0:
+            break
         if before := words[end : match.start()].strip("\n"):
             yield Text(before)
         told = dict(_ATTRIBUTE.findall(match[2]))

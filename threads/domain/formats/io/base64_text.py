@@ -6,7 +6,9 @@ import re
 
 from threads.domain.part import JSON
 
-_DATA_URI = re.compile(r"data:([\w.+/*-]*)[\w=;.+-]*?;base64,", re.ASCII)
+_DATA_URI = re.compile(
+    r"data:([\w.+/*-]*+)[\w=.+-]*+(?:;[\w=.+-]*+)*?;base64,", re.ASCII
+)
 _MEDIA_TYPE = re.compile(r"[\w.+/*-]+(;[\w=.+-]+)*", re.ASCII)
 _UNKNOWN_TYPE = "application/octet-stream"
 

@@ -36,7 +36,8 @@ _BEYOND_INTEGERS = float(1 << 63)
 """A double of this size or above may have been an integer that orjson doesn't keep."""
 BOM = b"\xef\xbb\xbf"
 STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_STRINGS = re.compile(STRING, re.DOTALL)
+_STRINGS = re.compile(STRING + rb"?+", re.DOTALL)
+"""With one that nothing ends: else each quote in it would be tried as the beginning of another."""
 WRITER = json.JSONEncoder(ensure_ascii=False)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}

@@ -41,8 +41,9 @@ _OURS = re.compile(
 """What a request that was made here begins with in the place of messages that aren't sent."""
 _HEADING = re.compile(r"\A\s*#{1,6}[ \t]+(?=\S)")
 _BARE_COMMAND = re.compile(r"\s*(/[\w:-]{1,80})\s*")
-_COMMAND = re.compile(r"<command-name>\s*([^<\n]{1,80}?)\s*</command-name>")
-_ARGUMENTS = re.compile(r"<command-args>\s*([^<]{1,400}?)\s*</command-args>")
+_COMMAND = re.compile(r"<command-name>([^<]*+)</command-name>")
+_ARGUMENTS = re.compile(r"<command-args>([^<]*+)</command-args>")
+_LONGEST_COMMAND, _LONGEST_ARGUMENTS = 80, 400
 
 
 Given = TypeVar("Given", bound=Conversation)
@@ -110,11 +111,18 @@ def _unwrapped(text: str) -> str:
 
 def command_in(text: str) -> str:
     """The command that a text of Claude Code's says was typed, with its arguments."""
-    name = _COMMAND.search(text)
-    if name is None:
+    name = _element(_COMMAND, text, _LONGEST_COMMAND)
+    if not name or "\n" in name:
         return ""
-    arguments = _ARGUMENTS.search(text)
-    return fields.one_line(f"{name[1]} {arguments[1] if arguments else ''}")
+    arguments = _element(_ARGUMENTS, text, _LONGEST_ARGUMENTS)
+    return fields.one_line(f"{name} {arguments}")
+
+
+def _element(pattern: re.Pattern[str], text: str, most: int) -> str:
+    """What an element of a text holds; empty where there is none, or it is too long."""
+    found = pattern.search(text)
+    words = found[1].strip() if found else ""
+    return words if len(words) <= most else ""
 
 
 def transcript_of(
