@@ -4,6 +4,7 @@ All faults are collected, so that whoever wrote the patterns can mend them at on
 applied unless all of it can be.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,9 @@ MOST_NAMED = 100
 """Matches that a fault names, and overlaps that are reported."""
 MOST_SOUGHT = 5
 """Patterns that match nothing for which similar words are looked for."""
+MOST_REPEATED = 4_000_000
+"""Characters of replacements that a batch may put in again, once each has been put in: a request
+of some kilobytes would else come to gigabytes."""
 Readings = Callable[[], Iterable[PartReading]]
 """Reads what is searched, from the beginning each time: whole threads need not be held."""
 
@@ -72,6 +76,7 @@ def resolve_patterns(
         considered += taken or matches[:MOST_NAMED]
         faults += _too_short(said, taken or matches, floor, all_of_them=not taken)
         faults += _held(said, taken)
+    faults += _too_long(patterns, chosen)
     faults += _overlaps(patterns, considered)
     return ResolvedPatterns(
         tuple(chosen), tuple(sorted(faults, key=lambda one: one.pattern))
@@ -152,6 +157,24 @@ def _held(said: str, matches: Iterable[PatternMatch]) -> Iterator[PatternFault]:
             matches=tuple(held[:MOST_NAMED]),
             operations=tuple(numbers),
         )
+
+
+def _too_long(
+    patterns: Sequence[Pattern], chosen: Iterable[PatternMatch]
+) -> Iterator[PatternFault]:
+    """The first pattern by which what is put in comes to too much, if there is one."""
+    repeated = 0
+    for place, count in sorted(Counter(match.pattern for match in chosen).items()):
+        size = len(patterns[place].replacement)
+        repeated += (count - 1) * size
+        if repeated > MOST_REPEATED:
+            said = _naming(place, patterns[place])
+            message = (
+                f"{said} has {_matches(count)}, and {size:,} characters to put in for each: "
+                f"a batch repeats at most {MOST_REPEATED:,} characters."
+            )
+            yield PatternFault("too_long", place, message)
+            return
 
 
 def _missing(

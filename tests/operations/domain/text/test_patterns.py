@@ -16,7 +16,12 @@ from operations.domain.text.pattern import (
     find_matches,
 )
 from operations.domain.text.reading import HeldText, PartReading
-from operations.domain.text.resolution import MOST_NAMED, refusal, resolve_patterns
+from operations.domain.text.resolution import (
+    MOST_NAMED,
+    MOST_REPEATED,
+    refusal,
+    resolve_patterns,
+)
 from operations.domain.tree.span import fingerprint
 from tests.operations.support.builders import span
 from threads.domain.part import Text
@@ -62,6 +67,28 @@ def test_the_markers_do_not_share_text():
         text, patterns=[Pattern(start="ab", end="ba", every=True)][:1], floor=1
     ).matches[:1]
     assert match.text == "ababa"[:2] + "aba"
+
+
+def test_a_replacement_is_put_in_often_or_is_long():
+    words = "one two three four five six seven"
+    pattern = Pattern(start=words, replacement="x" * 10_000, every=True)
+    assert resolved(words * 400, patterns=[pattern]).faults == ()
+    found = fault(words * 402, patterns=[pattern])
+    assert found.code == "too_long"
+    assert "has 402 matches, and 10,000 characters to put in for each" in found.message
+    assert "at most 4,000,000 characters" in found.message
+
+    once = Pattern(start=words, replacement="x" * (MOST_REPEATED + 1))
+    assert resolved(words, patterns=[once]).faults == ()
+
+
+def test_what_several_patterns_put_in_counts_together():
+    words = ["one two three four five six seven", "eight nine ten eleven twelve 13 14"]
+    patterns = [
+        Pattern(start=one, replacement="x" * 10_000, every=True) for one in words
+    ]
+    found = fault("".join(words) * 300, patterns=patterns)
+    assert (found.code, found.pattern) == ("too_long", 1)
 
 
 def test_a_match_ends_in_the_part_in_which_it_starts():
