@@ -142,14 +142,20 @@ class Watcher:
         return imports.import_grown(self.caller, self.project, upload, self.row)
 
     def _family(self, main: Path) -> Iterator[Path]:
-        yield main
+        """A conversation's file and those beside it; links are not followed.
+
+        Who writes to the folder may be an agent, which would have any file read by a link to it.
+        """
         beside = main.with_suffix("")
-        if beside.is_dir():
-            yield from sorted(
-                path
-                for path in beside.rglob("*")
-                if path.is_file() and not path.is_symlink()
-            )
+        held = sorted(beside.rglob("*")) if self._is_own(beside) else []
+        yield from (
+            path for path in (main, *held) if path.is_file() and self._is_own(path)
+        )
+
+    def _is_own(self, path: Path) -> bool:
+        """Whether no link is on the way to a path."""
+        own = self.folder.resolve() / path.relative_to(self.folder)
+        return path.resolve() == own
 
     def _write_report(self) -> None:
         if self.row is not None:

@@ -271,3 +271,30 @@ def test_a_file_that_is_taken_away_meanwhile_stops_nothing(
     watcher.begin()
     assert texts("b") == ["Hi."]
     assert not Session.objects.filter(external_id="a").exists()
+
+
+def test_links_in_a_folder_lead_nowhere(
+    watcher: Watcher, folder: Path, tmp_path: Path
+) -> None:
+    """An agent that may write there alone would have other files read, and ask for them."""
+    other = tmp_path / "elsewhere"
+    write(other / "private.jsonl", asks("secret"))
+    (other / "key").write_text("secret")
+    write(folder / "a.jsonl", asks("go"))
+    (folder / "a").symlink_to(other)
+    (folder / "private.jsonl").symlink_to(other / "private.jsonl")
+    (folder / "all").symlink_to(other)
+
+    watcher.begin()
+    for path in (folder / "private.jsonl", folder / "all" / "private.jsonl"):
+        watcher.changed([path])
+    watcher.end()
+
+    assert [one.external_id for one in Session.objects.all()] == ["a"]
+    assert not any(b"secret" in blobs.read(sha256) for sha256 in every_file())
+
+
+def every_file() -> list[str]:
+    """The names of all files that are kept."""
+    names = (path.name for path in settings.BLOB_DIR.rglob("*") if path.is_file())
+    return [name for name in names if len(name) == 64]
