@@ -32,10 +32,11 @@ _REDIRECTIONS = frozenset({">", ">>", ">|"})
 _NOWHERE = re.compile(r"/dev/|&|\$null$|nul$", re.IGNORECASE)
 """Targets of a redirection that are no files: devices, and what PowerShell and cmd throw away."""
 _ENDS_COMMAND = frozenset({"&&", "||", ";", "|", "&", "\n"})
-_SED_LINES = re.compile(r"(\d+)(?:,(\d+|\$))?p;?")
+_SED_LINES = re.compile(r"([0-9]{1,18})(?:,([0-9]{1,18}|\$))?p;?")
 _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(['\"\\]?)(\w+)['\"]?(?!<)")
 """Where a command line says that a document follows, and with which word it ends."""
-_COUNT_FLAG = re.compile(r"-n?(\d+)")
+_COUNT = re.compile("[0-9]{1,18}")
+_COUNT_FLAG = re.compile("-n?([0-9]{1,18})")
 _LONGEST_COMMAND = 20_000
 
 
@@ -209,7 +210,7 @@ def _viewed(pipeline: Sequence[Sequence[str]]) -> list[FileUse] | None:
         first, last = cut if cut != (1, None) else (first, last)
     if name == "sed":
         words = [one for one in words if not _SED_LINES.fullmatch(one)]
-    paths = [one for one in words if one[:1] != "-" and not one.isdigit()]
+    paths = [one for one in words if one[:1] != "-" and not _COUNT.fullmatch(one)]
     return [FileUse(path, False, first, last) for path in paths] or None
 
 
@@ -227,7 +228,7 @@ def _cut_of(words: Sequence[str]) -> tuple[int, int | None] | None:
     if name == "head":
         flags = [match for word in words[1:] if (match := _COUNT_FLAG.fullmatch(word))]
         counts = [int(match[1]) for match in flags]
-        counts += [int(word) for word in words[1:] if word.isdigit()]
+        counts += [int(word) for word in words[1:] if _COUNT.fullmatch(word)]
         return 1, counts[0] if counts else 10
     # Which lines a tail shows isn't known: only an edit or the whole file stands for it.
     return (2, None) if name == "tail" else None

@@ -109,6 +109,21 @@ def test_commands_view_and_edit_files(command: str, found: list[FileUse]) -> Non
     assert uses("Bash", {"command": command}) == found
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "head -n ² a.py",
+        f"head -n {'9' * 5_000} a.py",
+        f"head -{'9' * 5_000} a.py",
+        f"sed -n {'9' * 5_000}p a.py",
+        f"sed -n '1,{'9' * 5_000}p' a.py",
+    ],
+    ids=lambda command: command[:12],
+)
+def test_numbers_that_are_none_stop_no_run(command: str) -> None:
+    assert all(not one.is_edit for one in uses("Bash", {"command": command}))
+
+
 def test_a_command_is_found_in_whatever_form_it_is_given() -> None:
     def command(arguments: Any) -> str:
         return command_of(ToolCall("1", "shell", arguments))
