@@ -9,6 +9,7 @@ Sources: opentelemetry.io/docs/specs/semconv/gen-ai, Arize openinference `spec/`
 openllmetry `semconv_ai`, vercel/ai `telemetry`.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from .trace_steps import GENERATION, OTHER, TOOL, StepMessages
 
 Tree = dict[str, Any]
 """Attributes by the steps of their dotted names."""
+_WHOLE = re.compile("-?[0-9]{1,20}")
 STEPS = 16
 """Names in one key; what lies deeper is one name with dots in it."""
 REQUESTS = frozenset(
@@ -250,7 +252,7 @@ def plain(value: JSON) -> JSON:
         if name in ("stringValue", "boolValue", "doubleValue", "bytesValue"):
             return inner
         if name == "intValue":
-            return int(inner) if str(inner).lstrip("-").isdecimal() else inner
+            return int(inner) if _WHOLE.fullmatch(str(inner)) else inner
         if name == "arrayValue":
             return [plain(one) for one in fields.items(inner, "values")]
         if name == "kvlistValue":

@@ -10,6 +10,9 @@ def test_values_of_otlp_are_plain_again() -> None:
 
     assert otel_messages.plain(otlp_value(value)) == value
     assert otel_messages.plain({"intValue": "many"}) == "many"
+    for words in ("--5", "²", "9" * 5_000):  # which Python makes no number of
+        assert otel_messages.plain({"intValue": words}) == words
+    assert otel_messages.plain({"intValue": "-5"}) == -5
     assert otel_messages.plain({"bytesValue": "aGk="}) == "aGk="
     assert otel_messages.plain({"other": 1}) is otel_messages.plain(None) is None
 
