@@ -3,7 +3,7 @@
 import re
 
 _APOLOGY = re.compile(
-    r"\s*(?:error\b|\{?\s*\"error\"|<html|<!doctype|i'?m sorry,? (?:but )?i|i apologi[sz]e|"
+    r"\s*+(?:error\b|\{?\s*+\"error\"|<html|<!doctype|i'?m sorry,? (?:but )?i|i apologi[sz]e|"
     r"i cannot |i can't |i am unable|i'm unable|as an ai\b|internal server error|"
     r"bad gateway|service unavailable|rate limit)",
     re.IGNORECASE,
