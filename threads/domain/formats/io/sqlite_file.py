@@ -25,7 +25,7 @@ SQLITE = b"SQLite format 3\0"
 """How such a file begins."""
 MAX_ROW = 64 << 20
 """Bytes of one row."""
-STEPS, STEPS_A_BYTE = 5_000_000, 5
+STEPS, STEPS_A_BYTE = 500_000, 5
 """Of SQLite's machine, for all that is read of a file, and for each of its bytes. It takes half a
 step a byte to read a file of the shortest rows once. Pages that lead to one another again and
 again make a table without an end of a few kilobytes, which SQLite would read, or sort, for ever."""
