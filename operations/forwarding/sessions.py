@@ -140,7 +140,8 @@ def conversation_of(caller: Caller, session: Session, inbound: Inbound) -> Sessi
     """
     is_named = session.external_id or session.client_names.exists()
     edits = LogEntry.objects.filter(session=session).exclude(actor=CLIENT)
-    if not (is_from_proxy(session.format) and is_named) or edits.exists():
+    is_parted = is_from_proxy(session.format) and is_named and not session.parent_id
+    if not is_parted or edits.exists():
         forget_side_title(session)
         return session
     name, session.external_id = session.external_id, None

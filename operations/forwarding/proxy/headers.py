@@ -21,6 +21,10 @@ CONVERSATION = (
 )
 """In which clients name their conversation for themselves; they pass on to the provider. Those
 with an underscore reach nobody (`contextstudio/web/guard.py`)."""
+AGENTS = (b"x-claude-code-agent-id", b"thread-id")
+"""In which clients say which agent of the conversation asks."""
+PARENT = b"x-parent-session-id"
+"""The session of the agent that a sub-agent works for, whose own session is in `SESSION`."""
 _HOP_BY_HOP = frozenset(
     {b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization"}
     | {b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade"}

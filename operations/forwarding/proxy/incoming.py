@@ -12,7 +12,7 @@ from operations.forwarding.toolbox import OfferedTool
 from operations.forwarding.upstreams.services import Target
 
 from .bodies import ForwardedBody
-from .headers import CONVERSATION, SESSION, TAGS, Header
+from .headers import AGENTS, CONVERSATION, PARENT, SESSION, TAGS, Header
 from .routes import Route
 
 MOST_NAME = 255
@@ -81,12 +81,39 @@ class Asked(NamedTuple):
                 at=["X-Session-Id"],
             )
 
+    @property
+    def _called(self) -> bytes:
+        return self.incoming.first_of(CONVERSATION, MOST_NAME)
+
+    @property
+    def agent(self) -> bytes:
+        """Which sub-agent of a conversation asks; empty where its own agent does, as most do."""
+        given = self.incoming.first_of(AGENTS, MOST_NAME)
+        is_told = self._called and given != self._called and not self.goes_on
+        return given if is_told else b""
+
+    @property
+    def names_session(self) -> bool:
+        """Whether it is of the session that it names."""
+        return bool(self.name) and not self.agent
+
     def conversation(self, body: ForwardedBody | None = None) -> bytes:
-        """What the client calls the conversation for itself; empty where it names a session."""
+        """What the client calls the conversation for itself; empty where it names a session.
+
+        A sub-agent's is called by its conversation, or the session that is named, and the agent.
+        """
+        if self.agent:
+            return (self.name.encode() or self._called) + b"\0" + self.agent
         if self.name or self.goes_on:
             return b""
-        given = self.incoming.first_of(CONVERSATION, MOST_NAME)
-        return given or (body.conversation if body else b"")
+        return self._called or (body.conversation if body else b"")
+
+    @property
+    def parent(self) -> tuple[str, bytes]:
+        """Whom a sub-agent works for: a session's name, or what the client calls a conversation."""
+        if self.agent:
+            return self.name, self._called
+        return self.incoming.header(PARENT) if self.name else "", b""
 
     @property
     def tags(self) -> frozenset[str] | None:

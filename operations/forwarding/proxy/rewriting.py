@@ -11,10 +11,11 @@ from django.db import DatabaseError, transaction
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
 from operations.forwarding import before, going_on
-from operations.forwarding.alignment import Inbound
+from operations.forwarding.alignment import Inbound, align_request
 from operations.forwarding.services import Applied, apply
 from operations.forwarding.sessions import session_for
 from operations.forwarding.toolbox import RECALL, OfferedTool
+from operations.log.selectors import load_history
 from threads.domain.transcript import Relation
 from threads.models import Session
 from threads.store.selectors import get_session
@@ -140,7 +141,7 @@ def _going_on(asked: Asked) -> FoundRequest | None:
         inbound = _inbound(asked, body)
         before.prepare(asked.caller, session_id, inbound)
         with transaction.atomic():
-            absent = None if asked.name else last.absent
+            absent = None if asked.names_session else last.absent
             applied = apply(asked.caller, session_id, inbound, absent=absent)
             return _under_way(applied, body, bodies.rewritten(body, applied))
     except (DatabaseError, MemoryError):
@@ -153,13 +154,13 @@ def _going_on(asked: Asked) -> FoundRequest | None:
 
 def _of_late(asked: Asked, marks: bytes) -> Sequence[uuid.UUID]:
     """The session that a request names, else those that its caller's last requests were of."""
-    if not (name := asked.name):
-        if called := asked.conversation():
-            known = names.likely_session(asked.caller, asked.project, called)
-            return [] if known is None else [known]
-        return going_on.latest(asked.caller.actor, asked.project.pk, marks)
-    session = sessions.named_session(asked.caller, asked.project, name)
-    return [] if session is None else [session.pk]
+    if asked.names_session:
+        session = sessions.named_session(asked.caller, asked.project, asked.name)
+        return [] if session is None else [session.pk]
+    if called := asked.conversation():
+        known = names.likely_session(asked.caller, asked.project, called)
+        return [] if known is None else [known]
+    return going_on.latest(asked.caller.actor, asked.project.pk, marks)
 
 
 def _find(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
@@ -179,7 +180,7 @@ def _find(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
         with transaction.atomic():
             own = session or _new_session(asked, body)
             applied = apply(asked.caller, own.pk, inbound)
-            _call_so(asked, body, applied.session, is_new=session is None)
+            _call_so(asked, body, own, applied.session, is_new=session is None)
             rewritten = bodies.rewritten(body, applied)
             return _under_way(applied, body, rewritten)
     except names.NameTaken:
@@ -212,8 +213,12 @@ def _session(asked: Asked, body: ForwardedBody) -> Session | None:
     """The session that a request names, or goes on from; None where there is none yet."""
     if asked.goes_on:
         return get_session(asked.caller, asked.goes_on, Right.OWN_SESSION)
-    if name := asked.name:
-        return sessions.named_session(asked.caller, asked.project, name)
+    if asked.names_session:
+        return sessions.named_session(asked.caller, asked.project, asked.name)
+    if asked.agent:
+        called = asked.conversation()
+        own = names.session_called(asked.caller, asked.project, called)
+        return own or _masked_session(asked, body)
 
     def sent_to(session: Session) -> Inbound:
         return _inbound(asked, _with_answered(asked, body, session))
@@ -226,11 +231,16 @@ def _session(asked: Asked, body: ForwardedBody) -> Session | None:
 
 
 def _call_so(
-    asked: Asked, body: ForwardedBody, session: Session, *, is_new: bool
+    asked: Asked,
+    body: ForwardedBody,
+    found: Session,
+    session: Session,
+    *,
+    is_new: bool,
 ) -> None:
-    """Know a conversation again by what its client calls it."""
+    """Know a conversation again by what its client calls it; `found` it was taken to be of."""
     name = asked.conversation(body)
-    is_own = session.parent_id is None
+    is_own = session == found if asked.agent else session.parent_id is None
     if name and is_own and asked.route.kind is RequestKind.REPLY:
         names.remember(asked.caller, name, session, is_new=is_new)
 
@@ -241,9 +251,28 @@ def _new_session(asked: Asked, body: ForwardedBody) -> Session:
         asked.project,
         form=asked.route.form,
         model=asked.model(body),
-        name=asked.name or None,
+        name=asked.name if asked.names_session else None,
         client=asked.incoming.header(b"user-agent"),
+        parent=_parent(asked),
     )
+
+
+def _masked_session(asked: Asked, body: ForwardedBody) -> Session | None:
+    """The session that a sub-agent repeats, where redactions hide something: they hold there."""
+    parent = _parent(asked)
+    if parent is None or not (parent.head and load_history(parent).log.masks):
+        return None
+    return None if align_request(parent, _inbound(asked, body)).is_side else parent
+
+
+def _parent(asked: Asked) -> Session | None:
+    """The session that a sub-agent works for, as far as its client says and it is here."""
+    name, called = asked.parent
+    if name:
+        return sessions.named_session(asked.caller, asked.project, name)
+    if called:
+        return names.session_called(asked.caller, asked.project, called)
+    return None
 
 
 def _under_way(

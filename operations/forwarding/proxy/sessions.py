@@ -8,6 +8,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Project
 from operations.models import SessionRequest
 from threads.domain.formats.sources import proxy_format
+from threads.domain.transcript import Relation
 from threads.models import Session
 from threads.sessions.services import NewSession, create_session
 from threads.store.selectors import visible_sessions
@@ -51,8 +52,12 @@ def new_session(
     model: str,
     name: str | None,
     client: str,
+    parent: Session | None = None,
 ) -> Session:
-    """A session for a conversation that has none; `client` is its User-Agent."""
+    """A session for a conversation that has none; `client` is its User-Agent.
+
+    `parent`: the session of whoever the sub-agent works for that has the conversation.
+    """
     strategy = {"openai-responses": "openai"}.get(form, form)
     new = NewSession(
         external_id=name,
@@ -60,4 +65,8 @@ def new_session(
         model=model,
         format=proxy_format(client),
     )
-    return create_session(caller, project, new)
+    session = create_session(caller, project, new)
+    if parent is not None:
+        session.parent, session.relation = parent, Relation.SUBAGENT
+        session.save(update_fields=["parent", "relation"])
+    return session

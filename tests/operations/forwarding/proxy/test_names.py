@@ -224,3 +224,90 @@ def test_a_cache_key_is_a_name_only_where_it_is_one_conversations(
     ask("Name this: boats.", instructions=TITLES)
     relations = {one["relation"] for one in proxy.sessions()}
     assert relations == ({None, "side_call"} if is_name else {None})
+
+
+class Agents:
+    """A client that says which agent asks, as Claude Code, Codex and opencode do."""
+
+    def __init__(self, proxy: Proxy, **named: str) -> None:
+        self.proxy, self.named = proxy, named
+
+    def ask(self, said: list[Message], text: str, **agent: str) -> list[Message]:
+        """One agent's conversation with its next turn."""
+        said = [*said, {"role": "user", "content": text}]
+        names = {
+            key.replace("_", "-"): one for key, one in (self.named | agent).items()
+        }
+        reply = httpx.post(
+            f"{self.proxy.url}/v1/messages",
+            json={"model": MODEL, "max_tokens": 99, "system": PROMPT, "messages": said},
+            headers=self.proxy.headers | names,
+            timeout=60,
+        )
+        content = reply.raise_for_status().json()["content"]
+        return [*said, {"role": "assistant", "content": content}]
+
+
+@pytest.mark.parametrize(
+    ("named", "agents"),
+    [
+        ({"session_id": "t-1", "thread_id": "t-1"}, ["thread_id", "t-2", "t-3"]),
+        ({"x_claude_code_session_id": "c"}, ["x_claude_code_agent_id", "a", "b"]),
+        (
+            {"x_session_id": "harbour", "x_claude_code_session_id": "c"},
+            ["x_claude_code_agent_id", "a", "b"],
+        ),
+    ],
+    ids=["codex", "claude-code", "in-a-session-that-is-named"],
+)
+def test_a_sub_agent_that_repeats_the_conversation_has_a_session_of_its_own(
+    proxy: Proxy, named: dict[str, str], agents: list[str]
+) -> None:
+    """Codex gives its sub-agents the same prompt and notes, or all that was said."""
+    client, (header, *names) = Agents(proxy, **named), agents
+    note = "<environment_context>\n<cwd>/home/x</cwd>\n</environment_context>"
+    notes = [{"role": "user", "content": note}]
+    own = client.ask(notes, "Look for boats in two places.")
+    fresh = client.ask(notes, "Search the harbour.", **{header: names[0]})
+    forked = client.ask(own, "Search the river.", **{header: names[1]})
+    own = client.ask(own, "And what is there?")
+    client.ask(fresh, "Search the docks.", **{header: names[0]})
+    client.ask(forked, "Search the sea.", **{header: names[1]})
+    assert kin(proxy) == [(None, 6), ("subagent", 6), ("subagent", 8)]
+    assert all(proxy.operations(one["id"]) == [] for one in proxy.sessions())
+
+
+def test_what_is_redacted_stays_so_where_a_sub_agent_repeats_it(proxy: Proxy) -> None:
+    client = Agents(proxy, session_id="t-1")
+    own = client.ask([], "The ferry's key is 4711.", thread_id="t-1")
+    proxy.operate(type="redact", patterns=[{"start": "4711", "all": True}])
+    forked = client.ask(own, "Search the river.", thread_id="t-2")
+    client.ask(forked, "Search the sea.", thread_id="t-2")
+    assert [b"4711" in asked.body for asked in proxy.provider.asked] == [
+        True,
+        False,
+        False,
+    ]
+
+
+def test_a_sub_agent_with_a_session_of_its_own_name_belongs_to_the_session_it_works_for(
+    proxy: Proxy,
+) -> None:
+    """As opencode names both; where that session is not here, it is one by itself."""
+    client, above = Agents(proxy), {"x_parent_session_id": "ses-1"}
+    client.ask([], "Search the sea.", x_session_id="ses-0", **above)
+    client.ask([], "Look for boats.", x_session_id="ses-1")
+    said = client.ask([], "Search the harbour.", x_session_id="ses-2", **above)
+    client.ask(said, "Search the docks.", x_session_id="ses-2", **above)
+    found = {one["external_id"]: one for one in proxy.sessions()}
+    assert found["ses-2"]["parent"] == found["ses-1"]["id"]
+    assert found["ses-2"]["relation"] == "subagent"
+    assert found["ses-2"]["message_count"] == 5
+    assert found["ses-0"]["parent"] is None
+
+
+def test_a_thread_id_without_a_conversations_name_says_nothing(proxy: Proxy) -> None:
+    client = Agents(proxy, x_session_id="harbour")
+    said = client.ask([], "How many boats are in?", thread_id="1")
+    client.ask(said, "And ferries?", thread_id="2")
+    assert proxy.session()["message_count"] == 5
