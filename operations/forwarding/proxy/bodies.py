@@ -5,9 +5,9 @@ nothing is, the whole body; else every member but the conversation's.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Any, NamedTuple
 
 import msgspec
@@ -34,6 +34,7 @@ _UUID = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 ).fullmatch
 _NULL = msgspec.Raw(b"null")
+_TOOLS = "additional_tools"
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
@@ -74,7 +75,10 @@ class ForwardedBody:
     members: Mapping[str, msgspec.Raw]
     """Of one that goes on from another, the messages only that are new."""
     value: Mapping[str, Any]
+    """As `members`, but the messages without those of `ahead`."""
     request: RawRequest
+    ahead: Sequence[msgspec.Raw] = ()
+    """What stands before its messages and is none: it stays there, whatever becomes of them."""
 
     @property
     def messages(self) -> Sequence[bytes]:
@@ -127,9 +131,14 @@ class ForwardedBody:
         """The tools that it offers; Gemini's stand in lists of declarations."""
         given = [one for one in self.value.get("tools") or () if isinstance(one, dict)]
         if self.form != "gemini":
-            return given
+            return [*given, *(tool for one in self.ahead for tool in _tools_in(one))]
         lists = (one.get("functionDeclarations") or () for one in given)
         return [one for found in lists for one in found if isinstance(one, dict)]
+
+    def listed(self, messages: Iterable[bytes]) -> bytes:
+        """The member for these messages."""
+        ahead = (bytes(memoryview(one)) for one in self.ahead)
+        return b"[" + b",".join((*ahead, *messages)) + b"]"
 
     def inbound(
         self,
@@ -193,7 +202,7 @@ def marks_of(form: str, tags: frozenset[str] | None, *, append: bool) -> bytes:
 
 def read_body(form: str, raw: bytes) -> ForwardedBody:
     """The body of a request that holds a conversation. Raises Invalid where it holds none."""
-    value, members, messages, is_as_sent = _read(form, raw)
+    value, members, messages, is_as_sent, ahead = _read(form, raw)
     # Gemini's contents are read from the first on: a result names its call by the function alone.
     knows_beginnings = is_as_sent and READERS[form].from_any_place
     request = read_raw(raw, _READ[form]) if knows_beginnings else None
@@ -203,7 +212,12 @@ def read_body(form: str, raw: bytes) -> ForwardedBody:
             body=raw, messages=given, system=b"", active_tags=None, append=True
         )
     return ForwardedBody(
-        form=form, raw=raw, members=members, value=value, request=request
+        form=form,
+        raw=raw,
+        members=members,
+        value=value,
+        request=request,
+        ahead=ahead,
     )
 
 
@@ -215,7 +229,7 @@ def read_rest(form: str, raw: bytes, beginning: Beginning) -> ForwardedBody | No
     further = read_further(beginning, raw, _READ[form])
     if further is None:
         return None
-    value, members, new, is_as_sent = _read(form, further.rest)
+    value, members, new, is_as_sent, _ = _read(form, further.rest)
     request, known = further.request, len(beginning.bounds)
     if not is_as_sent or len(request.messages) - known != len(new):
         return None
@@ -234,6 +248,7 @@ class _Read(NamedTuple):
     messages: list[msgspec.Raw]
     is_as_sent: bool
     """Whether these are the messages that stand in it."""
+    ahead: list[msgspec.Raw]
 
 
 def _read(form: str, raw: bytes) -> _Read:
@@ -259,7 +274,30 @@ def _read(form: str, raw: bytes) -> _Read:
     if form == "gemini":
         messages = _whole_answers(value[name], messages)
         value = value | {name: [read_json(bytes(memoryview(one))) for one in messages]}
-    return _Read(value, members, messages, is_as_sent=words is None)
+    count = _count_ahead(form, value[name])
+    ahead, messages = messages[:count], messages[count:]
+    if count:
+        value = value | {name: value[name][count:]}
+    is_as_sent = words is None and not count
+    return _Read(value, members, messages, is_as_sent, ahead)
+
+
+def _count_ahead(form: str, items: Sequence[Form]) -> int:
+    """How many items at the top are tools and no messages, as Codex gives them to some models."""
+    if form != "openai-responses":
+        return 0
+    kinds = (one.get("type") for one in items)
+    return sum(1 for _ in takewhile(lambda kind: kind == _TOOLS, kinds))
+
+
+def _tools_in(item: msgspec.Raw) -> Iterator[Form]:
+    """The tools that such an item brings; of a namespace those in it."""
+    given = read_json(bytes(memoryview(item))).get("tools")
+    for one in given if isinstance(given, list) else ():
+        if isinstance(one, dict):
+            inner = one.get("tools")
+            found = inner if isinstance(inner, list) else [one]
+            yield from (tool for tool in found if isinstance(tool, dict))
 
 
 def _whole_answers(
@@ -318,7 +356,7 @@ def _messages(body: ForwardedBody, applied: Applied) -> bytes | None:
         return None
     if body.form == "openai-responses":
         listed = [bytes(memoryview(one)) for one in _list(sent)]
-        return b"[" + b",".join(_without_lost_ids(body, listed)) + b"]"
+        return body.listed(_without_lost_ids(body, listed))
     return sent
 
 

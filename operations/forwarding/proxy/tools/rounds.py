@@ -61,14 +61,14 @@ def with_answered(session: Session, body: ForwardedBody) -> ForwardedBody:
     for place, raw in enumerate(body.messages, start=1):
         answered = by_place.get(place, ())
         messages += [raw, *(bytes(memoryview(one)) for one in answered)]
-    raw_list = b"[" + b",".join(messages) + b"]"
     name, request = body.names.messages, body.request
-    raw = body.written({name: raw_list})
+    listed = body.listed(messages)
+    raw = body.written({name: listed})
     return replace(
         body,
         raw=raw,
-        members={**body.members, name: msgspec.Raw(raw_list)},
-        value={**body.value, name: read_json(raw_list)},
+        members={**body.members, name: msgspec.Raw(listed)},
+        value={**body.value, name: read_json(listed)[len(body.ahead) :]},
         request=replace(request, body=raw, messages=messages, goes_on_from=None),
     )
 

@@ -120,6 +120,54 @@ def test_prompts_that_are_items_stay_items_under_an_operation(
     assert "Files." in str(sent["input"][3])
 
 
+NAMESPACE = {"type": "namespace", "name": "functions", "tools": [{"name": "exec"}]}
+
+
+@pytest.mark.parametrize(
+    ("window", "edit", "kept"),
+    [
+        (1, {}, [0, 1, 6]),
+        (0, {"type": "snip", "targets": ["m1", "m2"]}, [0, 1, 4, 5, 6]),
+        (
+            0,
+            {
+                "type": "revise",
+                "targets": ["m0"],
+                "replacements": [{"role": "developer", "content": "Be brief."}],
+            },
+            [0, 2, 3, 4, 5, 6],
+        ),
+    ],
+    ids=["window", "snip", "revised-prompt"],
+)
+def test_tools_that_stand_before_the_prompt_stay_there(
+    proxy: Proxy, window: int, edit: dict[str, Any], kept: list[int]
+) -> None:
+    """Codex gives them to some models in an item, which is no message."""
+    said = [
+        {"type": "additional_tools", "role": "developer", "tools": [NAMESPACE]},
+        item("developer", "Be careful with the user's files."),
+        item("user", "Which files are there?"),
+    ]
+    body = {"model": MODEL, "store": False, "input": said}
+    for question in ("And now?", "Thanks"):
+        reply = post(proxy, "/v1/responses", body)
+        said += [reply["output"][0], item("user", question)]
+    path = f"/api/sessions/{proxy.session()['id']}"
+    policy = {"policy": {"window": window}}
+    proxy.api.put(f"{path}/policy", json=policy).raise_for_status()
+    if edit:
+        proxy.operate(**edit)
+    post(proxy, "/v1/responses", body)
+    sent = proxy.provider.last.json
+    assert sent["input"] == [said[at] for at in kept]
+    assert ("Be brief." in sent.get("instructions", "")) == (1 not in kept)
+    roles = [one["role"] for one in proxy.messages()]
+    assert roles == ["developer", *3 * ["user", "assistant"]]
+    (last, *_) = proxy.api.get(f"{path}/requests").raise_for_status().json()["items"]
+    assert last["tools"] == 1
+
+
 def test_a_prompt_item_that_is_changed_is_said_beside_the_items(proxy: Proxy) -> None:
     said = [item("developer", "Be careful."), item("user", "Which files are there?")]
     body = {"model": MODEL, "store": False, "input": said}
