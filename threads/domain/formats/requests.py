@@ -21,6 +21,7 @@ from threads.domain.part import (
     JSON,
     File,
     Image,
+    Opaque,
     Part,
     Text,
     Thinking,
@@ -152,7 +153,7 @@ def saying_of(message: Message, form: RequestForm, heading: Heading) -> Saying:
     """What is said in a message that may be sent more or less as it is.
 
     Reasoning doesn't count, which clients leave out later on, nor do space around a text, the
-    ids of calls, or how a client marks its prompt.
+    ids of calls, members of a block that are null, or how a client marks its prompt.
     """
     atoms: list[tuple[bool, bytes]] = []
     ids: list[str] = []
@@ -194,7 +195,7 @@ def say_the_same(some: Iterable[Atom], others: Iterable[Atom]) -> bool:
 
 
 def _hashed(part: Part) -> Part:
-    """A part whose images and files are their bytes alone, not how these are declared."""
+    """A part by what it says: of images and files their bytes, not how these are declared."""
     match part:
         case ToolResult():
             content = tuple(map(_hashed, part.content))
@@ -204,4 +205,19 @@ def _hashed(part: Part) -> Part:
             return replace(part, media_type="", sha256=sha256, data=None)
         case Image() | File():
             return replace(part, media_type="")
+        case Opaque():
+            return replace(part, data=_without_null(part.data))
     return part
+
+
+def _without_null(value: JSON) -> JSON:
+    """A block's JSON without members that are null: programs leave these out when they send it."""
+    match value:
+        case dict():
+            members = value.items()
+            return {
+                name: _without_null(one) for name, one in members if one is not None
+            }
+        case list():
+            return [*map(_without_null, value)]
+    return value

@@ -1,5 +1,6 @@
 """Habits of agents as they are: what Claude Code, Codex, Gemini CLI and opencode send."""
 
+import json
 from typing import Any
 
 import httpx
@@ -257,3 +258,34 @@ def test_a_title_that_is_asked_for_before_all_else_is_a_side_call_of_its_convers
     for session, roles in ((conversation, "ua"), (side, "uua")):
         held = [one["role"][0] for one in proxy.messages(session["id"])]
         assert "".join(held) == roles
+
+
+def test_a_reply_is_known_that_comes_back_without_members_that_were_null(
+    proxy: Proxy,
+) -> None:
+    """As programs send it that dump the Python SDKs' objects without what is None."""
+    call = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search"}
+    page = {"type": "web_search_result", "url": "https://example.org", "title": "Boats"}
+    result = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1"}
+    content = [
+        call | {"input": {"query": "boats"}},
+        result | {"content": [page | {"page_age": None, "encrypted_content": "a"}]},
+        {"type": "text", "text": "14 boats.", "citations": None},
+    ]
+    usage = {"input_tokens": 9, "output_tokens": 9}
+    message = {"type": "message", "role": "assistant", "content": content}
+    reply = message | {"id": "msg_1", "model": MODEL, "usage": usage}
+    reply |= {"stop_reason": "end_turn", "stop_sequence": None}
+    raw = json.dumps(reply).encode()
+    proxy.provider.raw = [("Content-Type", "application/json")], raw
+    said: list[dict[str, Any]] = [{"role": "user", "content": "How many boats?"}]
+    body = {"model": MODEL, "max_tokens": 9, "messages": said}
+    post(proxy, "/v1/messages", body)
+    pages = [page | {"encrypted_content": "a"}]
+    text = {"type": "text", "text": "14 boats."}
+    answer = [content[0], result | {"content": pages}, text]
+    said.append({"role": "assistant", "content": answer})
+    said.append({"role": "user", "content": "And ferries?"})
+    post(proxy, "/v1/messages", body)
+    assert proxy.session()["message_count"] == 4
+    assert proxy.operations(proxy.session()["id"]) == []

@@ -146,3 +146,19 @@ def test_space_and_reasoning_say_nothing() -> None:
     plain = Message(role=Role.ASSISTANT, parts=(Text("Look. "),))
     for form in REQUESTS.values():
         assert saying_of(blank, form, Heading()) == saying_of(plain, form, Heading())
+
+
+def test_members_of_a_block_that_are_null_say_nothing() -> None:
+    page = {"type": "web_search_result", "url": "https://example.org"}
+    result = {"type": "web_search_tool_result", "tool_use_id": "s"}
+
+    def said(**more: None) -> Message:
+        block = result | {"content": [page | more, "a"]}
+        return Message(role=Role.ASSISTANT, parts=(Opaque(result["type"], block),))
+
+    heading, form = Heading(strategy="anthropic"), REQUESTS["anthropic"]
+    whole, bare = (
+        saying_of(one, form, heading) for one in (said(page_age=None), said())
+    )
+    assert whole == bare
+    assert whole.atoms
