@@ -3,13 +3,16 @@
 A client sends other requests beside its conversation: for a title, to see whether it may still
 ask, of a sub-agent. They share no message with it, or open with its question under a prompt of
 their own. A client that has summed up its conversation may share nothing with it either; but
-then it quotes what the model said last, which was the summary.
+then it quotes what the model said last, which was the summary. Clients that begin each of their
+conversations with the same notes, and answer these themselves, share them with all.
 """
 
 from collections.abc import Iterator, Sequence
 
+from threads.domain.formats.kit.transcripts import typed_parts
 from threads.domain.formats.requests import SYSTEM, plain_prompt, system_words
 from threads.domain.message import Message, Role
+from threads.domain.part import ToolCall
 
 from .alignment import Given
 from .plan import RequestPlan
@@ -44,7 +47,7 @@ def is_side(
     """
     if all(role in SYSTEM for role in roles):
         return False  # nothing was said yet
-    shared = {given.messages[place].role for place in _known(plan, len(roles))}
+    shared = {given.messages[place].role for place in _known(given, plan, len(roles))}
     shared -= set(SYSTEM)
     if not shared:
         return True
@@ -57,16 +60,42 @@ def is_side(
 
 def holds_reply(given: Given, plan: RequestPlan, held: int) -> bool:
     """Whether a request holds a reply of the model that the session had before."""
-    known = (given.messages[place].role for place in _known(plan, held))
+    known = (given.messages[place].role for place in _known(given, plan, held))
     return Role.ASSISTANT in known
 
 
-def _known(plan: RequestPlan, held: int) -> Iterator[int]:
-    """The request's messages that the session had before."""
+def _known(given: Given, plan: RequestPlan, held: int) -> Iterator[int]:
+    """The request's messages, behind its opening, that the session had before."""
+    opening = _opening(given.messages)
     for unit in plan.units:
         is_new = any(key in plan.made for key in unit.made)
         if not is_new and unit.first < held:
-            yield from range(unit.start, unit.end)
+            yield from range(max(unit.start, opening), unit.end)
+
+
+def _opening(messages: Sequence[Message]) -> int:
+    """How many messages at the top say nothing of which conversation it is.
+
+    They are the system's, a client's notes, and what it has the model say to these: "Got it."
+    """
+    roles = (at for at, one in enumerate(messages) if one.role not in SYSTEM)
+    first = behind = next(roles, len(messages))
+    while behind < len(messages) and _is_note(messages[behind]):
+        behind += 1
+    if first < behind < len(messages) and _is_remark(messages[behind]):
+        behind += 1
+    return behind if behind < len(messages) else first
+
+
+def _is_note(message: Message) -> bool:
+    """Whether it is a user's, and a client wrote all of it."""
+    is_said = message.role is Role.USER and bool(message.parts)
+    return is_said and not typed_parts(message.parts)
+
+
+def _is_remark(message: Message) -> bool:
+    is_call = any(isinstance(part, ToolCall) for part in message.parts)
+    return message.role is Role.ASSISTANT and not is_call
 
 
 def _is_alike(some: str, others: str) -> bool:

@@ -85,3 +85,34 @@ def test_the_same_question_under_another_prompt_is_a_side_call(
     talk = talk_of(said(Role.SYSTEM, PROMPT), says("u1"), says("a1"))
     sent, made, roles = asked(talk, [said(Role.SYSTEM, prompt), says("u1")])
     assert is_side(sent, made, roles, [talk.originals[:1]]) is side
+
+
+NOTE = said(Role.USER, "<environment_context>\n<cwd>/x</cwd>\n</environment_context>")
+REMARK = said(Role.ASSISTANT, "Got it. Thanks for the context!")
+
+
+@pytest.mark.parametrize(
+    ("opening", "is_told"),
+    [
+        ([NOTE], True),
+        ([NOTE, REMARK], True),
+        ([NOTE, REMARK, says("u1"), says("a1")], False),
+        ([NOTE, says("u1")], False),
+        ([says("u1"), says("a1")], False),
+    ],
+)
+def test_a_clients_notes_and_its_remark_on_them_are_of_no_conversation(
+    opening: list[Message], is_told: bool
+) -> None:
+    prompt = said(Role.SYSTEM, PROMPT)
+    talk = talk_of(prompt, NOTE, REMARK, says("u1"), says("a1"))
+    sent, made, roles = asked(talk, [prompt, *opening, says("u7")])
+    assert is_side(sent, made, roles, [talk.originals[:1]]) is is_told
+    assert holds_reply(sent, made, len(roles)) is (says("a1") in opening)
+
+
+def test_a_request_of_notes_alone_is_told_by_them() -> None:
+    prompt = said(Role.SYSTEM, PROMPT)
+    talk = talk_of(prompt, NOTE, REMARK)
+    sent, made, roles = asked(talk, [prompt, NOTE])
+    assert not is_side(sent, made, roles, [talk.originals[:1]])

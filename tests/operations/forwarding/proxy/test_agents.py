@@ -289,3 +289,26 @@ def test_a_reply_is_known_that_comes_back_without_members_that_were_null(
     post(proxy, "/v1/messages", body)
     assert proxy.session()["message_count"] == 4
     assert proxy.operations(proxy.session()["id"]) == []
+
+
+def test_conversations_that_open_with_the_same_notes_stay_apart(proxy: Proxy) -> None:
+    """Qwen Code begins each so, and names none; those of its sub-agents too."""
+    note = "This is the Qwen Code. We are setting up the context for our chat."
+    notes = [
+        {"role": "system", "content": "You are an agent that works in a folder."},
+        {"role": "user", "content": note},
+        {"role": "assistant", "content": "Got it. Thanks for the context!"},
+    ]
+    talks = [
+        [*notes, {"role": "user", "content": text}] for text in ("Boats?", "Ferries?")
+    ]
+    for question in ("And then?", "Thanks"):
+        for said in talks:
+            body = {"model": MODEL, "messages": said}
+            reply = post(proxy, "/v1/chat/completions", body)
+            said += [
+                reply["choices"][0]["message"],
+                {"role": "user", "content": question},
+            ]
+    found = {one["title"]: one["message_count"] for one in proxy.sessions()}
+    assert found == {"Boats?": 7, "Ferries?": 7}

@@ -24,7 +24,8 @@ TITLE_WITHIN = 50
 MACHINE_TEXT = re.compile(
     r"\s*(<(command-|local-command-|bash-|task-notification|system-reminder|user-prompt-"
     r"|user_info>|git-context>|environment_context>|session_context>|user_instructions>)"
-    r"|# AGENTS\.md instructions|Caveat: |\[Request interrupted|$)"
+    r"|# AGENTS\.md instructions|Caveat: |\[Request interrupted"
+    r"|This is the (Qwen Code|Gemini CLI)\. We are setting up the context|$)"
 )
 """How texts of a user begin that no user typed: they name no conversation."""
 _WRAPPED = re.compile(r"\s*<(user_query|user_request|task|feedback)>\s*", re.IGNORECASE)
