@@ -101,7 +101,9 @@ def _gemini_cli(url: str, key: str) -> Connection:
         "Gemini CLI",
         "gemini",
         (_shell("gemini", GOOGLE_GEMINI_BASE_URL=url, GEMINI_API_KEY=key),),
-        "Choose “Use Gemini API Key”. Except on this machine, it takes only an https address.",
+        "Choose “Use Gemini API Key”. For gemini -p alone, set “security.auth.selectedType” to "
+        "“gemini-api-key” in ~/.gemini/settings.json. Except on this machine, it takes only an "
+        "https address.",
     )
 
 
