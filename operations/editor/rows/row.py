@@ -129,6 +129,11 @@ def said_by(
     )
 
 
+def has_failed(parts: tuple[Part, ...]) -> bool:
+    """Whether a message's row says that a tool's result failed."""
+    return _outcome([part for part in parts if isinstance(part, ToolResult)])[1]
+
+
 def _outcome(results: Sequence[ToolResult]) -> tuple[str, bool]:
     """What the results came to: the first that failed speaks for all."""
     for result in results:

@@ -1,7 +1,7 @@
 """Where messages are, what is selected and what words cost: answers for the script."""
 
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.views.decorators.http import (
@@ -14,9 +14,8 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.log.operation import named_keys
 from operations.domain.tree.key import Key
-from operations.editor.rows.finding import found_at
+from operations.editor.rows.finding import found_at, step_to
 from operations.editor.rows.look import Look
-from operations.editor.rows.minimap import shapes
 from operations.editor.rows.operation import leaves_of, tokens_of
 from operations.messages.names import extent_of
 from operations.messages.pairs import parted
@@ -119,7 +118,7 @@ def _located(look: Look, fields: QueryDict) -> tuple[int, Key]:
     place = look.place(key)
     for name, step in (("next", 1), ("previous", -1)):
         if kind := fields.get(name):
-            place = _step(look, place, step, kind)
+            place = step_to(look, place, step, kind)
             position, _ = look.places.position(place)
             key = look.nodes(position, 1)[0].key
     return place, key
@@ -140,28 +139,3 @@ def _rows_of(look: Look, leaves: Iterable[Key]) -> list[Key]:
             closed = (fold for fold in thread.path(leaf) if fold not in look.open_folds)
             rows[next(closed, leaf)] = None
     return _in_order(look, rows)
-
-
-def _step(look: Look, place: int, step: int, kind: str) -> int:
-    """The next place of a kind, `user` or `marker`. Raises NotFound."""
-    marks_count = kind == "marker"
-    marked = {look.place(key) for key in _touched(look)} if marks_count else set()
-    rows = shapes(look)
-    found = place + step
-    while 0 <= found < len(rows):
-        shape = rows[found]
-        if marks_count and (shape.is_fold or found in marked):
-            return found
-        if not marks_count and shape.kind == "user" and not shape.is_fold:
-            return found
-        found += step
-    raise NotFound("There is none.")
-
-
-def _touched(look: Look) -> Iterator[Key]:
-    """Rows that something other than a fold was done to."""
-    thread = look.thread
-    yield from thread.marks
-    for moved in thread.moved:
-        yield moved.keys[0]
-    yield from (key for key in thread.inserted if key.endswith(".0"))

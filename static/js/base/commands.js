@@ -16,6 +16,8 @@ export const COMMANDS = [
   { group: "Navigation", action: "go-to", name: "Go to message number…", keys: ["Mod+g", ":"] },
   { group: "Navigation", action: "next-marker", name: "Next marker or change", keys: ["n"] },
   { group: "Navigation", action: "previous-marker", name: "Previous marker or change", keys: ["p"] },
+  { group: "Navigation", action: "next-failure", name: "Next failed result of a tool", keys: ["f"] },
+  { group: "Navigation", action: "previous-failure", name: "Previous failed result of a tool", keys: ["F"] },
   { group: "View", action: "find", name: "Find…", keys: ["/", "Mod+f"], once: true },
   { group: "View", action: "find-next", name: "Next match", keys: ["F3"] },
   { group: "View", action: "find-previous", name: "Previous match", keys: ["Shift+F3"] },

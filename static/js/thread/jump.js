@@ -1,5 +1,4 @@
 /** Going to a message, wherever it is: loaded or not, on the sheet or inside closed folds. */
-import { say } from "../base/announce.js";
 import { bring } from "./chunks.js";
 import { openFold } from "./folds.js";
 import { keyOfHash } from "./positions.js";
@@ -8,6 +7,7 @@ import { besides, countOf, isLoaded, locate, startOf } from "./sections.js";
 import { extendBy, selectedKeys } from "./selection.js";
 import { feed, rowOf, session } from "./session.js";
 import { define } from "../base/actions.js";
+import { toast } from "../base/toast.js";
 
 const frame = () => new Promise(requestAnimationFrame);
 
@@ -16,7 +16,7 @@ export async function jumpTo(key, { block = "start", focus = true } = {}) {
   const at = spotOf(key) ? null : await bringKey({ key });
   const spot = spotOf(key) ?? (at && (rowOf(at.key) ?? at.row));
   if (spot) await settleOn(spot, block, focus);
-  else say("It is not in this view.");
+  else toast("It is not in this view.");
 }
 
 /** What stands in the page for a key: its row or marker, or the note of an operation that is neither. */
@@ -30,7 +30,7 @@ function spotOf(key) {
 /** Go to the message with this number. */
 export async function jumpToNumber(number) {
   const at = Number(number) < session.messages ? await bringKey({ number }) : null;
-  if (!at) say(`There is no message #${number} in this view.`);
+  if (!at) toast(`There is no message #${number} in this view.`);
   const row = at && (rowOf(at.key) ?? at.row);
   if (row) await settleOn(row, "start");
 }
@@ -75,18 +75,27 @@ async function settleOn(spot, block, focus = true) {
   setTimeout(() => spot.classList.remove("is-found"), 4000);
 }
 
+/** What one steps to: what it is called, and how its rows are told. */
+const KINDS = {
+  user: { name: "user message", fits: (row) => row.matches(".row--user") },
+  marker: {
+    name: "marker",
+    fits: (row) => row.matches(".marker, .inserted, .is-moved") || own(row, ".flat, .marker-note"),
+  },
+  failure: { name: "failed result", fits: (row) => row.matches(".row--tool") && own(row, ".exit--bad") },
+};
+
 /** The next or previous row of a kind, also beyond what is loaded. */
 async function step(kind, direction) {
+  const { name, fits } = KINDS[kind];
   const from = rowAt(document.activeElement);
-  const fits = kind === "user" ? (row) => row.matches(".row--user")
-    : (row) => row.matches(".marker, .inserted, .is-moved") || own(row, ".flat, .marker-note");
   const near = from ? neighbour(from, direction, fits) : null;
   if (near && isNextTo(from, near, direction)) return focusRow(near, { block: "nearest" });
   const key = (from ?? feed.querySelector("article"))?.dataset.key;
   const at = await locate({ key, [direction > 0 ? "next" : "previous"]: kind }).catch(() => null);
   if (at) return jumpTo(at.key, { block: "center" });
   if (near) return focusRow(near);
-  return say(`No ${direction > 0 ? "next" : "previous"} ${kind === "user" ? "user message" : "marker"}.`);
+  return toast(`No ${direction > 0 ? "next" : "previous"} ${name}.`);
 }
 
 /** Whether no unloaded section lies between two rows. */
@@ -127,6 +136,8 @@ define({
   "previous-user": () => (selectedKeys().length ? extendBy(-1) : step("user", -1)),
   "next-marker": () => step("marker", 1),
   "previous-marker": () => step("marker", -1),
+  "next-failure": () => step("failure", 1),
+  "previous-failure": () => step("failure", -1),
   first: () => toEnd(0, "start"),
   last: () => toEnd(session.total - 1, "end"),
 });

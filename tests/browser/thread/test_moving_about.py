@@ -150,6 +150,34 @@ def test_n_finds_a_marker_that_is_not_loaded(
     expect(row(page, "o1")).to_be_focused()
     press(page, "n")
     expect(page.locator("#said")).to_have_text("No next marker.")
+    expect(page.locator("#toasts")).to_have_text("No next marker.")
+    press(page, ":", "9", "9", "9", "Enter")
+    expect(page.locator("#toasts")).to_have_text(
+        "There is no message #999 in this view."
+    )
+
+
+def test_f_finds_a_failed_result_that_is_not_loaded(
+    page: Page, api: httpx.Client
+) -> None:
+    messages = conversation(700)
+    for index in (3, 650):
+        call = {"id": "a", "name": "bash", "input": {"command": "make"}}
+        result = {"tool_use_id": "a", "content": "No rule", "is_error": True}
+        messages[index : index + 2] = [
+            {"role": "assistant", "content": [{"type": "tool_use", **call}]},
+            {"role": "user", "content": [{"type": "tool_result", **result}]},
+        ]
+    session = api.post("/api/sessions", json={"messages": messages}).json()["id"]
+    visit(page, session)
+    press(page, "f")
+    expect(row(page, "m4")).to_be_focused()
+    press(page, "f")
+    expect(row(page, "m651")).to_be_focused()
+    press(page, "f")
+    expect(page.locator("#toasts")).to_have_text("No next failed result.")
+    press(page, "F")
+    expect(row(page, "m4")).to_be_focused()
 
 
 def test_what_is_proposed_is_gone_to_read_and_decided_on_with_its_bundle(

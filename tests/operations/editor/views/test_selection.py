@@ -2,7 +2,12 @@
 
 from typing import Any
 
-from tests.operations.conftest import Page
+from contextstudio.accounts.models import User
+from tests.operations.conftest import Page, message
+from tests.people import caller
+from threads.domain.message import Message, Role
+from threads.domain.part import Text, ToolResult
+from threads.sessions.services import append_messages
 
 
 def ask(page: Page, path: str, **fields: Any) -> dict[str, Any]:
@@ -71,6 +76,26 @@ def test_the_next_user_message_and_marker_are_found_beyond_what_is_loaded(
     assert ask(page, "locate", key="m7", previous="user")["key"] == "m5"
     assert ask(page, "locate", key="m1", next="marker")["key"] == "o1"
     assert page.get("locate", key="m19", next="user").status_code == 204
+
+
+def test_the_next_failed_result_is_found_where_no_fold_hides_it(
+    page: Page, editor: User
+) -> None:
+    for index in (4, 5, 6):
+        failing = ToolResult(f"call-{index}", (Text("No rule"),), is_error=True)
+        result = Message(role=Role.TOOL, parts=(failing,))
+        more = [message(1), result, message(3)]
+        append_messages(caller(editor), page.session.pk, more)
+    page.session.refresh_from_db()
+    assert ask(page, "locate", key="m1", next="failure")["key"] == "m21"
+    assert ask(page, "locate", key="m28", previous="failure")["key"] == "m27"
+    page.edit("digest", targets="m20 m21 m22", summary="Sum")
+    assert ask(page, "locate", key="m1", next="failure")["key"] == "m24"
+    effective = ask(page, "locate", key="m1", next="failure", view="effective")
+    assert effective == {"position": 22, "key": "m24", "folds": []}
+    original = ask(page, "locate", key="m1", next="failure", view="original")
+    assert original["key"] == "m21"
+    assert page.get("locate", key="m27", next="failure").status_code == 204
 
 
 def test_in_the_effective_view_every_row_has_a_place_of_its_own(page: Page) -> None:
