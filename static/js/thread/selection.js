@@ -17,6 +17,7 @@ let pending = Promise.resolve();
 let halves = [];
 
 const bar = document.getElementById("selection");
+const notices = document.getElementById("toasts");
 export const selectedKeys = () => [...keys];
 export const isSelected = (key) => keys.has(key);
 
@@ -52,7 +53,9 @@ function show() {
     const box = own(row, ".pick");
     if (box && box.checked !== picked) box.checked = picked;
   }
-  if (bar) bar.hidden = !keys.size;
+  if (!bar) return;
+  bar.hidden = !keys.size;
+  notices.classList.toggle("is-above-selection", keys.size > 0);
 }
 
 function settle(fields) {

@@ -105,6 +105,21 @@ def test_a_mark_is_told_to_those_who_see_the_page_too(
     expect(keyed.locator("#selection")).to_contain_text("3 messages")
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_notice_leaves_the_verbs_of_the_selection_free(
+    page: Page, open_thread: OpenThread, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    open_thread(12)
+    press(page, "j", "j", "m", "x")
+    notice, bar = page.locator("#toasts .toast"), page.locator("#selection")
+    expect(notice).to_contain_text("Mark set.")
+    expect(bar).to_be_visible()
+    seen, covered = notice.bounding_box(), bar.bounding_box()
+    assert seen and covered
+    assert seen["y"] + seen["height"] <= covered["y"]
+
+
 def test_single_keys_switched_off_leave_those_with_control(
     keyed: Page, open_thread: OpenThread
 ) -> None:
