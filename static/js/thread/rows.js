@@ -30,8 +30,12 @@ function isSeen(row) {
 /** The first row on the sheet that is in view. */
 export function firstSeen() {
   for (const section of feed?.getElementsByClassName("chunk") ?? []) {
-    if (section.getBoundingClientRect().bottom < BARS_PX) continue;
-    return [...section.children].find(isSeen) ?? null;
+    const { top, bottom } = section.getBoundingClientRect();
+    if (bottom < BARS_PX) continue;
+    if (top > innerHeight) break;
+    // The last pixels of a section may be in view without its last row.
+    const seen = [...section.children].find(isSeen);
+    if (seen) return seen;
   }
   return null;
 }
