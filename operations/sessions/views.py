@@ -6,7 +6,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from django.db.models import Min
+from django.db.models import Exists, Min, OuterRef, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -41,6 +41,11 @@ MOST_REPLAYED = 20
 """Threads that one page of the list replays at most; the others are caught up by the next."""
 
 
+_PROPOSED = LogEntry.objects.filter(session=OuterRef("pk"), proposed=True)
+AWAITING = Q(overview__proposed__gt=0) | Q(Exists(_PROPOSED), overview__isnull=True)
+"""Sessions in which something waits for review; where numbers were forgotten, it may."""
+
+
 @require_safe
 def start(request: HttpRequest) -> HttpResponse:
     """The first page: the only session there is, as at the first start, else the list."""
@@ -61,15 +66,24 @@ def matches(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    """Sessions, newest change first."""
+    """Sessions, newest change first; with `awaiting` those in which something waits for review."""
     caller = caller_of(request)
     query, cursor = request.GET.get("q", ""), request.GET.get("cursor") or None
-    source = request.GET.get("source", "")
-    found = list_sessions(caller, cursor=cursor, limit=PAGE, query=query, source=source)
+    source, awaiting = request.GET.get("source", ""), "awaiting" in request.GET
+    found = list_sessions(
+        caller,
+        cursor=cursor,
+        limit=PAGE,
+        query=query,
+        source=source,
+        among=AWAITING if awaiting else None,
+    )
     projects = list(visible_projects(caller))
     address = reverse("operations:sessions")
     by_meaning = _is_by_meaning(request)
     said = {"q": query, "source": source}
+    if awaiting:
+        said = {"awaiting": "on"} | said
     if by_meaning:
         said = {"meaning": "on"} | said
     older = urlencode({**said, "cursor": found.next_cursor or ""})
@@ -81,6 +95,8 @@ def index(request: HttpRequest) -> HttpResponse:
         "jobs": import_jobs(caller),
         "query": query,
         "source": source,
+        "awaiting": awaiting,
+        "awaiting_count": visible_sessions(caller).filter(AWAITING).count(),
         "sources": _sources(caller),
         "has_meaning": meaning.is_on(),
         "by_meaning": by_meaning,

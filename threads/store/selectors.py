@@ -135,11 +135,13 @@ def list_sessions(
     query: str = "",
     source: str = "",
     external_id: str | None = None,
+    among: Q | None = None,
 ) -> Page[Session]:
     """Sessions, newest change first; `query` is a part of the title, ignoring case.
 
     `source` is what their agent is called (`Claude Code`), or `File` for what has no name.
-    `external_id` is the caller's own id of a session, of which a project has one.
+    `external_id` is the caller's own id of a session, of which a project has one. `among` says
+    what else must hold of them.
     """
     sessions = visible_sessions(caller, project).select_related("project")
     if source.lower() == FILE.lower():
@@ -154,6 +156,8 @@ def list_sessions(
         )
     if query:
         sessions = sessions.filter(holds("title", query))
+    if among is not None:
+        sessions = sessions.filter(among)
     return newest_first(sessions, "updated_at", cursor, limit)
 
 

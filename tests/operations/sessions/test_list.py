@@ -101,6 +101,23 @@ def test_the_source_of_a_session_is_the_agent_and_filters_the_list(page: Page) -
     assert "Note" in files and "Tide" not in files
 
 
+def test_what_awaits_review_is_counted_and_listed_alone(page: Page) -> None:
+    Session.objects.create(project=page.session.project, title="Lamp", format="codex")
+    assert "awaiting review" not in content(page)
+    page.edit("snip", targets="m6", propose="1")
+    assert "1 awaiting review" in content(page)
+    waiting = content(page, awaiting="on")
+    assert "Twenty" in waiting and "Lamp" not in waiting
+    assert "Awaiting review, of <b>2</b> sessions" in waiting
+    assert '<input type="hidden" name="awaiting" value="on">' in waiting
+    assert "No session from Codex" in content(page, awaiting="on", source="Codex")
+    Session.objects.update(overview=None)
+    assert "1 awaiting review" in content(page)
+    page.post("operations/o1/accept")
+    assert "awaiting review" not in content(page)
+    assert "Nothing awaits review" in content(page, awaiting="on")
+
+
 def test_the_pages_of_a_source_keep_to_it(page: Page) -> None:
     project = page.session.project
     for number in range(60):
