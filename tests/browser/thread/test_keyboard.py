@@ -120,6 +120,25 @@ def test_a_notice_leaves_the_verbs_of_the_selection_free(
     assert seen["y"] + seen["height"] <= covered["y"]
 
 
+def test_what_is_selected_leaves_its_verbs_on_one_line(
+    page: Page, open_thread: OpenThread
+) -> None:
+    page.set_viewport_size({"width": 1440, "height": 844})
+    open_thread(12)
+    press(page, "j", "j", "x")
+    counted = page.locator("#selection-tokens")
+    expect(counted).to_contain_text("tok")
+    counted.evaluate("one => { one.textContent = '#'.repeat(30); }")
+    names = ("Digest d", "Move to…", "Clear selection")
+    bar = page.locator("#selection")
+    boxes = [bar.get_by_role("button", name=name).bounding_box() for name in names]
+    assert len({box and box["y"] + box["height"] / 2 for box in boxes}) == 1
+    assert page.evaluate(
+        "() => { const { scrollWidth, clientWidth } = document.querySelector('.selection-verbs');"
+        " return scrollWidth <= clientWidth; }"
+    )
+
+
 def test_single_keys_switched_off_leave_those_with_control(
     keyed: Page, open_thread: OpenThread
 ) -> None:
