@@ -12,7 +12,10 @@ const zone = document.getElementById("dropzone");
 const paste = document.getElementById("paste");
 const rates = new Map();
 
-/** Post files or text; a refusal stands where it was asked for, until the next try. */
+/**
+ * Post files or text; a refusal stands where it was asked for, until the next try. Files may have been
+ * dropped far above that, beside a long list.
+ */
 async function post(fields, refusedBox) {
   refusedBox.hidden = true;
   zone.setAttribute("aria-busy", "true");
@@ -24,6 +27,7 @@ async function post(fields, refusedBox) {
     const unreachable = "Can’t reach the server. Nothing was imported.";
     refusedBox.textContent = error.status ? error.message : unreachable;
     refusedBox.hidden = false;
+    refusedBox.scrollIntoView({ block: "center" });
     alarm(refusedBox.textContent);
     return false;
   } finally {
