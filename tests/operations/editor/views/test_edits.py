@@ -190,6 +190,16 @@ def test_a_proposal_waits_in_the_drawer_and_is_accepted(
     assert read(page.post("operations/o1/accept")).articles == ["n-o1"]
 
 
+def test_an_empty_drawer_tells_only_those_how_to_edit_who_may(
+    page: Page, open_page: Callable[..., Page], viewer: User
+) -> None:
+    shown = [
+        one.client.get(one.url).content.decode() for one in (page, open_page(viewer))
+    ]
+    assert ["Tick messages or press" in one for one in shown] == [True, False]
+    assert "No operation changes these messages." in shown[1]
+
+
 def test_a_viewer_is_refused_and_sees_no_verbs(
     open_page: Callable[..., Page], viewer: User
 ) -> None:
