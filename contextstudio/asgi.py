@@ -54,16 +54,19 @@ def with_static_files(application: Any) -> Any:
         allow_all_origins=False,
         add_headers_function=harden,
     )
-    roots = [settings.STATIC_ROOT]
+    roots = [(settings.STATIC_ROOT, settings.STATIC_URL)]
     if not settings.PRODUCTION:
         roots = [
-            storage.location
+            (
+                storage.location,
+                settings.STATIC_URL + (getattr(storage, "prefix", None) or ""),
+            )
             for finder in get_finders()
             for storage in getattr(finder, "storages", {}).values()
         ]
     # Later ones win, where the first finder does in Django.
-    for root in reversed(roots):
-        served.add_files(root, prefix=settings.STATIC_URL)
+    for root, prefix in reversed(roots):
+        served.add_files(root, prefix=prefix)
     return served
 
 

@@ -161,7 +161,10 @@ JOB_LEASE_SECONDS = 30
 # Static files
 
 STATIC_URL = "/static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [
+    BASE_DIR / "static",
+    ("pictures", BASE_DIR / "docs" / "pictures"),  # of the help
+]
 STATIC_ROOT = BASE_DIR / "staticfiles"
 if PRODUCTION:
     STORAGES = {

@@ -6,13 +6,15 @@ from django.urls.resolvers import URLPattern, URLResolver
 from django.views.generic import RedirectView
 
 from .api import api
-from .web import health
+from .web import health, help
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/", api.urls),
     path("healthz", health.alive),
     path("readyz", health.ready),
     path("metrics", health.metrics),
+    path("help/", help.page, name="help"),
+    path("help/<slug:name>", help.page, name="help_page"),
     path("csp-report", health.record_report),
     # Asked for by pages without a head of their own, such as those of plain text.
     path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg")),

@@ -103,6 +103,8 @@ def test_static_files_come_from_where_they_lie_and_are_asked_for_again(
         headers={"If-Modified-Since": answer.headers["last-modified"]},
     )
     assert again.status_code == 304
+    picture = client.get("/static/pictures/sessions.png")
+    assert picture.content == (ROOT / "docs/pictures/sessions.png").read_bytes()
     assert client.get("/static/../manage.py").status_code == 404
     assert client.get("/static/%2e%2e/manage.py").status_code == 404
 

@@ -70,6 +70,7 @@ export const COMMANDS = [
   { group: "General", action: "import", name: "Import a file…", keys: ["i"] },
   { group: "General", action: "import-folder", name: "Import a folder…", keys: [] },
   { group: "General", action: "paste", name: "Paste a transcript…", keys: [] },
+  { group: "General", action: "to-help", name: "Help: first steps, guide, docs", keys: ["g h"] },
   { group: "General", action: "palette", name: "Run a command", keys: ["Mod+k"], once: true },
   { group: "General", action: "save", name: "Submit the open form", keys: ["Mod+Enter"], once: true },
   { group: "General", action: "keys", name: "Keyboard shortcuts", keys: ["?"], once: true },

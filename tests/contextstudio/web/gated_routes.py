@@ -326,6 +326,8 @@ TABLE = (
     page("imports/{import}/"),
     page_of_all("jobs/"),
     page_of_all("settings/keys/"),
+    page_of_all("help/"),
+    page_of_all("help/operations"),
     GatedRoute("GET", "settings/keys/{key}/", (302, 404, 404, 404, 404, 200, 302)),
     GatedRoute("FORM", "settings/keys/{key}/", (401, 404, 404, 404, 404, 422, 401), {}),
     GatedRoute(
