@@ -120,7 +120,10 @@ def _way_back(transaction: LogTransaction) -> str:
 
 
 def _side_panels(request: HttpRequest, look: Look, old: Look) -> SafeString:
-    """Meter, drawer and counts, each swapped by its id; minimap and outline where they changed."""
+    """Meter, drawer and counts, each swapped by its id; minimap and outline where they changed.
+
+    A page that lists older operations too asks for its drawer by itself: it may be a long one.
+    """
     minimap, outline = minimap_of(look), outline_of(look)
     groups = changed_groups(outline_of(old), outline)
     context = {
@@ -129,6 +132,7 @@ def _side_panels(request: HttpRequest, look: Look, old: Look) -> SafeString:
         "outline": outline if groups is None else None,
         "groups": groups or (),
         "minimap": minimap if minimap != minimap_of(old) else None,
+        "lists_older": bool(fields_of(request).get("lists_older")),
         "drawer": drawer_of(look, actor=caller_of(request).actor),
         "may_edit": look.may_edit,
         "may_propose": look.may_propose,

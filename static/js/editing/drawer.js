@@ -1,7 +1,11 @@
 /** The drawer of operations and log, and the outline: shown, hidden, and their tabs. */
 import { focusRow, currentRow } from "../thread/rows.js";
-import { feed, session } from "../thread/session.js";
+import { keepPlace } from "../thread/scroll_anchor.js";
+import { feed, listsOlder, session } from "../thread/session.js";
 import { define } from "../base/actions.js";
+import { fragment } from "../base/fragment.js";
+import { morphChildren } from "../base/morph.js";
+import { text } from "../base/requests.js";
 
 const drawer = document.getElementById("drawer");
 const outline = document.getElementById("outline");
@@ -72,9 +76,29 @@ function toOutline() {
   return editor.classList.toggle("no-outline");
 }
 
+/** The head of what the drawer lists, where it lists older operations. */
+let listedAt = session.head;
+
+/** Such a list may be long: no edit waits for it, it comes by itself behind the rows. */
+async function listOlderAgain() {
+  if (!listsOlder() || listedAt === session.head) return;
+  const head = session.head;
+  listedAt = head;
+  try {
+    const html = await text(`${session.url}panel`, { fields: { more: 1 }, quiet: true });
+    if (listedAt !== head) return;
+    const panel = document.getElementById("panel-operations");
+    keepPlace(() => morphChildren(panel, fragment(html)));
+    feed.dispatchEvent(new CustomEvent("thread:changed"));
+  } catch {
+    if (listedAt === head) listedAt = -1;
+  }
+}
+
 /** Older operations were listed: they stand as after a change, and the focus was on the button that went. */
 function onOlder({ detail: { target } }) {
   if (target.id !== "panel-operations") return;
+  listedAt = session.head;
   feed?.dispatchEvent(new CustomEvent("thread:changed"));
   target.focus({ preventScroll: true });
 }
@@ -119,6 +143,7 @@ export function watchDrawer() {
   drawer.addEventListener("htmx:afterSwap", onOlder);
   feed?.addEventListener("thread:changed", filter);
   feed?.addEventListener("thread:changed", readLogAgain);
+  feed?.addEventListener("thread:changed", listOlderAgain);
   for (const link of segments()) link.addEventListener("click", () => keepPlaceIn(link));
   define({
     tab: ({ pressed }) => showTab(pressed),

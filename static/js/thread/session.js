@@ -24,12 +24,16 @@ export function knowsLoaded(ranges) {
   loadedRanges = ranges;
 }
 
+/** Whether the drawer lists older operations, for which it was asked. */
+export const listsOlder = () => Boolean(document.querySelector("[data-lists-older]"));
+
 /** What every write and every catching up says about this page. */
 export const stamp = () => ({
   head: session.head,
   messages: session.messages,
   view: session.view,
   loaded: loadedRanges(),
+  ...(listsOlder() && { lists_older: "1" }),
 });
 
 /** The row or marker with this key, when it is in the page. */

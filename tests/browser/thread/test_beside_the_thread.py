@@ -233,3 +233,12 @@ def test_older_operations_are_listed_as_the_newest_are(
     page.get_by_text("All", exact=True).first.click()
     for key in ("o40", "o3"):
         expect(page.locator(f"#p-{key} .op-cost").first).to_contain_text("per turn")
+    press(page, "S")
+    page.locator("#p-o3 .toggle").press("Enter")
+    expect(page.locator("#p-o3")).to_have_class(re.compile("is-off"))
+    expect(page.locator(".toast")).to_contain_text("off")
+    expect(page.locator(".panel-bar [data-action=undo]")).to_have_attribute(
+        "title", re.compile("turning off")
+    )
+    expect(operations).to_have_count(40)
+    expect(page.locator("#p-o3 .toggle")).to_be_focused()
