@@ -7,9 +7,10 @@ from django.shortcuts import render
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Conflict, DomainError
+from contextstudio.templatetags.look import messages
 from operations.domain.thread.thread import Thread
 from operations.editor.rows.operation import Op
-from operations.messages.names import names_of
+from operations.messages.names import names_of, ranges_of
 from threads.models import Session
 
 from .requests import look_of
@@ -23,6 +24,8 @@ class RefusedProposal(NamedTuple):
 
     op: Op
     why: str
+    widen: str = ""
+    """The range with which it would work, where it can be given that here."""
 
 
 def answer_refusal(
@@ -39,6 +42,9 @@ def answer_refusal(
         )
         for fault in conflict.errors or (conflict,)
     ]
+    # What one among several needs, it needs beside the others.
+    if len(found) == 1 and not fitting and look.may_edit and not found[0].op.staged:
+        found = [found[0]._replace(widen=_wider(look.thread, conflict))]
     context = {
         "refused": found,
         "fitting": len(fitting),
@@ -49,6 +55,13 @@ def answer_refusal(
     return render(
         request, "operations/editor/dialogs/refused.html", context, status=409
     )
+
+
+def _wider(thread: Thread, fault: DomainError) -> str:
+    """The range with which it would cut through nothing: `#97–#113`."""
+    needs = fault.facts.get("needs")
+    keys = needs.get("keys") if isinstance(needs, dict) else None
+    return (ranges_of(thread, keys) or messages(len(keys))) if keys else ""
 
 
 def _why(thread: Thread, fault: DomainError) -> str:

@@ -2,7 +2,7 @@
 import { say } from "../base/announce.js";
 import { copyText } from "./copying.js";
 import { bring } from "../thread/chunks.js";
-import { openDialog } from "./dialogs.js";
+import { leaveDialog, openDialog } from "./dialogs.js";
 import { currentRow, isMarker, isTop, own, rowAt } from "../thread/rows.js";
 import { positionOf } from "../thread/sections.js";
 import { selectedKeys, settled, targetsFor } from "../thread/selection.js";
@@ -133,7 +133,10 @@ define({
   revert: onOperation("revert"),
   accept: decide("accept"),
   reject: decide("reject"),
-  widen: onOperation("widen"),
+  widen: (about) => {
+    leaveDialog();
+    return onOperation("widen")(about);
+  },
   undo: () => write("undo"),
   redo: () => write("redo"),
   retry: ({ pressed }) => {

@@ -45,6 +45,25 @@ def test_of_a_bundle_that_does_not_fit_the_others_are_accepted_by_key(
     expect(row(page, "m9").locator(".flat--proposed")).to_contain_text("Accept snip o3")
 
 
+def test_a_proposal_that_would_cut_through_a_fold_is_widened_from_its_refusal(
+    page: Page, open_thread: OpenThread, api: httpx.Client, faults: Faults
+) -> None:
+    faults.expect("409")
+    session = open_thread()
+    record(api, session, "operations", {"type": "snip", "range": [10, 12]})
+    edit = {"type": "digest", "range": [9, 10], "summary": "Two", "propose": True}
+    record(api, session, "operations", edit)
+    expect(row(page, "m9").locator(".flat--proposed")).to_be_visible()
+    row(page, "m9").focus()
+    press(page, "a")
+    widen = page.get_by_role("button", name="Widen to #9–#12")
+    expect(widen).to_be_focused()
+    press(page, "Enter")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    expect(row(page, "o4")).to_contain_text("Two")
+    expect(row(page, "o4")).to_be_focused()
+
+
 def test_the_keys_go_through_what_stands_beside_the_thread_without_moving_it(
     page: Page, open_thread: OpenThread, api: httpx.Client
 ) -> None:

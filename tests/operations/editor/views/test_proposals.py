@@ -1,6 +1,7 @@
 """What waits is read in the thread before it is decided on, one by one or as a bundle."""
 
 import re
+from collections.abc import Callable
 
 from django.http import HttpResponse
 
@@ -303,7 +304,20 @@ def test_where_none_can_be_accepted_there_is_no_other_to_accept(
     alone = page.post("operations/o3/accept")
     assert alone.status_code == 409
     assert "This can’t be accepted" in said_in(alone)
-    assert "It would cut through snip o1." in said_in(alone)
+    assert "It would cut through snip o1. Widen to #8–#11 Close" in said_in(alone)
+    assert "Widen" not in refused
+
+
+def test_a_proposal_that_can_t_be_accepted_is_widened_by_who_may_edit(
+    page: Page, open_page: Callable[..., Page], editor: User, reviewer: User
+) -> None:
+    crossing(page, editor)
+    by_reviewer = open_page(reviewer).post("operations/o3/accept")
+    assert "This can’t be accepted" in said_in(by_reviewer)
+    assert "Widen" not in said_in(by_reviewer)
+    widened = page.post("operations/o3/widen")
+    assert "Digest #8–#11" in said_in(widened)
+    assert page.client.get(page.url).content.decode().count("Widen") == 0
 
 
 def test_what_was_rejected_alone_is_not_accepted_with_the_rest(
