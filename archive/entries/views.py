@@ -124,7 +124,7 @@ def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     caller = caller_of(request)
     reference = request.POST.get("ref", "")[:_LONGEST]
     recorded = insert_recalled(caller, session_id, reference)
-    messages.success(request, "Inserted at the end of the thread.")
+    messages.success(request, "Inserted at the end of the thread.", extra_tags="undo")
     key = f"o{recorded.numbers[0]}.0"
     address = reverse("operations:thread", args=[session_id])
     return redirect(f"{address}?at={key}")

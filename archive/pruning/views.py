@@ -164,7 +164,8 @@ def _apply(request: HttpRequest, caller: Caller, session: Session) -> HttpRespon
         return redirect(_again(session, request.POST))
     said = "Pruned" if caller.may(Right.EDIT, session.project_id) else "Proposed"
     saved = f"{found.plan.tokens_saved:,} tokens"
-    messages.success(request, f"{said}: {saved} less in one bundle.")
+    sentence = f"{said}: {saved} less in one bundle."
+    messages.success(request, sentence, extra_tags="undo")
     return redirect("operations:thread", session.pk)
 
 

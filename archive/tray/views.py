@@ -56,7 +56,7 @@ def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     said = f"Inserted {many} at the end of the thread, as one bundle."
     if found.left:
         said += f" {found.left} can no longer be read and stayed in the tray."
-    messages.success(request, said)
+    messages.success(request, said, extra_tags="undo")
     key = f"o{found.transaction.numbers[0]}.0"
     return redirect(f"{reverse('operations:thread', args=[session_id])}?at={key}")
 

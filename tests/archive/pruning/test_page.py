@@ -65,6 +65,8 @@ def test_a_run_is_applied_as_it_was_shown(
         302,
         f"/sessions/{tools.session_id}/",
     )
+    notice = browser.get(applied["Location"]).content.decode().split('id="toasts"')[1]
+    assert 'data-action="undo">Undo</button>' in notice.split("</section>")[0]
     kept = {one["key"] for one in effective(tools.client, tools.session_id)}
     assert kept >= {"m4", "m8"}
     assert kept.isdisjoint({"m1", "m2", "m6", "m9"})
