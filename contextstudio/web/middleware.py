@@ -3,11 +3,15 @@
 import sys
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseServerError,
+)
 from django.shortcuts import redirect, render
 from django.template import loader
 from django.utils.http import urlencode
-from django.views import defaults
 
 from contextstudio.accounts.domain import errors
 from contextstudio.accounts.responses import outage, problem_response
@@ -105,7 +109,14 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
     unavailable = outage(sys.exc_info()[1] or Exception())
     if unavailable is not None:
         return _say_outage(request, unavailable)
-    return defaults.server_error(request)
+    page = loader.render_to_string("500.html", {"theme": _theme_of(request)})
+    return HttpResponseServerError(page)
+
+
+def _theme_of(request: HttpRequest) -> str:
+    """The colours that were chosen, for pages that are drawn without a request's context."""
+    theme = request.COOKIES.get("theme", "")
+    return theme if theme in ("light", "dark") else ""
 
 
 def _say_outage(
@@ -121,7 +132,11 @@ def _say_outage(
         return answer
     # What is only posted to can't be asked for again.
     may_reload = request.method in ("GET", "HEAD")
-    told = {"message": unavailable.message, "may_reload": may_reload}
+    told = {
+        "message": unavailable.message,
+        "may_reload": may_reload,
+        "theme": _theme_of(request),
+    }
     page = loader.render_to_string("503.html", told)
     seen = HttpResponse(page, status=unavailable.status)
     seen["Retry-After"] = answer["Retry-After"]

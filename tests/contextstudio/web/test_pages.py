@@ -5,13 +5,18 @@ import logging
 import pytest
 from django.conf import LazySettings
 from django.contrib.sessions.middleware import SessionMiddleware
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
 from contextstudio.accounts.domain.errors import Conflict, NotFound, Unauthenticated
 from contextstudio.accounts.models import User
 from contextstudio.web import health
-from contextstudio.web.middleware import RefusalMiddleware, csrf_failure
+from contextstudio.web.middleware import (
+    RefusalMiddleware,
+    csrf_failure,
+    server_error,
+)
 
 PAGES = ["/sign-in", "/healthz", "/metrics", "/api/openapi.json", "/no/such/page"]
 
@@ -155,3 +160,20 @@ def test_a_form_that_is_sent_after_signing_out_is_answered_by_a_page(
     assert answer.status_code == 401
     assert "<h1>Signed out</h1>" in answer.content.decode()
     assert 'href="/"' in answer.content.decode()
+
+
+@pytest.mark.parametrize("error", [RuntimeError("x"), OperationalError("locked")])
+def test_a_page_that_failed_keeps_the_colours_that_were_chosen(
+    error: Exception,
+) -> None:
+    request = request_to("/sessions/", Accept="text/html")
+
+    def failed(theme: str) -> str:
+        request.COOKIES["theme"] = theme
+        try:
+            raise error
+        except (RuntimeError, OperationalError):
+            return server_error(request).content.decode()  # type: ignore[attr-defined,no-any-return]
+
+    assert '<html lang="en" data-theme="dark">' in failed("dark")
+    assert '<html lang="en">' in failed('">')
