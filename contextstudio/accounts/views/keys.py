@@ -1,7 +1,8 @@
 """The pages of keys: all that one may see, and one with its settings, rotation and requests."""
 
+from collections.abc import Set
 from datetime import UTC, timedelta
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
@@ -29,14 +30,15 @@ from contextstudio.accounts.selectors import (
 
 from .forms import field_of
 
-_SCOPES = {
-    Right.READ: "Read sessions, contexts and memos",
-    Right.PROPOSE: "Propose operations",
-    Right.OWN_SESSION: "Keep sessions of its own, propose the rest",
-    Right.EDIT: "Edit any session",
-    Right.REVIEW: "Review proposals",
-    Right.ADMIN: "Administer: purge, members, policy",
-}
+_CHOICES = (
+    (Right.READ.value, "Read sessions, contexts and memos"),
+    (Right.PROPOSE.value, "Propose operations"),
+    (Right.OWN_SESSION.value, "Keep sessions of its own, propose the rest"),
+    (Right.EDIT.value, "Edit any session"),
+    (Right.REVIEW.value, "Review proposals"),
+    (Right.ADMIN.value, "Administer: purge, members, policy"),
+)
+_USUAL = (Right.READ.value, Right.PROPOSE.value)
 _OLD_SECRET_WORKS = timedelta(days=1)
 """What the form of a rotation suggests."""
 
@@ -53,9 +55,7 @@ class _Moment(forms.DateTimeField):
 class _Settings(forms.Form):
     name = forms.CharField(max_length=100)
     scopes = forms.MultipleChoiceField(
-        choices=[(right.value, words) for right, words in _SCOPES.items()],
         widget=forms.CheckboxSelectMultiple,
-        initial=[Right.READ.value, Right.PROPOSE.value],
         label="Permissions",
         help_text="An agent that is connected through the proxy needs to keep sessions of its "
         "own. For MCP, reading and proposing are enough.",
@@ -68,8 +68,14 @@ class _Settings(forms.Form):
         label="Requests per minute",
     )
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, offered: Set[Right], *args: Any, **options: Any) -> None:
+        """`offered`: the rights that may be chosen."""
         super().__init__(*args, **options)
+        scopes = cast(forms.MultipleChoiceField, self.fields["scopes"])
+        scopes.choices = [one for one in _CHOICES if one[0] in offered]
+        scopes.initial = [right for right in _USUAL if right in offered]
+        if Right.OWN_SESSION not in offered:
+            scopes.help_text = ""
         most = settings.REQUESTS_PER_MINUTE
         usual = f"{most:,} requests per minute" if most else "any number of requests"
         self.fields["requests_per_minute"].help_text = f"Unless set: {usual}."
@@ -99,9 +105,15 @@ class KeySettingsForm(_Settings):
     )
     field_order = ("name", "project", "scopes", "recalls")
 
-    def __init__(self, projects: QuerySet[Project], *args: Any, **options: Any) -> None:
-        """`projects`: those that may be chosen."""
-        super().__init__(*args, **options)
+    def __init__(
+        self,
+        projects: QuerySet[Project],
+        offered: Set[Right],
+        *args: Any,
+        **options: Any,
+    ) -> None:
+        """`projects` and `offered`: the projects and the rights that may be chosen."""
+        super().__init__(offered, *args, **options)
         if projects:
             self.fields["recalls"].queryset = projects  # type: ignore[attr-defined]
         else:
@@ -122,8 +134,9 @@ class KeyForm(KeySettingsForm):
 
     def __init__(self, caller: Caller, *args: Any, **options: Any) -> None:
         projects = visible_projects(caller)
-        none = Project.objects.none()
-        super().__init__(projects if len(projects) > 1 else none, *args, **options)
+        further = projects if len(projects) > 1 else Project.objects.none()
+        offered = {Right.READ}.union(*(_rights_in(caller, one.pk) for one in projects))
+        super().__init__(further, offered, *args, **options)
         self.fields["project"].queryset = projects  # type: ignore[attr-defined]
 
 
@@ -170,7 +183,7 @@ def key(request: HttpRequest, key_id: int) -> HttpResponse:
     found = get_key(caller, key_id)
     if request.method != "POST":
         return _page(request, caller, found)
-    form = KeySettingsForm(_further(caller, found), request.POST)
+    form = _settings_form(caller, found, request.POST)
     if form.is_valid():
         try:
             services.change_key(caller, key_id, **_chosen(form, found))
@@ -240,8 +253,7 @@ def _page(
     is_wrong = any(one is not None and one.errors for one in (form, rotation))
     context = {
         "key": found,
-        "form": form
-        or KeySettingsForm(_further(caller, found), initial=_settings_of(found)),
+        "form": form or _settings_form(caller, found, initial=_settings_of(found)),
         "rotation": rotation or RotationForm(initial={"old_until": suggested}),
         "may_rotate": found.maker_id == caller.user_id,
         "recalls": found.recalls.all(),
@@ -260,6 +272,20 @@ def _page(
 def _number_of(text: str) -> int | None:
     """A number of a row; None for what can't be one."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
+
+
+def _rights_in(caller: Caller, project_id: int) -> frozenset[Right]:
+    return caller.rights.get(project_id, frozenset())
+
+
+def _settings_form(
+    caller: Caller, key: ApiKey, *args: Any, **options: Any
+) -> KeySettingsForm:
+    """The form of a key's settings: its maker may give it any right, others take some away."""
+    offered = {Right(scope) for scope in key.scopes}
+    if key.maker_id == caller.user_id:
+        offered |= _rights_in(caller, key.project_id)
+    return KeySettingsForm(_further(caller, key), offered, *args, **options)
 
 
 def _further(caller: Caller, key: ApiKey) -> QuerySet[Project]:

@@ -1,5 +1,6 @@
 """API keys: stored as digests, shown once, never with more rights than their maker has."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -178,3 +179,31 @@ def test_the_page_refuses_a_key_for_anothers_project(
     )
     assert answer.status_code == 422
     assert ApiKey.objects.count() == 0
+
+
+def offered(client: Client, path: str = "/settings/keys/") -> list[str]:
+    found = client.get(path).content.decode()
+    return re.findall(r'name="scopes" value="(\w+)"', found)
+
+
+def test_the_form_offers_the_permissions_that_one_has(
+    client: Client, viewer: User, reviewer: User, owner: User
+) -> None:
+    client.force_login(viewer)
+    assert offered(client) == ["read"]
+    assert "sessions of its own" not in client.get("/settings/keys/").content.decode()
+    client.force_login(reviewer)
+    assert offered(client) == ["read", "propose", "review"]
+    client.force_login(owner)
+    assert set(offered(client)) == set(Right)
+
+
+def test_of_another_s_key_the_form_offers_what_can_be_taken_away(
+    client: Client, owner: User, editor: User, project: Project
+) -> None:
+    key_of(editor, project, Right.READ, Right.PROPOSE)
+    path = f"/settings/keys/{ApiKey.objects.get().pk}/"
+    client.force_login(owner)
+    assert offered(client, path) == ["read", "propose"]
+    client.force_login(editor)
+    assert offered(client, path) == ["read", "propose", "own_session", "edit", "review"]
