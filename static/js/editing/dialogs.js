@@ -45,10 +45,18 @@ function openAsked({ detail }) {
   open("asked", {});
 }
 
+/** A name for a text that may be long, such as the keys of a large selection: its beginning and its sum. */
+function inShort(text) {
+  if (text.length <= 80) return text;
+  let sum = 0;
+  for (let place = 0; place < text.length; place += 1) sum = (Math.imul(sum, 31) + text.charCodeAt(place)) | 0;
+  return `${text.slice(0, 80)}…${text.length}.${sum}`;
+}
+
 /** What is shown becomes the dialog upon these fields, with the draft that was left of it. */
 function open(type, fields) {
-  const subject = fields.operation ?? fields.after ?? (fields.targets ?? fields.start)?.slice(0, 80);
-  draft = ["draft", session.id, type, subject].join(":");
+  const subject = fields.operation ?? fields.after ?? fields.targets ?? fields.start;
+  draft = ["draft", session.id, type, subject && inShort(subject)].join(":");
   const kept = JSON.parse(localStorage.getItem(draft) ?? "null");
   if (kept) texts().forEach((field, place) => { if (kept[place] !== undefined) field.value = kept[place]; });
   if (!dialog.open) dialog.showModal();

@@ -176,6 +176,24 @@ def test_a_dialog_asks_before_words_are_lost_and_keeps_a_draft(
     expect(page.locator("dialog[open]")).to_have_count(0)
 
 
+def test_two_selections_that_begin_alike_have_drafts_of_their_own(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(60)
+    field = page.get_by_role("textbox", name="What the model sees instead")
+    row(page, "m10").locator(".pick").click()
+    row(page, "m40").locator(".pick").click(modifiers=["Shift"])
+    expect(page.locator("#selection-count")).to_have_text("31 messages")
+    press(page, "d")
+    field.fill("Of thirty-one")
+    page.reload()
+    row(page, "m10").locator(".pick").click()
+    row(page, "m41").locator(".pick").click(modifiers=["Shift"])
+    expect(page.locator("#selection-count")).to_have_text("32 messages")
+    press(page, "d")
+    expect(field).to_have_value("")
+
+
 def test_what_would_cut_through_a_fold_is_refused_where_it_was_asked(
     page: Page, open_thread: OpenThread, faults: list[str]
 ) -> None:
