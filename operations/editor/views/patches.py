@@ -144,10 +144,13 @@ def _side_panels(request: HttpRequest, look: Look, old: Look) -> SafeString:
 
 
 def _focus(look: Look, transaction: LogTransaction) -> Key:
-    """The row of what is new; whoever turned a switch stays at it."""
-    numbers = transaction.numbers[-1:]
-    is_new = numbers and numbers[0] in look.thread.log.edits
-    return _visible(look, entry_key(numbers[0])) if is_new else ""
+    """The row of what is new; whoever turned a switch stays at it.
+
+    So does who recorded many: the last of them may be at the other end of the thread.
+    """
+    edits = [one for one in transaction.numbers if one in look.thread.log.edits]
+    is_one = edits == transaction.numbers[-1:]
+    return _visible(look, entry_key(edits[0])) if edits and is_one else ""
 
 
 def _visible(look: Look, key: Key) -> Key:

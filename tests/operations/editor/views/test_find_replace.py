@@ -13,7 +13,7 @@ from operations.domain.text.wording import words_of
 from operations.log.selectors import load_thread
 from operations.messages.expressions import SearchExpression
 from operations.messages.reader import MessageReader
-from tests.operations.conftest import Page
+from tests.operations.conftest import Page, read
 from tests.people import caller
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
@@ -92,6 +92,7 @@ def test_what_is_chosen_is_recorded_as_one_bundle_with_a_switch_each(
     found = spans(look(page))
     answer = record(page, [found[0], found[2]])
     assert answer.status_code == 200, words(answer)
+    assert read(answer).facts["data-focus"] == ""
     assert page.head == 2
     content = words(page.get(""))
     assert "First …." in content
