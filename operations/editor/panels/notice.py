@@ -136,7 +136,7 @@ def _place(look: Look, number: int) -> str:
 def _difference(look: Look, transaction: LogTransaction, numbers: Sequence[int]) -> str:
     """How many more or fewer tokens the model reads of the thread.
 
-    Where other operations fare otherwise on account of it, also what it comes to alone.
+    Where other operations fare otherwise on account of it, also what is its own share of that.
     """
     thread = transaction.thread
     more = thread.tokens.effective - transaction.before.tokens.effective
@@ -150,9 +150,10 @@ def _difference(look: Look, transaction: LogTransaction, numbers: Sequence[int])
     if len(numbers) > 1:
         return f", {more_tokens(more)} together"
     if alone and abs(more) != abs(alone):
-        sign = 1 if more > 0 else -1
-        rest = "together with what changes with it"
-        return f", {more_tokens(sign * abs(alone))} alone, {signed(more)} {rest}"
+        is_on = thread.status(numbers[0]) is Status.APPLIED
+        own = -alone if is_on else alone
+        rest = f"{signed(own)} by itself, {signed(more - own)} through others"
+        return f", {more_tokens(more)}: {rest}"
     return f", {more_tokens(more)}"
 
 

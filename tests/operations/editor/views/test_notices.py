@@ -77,14 +77,27 @@ def test_a_notice_offers_the_way_back_from_what_it_tells_of(page: Page) -> None:
     assert offered(page.post("redo")) == ["undo"]
 
 
-def test_what_sets_others_aside_says_its_figure_alone_and_together(page: Page) -> None:
+def test_what_sets_others_aside_says_its_own_share_of_the_figure(page: Page) -> None:
     page.edit("snip", targets="m4 m5 m6")
     page.post("operations/o1/off")
     page.edit("snip", targets="m6 m7")
     answer = page.post("operations/o1/on").content.decode()
     assert "Set aside by it: snip o3." in answer
-    assert "tokens alone, " in answer
-    assert " together with what changes with it." in answer
+    assert_shares_add_up(answer)
+    assert_shares_add_up(page.post("operations/o1/off").content.decode())
+
+
+def assert_shares_add_up(answer: str) -> None:
+    """The figure of a notice is the sum of its own share and that of others."""
+    told = re.search(
+        r", ([−+][\d,]+) tokens?: ([−+][\d,]+) by itself, ([−+][\d,]+) through others\.",
+        answer,
+    )
+    assert told is not None, answer[:2000]
+    figures = [int(one.replace("−", "-").replace(",", "")) for one in told.groups()]
+    whole, own, others = figures
+    assert whole == own + others
+    assert own * others < 0
 
 
 def test_a_proposal_says_what_it_would_come_to(page: Page) -> None:
