@@ -110,6 +110,13 @@ function extendTo(key) {
   return settle({ from: anchor, to: key });
 }
 
+/** Select a row or take it out, or with shift everything up to it, once what was asked before is answered. */
+async function choose(row, withShift) {
+  await settled();
+  if (withShift) extendTo(row.dataset.key);
+  else put(row.dataset.key, !keys.has(row.dataset.key));
+}
+
 /** One row further from the anchor, or one back. */
 export function extendBy(step) {
   const row = currentRow();
@@ -130,12 +137,9 @@ function pick(operation) {
 
 define({
   "add-halves": () => settle({ keys: [...keys, ...halves].join(" ") }),
-  select: async ({ source, event }) => {
+  select: ({ source, event }) => {
     const row = rowAt(source) ?? currentRow();
-    if (!row) return;
-    await settled();
-    if (event?.shiftKey) extendTo(row.dataset.key);
-    else put(row.dataset.key, !keys.has(row.dataset.key));
+    if (row) choose(row, event?.shiftKey);
   },
   "select-next": () => extendBy(1),
   "select-previous": () => extendBy(-1),
@@ -162,8 +166,7 @@ function clickOnHead(event) {
   if (String(getSelection())) return;
   const row = rowAt(head);
   focusRow(row);
-  if (event.shiftKey) extendTo(row.dataset.key);
-  else put(row.dataset.key, !keys.has(row.dataset.key));
+  choose(row, event.shiftKey);
 }
 
 export function watchSelection() {

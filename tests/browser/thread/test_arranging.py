@@ -2,7 +2,7 @@
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import OpenThread, keys_on_sheet, press, row, snip, visit
 from tests.browsers import Faults
@@ -25,6 +25,22 @@ def test_a_click_on_a_head_selects_and_shift_selects_all_between(
     press(page, "Escape")
     expect(page.locator("#selection")).to_be_hidden()
     expect(page.locator("#feed :is(.is-picked, .pick:checked)")).to_have_count(0)
+
+
+def test_a_click_before_the_answer_to_a_shift_click_is_added_to_it(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    row(page, "m2").locator(".role").click()
+    expect(page.locator("#selection-count")).to_have_text("1 message")
+    held: list[Route] = []
+    page.route("**/selection?*", lambda route: held.append(route), times=1)
+    row(page, "m6").locator(".role").click(modifiers=["Shift"])
+    row(page, "m9").locator(".role").click()
+    expect(row(page, "m9")).to_be_focused()
+    held[0].continue_()
+    expect(page.locator("#selection-count")).to_have_text("6 messages")
+    expect(page.locator(".is-picked")).to_have_count(6)
 
 
 def test_a_mark_selects_over_chunks_that_are_not_loaded(
