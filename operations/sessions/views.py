@@ -37,6 +37,8 @@ from threads.store.selectors import deleted_sessions, list_sessions, visible_ses
 
 PAGE = 50
 SHOWN_MATCHES = 20
+TOKENS = "tokens"
+"""How the address says that those of the most tokens come first."""
 MOST_REPLAYED = 20
 """Threads that one page of the list replays at most; the others are caught up by the next."""
 
@@ -66,10 +68,14 @@ def matches(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    """Sessions, newest change first; with `awaiting` those in which something waits for review."""
+    """Sessions, newest change first, or those of the most tokens where `sort` says so.
+
+    With `awaiting` those alone in which something waits for review.
+    """
     caller = caller_of(request)
     query, cursor = request.GET.get("q", ""), request.GET.get("cursor") or None
     source, awaiting = request.GET.get("source", ""), "awaiting" in request.GET
+    by_tokens = request.GET.get("sort") == TOKENS
     found = list_sessions(
         caller,
         cursor=cursor,
@@ -77,6 +83,7 @@ def index(request: HttpRequest) -> HttpResponse:
         query=query,
         source=source,
         among=AWAITING if awaiting else None,
+        by_tokens=by_tokens,
     )
     projects = list(visible_projects(caller))
     address = reverse("operations:sessions")
@@ -86,8 +93,11 @@ def index(request: HttpRequest) -> HttpResponse:
         said = {"awaiting": "on"} | said
     if by_meaning:
         said = {"meaning": "on"} | said
+    in_order = {"sort": TOKENS} if by_tokens else {}
+    otherwise = _said(said | ({} if by_tokens else {"sort": TOKENS}))
+    said = in_order | said
     older = urlencode({**said, "cursor": found.next_cursor or ""})
-    newest = urlencode({name: word for name, word in said.items() if word})
+    newest = _said(said)
     context = {
         "sessions": _listed(caller, found.items),
         "deleted_count": deleted_sessions(caller).count(),
@@ -100,14 +110,22 @@ def index(request: HttpRequest) -> HttpResponse:
         "sources": _sources(caller),
         "has_meaning": meaning.is_on(),
         "by_meaning": by_meaning,
+        "by_tokens": by_tokens,
+        "otherwise_href": f"{address}{otherwise}",
         "older_href": f"{address}?{older}" if found.next_cursor else "",
-        "newest_href": f"{address}?{newest}".rstrip("?") if cursor else "",
+        "newest_href": f"{address}{newest}" if cursor else "",
         "project": ", ".join(project.name for project in projects) or "no project",
         "may_edit": any(caller.may(Right.EDIT, project.pk) for project in projects),
     }
     if query and not cursor:
         context |= _found(request, caller)
     return render(request, "operations/sessions/sessions.html", context)
+
+
+def _said(fields: dict[str, str]) -> str:
+    """What an address says of a list: `?q=tide&sort=tokens`; of what isn't given nothing."""
+    given = urlencode({name: word for name, word in fields.items() if word})
+    return f"?{given}" if given else ""
 
 
 def _sources(caller: Caller) -> list[str]:

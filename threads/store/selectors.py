@@ -20,6 +20,7 @@ from contextstudio.database.steps import chunks
 from threads.domain.formats.sources import FILE, SOURCES, formats_of
 from threads.models import Blob, Session
 
+_OTHER_LIST = "This cursor does not belong to this list."
 _SHA256 = re.compile("[0-9a-f]{64}")
 Row = TypeVar("Row", bound=Model)
 
@@ -136,8 +137,11 @@ def list_sessions(
     source: str = "",
     external_id: str | None = None,
     among: Q | None = None,
+    by_tokens: bool = False,
 ) -> Page[Session]:
     """Sessions, newest change first; `query` is a part of the title, ignoring case.
+
+    With `by_tokens` the one whose originals have the most tokens comes first.
 
     `source` is what their agent is called (`Claude Code`), or `File` for what has no name.
     `external_id` is the caller's own id of a session, of which a project has one. `among` says
@@ -158,7 +162,32 @@ def list_sessions(
         sessions = sessions.filter(holds("title", query))
     if among is not None:
         sessions = sessions.filter(among)
+    if by_tokens:
+        return _longest_first(sessions, cursor, limit)
     return newest_first(sessions, "updated_at", cursor, limit)
+
+
+def _longest_first(
+    sessions: QuerySet[Session], cursor: str | None, limit: int | None
+) -> Page[Session]:
+    """A page of sessions, those of the most tokens first. Raises Invalid."""
+    sessions = sessions.order_by("-original_tokens", "-id")
+    if cursor:
+        tokens, key = decode_cursor(cursor, 2)
+        try:
+            last_id = uuid.UUID(key)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise Invalid(_OTHER_LIST, at=["cursor"]) from error
+        if type(tokens) is not int or not 0 <= tokens < 2**63:
+            raise Invalid(_OTHER_LIST, at=["cursor"])
+        same = Q(original_tokens=tokens, id__lt=last_id)
+        sessions = sessions.filter(Q(original_tokens__lt=tokens) | same)
+    count = clamp(limit)
+    return page(
+        list(sessions[: count + 1]),
+        count,
+        lambda row: [row.original_tokens, str(row.pk)],
+    )
 
 
 def holds(field: str, words: str) -> Q:
@@ -181,8 +210,7 @@ def newest_first(
             moment = datetime.fromisoformat(updated_at).astimezone(UTC)
             last_id = uuid.UUID(key)
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
-            sentence = "This cursor does not belong to this list."
-            raise Invalid(sentence, at=["cursor"]) from error
+            raise Invalid(_OTHER_LIST, at=["cursor"]) from error
         same = Q(**{field: moment, "id__lt": last_id})
         rows = rows.filter(Q(**{f"{field}__lt": moment}) | same)
     count = clamp(limit)

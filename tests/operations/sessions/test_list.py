@@ -1,12 +1,15 @@
 """The list of sessions."""
 
+import re
 from collections.abc import Callable
 
 import pytest
 from django.conf import LazySettings
 from django.test import Client
 
+from contextstudio.accounts.domain.paging import encode_cursor
 from contextstudio.accounts.models import User
+from operations.sessions.views import PAGE
 from tests.operations.conftest import Page
 from tests.people import caller
 from threads.domain.message import Message, Role
@@ -124,6 +127,43 @@ def test_the_pages_of_a_source_keep_to_it(page: Page) -> None:
         Session.objects.create(project=project, title=f"Tide {number}", format="codex")
     first = content(page, source="Codex")
     assert "source=Codex&amp;cursor=" in first
+
+
+def test_the_list_is_sorted_by_tokens_page_by_page(page: Page) -> None:
+    project = page.session.project
+    for number in range(PAGE + 10):
+        tokens = 1_000_000 + number * number % 37
+        Session.objects.create(
+            project=project, title=f"Tide {number}", original_tokens=tokens
+        )
+    first = content(page, sort="tokens")
+    second = page.client.get(
+        "/sessions/"
+        + re.findall(r'href="/sessions/(\?[^"]*cursor=[^"]+)"', first)[0].replace(
+            "&amp;", "&"
+        )
+    ).content.decode()
+    titles = re.findall(r">(Tide \d+|Twenty)</a>", first + second)
+    figures = dict(Session.objects.values_list("title", "original_tokens"))
+    assert len(titles) == len(set(titles)) == PAGE + 11
+    in_order = [figures[title] for title in titles]
+    assert in_order == sorted(in_order, reverse=True)
+    assert 'class="t-tokens" aria-sort="descending"' in first
+    assert 'class="t-end t-when"><a class="sort"' in first
+    newest = content(page)
+    assert 'class="t-end t-when" aria-sort="descending"' in newest
+    assert 'href="/sessions/?sort=tokens"' in newest
+
+
+def test_a_cursor_of_another_order_is_refused(page: Page) -> None:
+    for position in (["x", str(page.session.pk)], [-1, "x"], [2**70, "x"], [True, "x"]):
+        position[1] = str(page.session.pk) if position[1] == "x" else position[1]
+        answer = page.client.get(
+            "/sessions/", {"sort": "tokens", "cursor": encode_cursor(position)}
+        )
+        assert answer.status_code == 422
+    bare = {"sort": "tokens", "cursor": encode_cursor([1, "no id"])}
+    assert page.client.get("/sessions/", bare).status_code == 422
 
 
 def test_by_meaning_is_offered_only_where_it_is_on(
