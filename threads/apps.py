@@ -11,7 +11,7 @@ class ThreadsConfig(AppConfig):
         from .search import word_index
         from .search.bodies import BODIES
         from .sessions import erasing
-        from .sessions.services import names_of_sessions
+        from .sessions.services import names_of_sessions, open_sessions
 
         word_index.register(BODIES)
         register(jobs.KIND, jobs.run_import, title="Import", take_back=unstage)
@@ -23,7 +23,7 @@ class ThreadsConfig(AppConfig):
         )
         subjects.register("name", jobs.names_of_files)
         subjects.register("import_id", jobs.names_of_imports)
-        subjects.register("session_id", names_of_sessions)
+        subjects.register("session_id", names_of_sessions, open_sessions)
         hooks.register(jobs.index_if_worth)
         housekeeping.register(erasing.clean)
         housekeeping.register(jobs.index_now_and_then)

@@ -207,6 +207,12 @@ def names_of_sessions(ids: Collection[str]) -> dict[str, str]:
     return {str(pk): title for pk, title in found}
 
 
+def open_sessions(ids: Collection[str]) -> set[str]:
+    """Those of these sessions that are neither deleted nor still being imported."""
+    found = Session.objects.filter(pk__in=ids, deleted_at=None, staged_by=None)
+    return {str(pk) for pk in found.values_list("pk", flat=True)}
+
+
 def clean_title(title: str) -> str:
     """A title on one line, as a column takes it."""
     return _one_line(title)[:300]

@@ -1,6 +1,7 @@
 """The queue: what runs, what failed and why, and what a person decides of it."""
 
 import uuid
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -14,7 +15,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs.queue import may_repeat, title_of
-from contextstudio.accounts.jobs.subjects import subjects_of
+from contextstudio.accounts.jobs.subjects import standing, subjects_of
 from contextstudio.accounts.models import Job
 from contextstudio.accounts.selectors import get_job_to_change, list_jobs
 
@@ -47,7 +48,9 @@ class ShownJob:
     sentence: str
     """`2 of 5 calls`, or why it failed, waits or asks."""
     session_id: str
-    """Of the session that it is about; empty where it is about none."""
+    """Of the session that it is about; empty where it is about none, or one that is gone."""
+    is_gone: bool
+    """Whether the session that it is about was deleted."""
     verbs: tuple[str, ...]
 
 
@@ -63,8 +66,11 @@ def jobs(request: HttpRequest) -> HttpResponse:
     cursor = request.GET.get("cursor", "")
     found = list_jobs(caller, status=chosen, cursor=cursor, limit=SHOWN)
     subjects = subjects_of(found.items)
+    there = standing("session_id", {one for job in found.items if (one := _about(job))})
     context = {
-        "jobs": [_shown(caller, job, subjects.get(job.pk, "")) for job in found.items],
+        "jobs": [
+            _shown(caller, job, subjects.get(job.pk, ""), there) for job in found.items
+        ],
         "status": chosen or "",
         "cursor": cursor,
         "statuses": [(value.value, word) for value, word in _WORDS.items()],
@@ -99,7 +105,13 @@ def _told(verb: str, job: Job) -> str:
     return "The job had already ended."
 
 
-def _shown(caller: Caller, job: Job, subject: str) -> ShownJob:
+def _about(job: Job) -> str:
+    """The id of the session that a job is about; empty where it is about none."""
+    return str(job.arguments.get("session_id") or "")
+
+
+def _shown(caller: Caller, job: Job, subject: str, there: Collection[str]) -> ShownJob:
+    session_id = _about(job)
     verbs: tuple[str, ...] = ()
     may_change = job.actor == caller.actor
     if job.project_id is not None:
@@ -117,6 +129,7 @@ def _shown(caller: Caller, job: Job, subject: str) -> ShownJob:
         subject=subject,
         word=_WORDS[Job.Status(job.status)],
         sentence=job.error or done,
-        session_id=str(job.arguments.get("session_id") or ""),
+        session_id=session_id if session_id in there else "",
+        is_gone=bool(session_id) and session_id not in there,
         verbs=verbs,
     )
