@@ -15,7 +15,7 @@ from operations.domain.tree.key import entry_key
 from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Author, Op
-from operations.editor.rows.together import added_by, bundle_name
+from operations.editor.rows.together import added_by, bundle_name, bundle_word
 
 MOST_MEMBERS = 20
 """Operations of a bundle that are listed in it, until more are asked for."""
@@ -29,7 +29,7 @@ class Bundle:
     name: str
     word: str
     status: str
-    """The kind of its newest operation, and how that one fared."""
+    """Its one kind or `mixed`, and how its newest operation fared."""
     author: Author
     time: datetime
     count: int
@@ -110,7 +110,7 @@ def _bundle(look: Look, name: str, numbers: Sequence[int], members: int) -> Bund
     return Bundle(
         id=name,
         name=bundle_name(thread, newest.title, numbers),
-        word=newest.word,
+        word=bundle_word(thread, name, newest.word),
         status=newest.status,
         author=newest.author,
         time=newest.time,

@@ -14,7 +14,12 @@ from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look, derived
 from operations.editor.rows.minimap import group_starts
 from operations.editor.rows.operation import FOLDS, OperationHeading
-from operations.editor.rows.together import PartOfBundle, bundle_name, part_of
+from operations.editor.rows.together import (
+    PartOfBundle,
+    bundle_name,
+    bundle_word,
+    part_of,
+)
 from operations.messages.names import name_of
 from operations.messages.reader import MessageReader
 from threads.domain.message import Role
@@ -189,7 +194,9 @@ def _together(look: Look, first: OperationHeading, numbers: Sequence[int]) -> Ou
     """The entry of operations that share one; it leads to the first of them."""
     title = look.operations.history.rows[numbers[0]].title
     name = bundle_name(look.thread, title, numbers)
-    return OutlineOp(first.word, name, f"{len(numbers):,} operations", first.key)
+    bundle = look.thread.log.at(numbers[0]).bundle
+    word = bundle_word(look.thread, bundle, first.word) if bundle else first.word
+    return OutlineOp(word, name, f"{len(numbers):,} operations", first.key)
 
 
 def _is_first(part: PartOfBundle | None) -> bool:
@@ -200,11 +207,11 @@ def _is_first(part: PartOfBundle | None) -> bool:
 def _entry(op: OperationHeading, part: PartOfBundle | None) -> OutlineOp:
     """The entry of an operation, or of the bundle for which it speaks."""
     waits = op.status == Status.PROPOSED
-    name, place = op.verb.capitalize(), op.place
+    word, name, place = op.word, op.verb.capitalize(), op.place
     if part is not None:
-        name, place = part.name, f"{part.count:,} proposed"
+        word, name, place = part.word, part.name, f"{part.count:,} proposed"
     return OutlineOp(
-        op.word,
+        word,
         name,
         place,
         op.key,

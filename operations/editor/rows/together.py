@@ -18,12 +18,18 @@ ON_PAPER = FOLDS | {"insert", "resequence"}
 """Kinds that a note stands for in the thread also while they are off; for all while they wait."""
 
 
+MIXED = "mixed"
+"""The word of a bundle that holds several kinds."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartOfBundle:
     """Which part of a bundle a proposal is, in the order of the thread."""
 
     id: str
     name: str
+    word: str
+    """Its icon and colour, see `bundle_word`."""
     place: int
     """From 1; the first part speaks for the bundle."""
     count: int
@@ -54,6 +60,17 @@ def bundle_name(thread: Thread, title: str, numbers: Iterable[int]) -> str:
         return visible(title)
     words = {word_for(thread.log.edits[number]) for number in numbers}
     return words.pop().capitalize() if len(words) == 1 else "Bundle"
+
+
+def bundle_word(thread: Thread, bundle: str, newest: str) -> str:
+    """The icon and colour of a bundle, the same wherever it stands: its one kind, or `MIXED`.
+
+    `newest` is the word of one of its operations.
+    """
+    kinds = {
+        thread.log.edits[one.number].edit.kind for one in thread.log.bundle(bundle)
+    }
+    return newest if len(kinds) == 1 else MIXED
 
 
 def _parts(look: Look) -> dict[Key, PartOfBundle]:
@@ -91,11 +108,14 @@ def _in_order(
     thread = look.thread
     title = look.operations.history.rows[numbers[0]].title
     called = bundle_name(thread, title, numbers)
+    newest = look.operations[entry_key(numbers[-1])].word
+    word = bundle_word(thread, name, newest)
     delta = added_by(thread, numbers)
     return {
         key: PartOfBundle(
             id=name,
             name=called,
+            word=word,
             place=place,
             count=len(numbers),
             delta=delta,

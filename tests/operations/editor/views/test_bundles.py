@@ -71,6 +71,20 @@ def test_a_bundle_without_a_title_is_called_by_its_one_kind(
 
 
 @pytest.mark.parametrize("waits", [True, False])
+def test_a_bundle_of_several_kinds_has_one_icon_wherever_it_stands(
+    page: Page, editor: User, *, waits: bool
+) -> None:
+    snips = [Snip(targets=(f"m{index}",)) for index in (1, 2, 3, 4)]
+    mixed: list[Edit] = [Tag(targets=("m1",), tags=("a",)), *snips]
+    together(editor, page.session, mixed, propose=waits)
+    html = page.get().content.decode()
+    drawer = re.findall(r'class="(?:op-bundle|decision[^"]*) op-(\w+)', html)
+    outline = re.findall(r'<a class="op-(\w+)', html)
+    assert drawer[0] == outline[0] == "mixed"
+    assert 'icons.svg#mixed"' in html
+
+
+@pytest.mark.parametrize("waits", [True, False])
 def test_a_bundle_has_a_line_of_what_it_costs_and_saves(
     page: Page, editor: User, *, waits: bool
 ) -> None:
