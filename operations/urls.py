@@ -116,6 +116,15 @@ urlpatterns = [
         edits.switch_all,
         name="switch-all",
     ),
+    *(
+        path(
+            f"{_SESSION}proposals/{verb}",
+            edits.review,
+            {"verb": verb.value},
+            name=f"{verb}-all",
+        )
+        for verb in edits.VERDICTS
+    ),
     path(f"{_SESSION}undo", edits.step, {"name": "undo"}, name="undo"),
     path(f"{_SESSION}redo", edits.step, {"name": "redo"}, name="redo"),
     path(f"{_SESSION}staged/commit", edits.step, {"name": "commit"}, name="commit"),

@@ -39,7 +39,7 @@ from operations.domain.thread.check import (
     expanded,
 )
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import entry_number
+from operations.domain.tree.key import entry_key, entry_number
 from operations.log.selectors import get_bundle, get_operation
 from operations.log.transaction import (
     LogTransaction,
@@ -202,6 +202,31 @@ def switch_bundle(
     transaction = open_log(caller, session.pk, act.right, expected_head=expected_head)
     control = meant_of_bundle(transaction.history.log, act.control(keys))
     return record_switch(transaction, control, skip_conflicts=skip_conflicts)
+
+
+@atomic
+def review_all(
+    caller: Caller,
+    session_id: uuid.UUID,
+    act: Act,
+    *,
+    seen: int,
+    skip_conflicts: bool = False,
+) -> LogTransaction:
+    """Accept or reject with one entry all that waits for review, up to the entry `seen`.
+
+    What somebody stages waits for nobody. Raises Conflict as `switch_bundle` does.
+    """
+    transaction = open_log(caller, session_id, Right.REVIEW)
+    log = transaction.history.log
+    keys = tuple(
+        entry_key(number)
+        for number in transaction.thread.marked
+        if number <= seen
+        and log.edits[number].state is EditState.PROPOSED
+        and not log.at(number).staged
+    )
+    return record_switch(transaction, act.control(keys), skip_conflicts=skip_conflicts)
 
 
 @atomic

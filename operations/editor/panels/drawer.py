@@ -95,6 +95,7 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
         "agents": _agents(look),
         "waiting": _decisions(look, asked.rows),
         "waiting_count": len(waiting),
+        "proposed_count": _decided_together(look, waiting, len(asked.rows)),
         "operations": _reaching(look, with_rest(thread, listed.rows), turns),
         "gone": _reaching(look, taken_back.rows, turns),
         "gone_title": _gone_title(thread),
@@ -108,6 +109,20 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
         "log_href": reverse("operations:log", args=[look.session.pk]),
         "more_href": reverse("operations:panel", args=[look.session.pk]) + "?more=1",
     }
+
+
+def _decided_together(look: Look, waiting: Sequence[int], rows: int) -> int:
+    """How many proposals can be decided on at once; 0 where that is one row, or not for them."""
+    if rows < 2 or not look.may_decide:
+        return 0
+    log = look.thread.log
+    found = [
+        number
+        for number in waiting
+        if look.thread.status(number) is Status.PROPOSED and not log.at(number).staged
+    ]
+    bundles = {log.at(number).bundle or str(number) for number in found}
+    return len(found) if len(bundles) > 1 else 0
 
 
 def _count(thread: Thread, statuses: AbstractSet[Status]) -> int:

@@ -13,6 +13,7 @@ from operations.edits import own_entries, services
 from operations.edits.arguments import RewordAmendment
 from operations.edits.services import Act
 from operations.log.selectors import get_bundle, load_history
+from operations.requests import number_of
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -23,6 +24,8 @@ from .requests import operation_id_of
 
 ACTS = (*Act, "widen")
 """What a page does to an operation."""
+VERDICTS = (Act.ACCEPT, Act.REJECT)
+"""What a page does to all that waits."""
 STEPS = {
     "undo": own_entries.undo,
     "redo": own_entries.redo,
@@ -78,6 +81,25 @@ def act_on_bundle(
     try:
         made = services.switch_bundle(
             caller, bundle_id, Act(verb), skip_conflicts=SKIP in request.POST
+        )
+    except Conflict as conflict:
+        return answer_refusal(request, session, conflict)
+    return answer(request, made)
+
+
+@recording
+def review(request: HttpRequest, session_id: uuid.UUID, verb: str) -> HttpResponse:
+    """Accept or reject all that waits, as far as the page has seen it."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    seen = number_of(request.POST, "seen", number_of(request.POST, "head", 0))
+    try:
+        made = services.review_all(
+            caller,
+            session_id,
+            Act(verb),
+            seen=seen,
+            skip_conflicts=SKIP in request.POST,
         )
     except Conflict as conflict:
         return answer_refusal(request, session, conflict)

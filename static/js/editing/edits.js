@@ -130,6 +130,7 @@ define({
   toggle: ({ source }) => toggle(operationFor(source), rowAt(source) ?? rowAt(document.activeElement)),
   "switch-all": ({ pressed }) => write(`actors/${encodeURIComponent(pressed.dataset.actor)}/${pressed.dataset.to}`),
   bundle: ({ pressed }) => write(`bundles/${pressed.closest("[data-bundle]").dataset.bundle}/${pressed.dataset.verb}`),
+  "review-all": ({ pressed }) => write(`proposals/${pressed.dataset.verb}`, { seen: session.head }),
   revert: onOperation("revert"),
   accept: decide("accept"),
   reject: decide("reject"),

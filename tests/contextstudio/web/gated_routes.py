@@ -475,6 +475,8 @@ TABLE = (
     form(f"{S}/operations/o1/revert"),
     form(f"{S}/operations/o2/accept", statuses=(403, 200, 200, 200)),
     form(f"{S}/bundles/{{bundle}}/reject", statuses=(403, 200, 200, 200)),
+    form(f"{S}/proposals/accept", statuses=(403, 200, 200, 200)),
+    form(f"{S}/proposals/reject", statuses=(403, 200, 200, 200)),
     form(f"{S}/actors/{{actor}}/off"),
     form(f"{S}/undo", statuses=(403, 409, 409, 200)),
     form(f"{S}/redo", statuses=(403, 409, 409, 409)),

@@ -357,3 +357,63 @@ def test_what_is_staged_is_committed_but_for_what_can_t_be(
     assert "1 of 2 can’t be accepted" in said_in(refused)
     assert "Still waiting" in said_in(page.post("staged/commit", skip_conflicts="1"))
     assert "n-o3" in page.rows()
+
+
+def offered(page: Page) -> list[str]:
+    """What can be done with all that waits."""
+    html = page.get("panel").content.decode()
+    found = re.findall(r'data-action="review-all"[^>]*>(.*?)</button>', html)
+    return [re.sub(r"<[^>]*>", "", one) for one in found]
+
+
+def test_all_that_waits_is_accepted_at_once(page: Page, editor: User) -> None:
+    propose(page, editor, Snip(targets=("m4",)))
+    assert offered(page) == []
+    propose_together(page, editor, Snip(targets=("m8",)), Snip(targets=("m9",)))
+    assert offered(page) == ["Accept all 3 proposals", "Reject all proposals"]
+    page.post("proposals/accept", seen=3)
+    assert page.head == 4
+    assert notes(page) == []
+    page.post("undo")
+    assert offered(page) == ["Accept all 3 proposals", "Reject all proposals"]
+    assert page.post("proposals/reject", seen=3).status_code == 200
+    assert offered(page) == []
+
+
+def test_a_proposal_that_was_not_seen_goes_on_waiting(page: Page, editor: User) -> None:
+    for index in (4, 8, 12):
+        propose(page, editor, Snip(targets=(f"m{index}",)))
+    page.post("proposals/accept", seen=2)
+    assert len(notes(page)) == 1
+
+
+def test_of_all_that_waits_what_fits_is_accepted(page: Page, editor: User) -> None:
+    crossing(page, editor)
+    propose(page, editor, Snip(targets=("m15",)))
+    refused = page.post("proposals/accept", seen=5)
+    assert refused.status_code == 409
+    assert "2 of 4 can’t be accepted" in said_in(refused)
+    assert 'action="' + page.url + 'proposals/accept"' in refused.content.decode()
+    accepted = page.post("proposals/accept", seen=5, skip_conflicts="1")
+    assert "Still waiting: digest o3, digest o4." in said_in(accepted)
+
+
+def test_who_may_not_review_is_not_offered_to(
+    page: Page, open_page: Callable[..., Page], editor: User, viewer: User
+) -> None:
+    for index in (4, 8):
+        propose(page, editor, Snip(targets=(f"m{index}",)))
+    by_viewer = open_page(viewer)
+    assert offered(by_viewer) == []
+    assert by_viewer.post("proposals/accept", seen=2).status_code == 403
+
+
+def test_what_somebody_stages_is_not_decided_on_with_the_rest(
+    page: Page, editor: User
+) -> None:
+    page.edit("snip", targets="m16", stage="1")
+    for index in (4, 8):
+        propose(page, editor, Snip(targets=(f"m{index}",)))
+    assert offered(page)[0] == "Accept all 2 proposals"
+    page.post("proposals/accept", seen=3)
+    assert 'id="staged-title"' in page.get("panel").content.decode()
