@@ -116,13 +116,16 @@ def _anchor(words: str, seen: Counter[str]) -> str:
 
 
 def _leading_on(tokens: Sequence[Token]) -> list[Token]:
-    """The words of a paragraph, their links leading to the pages of these documents.
+    """The words of a paragraph, their links leading to the pages of these documents by name.
 
     A link to what isn't shown here, such as the reasons for a decision, is left as its words.
     """
     kept, is_cut = [], False
     for token in tokens:
-        if token.type == "image":
+        if token.type == "text" and token.content.removesuffix(".md") in PAGES:
+            if kept and kept[-1].type == "link_open":
+                token.content = PAGES[token.content.removesuffix(".md")]
+        elif token.type == "image":
             picture = str(token.attrs["src"]).removeprefix("pictures/")
             token.attrSet("src", static(f"pictures/{picture}"))
         elif token.type == "link_open":

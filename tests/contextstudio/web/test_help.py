@@ -49,6 +49,7 @@ def test_every_document_is_shown_and_its_links_lead_somewhere(
 @pytest.mark.parametrize("name", PAGES)
 def test_no_document_leads_to_what_only_the_repository_has(name: str) -> None:
     assert "decisions/" not in load(name).body
+    assert not re.search(r">\w+\.md</a>", load(name).body)
     assert not re.search(r"\((decision \d+|0\d{3})\)", load(name).body)
 
 
