@@ -7,6 +7,8 @@ import { allSections, firstBelow } from "./sections.js";
 import { feed, rowOf } from "./session.js";
 
 const NEAR_ROWS = 40;
+/** Where there is nothing more to undo, what was undone can be brought back. */
+const TURNING_BACK = { undo: "redo", redo: "undo" };
 
 /** Rows in the viewport from the top, the one with the focus first. */
 function seen() {
@@ -48,13 +50,15 @@ export function rememberFocus(element = document.activeElement) {
   const action = element?.dataset?.action;
   const named = element?.closest?.("[data-operation]");
   const operation = !row || row.contains(named) ? named?.dataset.operation : undefined;
-  const control = action && `[data-action="${action}"]:not([disabled])`;
+  const also = TURNING_BACK[action] ?? action;
+  const control = action && `:is([data-action="${action}"], [data-action="${also}"]):not([disabled])`;
   const instead = row ? takingThePlaceOf(row) : nextToDecide(element);
   const panelId = element?.closest?.("[role=tabpanel]")?.id ?? "";
 
   function restore() {
     const here = document.activeElement;
-    if (here && here !== document.body && here.isConnected) return;
+    // A browser takes the focus from what was disabled only later.
+    if (here && here !== document.body && here.isConnected && !here.disabled) return;
     if (!element || element === document.body) return;
     const panel = document.getElementById(panelId);
     (again() ?? instead?.() ?? panel)?.focus({ preventScroll: true });

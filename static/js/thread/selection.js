@@ -54,8 +54,10 @@ function show() {
     if (box && box.checked !== picked) box.checked = picked;
   }
   if (!bar) return;
+  const goes = !keys.size && bar.contains(document.activeElement);
   bar.hidden = !keys.size;
   notices.classList.toggle("is-above-selection", keys.size > 0);
+  if (goes) currentRow()?.focus({ preventScroll: true });
 }
 
 function settle(fields) {

@@ -43,6 +43,17 @@ def test_a_click_before_the_answer_to_a_shift_click_is_added_to_it(
     expect(page.locator(".is-picked")).to_have_count(6)
 
 
+def test_who_clears_the_selection_at_its_bar_goes_on_at_the_row(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    row(page, "m4").focus()
+    press(page, "x")
+    page.locator("#selection [data-action=clear]").press("Enter")
+    expect(page.locator("#selection")).to_be_hidden()
+    expect(row(page, "m4")).to_be_focused()
+
+
 def test_a_mark_selects_over_chunks_that_are_not_loaded(
     page: Page, open_thread: OpenThread
 ) -> None:

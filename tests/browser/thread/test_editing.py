@@ -92,6 +92,20 @@ def test_undo_and_redo_take_back_and_restore_and_the_focus_goes_along(
     expect(row(page, "m6")).to_be_visible()
 
 
+def test_the_focus_goes_on_where_there_is_nothing_more_to_undo(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    row(page, "m4").focus()
+    snip(page)
+    expect(row(page, "o1")).to_be_focused()
+    bar = page.locator(".panel-bar")
+    bar.get_by_role("button", name="Undo snip #4").press("Enter")
+    expect(bar.get_by_role("button", name="Redo snip #4")).to_be_focused()
+    press(page, "Enter")
+    expect(bar.get_by_role("button", name="Undo snip #4")).to_be_focused()
+
+
 def test_a_notice_that_goes_hands_the_focus_on(
     page: Page, open_thread: OpenThread
 ) -> None:
