@@ -3,6 +3,7 @@ import { focusRow, currentRow } from "../thread/rows.js";
 import { keepPlace } from "../thread/scroll_anchor.js";
 import { feed, listsOlder, session } from "../thread/session.js";
 import { define } from "../base/actions.js";
+import { say } from "../base/announce.js";
 import { fragment } from "../base/fragment.js";
 import { morphChildren } from "../base/morph.js";
 import { text } from "../base/requests.js";
@@ -114,6 +115,12 @@ function filter() {
   }
 }
 
+function sayHowMany() {
+  const all = [...drawer.querySelectorAll(".ops > li")];
+  const listed = all.filter((one) => !one.hidden).length;
+  say(`${listed.toLocaleString("en")} of ${all.length.toLocaleString("en")} operations listed`);
+}
+
 const segments = () => [...document.querySelectorAll(".segments .segment")];
 
 /** Another view begins where this one is read. */
@@ -139,6 +146,7 @@ export function watchDrawer() {
   drawer.addEventListener("change", (event) => {
     if (event.target.name === "show") shown = event.target.value;
     filter();
+    if (event.target.name === "show") sayHowMany();
   });
   drawer.addEventListener("htmx:afterSwap", onOlder);
   feed?.addEventListener("thread:changed", filter);

@@ -3,6 +3,7 @@
  * the socket is down the page asks every few seconds, and always when it is looked at again.
  */
 import { applyPatch } from "./patch.js";
+import { say } from "../base/announce.js";
 import { inTurn, isWriting, send } from "../base/requests.js";
 import { session, stamp } from "./session.js";
 
@@ -31,7 +32,7 @@ export async function catchUp() {
     const response = await send(`${session.url}changes`, {
       fields: { since: session.head, ...stamp() }, quiet: true,
     });
-    if (response.status !== 204) applyPatch(await response.text());
+    if (response.status !== 204) showWhatCame(await response.text());
     show(socket?.readyState === WebSocket.OPEN ? "live" : "polling");
   } catch (error) {
     if (error.status === 404) location.reload();
@@ -39,6 +40,15 @@ export async function catchUp() {
     clearTimeout(again);
     if (!poll) again = setTimeout(() => inTurn(catchUp), POLL_MS);
   }
+}
+
+/** What others did is said, too: it may be far from what is being read. */
+function showWhatCame(patch) {
+  const { head, messages } = session;
+  applyPatch(patch);
+  const more = session.messages - messages;
+  if (more > 0) say(more === 1 ? "1 new message" : `${more.toLocaleString("en")} new messages`);
+  else if (session.head > head) say("The thread was changed by somebody else");
 }
 
 /** Our own writes bring their changes along: look only once those before are through. */

@@ -224,6 +224,7 @@ def test_older_operations_are_listed_as_the_newest_are(
     expect(page.locator("#p-o40 .op-cost").first).to_contain_text("per turn")
     press(page, "S")
     page.get_by_text("Off", exact=True).first.click()
+    expect(page.locator("#said")).to_have_text("0 of 30 operations listed")
     page.get_by_role("button", name="Show 10 older operations").press("Enter")
     expect(operations).to_have_count(40)
     expect(operations.locator("visible=true")).to_have_count(0)

@@ -47,6 +47,9 @@ def test_what_happens_above_does_not_move_what_is_read(
     top = row(page, "m60").bounding_box()
     agent_snips(api, session, 3, 30)
     expect(page.locator("#operations-count")).to_have_text("1")
+    expect(page.locator("#said")).to_have_text(
+        "The thread was changed by somebody else"
+    )
     now = row(page, "m60").bounding_box()
     assert top is not None
     assert now is not None
@@ -103,6 +106,7 @@ def test_messages_that_are_appended_show_at_the_end(
     )
     expect(row(page, "m20")).to_be_visible()
     expect(row(page, "m20")).to_have_attribute("aria-posinset", "21")
+    expect(page.locator("#said")).to_have_text("1 new message")
 
 
 def test_without_the_socket_the_page_asks_by_itself(
