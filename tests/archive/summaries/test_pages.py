@@ -122,6 +122,10 @@ def test_document_1_the_providers_say_which_is_chosen_and_why_and_are_tested(
     assert b"Groq is not set up" in browser.get(page).content
     put(agent, "/api/projects/demo/providers/groq", {"api_key": "gsk-1"})
     assert b"Chosen by the project" in browser.get(page).content
+    row = browser.get(page).content.decode().partition('<details class="confirm">')[2]
+    assert (
+        row.index("Remove…") < row.index("for good") < row.index(f"{page}/groq/remove")
+    )
     browser.post(f"{page}/groq/remove")
     assert b"Groq is not set up" in browser.get(page).content
     assert KEY.encode() not in browser.get(page).content

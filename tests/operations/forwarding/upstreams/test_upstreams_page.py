@@ -59,6 +59,8 @@ def test_what_may_not_be_called_is_refused_at_its_field(
 
 def test_a_removed_upstream_leaves_the_public_provider(browser: Client) -> None:
     browser.post(PATH, {"provider": "anthropic", "base_url": "https://93.184.216.34"})
+    row = browser.get(PATH).content.decode().partition('<details class="confirm">')[2]
+    assert row.index("Remove…") < row.index("for good") < row.index(f"{PATH}/remove")
     answer = browser.post(f"{PATH}/remove", {"provider": "anthropic"}, follow=True)
     assert "https://api.anthropic.com" in answer.content.decode()
     assert not Upstream.objects.exists()
