@@ -120,7 +120,8 @@ def _leading_on(tokens: Sequence[Token]) -> list[Token]:
 
     A link to what isn't shown here, such as the reasons for a decision, is left as its words.
     """
-    kept, is_cut = [], False
+    kept: list[Token] = []
+    is_cut = False
     for token in tokens:
         if token.type == "text" and token.content.removesuffix(".md") in PAGES:
             if kept and kept[-1].type == "link_open":
