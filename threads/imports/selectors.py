@@ -9,8 +9,9 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, page
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.database.steps import chunks
 from threads.models import Import, Session, Source
-from threads.store.selectors import chunks, holds, newest_first
+from threads.store.selectors import holds, newest_first
 
 from .running.outcome import FileOutcome
 

@@ -2,7 +2,6 @@
 
 import io
 import struct
-import time
 
 import pytest
 
@@ -57,7 +56,6 @@ def endless() -> bytes:
 @pytest.mark.parametrize("query", ["SELECT b FROM a", "SELECT b FROM a ORDER BY b"])
 def test_a_table_without_an_end_is_not_read_for_ever(query: str) -> None:
     file = sqlite_file.open_file(io.BytesIO(endless()))
-    begun = time.monotonic()
     with (
         pytest.raises(Invalid, match="more than its bytes") as refusal,
         file.opened() as connection,
@@ -65,7 +63,6 @@ def test_a_table_without_an_end_is_not_read_for_ever(query: str) -> None:
         connection.execute(query).fetchall()
 
     assert refusal.value.code == "database_broken"
-    assert time.monotonic() - begun < 10
     with pytest.raises(Invalid), file.opened() as connection:  # nor is it begun again
         connection.execute("SELECT b FROM a").fetchone()
 
