@@ -178,11 +178,11 @@ def test_a_page_that_is_up_to_date_is_told_nothing(page: Page) -> None:
 def test_the_drawer_of_an_empty_thread_says_where_messages_come_from(
     page: Page, editor: User
 ) -> None:
-    assert "Select messages with" in page.get("panel").content.decode()
+    assert "Tick messages or press" in page.get("panel").content.decode()
     new = NewSession(title="Empty")
     page.session = create_session(caller(editor), page.session.project, new)
     said = page.get("panel").content.decode()
-    assert "Select messages" not in said
+    assert "Tick messages" not in said
     assert "Append them through the API" in said
     assert ">import a transcript</a>" in said
 
