@@ -9,6 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.support import readings
+from threads.domain.formats.agents import specstory
 from threads.domain.formats.codex import writing
 from threads.domain.formats.datasets.sharegpt import read_turn
 from threads.domain.formats.documents import role_headings
@@ -41,6 +43,11 @@ def under_headings(text: str) -> None:
     assert role_headings._STYLES[0].match(text) is None
 
 
+def in_specstory(text: str) -> None:
+    said = f"{specstory.MARK} -->\n\n_**User**_\n\nHello.\n{text}"
+    assert len(readings.read(said.encode())) == 1
+
+
 @pytest.mark.parametrize(
     ("reads", "given"),
     [
@@ -58,6 +65,7 @@ def under_headings(text: str) -> None:
         (in_open_webui, '<details type="reasoning"' * (N // 25)),
         (in_open_webui, '<details type="reasoning">' * (N // 26)),
         (under_headings, "# 1" + " " * N),
+        (in_specstory, ("_**User -" + " " * 4000 + "\n") * 200),
         (read_turn, {"from": "gpt", "value": "<tool_call>{" * (N // 12)}),
         (read_turn, {"from": "gpt", "value": "<tool_call>" + " " * N}),
         (read_turn, {"from": "tool", "value": "<tool_response>" * (N // 15)}),
