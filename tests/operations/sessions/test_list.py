@@ -111,7 +111,7 @@ def test_what_awaits_review_is_counted_and_listed_alone(page: Page) -> None:
     assert "1 awaiting review" in content(page)
     waiting = content(page, awaiting="on")
     assert "Twenty" in waiting and "Lamp" not in waiting
-    assert "Awaiting review, of <b>2</b> sessions" in waiting
+    assert "Those awaiting review, of <b>2</b> sessions" in waiting
     assert '<input type="hidden" name="awaiting" value="on">' in waiting
     assert "No session from Codex" in content(page, awaiting="on", source="Codex")
     Session.objects.update(overview=None)
