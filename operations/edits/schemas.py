@@ -9,7 +9,7 @@ from contextstudio.accounts.shape import RequestBody
 from operations.domain.log.operation import named_keys
 from operations.log.transaction import LogTransaction
 
-from .arguments import AnyEdit, TagName
+from .arguments import AnyEdit, TagNames
 
 
 class HeadIn(RequestBody):
@@ -44,7 +44,7 @@ class BundleIn(HeadIn):
 class LensIn(RequestBody):
     """The tags of a lens."""
 
-    tags: list[TagName]
+    tags: TagNames
 
 
 class WarningOut(BaseModel):

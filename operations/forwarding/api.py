@@ -19,7 +19,7 @@ from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.responses import json_answer, json_response, read_json
 from contextstudio.accounts.shape import RequestBody
 from operations.context.schemas import InjectedOut, IssueOut, StepOut
-from operations.edits.arguments import TagName
+from operations.edits.arguments import TagNames
 from threads.sessions.presentation import MessageData
 
 from . import answers, before, going_on, services
@@ -40,7 +40,7 @@ class ApplyIn(RequestBody):
     system: str | list[dict[str, Any]] | None = None
     tools: list[dict[str, Any]] | None = None
     model: str | None = None
-    active_tags: list[TagName] | None = None
+    active_tags: TagNames | None = None
     append: bool = True
 
 

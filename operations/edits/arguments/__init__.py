@@ -20,6 +20,7 @@ from .edit import (
     SnipArguments,
     TagArguments,
     TagName,
+    TagNames,
 )
 from .places import InsertArguments, MoveArguments, ResequenceArguments
 from .text import RedactArguments, ReplaceArguments, TextArguments
@@ -43,6 +44,7 @@ __all__ = [
     "SnipArguments",
     "TagArguments",
     "TagName",
+    "TagNames",
     "TextArguments",
 ]
 

@@ -12,7 +12,7 @@ from operations.domain.tree.leaf import New
 from threads.domain.part import Text
 from threads.sessions.presentation import MessageData
 
-from .edit import ConditionArguments, TagName, Words, made_messages
+from .edit import ConditionArguments, TagNames, Words, made_messages
 
 
 class AmendArguments(BaseModel):
@@ -24,7 +24,7 @@ class AmendArguments(BaseModel):
     text: Words | None = None
     replacements: list[MessageData] | None = Field(None, min_length=1)
     messages: list[MessageData] | None = Field(None, min_length=1)
-    tags: list[TagName] | None = None
+    tags: TagNames | None = None
     condition: ConditionArguments | None = None
     expected_head: int | None = Field(None, ge=0)
 
@@ -58,7 +58,7 @@ class RewordAmendment(BaseModel):
 
     text: str | None = None
     """None: the words stay."""
-    tags: list[TagName] = []
+    tags: TagNames = []
 
     def amended(self, edit: Edit) -> Edit:
         """The edit with these tags and words; what else its message holds is kept.

@@ -30,6 +30,8 @@ from threads.models import Session
 from threads.sessions.presentation import MessageData
 
 LONGEST_TAG = 100
+MOST_TAGS = 200
+"""Tags that one edit names: each of its messages carries them all."""
 
 
 def _not_blank(words: str) -> str:
@@ -67,6 +69,7 @@ TagName = Annotated[
     ),
     AfterValidator(_tag),
 ]
+TagNames = Annotated[list[TagName], Field(max_length=MOST_TAGS)]
 Words = Annotated[str, AfterValidator(_not_blank), Field(description="Not empty.")]
 
 
@@ -79,7 +82,7 @@ def made_messages(messages: Sequence[dict[str, Any]], field: str) -> tuple[New, 
 class ActiveTags(BaseModel):
     """The tags under which conditions are to hold."""
 
-    tags: list[TagName]
+    tags: TagNames
 
 
 class ConditionArguments(BaseModel):
@@ -87,8 +90,8 @@ class ConditionArguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    tags: list[TagName] = []
-    objectives: list[TagName] = []
+    tags: TagNames = []
+    objectives: TagNames = []
     match: Literal["all", "any", "none"] = "all"
 
     def condition(self) -> Condition:
@@ -172,7 +175,7 @@ class TagArguments(RangeArguments):
     """Give messages tags."""
 
     type: Literal["tag"] = "tag"
-    tags: list[TagName] = Field(min_length=1)
+    tags: TagNames = Field(min_length=1)
 
     def edit(self, session: Session, thread: Thread) -> Tag:
         return Tag(
@@ -187,7 +190,7 @@ class DigestArguments(RangeArguments):
 
     type: Literal["digest"] = "digest"
     summary: Words
-    tags: list[TagName] | None = Field(
+    tags: TagNames | None = Field(
         None, description="Short for a condition that needs all of them."
     )
 
@@ -205,7 +208,7 @@ class ReviseArguments(RangeArguments):
 
     type: Literal["revise"] = "revise"
     replacements: list[MessageData] = Field(min_length=1)
-    tags: list[TagName] | None = None
+    tags: TagNames | None = None
 
     def edit(self, session: Session, thread: Thread) -> Revise:
         return Revise(
@@ -224,7 +227,7 @@ class RewordArguments(RangeArguments):
     type: Literal["revise"] = "revise"
     text: Words
     role: Literal["user", "assistant", "system"] | None = None
-    tags: list[TagName] | None = None
+    tags: TagNames | None = None
 
     def edit(self, session: Session, thread: Thread) -> Revise:
         """The revise, of one message."""
@@ -245,7 +248,7 @@ class SnipArguments(RangeArguments):
     """Leave messages out, behind a single marker."""
 
     type: Literal["snip"] = "snip"
-    tags: list[TagName] | None = None
+    tags: TagNames | None = None
 
     def edit(self, session: Session, thread: Thread) -> Snip:
         return Snip(
@@ -260,7 +263,7 @@ class CondenseArguments(EditArguments):
     type: Literal["condense"] = "condense"
     target: Key
     text: Words
-    tags: list[TagName] | None = None
+    tags: TagNames | None = None
 
     def edit(self, session: Session, thread: Thread) -> Condense:
         try:

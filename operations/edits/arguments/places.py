@@ -14,7 +14,7 @@ from operations.messages.names import keys_named, name_of
 from threads.models import Session
 from threads.sessions.presentation import MessageData
 
-from .edit import EditArguments, Index, Key, KeyOrId, TagName, made_messages
+from .edit import EditArguments, Index, Key, KeyOrId, TagNames, made_messages
 
 
 class InsertArguments(EditArguments):
@@ -24,7 +24,7 @@ class InsertArguments(EditArguments):
     after_idx: int | None = Field(None, ge=-1, description="-1 inserts at the top.")
     after: KeyOrId | int | None = None
     messages: list[MessageData] = Field(min_length=1)
-    tags: list[TagName] | None = None
+    tags: TagNames | None = None
 
     @model_validator(mode="after")
     def _names_its_anchor_once(self) -> "InsertArguments":
@@ -61,7 +61,7 @@ class ResequenceArguments(EditArguments):
     type: Literal["resequence"] = "resequence"
     new_order: list[Index] | None = Field(None, min_length=2)
     order: list[KeyOrId] | None = Field(None, min_length=1)
-    tags: list[TagName] | None = None
+    tags: TagNames | None = None
 
     @model_validator(mode="after")
     def _names_its_order_once(self) -> "ResequenceArguments":

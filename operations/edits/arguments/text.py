@@ -13,7 +13,7 @@ from operations.messages.expressions import SearchExpression
 from operations.messages.search import edit_of
 from threads.models import Session
 
-from .edit import EditArguments, TagName
+from .edit import EditArguments, TagNames
 
 MOST_PATTERNS = 100
 MOST_SPANS = 1000
@@ -108,7 +108,7 @@ class TextArguments(EditArguments):
     include_folded: bool = Field(
         False, description="Also search messages inside folds."
     )
-    tags: list[TagName] | None = None
+    tags: TagNames | None = None
     dry_run: bool = Field(False, description="Record nothing, return the matches.")
 
     @model_validator(mode="after")

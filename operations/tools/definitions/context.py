@@ -10,7 +10,7 @@ from operations.context.policies import request_slice, set_window
 from operations.context.presentation import present_context
 from operations.context.services import ContextQuery, assemble
 from operations.domain.context.selection import Preference
-from operations.edits.arguments import Index, TagName
+from operations.edits.arguments import Index, TagNames
 from operations.notes.scratchpads import load_scratchpad, write_scratchpad
 from operations.tools.tool import SessionTool
 from threads.models import Session
@@ -46,7 +46,7 @@ class ShowContext(SessionTool):
         "bedrock or generic-strict; empty: as the session was recorded.",
     )
     model: str = Field("", max_length=128, description="As the provider names it.")
-    active_tags: list[TagName] | None = Field(
+    active_tags: TagNames | None = Field(
         None, description="Tags for this call only; by default the session's own."
     )
     budget: int | None = Field(None, ge=1, description="Tokens to compare with.")

@@ -153,6 +153,18 @@ def test_a_tag_that_is_none_is_refused_in_words(agent: Client, session_id: str) 
     assert fault["detail"] == ("A tag is one line of text, without control characters.")
 
 
+def test_one_edit_gives_at_most_two_hundred_tags(
+    agent: Client, session_id: str
+) -> None:
+    names = [f"tag {number}" for number in range(201)]
+    path = f"/api/sessions/{session_id}/operations"
+    refused = post(
+        agent, path, {"type": "tag", "range": [1, 1], "tags": names}, expect=422
+    )
+    assert refused["at"] == ["tags"]
+    operate(agent, session_id, "tag", range=[1, 1], tags=names[:200])
+
+
 def test_an_objective_counts_as_an_active_tag(
     agent: Client, session_id: str, path: str
 ) -> None:
