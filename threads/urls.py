@@ -11,6 +11,16 @@ urlpatterns = [
     path("sessions/import", imports.import_transcripts, name="import"),
     path("imports/", imports.imports_made, name="imports"),
     path("imports/<uuid:import_id>/", imports.report, name="report"),
+    path(
+        "imports/<uuid:import_id>/delete-sessions",
+        imports.delete_sessions,
+        name="delete_sessions",
+    ),
+    path(
+        "imports/<uuid:import_id>/restore-sessions",
+        imports.restore_sessions,
+        name="restore_sessions",
+    ),
     path("jobs/", imports.job_rows, name="jobs"),
     path("jobs/<uuid:job_id>/cancel", imports.cancel_job, name="cancel_job"),
     path("jobs/<uuid:job_id>/forget", imports.forget_job, name="forget_job"),

@@ -4,16 +4,19 @@ import io
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django import forms
 from django.contrib import messages
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.http import urlencode
+from django.utils.timezone import is_naive
 from django.views.decorators.http import require_POST, require_safe
 
 from contextstudio.accounts.authentication import caller_of
@@ -29,7 +32,7 @@ from threads.domain.transcript import Warning
 from threads.models import Import
 from threads.rendering.hidden import visible
 
-from . import cleaning, jobs
+from . import cleaning, deleting, jobs
 from .reports import in_short, shown_file, shown_import
 from .selectors import get_import, list_files, list_imports
 from .upload import Upload, keep_received, received
@@ -129,6 +132,7 @@ def report(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
         cursor=asked["cursor"] or None,
         limit=SHOWN_FILES,
     )
+    may_edit = caller.may(Right.EDIT, row.project_id)
     address = reverse("threads:report", args=[row.pk])
     filters = {name: asked[name] for name in ("q", "outcome") if asked[name]}
     older = urlencode({**filters, "cursor": files.next_cursor or ""})
@@ -136,6 +140,7 @@ def report(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
         "row": row,
         "report": shown_import(row),
         "files": [shown_file(source) for source in files.items],
+        "made_count": deleting.made_by(caller, row).count() if may_edit else 0,
         "query": asked["q"],
         "outcome": asked["outcome"],
         "older_href": f"{address}?{older}#files" if files.next_cursor else "",
@@ -144,6 +149,31 @@ def report(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
         else "",
     }
     return render(request, "threads/imports/report.html", context)
+
+
+@require_POST
+def delete_sessions(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
+    """Hide the sessions that an import made; the notice brings them back."""
+    caller = caller_of(request)
+    row = get_import(caller, import_id)
+    count, moment = deleting.delete_sessions(caller, row)
+    undo = reverse("threads:restore_sessions", args=[row.pk])
+    words = f"Deleted {count:,} session{pluralize(count)}."
+    messages.success(
+        request, words, extra_tags=f"{undo}?{urlencode({'at': moment.isoformat()})}"
+    )
+    return go_to(request, reverse("threads:report", args=[row.pk]))
+
+
+@require_POST
+def restore_sessions(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
+    """Bring back the sessions of an import that were deleted together, `at` a moment."""
+    caller = caller_of(request)
+    row = get_import(caller, import_id)
+    moment = _moment(request.GET.get("at", ""))
+    count = deleting.restore_sessions(caller, row, moment)
+    messages.success(request, f"Restored {count:,} session{pluralize(count)}.")
+    return go_to(request, reverse("threads:report", args=[row.pk]))
 
 
 @require_safe
@@ -215,6 +245,16 @@ def _ids(words: str) -> list[str]:
         return [str(uuid.UUID(word)) for word in found[:SHOWN_JOBS]]
     except ValueError as error:
         raise Invalid("An id of a job is a UUID.", at=["watched"]) from error
+
+
+def _moment(words: str) -> datetime:
+    try:
+        moment = parse_datetime(words)
+    except ValueError:
+        moment = None
+    if moment is None or is_naive(moment):
+        raise Invalid("A moment is an ISO 8601 date and time with its zone.", at=["at"])
+    return moment
 
 
 def _project(caller: Caller, slug: str | None) -> Project:

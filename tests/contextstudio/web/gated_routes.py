@@ -324,6 +324,11 @@ TABLE = (
     page_of_all("sessions/matches?q=x"),
     page_of_all("imports/"),
     page("imports/{import}/"),
+    form("imports/{import}/delete-sessions", statuses=(403, 403, 302, 302)),
+    form(
+        f"imports/{{import}}/restore-sessions?{urlencode({'at': '2026-01-01T00:00Z'})}",
+        statuses=(403, 403, 302, 302),
+    ),
     page_of_all("jobs/"),
     page_of_all("settings/keys/"),
     page_of_all("help/"),

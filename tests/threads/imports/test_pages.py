@@ -1,16 +1,19 @@
 """Bringing transcripts in by the page."""
 
 import gzip
+import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
 from contextstudio.accounts.jobs import queue, runner
-from contextstudio.accounts.models import Job, Project, User
+from contextstudio.accounts.models import AuditEntry, Job, Project, User
 from tests.threads.support.specimens import SPECIMENS
 from threads import imports
 from threads.models import Import, Session
@@ -239,3 +242,89 @@ def test_real_transcripts_open_in_every_view(
         assert content.count("<article") == min(session.message_count, 100)
     for index in range(session.message_count):
         assert browser.get(f"{address}messages/m{index}/raw").status_code == 200
+
+
+def imported(browser: Client, *said: str) -> str:
+    """The address of the report of an import of such conversations, a file each."""
+    files = [file(CHAT.replace("Hello", one), f"{one}.json") for one in said]
+    return str(send(browser, file=files)["HX-Redirect"])
+
+
+def undo_of(page: str) -> str:
+    """Where the notice on a page posts to, to bring back what was deleted."""
+    found = re.search(r'action="([^"]*restore-sessions[^"]*)"', page)
+    assert found
+    return html.unescape(found[1])
+
+
+def test_what_an_import_made_is_deleted_together_and_brought_back(
+    browser: Client,
+) -> None:
+    kept = imported(browser, "Kept", "Kept too")
+    report = imported(browser, "One", "Two")
+    assert "Delete its 2 sessions" in browser.get(report).content.decode()
+    one = Session.objects.get(title="One")
+    one.deleted_at = timezone.now()
+    one.save()
+    assert "Delete its session<" in browser.get(report).content.decode()
+
+    page = browser.post(f"{report}delete-sessions", follow=True).content.decode()
+
+    assert "Deleted 1 session." in page and "Delete its" not in page
+    assert page.count("deleted since") == 2
+    assert Session.objects.filter(deleted_at=None).count() == 2
+    page = browser.post(undo_of(page), follow=True).content.decode()
+    assert "Restored 1 session." in page
+    there = Session.objects.filter(deleted_at=None).values_list("title", flat=True)
+    assert sorted(there) == ["Kept", "Kept too", "Two"]
+    assert "Delete its 2 sessions" in browser.get(kept).content.decode()
+    actions = AuditEntry.objects.values_list("action", flat=True)
+    assert [*actions.order_by("pk")][-2:] == [
+        "delete sessions of import",
+        "restore sessions of import",
+    ]
+
+
+def test_sessions_that_come_back_give_way_to_those_that_were_imported_meanwhile(
+    browser: Client, project: Project
+) -> None:
+    report = imported(browser, "One", "Two")
+    Session.objects.filter(title="One").update(external_id="same")
+    page = browser.post(f"{report}delete-sessions", follow=True).content.decode()
+    Session.objects.create(project=project, title="New", external_id="same")
+
+    browser.post(undo_of(page))
+
+    assert Session.objects.get(title="One").external_id is None
+    assert Session.objects.get(title="New").external_id == "same"
+
+
+def test_what_an_import_only_added_to_stays(browser: Client) -> None:
+    for said in (["Hello"], ["Hello", "Bye"]):
+        lines = (
+            {
+                "type": "user",
+                "sessionId": "5b0c0f6e-0000-4000-8000-000000000000",
+                "uuid": str(at),
+                "parentUuid": str(at - 1) if at else None,
+                "message": {"role": "user", "content": words},
+            }
+            for at, words in enumerate(said)
+        )
+        send(browser, text="\n".join(map(json.dumps, lines)))
+    made, appended = Import.objects.order_by("created_at")
+    assert Session.objects.get().message_count == 2
+
+    assert "Delete its session" in browser.get(f"/imports/{made.pk}/").content.decode()
+    assert "Delete its" not in browser.get(f"/imports/{appended.pk}/").content.decode()
+    browser.post(f"/imports/{appended.pk}/delete-sessions")
+    assert Session.objects.get().deleted_at is None
+
+
+def test_a_moment_that_is_none_brings_nothing_back(browser: Client) -> None:
+    report = imported(browser, "One", "Two")
+    browser.post(f"{report}delete-sessions")
+    for wrong in ("", "then", "2026-01-01T00:00", "2026-13-01T00:00Z"):
+        refused = browser.post(f"{report}restore-sessions?at={wrong}")
+        assert refused.status_code == 422
+    assert not Session.objects.filter(deleted_at=None).exists()

@@ -1,0 +1,64 @@
+"""Taking an import back: the sessions that it made are deleted together, and restored together."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import AuditEntry
+from contextstudio.accounts.selectors import require
+from threads.models import Import, Session
+from threads.store.selectors import visible_sessions
+
+from .running.outcome import FileOutcome
+
+_MADE = (FileOutcome.CREATED, FileOutcome.BRANCHED)
+
+
+def made_by(caller: Caller, row: Import) -> QuerySet[Session]:
+    """The sessions that an import made and that are still there; not those it only added to."""
+    return visible_sessions(caller).filter(pk__in=_made(row))
+
+
+@transaction.atomic
+def delete_sessions(caller: Caller, row: Import) -> tuple[int, datetime]:
+    """Hide what an import made for 30 days; how many sessions, and the moment that names them."""
+    require(caller, Right.EDIT, row.project_id)
+    moment = timezone.now()
+    there = Session.objects.filter(pk__in=made_by(caller, row).values("pk"))
+    count = there.update(deleted_at=moment)
+    _note(caller, row, "delete sessions of import")
+    return count, moment
+
+
+@transaction.atomic
+def restore_sessions(caller: Caller, row: Import, moment: datetime) -> int:
+    """Show again what `delete_sessions` hid at a moment; how many sessions.
+
+    Those whose id of origin another has by now have none.
+    """
+    require(caller, Right.EDIT, row.project_id)
+    hidden = Session.objects.filter(
+        pk__in=_made(row), project=row.project_id, deleted_at=moment
+    )
+    taken = Session.objects.filter(project=row.project_id, deleted_at=None)
+    hidden.filter(external_id__in=taken.values("external_id")).update(external_id=None)
+    count = hidden.update(deleted_at=None)
+    _note(caller, row, "restore sessions of import")
+    return count
+
+
+def _made(row: Import) -> QuerySet[Session]:
+    return Session.objects.filter(sources__in=row.sources.filter(outcome__in=_MADE))
+
+
+def _note(caller: Caller, row: Import, action: str) -> None:
+    AuditEntry.objects.create(
+        project_id=row.project_id,
+        actor=caller.actor,
+        action=action,
+        object_id=str(row.pk),
+    )
