@@ -114,6 +114,17 @@ def test_details_are_reasoning_calls_and_results() -> None:
     assert messages(found)[2].source_id == "2/1"
 
 
+def test_details_that_reasoning_speaks_of_are_its_words() -> None:
+    words = 'Use <details type="reasoning"> here.'
+    said_ = f'<details type="reasoning">\n{words}\n</details>\nDone.'
+
+    [found] = read(
+        [chat(said("1", None, "user", "Hi"), said("2", "1", "assistant", said_))]
+    )
+
+    assert parts(found)[1] == (Thinking(words), Text("Done."))
+
+
 def test_files_are_attached_to_their_message() -> None:
     note = {"type": "file", "name": "a.txt", "file": {"data": {"content": "Note."}}}
     files = [
