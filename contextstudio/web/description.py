@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from contextstudio.accounts.idempotency import LONGEST_KEY
 from contextstudio.accounts.responses import PROBLEM
 
-from .repeats import HEADER, SAFE_METHODS
+from .guard import SAFE_METHODS
+from .repeats import HEADER
 
 
 class Fault(BaseModel):

@@ -23,7 +23,7 @@ _BEHIND_A_PROXY = (
     "If this page is this server's own, the proxy in front of it has to pass on the Host header "
     "as the browser sent it, port included."
 )
-_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
 class HostGuard:
@@ -54,7 +54,7 @@ def _refusal(kind: str, method: str, headers: list[Header]) -> tuple[int, str] |
     domain = split_domain_port(hosts[0])[0] if len(hosts) == 1 else ""
     if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
         return 400, "This host name is not served here; see ALLOWED_HOSTS."
-    if kind == "http" and method in _SAFE_METHODS:
+    if kind == "http" and method in SAFE_METHODS:
         return None
     if any(urlsplit(origin).netloc != hosts[0] for origin in origins):
         # The reason that closes a socket has 123 bytes.

@@ -13,10 +13,10 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
 from contextstudio.accounts.responses import outage, problem_response
 
+from .guard import SAFE_METHODS
+
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
-
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def answered_once(route: idempotency.Route) -> idempotency.Route:

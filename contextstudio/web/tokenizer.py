@@ -8,9 +8,8 @@ import asyncio
 
 from threads import tokens
 
-from .guard import Application, Receive, Scope, Send
+from .guard import SAFE_METHODS, Application, Receive, Scope, Send
 
-_READING = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _SIGNING = "/sign-"
 """What the paths begin with of which nothing is recorded that is counted: in and out."""
 
@@ -30,6 +29,6 @@ def with_tokenizer(application: Application) -> Application:
 
 
 def _may_record(scope: Scope) -> bool:
-    if scope["type"] != "http" or scope["method"] in _READING:
+    if scope["type"] != "http" or scope["method"] in SAFE_METHODS:
         return False
     return not scope["path"].startswith(_SIGNING)

@@ -11,7 +11,8 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry
 from contextstudio.accounts.selectors import require
 from threads.models import Import, Session
-from threads.store.selectors import visible_sessions
+from threads.sessions.services import show_again
+from threads.store.selectors import deleted_sessions, visible_sessions
 
 from .running.outcome import FileOutcome
 
@@ -36,17 +37,10 @@ def delete_sessions(caller: Caller, row: Import) -> tuple[int, datetime]:
 
 @transaction.atomic
 def restore_sessions(caller: Caller, row: Import, moment: datetime) -> int:
-    """Show again what `delete_sessions` hid at a moment; how many sessions.
-
-    Those whose id of origin another has by now have none.
-    """
+    """Show again what `delete_sessions` hid at a moment, as far as it isn't erased; how many."""
     require(caller, Right.EDIT, row.project_id)
-    hidden = Session.objects.filter(
-        pk__in=_made(row), project=row.project_id, deleted_at=moment
-    )
-    taken = Session.objects.filter(project=row.project_id, deleted_at=None)
-    hidden.filter(external_id__in=taken.values("external_id")).update(external_id=None)
-    count = hidden.update(deleted_at=None)
+    hidden = deleted_sessions(caller).filter(pk__in=_made(row), deleted_at=moment)
+    count = show_again(hidden)
     _note(caller, row, "restore sessions of import")
     return count
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
@@ -168,18 +169,10 @@ def delete_session(
 
 @transaction.atomic
 def restore_session(caller: Caller, session_id: uuid.UUID) -> Session:
-    """Show a deleted session again. Where another has its id of origin by now, it has none.
-
-    Raises NotFound for one that isn't deleted, or is erased.
-    """
+    """Show a deleted session again. Raises NotFound for one that isn't deleted, or is erased."""
     session = get_deleted_session(caller, session_id, Right.EDIT)
-    session.deleted_at = None
-    own = Session.objects.filter(
-        project=session.project_id, external_id=session.external_id, deleted_at=None
-    )
-    if session.external_id is not None and own.exists():
-        session.external_id = None
-    session.save(update_fields=["deleted_at", "external_id"])
+    show_again(Session.objects.filter(pk=session.pk))
+    session.refresh_from_db(fields=["deleted_at", "external_id"])
     AuditEntry.objects.create(
         project_id=session.project_id,
         actor=caller.actor,
@@ -187,6 +180,20 @@ def restore_session(caller: Caller, session_id: uuid.UUID) -> Session:
         object_id=str(session.pk),
     )
     return session
+
+
+def show_again(deleted: QuerySet[Session]) -> int:
+    """Show deleted sessions again, in the caller's transaction; how many.
+
+    Where another has the id of origin of one by now, that has none.
+    """
+    taken = Session.objects.filter(
+        project=OuterRef("project"),
+        external_id=OuterRef("external_id"),
+        deleted_at=None,
+    )
+    deleted.filter(Exists(taken)).update(external_id=None)
+    return deleted.update(deleted_at=None)
 
 
 def name_by(session: Session, messages: Iterable[Message]) -> None:

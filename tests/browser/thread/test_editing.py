@@ -23,6 +23,14 @@ def digest(page: Page, first: str, extend: int, summary: str) -> None:
     press(page, "Control+Enter")
 
 
+def snip_the_fourth(page: Page, open_thread: OpenThread) -> None:
+    """Open a thread and snip one message, on which the focus stays."""
+    open_thread(12)
+    row(page, "m4").focus()
+    snip(page)
+    expect(row(page, "o1")).to_be_focused()
+
+
 def test_a_digest_by_keys_folds_the_selection_and_takes_the_focus(
     page: Page, open_thread: OpenThread
 ) -> None:
@@ -95,10 +103,7 @@ def test_undo_and_redo_take_back_and_restore_and_the_focus_goes_along(
 def test_the_focus_goes_on_where_there_is_nothing_more_to_undo(
     page: Page, open_thread: OpenThread
 ) -> None:
-    open_thread(12)
-    row(page, "m4").focus()
-    snip(page)
-    expect(row(page, "o1")).to_be_focused()
+    snip_the_fourth(page, open_thread)
     bar = page.locator(".panel-bar")
     bar.get_by_role("button", name="Undo snip #4").press("Enter")
     expect(bar.get_by_role("button", name="Redo snip #4")).to_be_focused()
@@ -109,10 +114,7 @@ def test_the_focus_goes_on_where_there_is_nothing_more_to_undo(
 def test_a_notice_that_goes_hands_the_focus_on(
     page: Page, open_thread: OpenThread
 ) -> None:
-    open_thread(12)
-    row(page, "m4").focus()
-    snip(page)
-    expect(row(page, "o1")).to_be_focused()
+    snip_the_fourth(page, open_thread)
     notice = page.locator("#toasts .toast")
     notice.get_by_role("button", name="Undo").press("Enter")
     expect(row(page, "m4")).to_be_visible()

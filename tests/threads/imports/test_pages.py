@@ -4,6 +4,7 @@ import gzip
 import html
 import json
 import re
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -297,6 +298,17 @@ def test_sessions_that_come_back_give_way_to_those_that_were_imported_meanwhile(
 
     assert Session.objects.get(title="One").external_id is None
     assert Session.objects.get(title="New").external_id == "same"
+
+
+def test_what_is_being_erased_does_not_come_back(browser: Client) -> None:
+    report = imported(browser, "One", "Two")
+    page = browser.post(f"{report}delete-sessions", follow=True).content.decode()
+    Session.objects.filter(title="One").update(staged_by=uuid.uuid4())
+
+    page = browser.post(undo_of(page), follow=True).content.decode()
+
+    assert "Restored 1 session." in page
+    assert Session.objects.get(deleted_at=None).title == "Two"
 
 
 def test_what_an_import_only_added_to_stays(browser: Client) -> None:

@@ -102,7 +102,8 @@ class ImportRun:
     """What `run_at_once` took conversations from."""
 
     def __post_init__(self) -> None:
-        tokens.counter(tokens.DEFAULT)  # what loads it takes seconds at worst
+        # Before any transaction: loaded within one it would hold up all other writers.
+        tokens.counter(tokens.DEFAULT)
         self.matcher = SessionMatcher(
             caller=self.caller,
             project=self.project,
