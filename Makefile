@@ -1,8 +1,10 @@
 # What a developer or an operator asks for; README.md shows the first two.
 # Everything lives in .venv, made anew only where a lock file has changed.
 
-PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,$(shell \
-	$(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
+# The packages have wheels for these versions of Python.
+SUITS := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))
+PYTHON ?= $(firstword $(foreach name,python3 python3.14 python3.13 python3.12 python3.11,$(shell \
+	$(name) -c '$(SUITS)' 2>/dev/null && echo $(name))))
 VENV := .venv
 BIN := $(VENV)/bin
 ORACLES := tests/oracles/requirements
@@ -104,10 +106,10 @@ peers-environment: run-environment
 
 $(VENV)/pyvenv.cfg:
 	@test -n "$(PYTHON)" || { \
-		echo "ContextStudio needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python" >&2; \
+		echo "ContextStudio needs Python 3.11 to 3.14; name one with: make PYTHON=/path/to/python" >&2; \
 		exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo "$(PYTHON) is older than the Python 3.11 that ContextStudio needs." >&2; exit 1; }
+	@$(PYTHON) -c '$(SUITS)' || { \
+		echo "ContextStudio needs Python 3.11 to 3.14, and $(PYTHON) is another." >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { \
 		echo "$(PYTHON) can't make virtual environments; on Debian: apt install python3-venv" >&2; \
 		exit 1; }

@@ -4,6 +4,7 @@ import gc
 import os
 import uuid
 from collections.abc import Generator
+from importlib.util import find_spec
 from pathlib import Path
 
 import hypothesis
@@ -108,6 +109,7 @@ def _mark(config: pytest.Config, items: list[pytest.Item]) -> None:
             ("redis", settings.REDIS_URL),
             ("sqlite", settings.ON_SQLITE),
             ("postgresql", not settings.ON_SQLITE),
+            ("meaning", find_spec("wordllama")),
         )
         if not present
     }

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
-from immutables import Map
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
@@ -19,6 +18,7 @@ from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_number
 from operations.domain.tree.leaf import Leaf
+from operations.domain.tree.map import Map
 from operations.domain.tree.status import Status
 from operations.models import LogEntry
 from threads.domain.part import Part

@@ -11,6 +11,8 @@ from tests.operations.support.rest import get, make_session, operate, post
 from tests.people import client_of
 from threads.search.bodies import BODIES
 
+pytestmark = pytest.mark.meaning
+
 LOCKED = "SQLite raises OperationalError: another process holds the write lock"
 TEXTS = [
     "Changed the background in tokens.css so that dark mode has contrast",

@@ -12,7 +12,7 @@ from tests.servers import PATIENCE_SECONDS, Server, started_copy
 from .axe import found_in
 from .conftest import cookies_of, press, row, visit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.meaning]
 LOCKED = "SQLite raises OperationalError: another process holds the write lock"
 QUESTION = "the database is locked when two workers write"
 

@@ -9,9 +9,8 @@ from copy import copy
 from functools import cached_property
 from operator import itemgetter
 
-from immutables import Map
-
 from operations.domain.tree.key import Key, entry_number, original_index
+from operations.domain.tree.map import Map
 
 from . import operation as op
 from .entry import (

@@ -1,7 +1,7 @@
 """What a log keeps by the numbers of its entries, shared by all versions of it.
 
 A log grows by one entry at a time and every version of it is a value. So what it keeps is in
-maps of which a new version shares all but the few places that it sets (`immutables.Map`, the
+maps of which a new version shares all but the few places that it sets (`tree/map.py`, the
 structure of Python's own context variables): one more entry costs the same whether it is the
 tenth or the hundred thousandth.
 """
@@ -9,7 +9,7 @@ tenth or the hundred thousandth.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar, overload
 
-from immutables import Map
+from operations.domain.tree.map import Map
 
 Value = TypeVar("Value")
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar, cast, overload
 
-from immutables import Map
+from .map import Map
 
 Name = TypeVar("Name")
 Value = TypeVar("Value")
@@ -11,7 +11,7 @@ Other = TypeVar("Other")
 
 
 class Kept(Protocol[Name, Value]):
-    """A map of the library `immutables`, of either kind, or a `PlainMap` one.
+    """A `Map`, closed or open, or a `PlainMap`.
 
     Of an open version values can be set, but not gone through; of a closed one it is the other
     way round, and nothing ever changes in it.

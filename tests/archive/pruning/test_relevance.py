@@ -11,6 +11,8 @@ from contextstudio.accounts.models import User
 from tests.operations.support.rest import Tools, get, make_session, post, put
 from threads.search.bodies import BODIES
 
+pytestmark = pytest.mark.meaning
+
 ABOUT_LOCKS = (
     "SQLite raises OperationalError: another process holds the write lock. " * 60
 )

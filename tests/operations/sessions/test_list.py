@@ -162,6 +162,7 @@ def test_a_cursor_of_another_order_is_refused(page: Page) -> None:
         assert page.client.get("/sessions/", asked).status_code == 422
 
 
+@pytest.mark.meaning
 def test_by_meaning_is_offered_only_where_it_is_on(
     page: Page, settings: LazySettings
 ) -> None:
@@ -173,6 +174,7 @@ def test_by_meaning_is_offered_only_where_it_is_on(
     assert "checked" in shown
 
 
+@pytest.mark.meaning
 def test_what_is_not_ranked_yet_is_told(
     page: Page, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -130,6 +130,7 @@ def test_a_range_is_half_open_and_ends_with_the_session(tools: Tools) -> None:
     assert tools.refused("get_message_range", start=3, end=2)["at"] == ["start"]
 
 
+@pytest.mark.meaning
 def test_what_was_meant_is_found_whatever_the_words(
     tools: Tools, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,7 +24,7 @@ from threads.search.meaning import index, model, question
 from threads.sessions import erasing
 from threads.store.recording import record_messages
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.meaning]
 
 LOCKED = "SQLite raises OperationalError: another process holds the write lock"
 COLOURS = "Changed the background in tokens.css so that dark mode has contrast"

@@ -1,10 +1,9 @@
 """What a log keeps by number, and who recorded what."""
 
-from immutables import Map
-
 from operations.domain.log.entry import Entry
 from operations.domain.log.log import Log
 from operations.domain.log.numbered import InARow, Numbered
+from operations.domain.tree.map import Map
 from tests.operations.support.builders import AUTHOR, digest
 
 

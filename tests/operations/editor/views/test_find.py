@@ -119,6 +119,7 @@ def near(page: Page, words: str = "", view: str = "annotated") -> dict[str, floa
     return dict(zip(found["keys"], found["near"], strict=True))
 
 
+@pytest.mark.meaning
 @pytest.mark.parametrize("view", ["annotated", "effective", "original"])
 def test_messages_are_found_by_what_they_are_about(
     page: Page, settings: LazySettings, view: str
@@ -132,6 +133,7 @@ def test_messages_are_found_by_what_they_are_about(
     assert ("m0" in near(page, "A question", view)) is (view != "effective")
 
 
+@pytest.mark.meaning
 def test_without_words_the_objective_is_asked_for(
     page: Page, settings: LazySettings
 ) -> None:
@@ -141,6 +143,7 @@ def test_without_words_the_objective_is_asked_for(
     assert near(page) == near(page, "A question")
 
 
+@pytest.mark.meaning
 def test_finding_by_meaning_is_offered_where_it_is_on(
     page: Page, settings: LazySettings
 ) -> None:

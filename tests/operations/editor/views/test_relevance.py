@@ -7,6 +7,8 @@ from django.conf import LazySettings
 
 from tests.operations.conftest import Page
 
+pytestmark = pytest.mark.meaning
+
 
 @pytest.fixture
 def relevant(page: Page, settings: LazySettings) -> Page:
