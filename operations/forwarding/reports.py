@@ -66,29 +66,21 @@ def how_fared(session: Session, history: History, thread: Thread) -> Fared:
     known = _fared.get(session.pk)
     if known is not None and known.lineage is thread.lineage:
         return known
-    edits, rows = thread.log.edits, history.rows
-    others = [
-        (number, outcome)
-        for number, outcome in thread.outcomes.items()
-        if edits[number].entry.actor != CLIENT
-    ]
-    suspended = [one for one in others if _is_without_effect(*one, thread.log)]
+    log, outcomes, rows = thread.log, thread.outcomes, history.rows
+    applied: list[str] = []
+    suspended: list[Mapping[str, str]] = []
     reasons: dict[str, list[Key]] = defaultdict(list)
-    for number, outcome in suspended:
-        reasons[outcome.reason].append(entry_key(number))
-    found = Fared(
-        lineage=thread.lineage,
-        applied=[
-            str(rows[number].id)
-            for number, outcome in others
-            if outcome.status is Status.APPLIED
-        ],
-        suspended=[
-            {"id": str(rows[number].id), "reason": outcome.reason}
-            for number, outcome in suspended
-        ],
-        reasons=dict(reasons),
-    )
+    for number in outcomes:
+        outcome = outcomes[number]
+        if log.edits[number].entry.actor == CLIENT:
+            continue
+        if outcome.status is Status.APPLIED:
+            applied.append(str(rows[number].id))
+        elif _is_without_effect(number, outcome, log):
+            told = {"id": str(rows[number].id), "reason": outcome.reason}
+            suspended.append(told)
+            reasons[outcome.reason].append(entry_key(number))
+    found = Fared(thread.lineage, applied, suspended, dict(reasons))
     _fared.keep(session.pk, found)
     return found
 

@@ -270,8 +270,8 @@ def _replayed(thread: Thread, total: int, shown: int) -> Step:
     Added is what operations made, less what changes in the text of messages took away.
     """
     left_out = tuple(
-        Omission(fold.key, fold.tokens_before, f"Folded by a {fold.kind}.")
-        for fold in thread.folds_at_top
+        Omission(fold.key, fold.tokens, f"Folded by a {fold.kind}.")
+        for fold in thread.tokens_held
     )
     added = shown - total + sum(omission.tokens for omission in left_out)
     return Step(
@@ -306,8 +306,9 @@ class _Places:
             group = self._leaves[index].group
             groups = self._alone.setdefault(group, frozenset((group,)))
         elif entry_number(node) is not None and (held := self._held(node)):
-            group = self._leaves[min(held)].group
-            groups = frozenset(self._leaves[one].group for one in held)
+            leaves = self._leaves
+            group = leaves[min(held)].group
+            groups = frozenset([leaves[one].group for one in held])
         self.last = Place(node, group, groups)
         return self.last
 

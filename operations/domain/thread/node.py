@@ -91,6 +91,14 @@ class Moved:
     within: Key | None
 
 
+class FoldTokens(NamedTuple):
+    """The tokens of the leaves of a fold; `kind` is that of the edit that made it."""
+
+    key: Key
+    kind: str
+    tokens: int
+
+
 class Tokens(NamedTuple):
     """Token counts: of all originals, and of what the model sees.
 

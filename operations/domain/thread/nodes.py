@@ -51,6 +51,10 @@ class Nodes:
         new = self._draft.made(node)
         return [self._shown(self._draft.key(node), new.role, new.tokens, new)]
 
+    def tokens_held(self, fold: int) -> int:
+        """The tokens of the leaves of a fold."""
+        return self._extent_of(fold).tokens
+
     def tokens_shown(self, node: int) -> int:
         """The tokens of what the model sees of a node that stands at the top."""
         if not self._tree.is_original(node):
@@ -145,30 +149,33 @@ class Nodes:
 
     def _extent_of(self, fold: int) -> _Extent:
         """What a fold holds; each fold in it is summed up once, after those that it holds."""
-        tree, waiting = self._tree, [fold]
-        for outer in waiting:  # grows while it is walked
-            if outer not in self._extents:
-                waiting += [node for node in tree.nodes(outer) if node in tree.size]
-        for inner in reversed(waiting):
-            if inner not in self._extents:
-                self._extents[inner] = self._extent(inner)
-        return self._extents[fold]
+        extents, size = self._extents, self._tree.size
+        waiting: list[tuple[int, list[int]]] = []
+        unknown = [] if fold in extents else [fold]
+        for outer in unknown:  # grows while it is walked
+            nodes = list(self._tree.nodes(outer))
+            waiting.append((outer, nodes))
+            unknown += [n for n in nodes if n < 0 and n in size and n not in extents]
+        while waiting:
+            inner, nodes = waiting.pop()
+            extents[inner] = self._extent(nodes)
+        return extents[fold]
 
-    def _extent(self, fold: int) -> _Extent:
-        extents = self._extents
-        children = folds = tokens = 0
+    def _extent(self, nodes: Sequence[int]) -> _Extent:
+        """Of a fold that holds these."""
+        extents, leaves = self._extents, self._leaves
+        folds = tokens = 0
         indexes: list[int] = []
-        for node in self._tree.nodes(fold):
-            children += 1
-            if node in extents:
+        for node in nodes:
+            if node > 0:
+                tokens += leaves[node - 1].tokens
+                indexes.append(node - 1)
+            elif node in extents:
                 folds += 1
                 inner = extents[node]
                 tokens += inner.tokens
                 indexes += [i for i in (inner.first, inner.last) if i is not None]
-            elif self._tree.is_original(node):
-                tokens += self._leaves[node - 1].tokens
-                indexes.append(node - 1)
             else:
                 tokens += self._draft.made(node).tokens
         first, last = min(indexes, default=None), max(indexes, default=None)
-        return _Extent(first, last, children, folds, tokens)
+        return _Extent(first, last, len(nodes), folds, tokens)

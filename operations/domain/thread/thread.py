@@ -38,7 +38,7 @@ from operations.domain.tree.span import SpanChange
 from operations.domain.tree.status import WITHDRAWN, EditOutcome, Report, Status
 from operations.domain.tree.tree import THREAD
 
-from .node import EffectiveMessage, FoldNode, Mark, Moved, Node, Tokens
+from .node import EffectiveMessage, FoldNode, FoldTokens, Mark, Moved, Node, Tokens
 from .nodes import Nodes
 from .playback import Playback, ThreadVersion
 from .ranges import inserted_between, stretch
@@ -83,7 +83,7 @@ class Thread:
             grown.__dict__,
             range(grown.message_count + 1, len(self.leaves) + 1),
         )
-        for name in ("operations", "top_folds", "folds_at_top"):
+        for name in ("operations", "top_folds", "folds_at_top", "tokens_held"):
             if name in known:
                 self.__dict__[name] = known[name]
         if "_order" in known:
@@ -145,9 +145,8 @@ class Thread:
 
     def indexes(self, key: Key) -> list[int]:
         """The originals that a fold holds, by their indexes, or one itself. Raises NotFound."""
-        is_original = self._tree.is_original
         leaves = self._tree.leaves(self._find(key))
-        return [leaf - 1 for leaf in leaves if is_original(leaf)]
+        return [leaf - 1 for leaf in leaves if leaf > 0]
 
     def saved_by(self, key: Key) -> int:
         """The tokens of what a fold holds, as it would be shown, less its own. Raises NotFound."""
@@ -365,6 +364,17 @@ class Thread:
         """The folds at the top, in their order."""
         found = map(self.node, self.top_folds)
         return [node for node in found if isinstance(node, FoldNode)]
+
+    @cached_property
+    def tokens_held(self) -> list[FoldTokens]:
+        """What the folds at the top hold, in their order, without a node of each."""
+        draft, edits, found = self._draft, self.log.edits, list[FoldTokens]()
+        for node in self._order:
+            if node < 0 and node in self._tree.size:
+                number, _ = draft.made_by[node]
+                kind, tokens = edits[number].edit.kind, self._made.tokens_held(node)
+                found.append(FoldTokens(entry_key(number), kind, tokens))
+        return found
 
     @property
     def folds(self) -> list[Key]:

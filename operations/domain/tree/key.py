@@ -50,6 +50,7 @@ def original_number(key: Key) -> int:
     return int(match[1]) + 1 if match else 0
 
 
+@lru_cache(maxsize=1 << 15)
 def made_place(key: Key) -> tuple[int, int | None] | None:
     """Number and place of `o<number>.<place>`, the place None in `o<number>`; else None."""
     match = _MADE(key)

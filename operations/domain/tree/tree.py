@@ -106,13 +106,19 @@ class ThreadTree:
 
     def leaves(self, node: int) -> Iterator[int]:
         """The leaves that a node holds, in their order; a leaf holds itself."""
-        waiting = [node]
-        while waiting:
-            node = waiting.pop()
-            if node in self.size or node == THREAD:
-                waiting.extend(reversed(list(self.nodes(node))))
+        size = self.size
+        if node != THREAD and node not in size:
+            yield node
+            return
+        walked = [self.nodes(node)]
+        while walked:
+            for inner in walked[-1]:
+                if inner < 0 and inner in size:
+                    walked.append(self.nodes(inner))
+                    break
+                yield inner
             else:
-                yield node
+                walked.pop()
 
     def leaf_behind(self, node: int) -> int:
         """The leaf that follows a node if every fold is open; 0 behind the last."""

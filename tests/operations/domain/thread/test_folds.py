@@ -40,6 +40,15 @@ def test_a_digest_over_a_revise_nests_it_in_either_order():
     assert shape(other) == "m0 m1 m2 o1(m3 m4 o2(m5 m6) m7 m8) m9"
 
 
+def test_what_folds_at_the_top_hold_is_told_without_their_nodes():
+    around = Digest(targets=("m3", "m4", "o1.0", "o1.1"), messages=(new(),))
+    operations = insert("m4", "a", "b"), around, revise(5, 6), digest(5, 8)
+    made = thread(12, *operations, snip(10, 11))
+    told = [(fold.key, fold.kind, fold.tokens_before) for fold in made.folds_at_top]
+    assert made.tokens_held == told
+    assert [key for key, _, _ in told] == ["o2", "o4", "o5"]
+
+
 def test_switching_the_digest_off_shows_the_revise():
     made = thread(
         10, digest(3, 8), revise(5, 6), Toggle(operations=("o1",), active=False)
