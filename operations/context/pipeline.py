@@ -8,7 +8,6 @@ They differ only in how they write the result.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -37,6 +36,7 @@ from operations.domain.providers.request import (
     Draft,
     LeftOutResult,
     Outgoing,
+    answered_by,
 )
 from operations.domain.tree.key import Key
 from operations.log.cache import Cache
@@ -207,15 +207,18 @@ def _read_messages(
 ) -> list[Outgoing]:
     """As `outgoings`; only what isn't known is read."""
     thread, count = inputs.thread, counter_of(inputs.session.encoding)
-    known = {**untouched(thread, inputs.unread, start=start), **known}
-    new = (key for key in islice(thread.keys, start, None) if key not in known)
-    shown = (one.key for key in new for one in thread.shown(key))
+    nodes = thread.keys[start:]
+    known = {**untouched(thread, inputs.unread, nodes), **known}
+    new = (key for key in nodes if key not in known)
+    shown = {key: thread.shown(key) for key in new}
+    keys = [one.key for of_node in shown.values() for one in of_node]
     return outgoings(
         thread,
-        inputs.reader.effective(shown),
+        inputs.reader.effective(keys),
         count,
         start=start,
         known=known,
+        shown=shown,
         can_recall=inputs.can_recall,
     )
 
@@ -248,6 +251,13 @@ def results_left_out(
     """What left out the results of calls that are sent without (`unanswered`), by their ids."""
     if not calls:
         return MappingProxyType({})
-    said = inputs.reader.effective(keys_near(inputs.thread, calls))
-    parts = {key: text.parts for key, text in said.items()}
-    return left_out_results(inputs.thread, assembly.steps, calls, parts)
+    thread = inputs.thread
+    near = keys_near(thread, calls)
+    known = untouched(thread, inputs.plain, near)
+    said = inputs.reader.effective(key for key in near if key not in known)
+    answers = {
+        key: known[key].result_ids if key in known else answered_by(said[key].parts)
+        for key in near
+        if key in known or key in said
+    }
+    return left_out_results(thread, assembly.steps, calls, answers)

@@ -100,6 +100,7 @@ def outgoings(
     *,
     start: int = 0,
     known: Mapping[Key, Outgoing] = MappingProxyType({}),
+    shown: Mapping[Key, Sequence[EffectiveMessage]] = MappingProxyType({}),
     can_recall: bool = True,
 ) -> list[Outgoing]:
     """What the model sees of a thread, given what all of its messages read.
@@ -107,7 +108,8 @@ def outgoings(
     What is changed in its text is counted again: the tokens of changes don't simply add up.
     A model that can't recall is shown no references in what operations made.
     With `start`, what it sees of the nodes from there on, which are originals. Originals that
-    are `known` (`unchanged`, `untouched`) are taken as they are.
+    are `known` (`unchanged`, `untouched`) are taken as they are, and so is what the model sees of
+    nodes where the thread was asked for it before (`shown`).
     """
     found: list[Outgoing] = []
     places = _Places(thread)
@@ -117,10 +119,10 @@ def outgoings(
             places.last = known[node]
         else:
             place = places.next(node)
-            found += (
-                _outgoing(thread, place, shown, said[shown.key], count)
-                for shown in thread.shown(node)
-            )
+            found += [
+                _outgoing(thread, place, one, said[one.key], count)
+                for one in (shown[node] if node in shown else thread.shown(node))
+            ]
     if not can_recall:
         return [
             one if one.kind is None else _without_references(one, count)
@@ -141,13 +143,13 @@ def unchanged(thread: Thread, messages: Iterable[Outgoing]) -> dict[Key, Outgoin
 
 
 def untouched(
-    thread: Thread, plain: Sequence[Outgoing | None], *, start: int = 0
+    thread: Thread, plain: Sequence[Outgoing | None], keys: Iterable[Key]
 ) -> dict[Key, Outgoing]:
-    """The originals that go out of a thread as they were recorded, of those that are known as they
-    go out then, by their indexes. With `start`, of the nodes from there on."""
+    """The originals among these keys that read in a thread as they were recorded, of those that
+    are known as they go out then, by their indexes."""
     rewritten = thread.rewritten | thread.log.purged
     found: dict[Key, Outgoing] = {}
-    for key in islice(thread.keys, start, None) if plain else ():
+    for key in keys if plain else ():
         index = original_index(key)
         if index is not None and index < len(plain) and key not in rewritten:
             one = plain[index]

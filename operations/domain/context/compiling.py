@@ -60,20 +60,19 @@ def left_out_results(
     thread: Thread,
     steps: Sequence[Step],
     calls: Mapping[str, int],
-    words: Mapping[Key, Sequence[Part]],
+    answers: Mapping[Key, Iterable[str]],
 ) -> dict[str, LeftOutResult]:
     """By call, the message that holds its result and what left it out (`Draft.left_out`).
 
-    `words` are those of `keys_near`; a call whose result is in none of them is not named.
+    `answers` are the calls that the messages of `keys_near` answer; one that none of them does is
+    not named.
     """
     found: dict[str, LeftOutResult] = {}
-    for key, parts in words.items():
-        for part in parts:
-            if isinstance(part, ToolResult) and part.call_id in calls:
-                by = _left_out_by(thread, steps, key)
-                if by is not None:
-                    tokens = thread.leaves[original_index(key) or 0].tokens
-                    found.setdefault(part.call_id, LeftOutResult(key, by, tokens))
+    for key, ids in answers.items():
+        for id_ in ids:
+            if id_ in calls and (by := _left_out_by(thread, steps, key)) is not None:
+                tokens = thread.leaves[original_index(key) or 0].tokens
+                found.setdefault(id_, LeftOutResult(key, by, tokens))
     return found
 
 

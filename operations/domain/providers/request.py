@@ -1,6 +1,6 @@
 """What a compiler is given (messages and the layers before them), and what it answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -11,6 +11,11 @@ from threads.domain.message import Role
 from threads.domain.part import Part, Thinking, ToolCall, ToolResult
 
 from .turns import Turn
+
+
+def answered_by(parts: Iterable[Part]) -> tuple[str, ...]:
+    """The ids of the calls that a message answers."""
+    return tuple([part.call_id for part in parts if isinstance(part, ToolResult)])
 
 
 class Outgoing(NamedTuple):
@@ -47,9 +52,7 @@ class Outgoing(NamedTuple):
     @property
     def result_ids(self) -> tuple[str, ...]:
         """The ids of the calls that it answers."""
-        return tuple(
-            [part.call_id for part in self.parts if isinstance(part, ToolResult)]
-        )
+        return answered_by(self.parts)
 
     @property
     def signs(self) -> bool:

@@ -185,6 +185,18 @@ def change(rng: random.Random, twins: Twins, messages: list[Any], number: int) -
         messages[3] = messages[3] | {"content": f"Edited {number}."}
 
 
+def indexes_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The originals that are read from now on, by their indexes."""
+    asked: list[int] = []
+
+    def read(session: Session, indexes: Iterable[int]) -> dict[int, Original]:
+        asked.extend(wanted := [*indexes])
+        return load_recorded_at(session, wanted)
+
+    monkeypatch.setattr(reader, "load_recorded_at", read)
+    return asked
+
+
 def test_the_first_operation_reads_only_what_it_touches(
     agent: Client,
     django_capture_on_commit_callbacks: Any,
@@ -194,15 +206,9 @@ def test_the_first_operation_reads_only_what_it_touches(
     messages = said(90)
     session_id = make_session(agent, [])
     path = f"/api/sessions/{session_id}/apply"
-    asked: list[int] = []
-
-    def read(session: Session, indexes: Iterable[int]) -> dict[int, Original]:
-        asked.extend(wanted := [*indexes])
-        return load_recorded_at(session, wanted)
-
     with committing(execute=True):
         post(agent, path, {"messages": messages[:88]})
-    monkeypatch.setattr(reader, "load_recorded_at", read)
+    asked = indexes_read(monkeypatch)
     with committing(execute=True):
         operate(agent, session_id, "digest", targets=["m40", "m41"], summary="Sum")
         asked.clear()
@@ -210,3 +216,27 @@ def test_the_first_operation_reads_only_what_it_touches(
     assert answer["messages"][:40] == messages[:40]
     assert answer["messages"][-48:] == messages[42:]
     assert 0 < len({*asked}) < 20
+
+
+def test_the_result_that_a_call_lacks_is_found_without_reading_what_follows_it(
+    agent: Client,
+    django_capture_on_commit_callbacks: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    committing = django_capture_on_commit_callbacks
+    function = {"name": "look", "arguments": "{}"}
+    call = {"id": "call_1", "type": "function", "function": function}
+    asking = {"role": "assistant", "content": None, "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": "call_1", "content": "Found."}
+    messages = [*said(40), said(1)[0], asking, result, *said(40)[1:], *said(2)]
+    session_id = make_session(agent, [])
+    path = f"/api/sessions/{session_id}/apply"
+    monkeypatch.setattr(reader, "FEW", 20)
+    with committing(execute=True):
+        post(agent, path, {"messages": messages[:-2]})
+        operate(agent, session_id, "snip", targets=["m42"])
+    asked = indexes_read(monkeypatch)
+    with committing(execute=True):
+        answer = post(agent, path, {"messages": messages})
+    assert "o1" in answer["messages"][42]["content"]
+    assert {*asked}.isdisjoint(range(50, 70))

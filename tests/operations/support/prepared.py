@@ -12,13 +12,22 @@ from operations.domain.context.assembly import (
     assemble,
     outgoings,
 )
-from operations.domain.context.compiling import keys_near, left_out_results, unanswered
+from operations.domain.context.compiling import (
+    keys_near,
+    left_out_results,
+    unanswered,
+)
 from operations.domain.context.policy import REPLAY, SLOP, Policy
 from operations.domain.context.selection import Preference
 from operations.domain.context.truncation import Tiers
 from operations.domain.log.entry import Entry
 from operations.domain.log.log import fold
-from operations.domain.providers.request import Draft, Layer, LeftOutResult
+from operations.domain.providers.request import (
+    Draft,
+    Layer,
+    LeftOutResult,
+    answered_by,
+)
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.leaf import Leaf, New
@@ -164,11 +173,11 @@ def _left_out(
     thread: Thread, assembly: Assembly, conversation: Conversation
 ) -> dict[str, LeftOutResult]:
     calls = unanswered(assembly.messages)
-    words = {
-        key: conversation.messages[int(key[1:])].parts
+    answers = {
+        key: answered_by(conversation.messages[int(key[1:])].parts)
         for key in keys_near(thread, calls)
     }
-    return left_out_results(thread, assembly.steps, calls, words)
+    return left_out_results(thread, assembly.steps, calls, answers)
 
 
 def _words(thread: Thread, conversation: Conversation) -> dict[str, Read]:

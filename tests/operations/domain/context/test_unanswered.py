@@ -2,9 +2,13 @@
 
 from collections.abc import Iterable
 
-from operations.domain.context.compiling import keys_near, left_out_results, unanswered
+from operations.domain.context.compiling import (
+    keys_near,
+    left_out_results,
+    unanswered,
+)
 from operations.domain.context.step import Omission, Step
-from operations.domain.providers.request import LeftOutResult, Outgoing
+from operations.domain.providers.request import LeftOutResult, Outgoing, answered_by
 from tests.operations.support.builders import originals, snip, thread
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
@@ -48,8 +52,8 @@ def test_a_result_is_sought_shortly_behind_its_call() -> None:
 
 def test_the_fold_that_holds_a_result_left_it_out() -> None:
     found = thread(6, snip(3, 4))
-    words = {"m3": (RESULT, Text("x")), "m5": (ToolResult("z", ()),)}
-    assert left_out_results(found, [], {"a": 2}, words) == {
+    answers = {"m3": answered_by((RESULT, Text("x"))), "m5": ("z",)}
+    assert left_out_results(found, [], {"a": 2}, answers) == {
         "a": LeftOutResult("m3", "o1", found.leaves[3].tokens)
     }
 
@@ -57,8 +61,8 @@ def test_the_fold_that_holds_a_result_left_it_out() -> None:
 def test_else_it_was_a_step() -> None:
     found = thread(6)
     steps = [step("slice", "m1"), step("window", "m3")]
-    assert left_out_results(found, steps, {"a": 2}, {"m3": (RESULT,)}) == {
+    assert left_out_results(found, steps, {"a": 2}, {"m3": ("a",)}) == {
         "a": LeftOutResult("m3", "window", found.leaves[3].tokens)
     }
-    assert left_out_results(found, [], {"a": 2}, {"m3": (RESULT,)}) == {}
+    assert left_out_results(found, [], {"a": 2}, {"m3": ("a",)}) == {}
     assert len(originals(6)) == 6

@@ -122,7 +122,9 @@ class Conversation:
             for index, one in enumerate([] if reads else [*held, *more])
             for found in (plain_of(one, provider),)
         ]
-        messages = outgoings(thread, said, len, known=untouched(thread, plain))
+        messages = outgoings(
+            thread, said, len, known=untouched(thread, plain, thread.keys)
+        )
         assembly = assemble(thread, messages, plan)
         draft = Draft(
             layers=assembly.layers,
