@@ -16,7 +16,7 @@ from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_number, made_key
 from operations.domain.tree.span import SpanChange
 from threads.domain.part import Part
-from threads.domain.text import BETWEEN, pieces_of
+from threads.domain.text import BETWEEN, pieces_of, text_of
 
 
 class HeldText(NamedTuple):
@@ -52,7 +52,11 @@ class PartReading:
         self.key = key
         self.part = part
         self._held = sorted(held)
-        own = sorted(change for change in changes if change.part == part)
+        own = sorted([change for change in changes if change.part == part])
+        if not own:  # as nearly all are
+            self._tiles = [_Tile(0, 0, 0)]
+            self.text = text_of(recorded)
+            return
         tiles, texts, shown = [], [], 0
         for start, operation, text in _tiles(pieces_of(recorded), own):
             tiles.append(_Tile(shown, start, operation))

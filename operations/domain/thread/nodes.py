@@ -38,16 +38,16 @@ class Nodes:
 
     def shown(self, node: int) -> list[EffectiveMessage]:
         """What the model sees of a node that stands at the top."""
+        if node > 0:
+            role, tokens, _ = self._leaves[node - 1]
+            key = original_key(node - 1)
+            return [self._shown(key, role, tokens, None, node - 1)]
         if node in self._tree.size:
             number, _ = self._draft.made_by[node]
             return [
                 self._shown(made_key(number, place), new.role, new.tokens, new)
                 for place, new in enumerate(self._draft.messages[number])
             ]
-        if self._tree.is_original(node):
-            role, tokens, _ = self._leaves[node - 1]
-            key = original_key(node - 1)
-            return [self._shown(key, role, tokens, None, node - 1)]
         new = self._draft.made(node)
         return [self._shown(self._draft.key(node), new.role, new.tokens, new)]
 
