@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from operations.domain.log.entry import CLIENT
 from operations.domain.providers.passes.signatures import count_intact
-from operations.domain.providers.request import Layer, Outgoing
+from operations.domain.providers.request import Layer, Outgoing, alone
 from operations.domain.thread.node import EffectiveMessage
 from operations.domain.thread.replay import sent_keys
 from operations.domain.thread.thread import Thread
@@ -296,9 +296,8 @@ class _Places:
     def __init__(self, thread: Thread) -> None:
         self._leaves = thread.leaves
         self._held = thread.indexes
-        self._alone: dict[int, frozenset[int]] = {}
         group = thread.leaves[0].group if thread.leaves else 0
-        self.last: Place | Outgoing = Place("", group, frozenset((group,)))
+        self.last: Place | Outgoing = Place("", group, alone(group))
 
     def next(self, node: Key) -> Place:
         """The node behind the last one: the groups of an insert are those of that one."""
@@ -306,7 +305,7 @@ class _Places:
         group, groups = self.last.group, self.last.groups
         if index is not None:
             group = self._leaves[index].group
-            groups = self._alone.setdefault(group, frozenset((group,)))
+            groups = alone(group)
         elif entry_number(node) is not None and (held := self._held(node)):
             leaves = self._leaves
             group = leaves[min(held)].group

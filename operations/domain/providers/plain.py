@@ -14,7 +14,7 @@ from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult, sign
 
 from .passes.cleaning import clean_part, is_clean
 from .passes.signatures import is_signed
-from .request import Outgoing
+from .request import Outgoing, alone
 from .rules import IDS, NAMES
 
 
@@ -114,7 +114,7 @@ class Unread(Outgoing):
     def of(cls, plain: PlainMessage, index: int, leaf: Leaf) -> Self:
         """An original as it goes out where it stands at the top of its thread."""
         role, tokens, group = leaf
-        key, groups = original_key(index), frozenset((group,))
+        key, groups = original_key(index), alone(group)
         # Its parts' place has what is known of it; the strategy matters to reasoning and blocks
         # alone. Nothing makes a tuple faster, and there are as many as there are originals.
         members = (key, key, _ROLES[role], plain, tokens, group, groups, "", index)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from operations.domain.tree.key import Key
@@ -11,6 +12,12 @@ from threads.domain.message import Role
 from threads.domain.part import Part, Thinking, ToolCall, ToolResult
 
 from .turns import Turn
+
+
+@lru_cache(maxsize=1 << 14)
+def alone(group: int) -> frozenset[int]:
+    """The groups of a message that counts as one: held once, for all messages of that group."""
+    return frozenset((group,))
 
 
 def answered_by(parts: Iterable[Part]) -> tuple[str, ...]:
