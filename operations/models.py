@@ -276,6 +276,13 @@ class SessionRequest(models.Model):
     """The original that the reply became."""
     reply_digest = models.BinaryField(max_length=32, null=True)
     """Of the provider's id of the reply, where a later request may go on from it by that alone."""
+    has_prompt = models.BooleanField(null=True)
+    """Whether a system prompt stood beside its messages."""
+    is_rewritten = models.BooleanField(null=True)
+    """Whether its messages went out as others than its client's, so that its provider keeps those.
+
+    Null where its client did not say all of them, and they were not known.
+    """
     sent = models.JSONField(default=list)
     """What went out: runs over the session's `SentPiece`s, `[[start, end], …]`, half-open."""
 
@@ -336,6 +343,26 @@ class SentPiece(models.Model):
 
     def __str__(self) -> str:
         return f"piece {self.number} of {self.session_id}"
+
+
+class ReplyItem(models.Model):
+    """An item of a reply that its provider keeps: later requests may name it by its id alone."""
+
+    request = models.ForeignKey(
+        SessionRequest, models.CASCADE, related_name="reply_items"
+    )
+    place = models.PositiveIntegerField()
+    """From 0, in its reply."""
+    digest = models.BinaryField(max_length=32)
+    """Of its id; empty where it has none."""
+    content = models.BinaryField()
+    """Its JSON, compressed with zlib."""
+
+    class Meta:
+        indexes = [models.Index(fields=["digest"], name="reply_items_by_their_ids")]
+
+    def __str__(self) -> str:
+        return f"item {self.place} of the reply to {self.request_id}"
 
 
 class ClientOpening(models.Model):

@@ -17,7 +17,7 @@ from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_key
 from operations.log.cache import forget_everything
 from operations.log.transaction import LogTransaction, open_log
-from operations.models import AnsweredCalls, SentPiece
+from operations.models import AnsweredCalls, ReplyItem, SentPiece
 from threads.domain.part import Text
 from threads.models import Session
 from threads.sessions import erasing
@@ -56,6 +56,10 @@ def remove_group(
         _purge_sent(transaction.session, frozenset(keys))
         AnsweredCalls.objects.filter(
             session=transaction.session, index__range=(group.first, group.last)
+        ).delete()
+        ReplyItem.objects.filter(
+            request__session=transaction.session,
+            request__reply_index__range=(group.first, group.last),
         ).delete()
         AuditEntry.objects.create(
             project_id=transaction.session.project_id,

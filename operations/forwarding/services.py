@@ -37,6 +37,7 @@ from operations.log.selectors import load_history
 from operations.messages.plain import learn, plain_originals
 from operations.messages.reader import MessageReader
 from operations.models import SessionRequest
+from threads.domain.formats import READERS
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -239,6 +240,7 @@ def _facts(
         tokens_before=sent.before,
         tokens_after=sent.after,
         sent=[[run.start, run.end] for run in runs],
+        has_prompt=any(READERS[inbound.format].read_system(inbound.system)),
         # The proxy sends what it has made in the same breath.
         status=Status.SENT if inbound.is_forwarded else Status.PREPARED,
     )

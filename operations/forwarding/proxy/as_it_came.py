@@ -6,6 +6,7 @@ hides would go out with it.
 """
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -18,25 +19,32 @@ from operations.domain.log.operation import Redact
 from operations.forwarding.requests import records
 from operations.log.selectors import load_history
 from operations.models import LogEntry, SessionRequest
+from threads.domain.body import digest
 from threads.domain.formats import READERS
+from threads.domain.message import Message
 from threads.models import Session
 from threads.sessions.services import append_messages
+from threads.store.originals import load_digests
+from threads.store.recording import named_by_hash
 from threads.store.selectors import get_session
 
-from . import sessions
-from .bodies import ForwardedBody, Rewritten
+from . import names, sessions
+from .bodies import BEFORE, CONVERSATION, ForwardedBody, Rewritten
 from .incoming import Asked
 from .recording import UNKNOWN
 from .routes import RequestKind
 
 logger = logging.getLogger(__name__)
-STATEFUL = (
-    b"The provider keeps this conversation (previous_response_id): "
-    b"the request went out as it came, and no operation acts on it."
-)
 _AS_IT_CAME = b"The request could not be rewritten and went out as it came."
 _REFUSALS = frozenset({401, 403, 404, 413, 415})
 """What is refused whatever the policy: the caller, or the request, is at fault."""
+
+
+class MayHide(DomainError):
+    """A request that would go out as it came, while a redaction may hide something of it."""
+
+    status = 409
+    default_code = "may_hide"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,40 +93,117 @@ def failed(
 def _may_hide(asked: Asked, session: Session | None) -> bool:
     """Whether a redaction hides something that a request may say.
 
-    One whose session is not known may be of any that its caller sends requests to.
+    One whose session is not known may be of any that its caller sends requests to, but for those
+    that are deleted: whatever goes on from them begins anew.
     """
     if session is not None:
         return bool(session.head and load_history(session).log.masks)
     mine = Session.objects.filter(
-        project=asked.project, openings__actor=asked.caller.actor, head__gt=0
+        project=asked.project,
+        openings__actor=asked.caller.actor,
+        head__gt=0,
+        deleted_at=None,
     )
     return LogEntry.objects.filter(kind=Redact.kind, session__in=mine).exists()
 
 
+def note_of(body: ForwardedBody) -> bytes:
+    """What the client is told of a request that names what isn't known here."""
+    return _not_known(body).encode() + b" No operation acts on it."
+
+
+def _not_known(body: ForwardedBody) -> str:
+    member = body.names_kept
+    if member == CONVERSATION:
+        return f"Sent as it came: the provider keeps this conversation ({member})."
+    return (
+        "Sent as it came: it names what the provider keeps and is not known here "
+        f"({member})."
+    )
+
+
 @transaction.atomic
 def stateful(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
-    """A request that goes on from what the provider keeps: only what is new comes with it.
+    """A request that names what only its provider has; None where it isn't recorded.
 
-    It can't be rewritten. Where the response that it names is the last that a session has, its
-    messages go on there.
+    It can't be rewritten. Of one that goes on from the last response of a session, or is of a
+    conversation that its provider keeps, what it says is recorded. Raises MayHide.
     """
-    session = sessions.session_of_reply(
-        asked.caller, asked.project, body.continues or ""
-    )
-    if session is None:
+    session = _session_kept(asked, body)
+    if _repeats(body) and _may_hide(asked, session):
+        raise MayHide(
+            "The request names what is not known here, and a redaction is in force: it can't "
+            "be said what the request would show. Send all messages in full, with store: false.",
+            at=[body.names_kept],
+        )
+    logger.info("A request was not rewritten. %s", _not_known(body))
+    if session is None or not body.goes_on:
         return None
-    reader = READERS[asked.route.form]
-    said = reader.read(body.value[body.names.messages], slice(0, None))
-    session = append_messages(asked.caller, session.pk, said)
-    request = _record(asked, body, session, "")
+    said = READERS[asked.route.form].read(
+        body.value[body.names.messages], slice(0, None)
+    )
+    if not _is_said(session, said):
+        session = append_messages(asked.caller, session.pk, said)
+    request = _record(asked, body, session, _not_known(body))
     return FoundRequest(
         session=session,
         body=body,
         rewritten=Rewritten({}, 0),
         request=request,
         count=session.message_count,
-        note=STATEFUL,
+        note=note_of(body),
     )
+
+
+def _session_kept(asked: Asked, body: ForwardedBody) -> Session | None:
+    """The session of what a request goes on from: one is made for a provider's conversation."""
+    if not (given := body.value.get(CONVERSATION)):
+        if body.goes_on:
+            reply = body.value.get(BEFORE)
+            return sessions.session_of_reply(asked.caller, asked.project, reply)
+        if not asked.names_session:
+            return None
+        return sessions.named_session(asked.caller, asked.project, asked.name)
+    name = asked.name if asked.names_session else None
+    called = b"conversation\0" + _id_of(given).encode("utf-8", "surrogatepass")
+    if name:
+        found = sessions.named_session(asked.caller, asked.project, name)
+    else:
+        found = names.session_called(asked.caller, asked.project, called)
+    if found is not None:
+        return found
+    session = sessions.new_session(
+        asked.caller,
+        asked.project,
+        form=asked.route.form,
+        model=asked.model(body),
+        name=name,
+        client=asked.incoming.header(b"user-agent"),
+    )
+    if not name:
+        names.remember(asked.caller, called, session, is_new=True)
+    return session
+
+
+def _id_of(conversation: object) -> str:
+    given = conversation.get("id") if isinstance(conversation, dict) else conversation
+    return given if isinstance(given, str) else ""
+
+
+def _repeats(body: ForwardedBody) -> bool:
+    """Whether a request says more than what is new: what the model said, or names of it."""
+    for item in body.value[body.names.messages]:
+        is_answer = str(item.get("type")).endswith("_output")
+        if item.get("role", "assistant") == "assistant" and not is_answer:
+            return True
+    return False
+
+
+def _is_said(session: Session, said: Sequence[Message]) -> bool:
+    """Whether a session ends with these messages: a client asks again that had no answer."""
+    start = session.message_count - len(said)
+    given = [digest(one.role, named_by_hash(one.parts)) for one in said]
+    return start >= 0 and load_digests(session, start) == given
 
 
 @transaction.atomic

@@ -35,6 +35,9 @@ _UUID = re.compile(
 ).fullmatch
 _NULL = msgspec.Raw(b"null")
 _TOOLS = "additional_tools"
+BEFORE = "previous_response_id"
+CONVERSATION = "conversation"
+REFERENCE = "item_reference"
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
@@ -79,6 +82,10 @@ class ForwardedBody:
     request: RawRequest
     ahead: Sequence[msgspec.Raw] = ()
     """What stands before its messages and is none: it stays there, whatever becomes of them."""
+    is_told: bool = False
+    """Whether what it names is known: then `value` has that in full, `request` the names."""
+    is_spelled_out: bool = False
+    """Whether its messages go out in full in any case, and not what it names."""
 
     @property
     def messages(self) -> Sequence[bytes]:
@@ -100,21 +107,28 @@ class ForwardedBody:
         return model if isinstance(model, str) else ""
 
     @property
-    def continues(self) -> str | None:
-        """The response that it goes on from, whose conversation its provider keeps.
+    def goes_on(self) -> bool:
+        """Whether messages that its provider keeps stand before its own."""
+        is_response = self.form == "openai-responses"
+        return is_response and bool(
+            self.value.get(BEFORE) or self.value.get(CONVERSATION)
+        )
 
-        Empty where it goes on from something else that isn't in it; None where all is in it.
+    @property
+    def names_kept(self) -> str:
+        """The member, or the type of items, by which it names what its provider keeps.
+
+        Empty where all is in it, or what it names is known.
         """
-        if self.form != "openai-responses":
-            return None
-        if before := self.value.get("previous_response_id"):
-            return before if isinstance(before, str) else ""
+        if self.form != "openai-responses" or self.is_told:
+            return ""
+        for member in (CONVERSATION, BEFORE):
+            if self.value.get(member):
+                return member
         # What goes on from another request has no such items among those that are known.
         known = self.request.goes_on_from
         new = self.value["input"][len(known.bounds) if known else 0 :]
-        kinds = [one.get("type") for one in new]
-        is_kept = "item_reference" in kinds or self.value.get("conversation")
-        return "" if is_kept else None
+        return REFERENCE if any(map(is_reference, new)) else ""
 
     @property
     def conversation(self) -> bytes:
@@ -193,6 +207,12 @@ class ForwardedBody:
             msgspec.json.encode(name) + b":" + value for name, value in members.items()
         )
         return b"{" + b",".join(pairs) + b"}"
+
+
+def is_reference(item: Form) -> bool:
+    """Whether an item of the Responses API names another one; its type may be left out."""
+    kind = item.get("type")
+    return kind == REFERENCE or (kind is None and item.keys() - {"type"} == {"id"})
 
 
 def marks_of(form: str, tags: frozenset[str] | None, *, append: bool) -> bytes:
@@ -333,17 +353,25 @@ class Rewritten(NamedTuple):
 
     changes: dict[str, bytes | None]
     applied: int
+    acts: bool | None = None
+    """Whether its messages are others; None where it can't be said what they are."""
 
 
 def rewritten(body: ForwardedBody, applied: Applied) -> Rewritten:
     """What `apply` changes in a body; nothing where it says the same."""
     changes: dict[str, bytes | None] = {}
-    if (sent := _messages(body, applied)) is not None:
+    sent = _messages(body, applied)
+    acts = sent is not None
+    if sent is None and body.is_spelled_out:
+        sent = body.listed(body.messages)
+    if sent is not None:
         changes[body.names.messages] = sent
+        if body.goes_on:
+            changes[BEFORE] = None
     system, given = applied.system, body.value.get(body.names.system)
     if body.names.system and system != given:
         changes[body.names.system] = None if system is None else dump(system)
-    return Rewritten(changes, applied.count)
+    return Rewritten(changes, applied.count, acts)
 
 
 def _messages(body: ForwardedBody, applied: Applied) -> bytes | None:
@@ -365,7 +393,7 @@ def _without_lost_ids(body: ForwardedBody, sent: Sequence[bytes]) -> list[bytes]
 
     By its id the provider would look it up, and ask for the reasoning that it belongs to.
     """
-    left, nameless = set(sent), set[bytes]()
+    left, nameless = set(sent), dict[bytes, Form]()
     is_lost = False
     for raw, item in zip(body.messages, body.value[body.names.messages], strict=True):
         kind, one = item.get("type"), raw
@@ -376,12 +404,9 @@ def _without_lost_ids(body: ForwardedBody, sent: Sequence[bytes]) -> list[bytes]
         ):
             is_lost = False
         elif is_lost:
-            nameless.add(one)
-    if not nameless:
-        return [*sent]
-    return [_without_id(one) if one in nameless else one for one in sent]
+            nameless[one] = item
+    return [_without_id(nameless[one]) if one in nameless else one for one in sent]
 
 
-def _without_id(raw: bytes) -> bytes:
-    item = read_json(raw)
+def _without_id(item: Form) -> bytes:
     return dump({name: value for name, value in item.items() if name != "id"})

@@ -1,6 +1,5 @@
 """Keeping what came back: the reply as a message of the session, and what it cost."""
 
-import hashlib
 import logging
 import uuid
 from collections.abc import Callable, Sequence
@@ -26,6 +25,8 @@ from threads.store.originals import load_digests
 from threads.store.recording import named_by_hash, record_messages
 from threads.store.selectors import get_session
 
+from .references import kept
+from .references.kept import digest_of_id
 from .replies import Reply
 
 logger = logging.getLogger(__name__)
@@ -47,6 +48,8 @@ class Exchange:
     model: str
     is_named: bool = False
     """Whether a later request may go on from the reply by its id alone."""
+    is_rewritten: bool | None = None
+    """Whether its messages went out as others; None where it isn't known what they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,8 @@ def record_outcome(exchange: Exchange, outcome: Outcome) -> None:
                 logger.warning("A reply was not recorded: %s", refused.message)
         if exchange.request_id is not None:
             _finish(exchange, exchange.request_id, outcome, reply, index)
+            if exchange.is_named and reply is not None and index is not None:
+                kept.keep(exchange.request_id, reply.said)
 
 
 def _finish(
@@ -105,6 +110,7 @@ def _finish(
             total_ms=outcome.total_ms,
             reply_index=index,
             reply_digest=_name(exchange, reply),
+            is_rewritten=exchange.is_rewritten,
         ),
     )
 
@@ -114,11 +120,6 @@ def _status(reply: Reply | None) -> SessionRequest.Status:
         return Status.ANSWERED
     has_begun = reply is not None and reply.message is not None
     return Status.PARTIAL if has_begun else Status.FAILED
-
-
-def digest_of_id(reply: str) -> bytes:
-    """What stands for a provider's id of a reply, however long that is."""
-    return hashlib.sha256(reply.encode("utf-8", "surrogatepass")).digest()
 
 
 def _name(exchange: Exchange, reply: Reply | None) -> bytes | None:

@@ -26,6 +26,7 @@ from .bodies import ForwardedBody, Rewritten
 from .headers import Header
 from .incoming import Asked
 from .recording import Exchange
+from .references.telling import told
 from .routes import RequestKind
 from .tools import offering, rounds
 
@@ -87,6 +88,7 @@ def rewrite(asked: Asked) -> RewrittenRequest:
         provider=asked.route.provider,
         model=asked.model(found.body),
         is_named=asked.route.form == "openai-responses",
+        is_rewritten=found.rewritten.acts,
     )
     return RewrittenRequest(
         sent, exchange, notes, frozenset(tool.name for tool in tools)
@@ -95,7 +97,7 @@ def rewrite(asked: Asked) -> RewrittenRequest:
 
 def _offered(asked: Asked, found: FoundRequest) -> list[OfferedTool]:
     """The tools that a request gets; a side call asks for nothing that they could do."""
-    if found.note or found.session is None:
+    if found.note or found.session is None or found.body.goes_on:
         return []
     if found.session.relation == Relation.SIDE_CALL:
         return []
@@ -117,7 +119,7 @@ def _written(
 
 
 def _notes(body: ForwardedBody) -> Sequence[Header]:
-    return [] if body.continues is None else [(NOTE, as_it_came.STATEFUL)]
+    return [(NOTE, as_it_came.note_of(body))] if body.names_kept else []
 
 
 def _going_on(asked: Asked) -> FoundRequest | None:
@@ -136,7 +138,7 @@ def _going_on(asked: Asked) -> FoundRequest | None:
     session_id, last = known
     try:
         body = bodies.read_rest(form, raw, last.beginning)
-        if body is None or body.continues is not None:
+        if body is None or body.goes_on or body.names_kept:
             return None
         inbound = _inbound(asked, body)
         before.prepare(asked.caller, session_id, inbound)
@@ -165,11 +167,29 @@ def _of_late(asked: Asked, marks: bytes) -> Sequence[uuid.UUID]:
 
 def _find(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
     """The request in its session; None where there is none, and none is made."""
-    if body.continues is not None:
+    if not body.names_kept:
+        return _applied(asked, body)
+    try:
+        found = told(asked, body)
+    except (DatabaseError, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001  # as of any other request
+        return as_it_came.failed(asked, body, None, error)
+    if found is not None:
+        return _applied(asked, found.body, found.session)
+    try:
         return as_it_came.stateful(asked, body)
+    except names.NameTaken:
+        return as_it_came.stateful(asked, body)
+
+
+def _applied(
+    asked: Asked, body: ForwardedBody, known: Session | None = None
+) -> FoundRequest | None:
+    """The same of a request that says all. `known`: the session of what it names."""
     append, session = asked.route.kind is RequestKind.REPLY, None
     try:
-        session = _session(asked, body)
+        session = _session(asked, body, known)
         if session is None and not append:
             return None
         if session is not None:
@@ -184,7 +204,7 @@ def _find(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
             rewritten = bodies.rewritten(body, applied)
             return _under_way(applied, body, rewritten)
     except names.NameTaken:
-        return _find(asked, body)
+        return _applied(asked, body, known)
     except (DatabaseError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001  # whatever it is, the policy decides
@@ -204,13 +224,21 @@ def _inbound(asked: Asked, body: ForwardedBody) -> Inbound:
 def _with_answered(
     asked: Asked, body: ForwardedBody, session: Session
 ) -> ForwardedBody:
-    """The body with the calls of our tools that were answered in a session, if it has the tools."""
-    has_tools = offering.offered(body, asked.tools)
+    """The body with the calls of our tools that were answered in a session, if it has the tools.
+
+    What goes on from a response has them with what stands before it.
+    """
+    has_tools = not body.goes_on and offering.offered(body, asked.tools)
     return rounds.with_answered(session, body) if has_tools else body
 
 
-def _session(asked: Asked, body: ForwardedBody) -> Session | None:
-    """The session that a request names, or goes on from; None where there is none yet."""
+def _session(
+    asked: Asked, body: ForwardedBody, known: Session | None
+) -> Session | None:
+    """The session that a request names, or goes on from; None where there is none yet.
+
+    `known`: the session of what it names otherwise.
+    """
     if asked.goes_on:
         return get_session(asked.caller, asked.goes_on, Right.OWN_SESSION)
     if asked.names_session:
@@ -223,11 +251,11 @@ def _session(asked: Asked, body: ForwardedBody) -> Session | None:
     def sent_to(session: Session) -> Inbound:
         return _inbound(asked, _with_answered(asked, body, session))
 
-    known = sent_to if asked.tools else None
-    called, named = asked.conversation(body), None
+    answered = sent_to if asked.tools else None
+    called, inbound = asked.conversation(body), _inbound(asked, body)
     if called:
-        named = names.session_called(asked.caller, asked.project, called)
-    return session_for(asked.caller, asked.project, _inbound(asked, body), known, named)
+        known = names.session_called(asked.caller, asked.project, called) or known
+    return session_for(asked.caller, asked.project, inbound, answered, known)
 
 
 def _call_so(

@@ -6,14 +6,13 @@ from django.db.models import QuerySet
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Project
-from operations.models import SessionRequest
 from threads.domain.formats.sources import proxy_format
 from threads.domain.transcript import Relation
 from threads.models import Session
 from threads.sessions.services import NewSession, create_session
 from threads.store.selectors import visible_sessions
 
-from .recording import digest_of_id
+from .references import kept
 
 
 def named_session(caller: Caller, project: Project, name: str) -> Session | None:
@@ -29,16 +28,9 @@ def _by_name(sessions: QuerySet[Session], name: str) -> Session | None:
     return None if "\x00" in name else sessions.filter(external_id=name).first()
 
 
-def session_of_reply(caller: Caller, project: Project, reply: str) -> Session | None:
+def session_of_reply(caller: Caller, project: Project, reply: object) -> Session | None:
     """The session of which a response, by its provider's id, is the last message."""
-    if not reply:
-        return None
-    asked = SessionRequest.objects.filter(
-        reply_digest=digest_of_id(reply),
-        actor=caller.actor,
-        session__in=visible_sessions(caller).filter(project=project),
-    )
-    found = asked.select_related("session").order_by("-created_at").first()
+    found = kept.request_of_reply(caller, project, reply)
     if found is None or found.reply_index != found.session.message_count - 1:
         return None
     return found.session

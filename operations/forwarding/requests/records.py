@@ -43,6 +43,7 @@ class RequestFacts:
     tokens_after: int = 0
     prepared_ms: float = 0.0
     sent: list[list[int]] = field(default_factory=list)
+    has_prompt: bool | None = None
     status: SessionRequest.Status = SessionRequest.Status.PREPARED
 
 
@@ -62,6 +63,7 @@ class ReplyFacts:
     total_ms: float | None = None
     reply_index: int | None = None
     reply_digest: bytes | None = None
+    is_rewritten: bool | None = None
 
 
 def record_request(

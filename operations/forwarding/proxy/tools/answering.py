@@ -98,7 +98,8 @@ def _record_rest(
         if not (isinstance(part, ToolCall) and part.name in offer.names)
     )
     message = replace(reply.message, parts=left) if reply.message and left else None
-    rest = reply._replace(message=message)
+    said = [one for one in reply.said if one.get("name") not in offer.names]
+    rest = reply._replace(message=message, said=said)
     record_outcome(exchange, replace(outcome, read=lambda: rest, before=before))
 
 

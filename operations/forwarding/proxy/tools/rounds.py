@@ -57,18 +57,20 @@ def with_answered(session: Session, body: ForwardedBody) -> ForwardedBody:
         by_place.setdefault(place, []).extend(raws)
     if not by_place:
         return body
-    messages: list[bytes] = []
-    for place, raw in enumerate(body.messages, start=1):
-        answered = by_place.get(place, ())
-        messages += [raw, *(bytes(memoryview(one)) for one in answered)]
     name, request = body.names.messages, body.request
+    messages: list[bytes] = []
+    values: list[Any] = []
+    for place, raw in enumerate(body.messages, start=1):
+        answered = [bytes(memoryview(one)) for one in by_place.get(place, ())]
+        messages += [raw, *answered]
+        values += [body.value[name][place - 1], *map(read_json, answered)]
     listed = body.listed(messages)
     raw = body.written({name: listed})
     return replace(
         body,
         raw=raw,
         members={**body.members, name: msgspec.Raw(listed)},
-        value={**body.value, name: read_json(listed)[len(body.ahead) :]},
+        value={**body.value, name: values},
         request=replace(request, body=raw, messages=messages, goes_on_from=None),
     )
 

@@ -16,6 +16,10 @@ class Said(NamedTuple):
     calls: tuple[tuple[str, dict[str, Any]], ...] = ()
     first: int = 1
     """Number of its first call."""
+    name: str = "1"
+    """What ends the ids of a response and its items."""
+    thinks: bool = False
+    """Whether reasoning without words stands before it, as its provider keeps it."""
 
     @property
     def called(self) -> list[tuple[int, str, dict[str, Any]]]:
@@ -176,11 +180,14 @@ def _responses(body: Any, said: Said) -> Answer:
     text = {"type": "output_text", "text": said.text, "annotations": []}
     item = {
         "type": "message",
-        "id": "msg_1",
+        "id": f"msg_{said.name}",
         "role": "assistant",
         "status": "completed",
     }
     output: list[Any] = [item | {"content": [text]}]
+    if said.thinks:
+        thought = {"type": "reasoning", "id": f"rs_{said.name}", "summary": []}
+        output.insert(0, thought)
     for number, name, given in said.called:
         call = {
             "type": "function_call",
@@ -190,7 +197,7 @@ def _responses(body: Any, said: Said) -> Answer:
         named = {"name": name, "arguments": json.dumps(given), "status": "completed"}
         output.append(call | named)
     response = {
-        "id": "resp_1",
+        "id": f"resp_{said.name}",
         "object": "response",
         "created_at": 1_700_000_000,
         "status": "completed",
@@ -210,6 +217,9 @@ def _responses(body: Any, said: Said) -> Answer:
         empty = {"content": []} if "content" in whole else {"arguments": ""}
         started = whole | empty | {"status": "in_progress"}
         events.append({"type": "response.output_item.added", **at, "item": started})
+        if whole["type"] == "reasoning":
+            events.append({"type": "response.output_item.done", **at, "item": whole})
+            continue
         if "content" in whole:
             part = text | {"text": ""}
             inner = at | {"content_index": 0}

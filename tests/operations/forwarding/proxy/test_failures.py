@@ -142,18 +142,6 @@ def respond(proxy: Proxy, **body: Any) -> httpx.Response:
     )
 
 
-def test_a_conversation_that_its_provider_keeps_goes_on_in_its_session(
-    proxy: Proxy,
-) -> None:
-    first = respond(proxy, input=[user("One")]).json()
-    body = {"input": [user("Two")], "previous_response_id": first["id"]}
-    reply = respond(proxy, **body)
-    assert "previous_response_id" in reply.headers[NOTE]
-    assert proxy.provider.last.json == {"model": MODEL, **body}
-    said = [one["content"] for one in proxy.messages()]
-    assert said == ["One", "You said: One", "Two", "You said: Two"]
-
-
 def test_one_that_goes_on_from_something_else_is_passed_on_alone(proxy: Proxy) -> None:
     for before in ("resp_unknown", "\0", 7):
         reply = respond(proxy, input=[user("Two")], previous_response_id=before)

@@ -1,0 +1,75 @@
+"""What stands before a request that goes on from a response by its id."""
+
+from collections.abc import Sequence
+from itertools import islice
+
+from operations.domain.log.log import Log, fold
+from operations.domain.log.operation import messages_of
+from operations.domain.thread.replay import sent_keys
+from operations.domain.tree.key import Key, made_place, original_index, original_key
+from operations.log.selectors import load_history
+from operations.models import SessionRequest
+from threads.domain.formats.format import Heading
+from threads.domain.formats.openai.items_writing import API, ItemWriter, in_turns
+from threads.domain.formats.requests import Form
+from threads.domain.message import Message, Role
+from threads.models import Session
+from threads.store import blobs
+from threads.store.originals import load_recorded_at
+
+from . import kept
+
+
+def history_of(asked: SessionRequest) -> list[Form] | None:
+    """What a client had said and been answered once this request was, as items.
+
+    Replies are the items that came, with their ids. None where not all of it is known, or is
+    there no more.
+    """
+    session, index = asked.session, asked.reply_index
+    if index is None or asked.is_rewritten is None:
+        return None
+    first = SessionRequest.objects.filter(session=session).order_by("number").first()
+    if first is None or first.has_prompt is None:
+        return None
+    log = load_history(session).log
+    known = log if log.head == asked.head else fold(islice(log.entries, asked.head))
+    replied = map(original_key, range(asked.message_count, index + 1))
+    keys = [*sent_keys(asked.message_count, known), *replied]
+    if log.purged.intersection(keys):
+        return None
+    messages = _messages(session, keys, known)
+    if first.has_prompt and messages and messages[0].role is Role.SYSTEM:
+        # The provider takes it from one request into none of the next.
+        keys, messages = keys[1:], messages[1:]
+    return _items(session, keys, messages)
+
+
+def _messages(session: Session, keys: Sequence[Key], log: Log) -> list[Message]:
+    """What these keys stand for, as it was recorded."""
+    indexes = [original_index(key) for key in keys]
+    originals = load_recorded_at(session, (one for one in indexes if one is not None))
+    found: list[Message] = []
+    for key, index in zip(keys, indexes, strict=True):
+        if index is None:
+            number, k = made_place(key) or (0, 0)
+            made = messages_of(log.edits[number].edit)[k or 0]
+            found.append(Message(role=Role(made.role), parts=made.parts))
+        else:
+            original = originals[index]
+            found.append(Message(role=original.role, parts=original.parts))
+    return found
+
+
+def _items(
+    session: Session, keys: Sequence[Key], messages: Sequence[Message]
+) -> list[Form]:
+    heading = Heading(blob=blobs.read, strategy=session.parsing_strategy)
+    writer, came = ItemWriter(heading, API), kept.items_of_replies(session)
+    found: list[Form] = []
+    for turn in in_turns(messages):
+        # All are written, for calls that are open say how their results are.
+        for (ordinal, _), (_, written) in zip(turn, writer.write(turn), strict=True):
+            index = original_index(keys[ordinal])
+            found += written if index is None else came.get(index, written)
+    return found

@@ -1,0 +1,96 @@
+"""The items of replies, by the ids that their provider gave them."""
+
+import hashlib
+import uuid
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+
+from django.db.models import QuerySet
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.models import Project
+from contextstudio.accounts.responses import dump, read_json
+from operations.models import ReplyItem, SessionRequest
+from threads.domain.formats.requests import Form
+from threads.models import Session
+from threads.store.selectors import visible_sessions
+
+_AT_ONCE = 500
+
+
+def digest_of_id(given: str) -> bytes:
+    """What stands for a provider's id, however long that is."""
+    return hashlib.sha256(given.encode("utf-8", "surrogatepass")).digest()
+
+
+def keep(request_id: uuid.UUID, items: Sequence[Form]) -> None:
+    """Keep the items of a request's reply, if its provider does: what it keeps has an id."""
+    if not any(_id(item) for item in items):
+        return
+    ReplyItem.objects.bulk_create(
+        ReplyItem(
+            request_id=request_id,
+            place=place,
+            digest=digest_of_id(_id(item)) if _id(item) else b"",
+            content=zlib.compress(dump(item)),
+        )
+        for place, item in enumerate(items)
+    )
+
+
+def requests_of(caller: Caller, project: Project) -> QuerySet[SessionRequest]:
+    """This caller's requests of the sessions that it may read, the newest first."""
+    mine = SessionRequest.objects.filter(
+        actor=caller.actor,
+        session__in=visible_sessions(caller).filter(project=project),
+    )
+    return mine.select_related("session").order_by("-created_at")
+
+
+def request_of_reply(
+    caller: Caller, project: Project, reply: object
+) -> SessionRequest | None:
+    """The request that a response answered, by the response's id."""
+    if not isinstance(reply, str):
+        return None
+    asked = requests_of(caller, project).filter(reply_digest=digest_of_id(reply))
+    return asked.first()
+
+
+def items_named(
+    caller: Caller, project: Project, ids: Iterable[str]
+) -> Mapping[str, tuple[Form, Session]]:
+    """Items by their ids, and the sessions whose replies they are of."""
+    wanted = {digest_of_id(one): one for one in ids}
+    digests, found = [*wanted], dict[str, tuple[Form, Session]]()
+    for start in range(0, len(digests), _AT_ONCE):
+        rows = ReplyItem.objects.filter(
+            digest__in=digests[start : start + _AT_ONCE],
+            request__in=requests_of(caller, project).order_by(),
+        )
+        newest = rows.select_related("request__session").order_by("-pk")
+        for row in newest:
+            named = wanted[bytes(row.digest)]
+            found.setdefault(named, (_item(row), row.request.session))
+    return found
+
+
+def items_of_replies(session: Session) -> Mapping[int, Sequence[Form]]:
+    """The items of the replies of a session, by the originals that these became."""
+    rows = ReplyItem.objects.filter(request__session=session)
+    found: dict[int, dict[int, Form]] = {}
+    for row in rows.select_related("request").order_by("pk"):
+        index = row.request.reply_index
+        if index is not None:
+            found.setdefault(index, {})[row.place] = _item(row)
+    return {index: [*items.values()] for index, items in found.items()}
+
+
+def _item(row: ReplyItem) -> Form:
+    item: Form = read_json(zlib.decompress(bytes(row.content)))
+    return item
+
+
+def _id(item: Form) -> str:
+    given = item.get("id")
+    return given if isinstance(given, str) else ""

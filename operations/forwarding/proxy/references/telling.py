@@ -1,0 +1,66 @@
+"""A request that names what its provider keeps, told in full."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from contextstudio.accounts.responses import dump
+from operations.forwarding.proxy.bodies import (
+    BEFORE,
+    CONVERSATION,
+    ForwardedBody,
+    is_reference,
+)
+from operations.forwarding.proxy.incoming import Asked
+from threads.domain.formats.requests import Form
+from threads.models import Session
+
+from . import kept
+from .history import history_of
+
+
+class Told(NamedTuple):
+    """A body with what it names, and the session that this is of."""
+
+    body: ForwardedBody
+    session: Session | None
+
+
+def told(asked: Asked, body: ForwardedBody) -> Told | None:
+    """The body with all that it names; None where some of that isn't known.
+
+    What came before it, it then has in full. Items that it names stay names in the bytes that go
+    out, as long as nothing changes them. A `conversation` is never known: items come to it from
+    elsewhere, and it would go on without what a rewritten request says.
+    """
+    if body.value.get(CONVERSATION):
+        return None
+    before: Sequence[Form] = ()
+    session, is_spelled_out = None, False
+    if reply := body.value.get(BEFORE):
+        row = kept.request_of_reply(asked.caller, asked.project, reply)
+        history = history_of(row) if row is not None else None
+        if row is None or history is None:
+            return None
+        before, session, is_spelled_out = history, row.session, bool(row.is_rewritten)
+    given: Sequence[Form] = body.value[body.names.messages]
+    ids = [str(one.get("id")) for one in given if is_reference(one)]
+    named = kept.items_named(asked.caller, asked.project, ids)
+    if not named.keys() >= set(ids):
+        return None
+    if session is None and ids:
+        session = named[ids[-1]][1]
+    items = [
+        named[str(one.get("id"))][0] if is_reference(one) else one for one in given
+    ]
+    raws = [*map(dump, before), *body.messages]
+    return Told(
+        replace(
+            body,
+            value={**body.value, body.names.messages: [*before, *items]},
+            request=replace(body.request, messages=raws, goes_on_from=None),
+            is_told=True,
+            is_spelled_out=is_spelled_out,
+        ),
+        session,
+    )

@@ -1,0 +1,279 @@
+"""Requests that name what their provider keeps: by `previous_response_id`, by `item_reference`."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from .conftest import Proxy
+from .forms import MODEL, Said
+
+NOTE = "x-contextstudio-note"
+SECRET = "the-code-is-4711"
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def named(*ids: str) -> list[dict[str, str]]:
+    return [{"type": "item_reference", "id": one} for one in ids]
+
+
+def answers(proxy: Proxy, *texts: str) -> None:
+    """Let the provider answer the next requests so: `a` is the reply `resp_a`, and so on."""
+    names = "abcdefgh"
+    proxy.provider.script = [
+        Said(text, name=names[place], thinks=True) for place, text in enumerate(texts)
+    ]
+
+
+def respond(
+    proxy: Proxy, *said: Any, session: str = "", **more: Any
+) -> tuple[httpx.Response, dict[str, Any]]:
+    """Ask; the reply, and what was sent for it."""
+    reply = httpx.post(
+        proxy.url + "/v1/responses",
+        json={
+            "model": MODEL,
+            "input": [user(one) if isinstance(one, str) else one for one in said],
+            **more,
+        },
+        headers=proxy.headers | ({"X-Session-Id": session} if session else {}),
+        timeout=60,
+    )
+    sent: dict[str, Any] = proxy.provider.last.json
+    return reply, sent
+
+
+def contents(proxy: Proxy) -> list[str]:
+    return [one["content"] for one in proxy.messages()]
+
+
+def words(sent: dict[str, Any]) -> str:
+    return str(sent["input"])
+
+
+def last_request(proxy: Proxy) -> dict[str, Any]:
+    path = f"/api/sessions/{proxy.session()['id']}/requests"
+    row: dict[str, Any] = proxy.api.get(path).raise_for_status().json()["items"][0]
+    return row
+
+
+# By the response before
+
+
+def test_a_request_goes_on_from_a_response_in_the_session_of_that(proxy: Proxy) -> None:
+    answers(proxy, "First.", "Second.", "Third.")
+    respond(proxy, "One", instructions="Be brief.")
+    for text, before in (("Two", "resp_a"), ("Three", "resp_b")):
+        more = {"previous_response_id": before, "instructions": "Be brief."}
+        reply, sent = respond(proxy, text, **more)
+        assert NOTE not in reply.headers
+        assert sent == {"model": MODEL, "input": [user(text)], **more}
+    said = ["One", "First.", "Two", "Second.", "Three", "Third."]
+    assert contents(proxy) == ["Be brief.", *said]
+    assert last_request(proxy)["decision"] == "extended"
+
+
+def test_where_an_operation_acts_all_that_was_said_is_sent_in_its_place(
+    proxy: Proxy,
+) -> None:
+    answers(proxy, "First.", "Second.", "Third.", "Fourth.")
+    respond(proxy, "One", instructions="Be brief.")
+    respond(proxy, "Two", previous_response_id="resp_a", instructions="Be brief.")
+    fold = proxy.operate(type="digest", targets=["m1", "m2"], summary="It began.")
+    reply, sent = respond(
+        proxy, "Three", previous_response_id="resp_b", instructions="Be brief."
+    )
+    assert reply.status_code == 200
+    assert "previous_response_id" not in sent
+    assert sent["instructions"] == "Be brief."
+    assert "It began." in words(sent)
+    assert "First." not in words(sent)
+    assert "Be brief." not in words(sent)
+    kinds = [one.get("id") for one in sent["input"]]
+    assert kinds[-3:] == ["rs_b", "msg_b", None]
+    assert contents(proxy)[-2:] == ["Three", "Third."]
+    assert not [
+        one
+        for one in proxy.operations(proxy.session()["id"])
+        if one["key"] != fold["key"]
+    ]
+
+
+def test_what_went_out_rewritten_is_spelled_out_once_nothing_acts_any_more(
+    proxy: Proxy,
+) -> None:
+    """By its id the provider would go on from the digest that it was sent."""
+    answers(proxy, "First.", "Second.", "Third.", "Fourth.")
+    respond(proxy, "One")
+    fold = proxy.operate(type="digest", targets=["m0", "m1"], summary="It began.")
+    respond(proxy, "Two", previous_response_id="resp_a")
+    path = f"/api/operations/{fold['operation_id']}/toggle"
+    proxy.api.post(path, json={"active": False}).raise_for_status()
+    _, sent = respond(proxy, "Three", previous_response_id="resp_b")
+    assert "previous_response_id" not in sent
+    assert "First." in words(sent)
+    assert "It began." not in words(sent)
+    _, sent = respond(proxy, "Four", previous_response_id="resp_c")
+    assert sent["previous_response_id"] == "resp_c"
+    assert len(sent["input"]) == 1
+
+
+def test_a_request_may_go_on_from_an_earlier_response(proxy: Proxy) -> None:
+    answers(proxy, "First.", "Second.", "Other.", "Last.")
+    respond(proxy, "One")
+    respond(proxy, "Two", previous_response_id="resp_a")
+    _, sent = respond(proxy, "Instead", previous_response_id="resp_a")
+    assert sent["previous_response_id"] == "resp_a"
+    assert last_request(proxy)["decision"] == "regenerated"
+    respond(proxy, "More", previous_response_id="resp_c")
+    proxy.operate(type="digest", targets=["m0", "m1"], summary="It began.")
+    _, sent = respond(proxy, "End", previous_response_id="resp_d")
+    assert "Second." not in words(sent)
+    assert "Other." in words(sent)
+
+
+def test_calls_and_their_results_are_told_with_what_came_before(proxy: Proxy) -> None:
+    proxy.provider.script = [
+        Said("Let me look.", city="Paris", name="a", thinks=True),
+        Said("Sunny.", name="b"),
+        Said("Bye.", name="c"),
+    ]
+    respond(proxy, "Hello", "What is the weather?")
+    result = {"type": "function_call_output", "call_id": "call_1", "output": "21"}
+    respond(proxy, result, previous_response_id="resp_a")
+    proxy.operate(type="snip", targets=["m0"])
+    _, sent = respond(proxy, "Thanks", previous_response_id="resp_b")
+    kinds = [one.get("type", "message") for one in sent["input"]]
+    assert kinds == [
+        *("message", "reasoning", "message", "function_call"),
+        *("function_call_output", "message", "message"),
+    ]
+    assert "Hello" not in words(sent)
+
+
+# By items
+
+
+def test_items_that_are_named_pass_as_names(proxy: Proxy) -> None:
+    answers(proxy, "First.", "Second.", "Third.")
+    said: list[Any] = [user("One")]
+    for text, ids in (("Two", ("rs_a", "msg_a")), ("Three", ("rs_b", "msg_b"))):
+        respond(proxy, *said)
+        said += [*named(*ids), user(text)]
+    reply, sent = respond(proxy, *said)
+    assert NOTE not in reply.headers
+    assert sent["input"] == said
+    assert contents(proxy) == ["One", "First.", "Two", "Second.", "Three", "Third."]
+
+
+def test_an_item_that_an_operation_changes_is_not_named_any_more(proxy: Proxy) -> None:
+    answers(proxy, "First.", "Second.", "Third.")
+    said: list[Any] = [user("One")]
+    respond(proxy, *said)
+    said += [*named("rs_a", "msg_a"), user("Two")]
+    respond(proxy, *said)
+    said += [*named("rs_b"), {"id": "msg_b"}, user("Three")]
+    proxy.operate(type="digest", targets=["m0", "m1"], summary="It began.")
+    _, sent = respond(proxy, *said)
+    assert "It began." in words(sent)
+    assert "msg_a" not in words(sent)
+    assert "rs_a" not in words(sent)
+    assert sent["input"][-3:] == said[-3:]
+    assert len(proxy.sessions()) == 1
+
+
+def test_what_a_redaction_hides_in_a_named_item_is_not_named(proxy: Proxy) -> None:
+    answers(proxy, f"Note: {SECRET}", "Second.")
+    respond(proxy, "One")
+    span = {"key": "m1", "start": 6, "end": 6 + len(SECRET)}
+    proxy.operate(type="redact", spans=[span])
+    _, sent = respond(proxy, "One", *named("rs_a", "msg_a"), "Two")
+    assert "msg_a" not in words(sent)
+    assert SECRET not in words(sent)
+    assert "Note: " in words(sent)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_items_of_a_stream_are_known_by_their_ids(proxy: Proxy, stream: bool) -> None:
+    answers(proxy, "First.", "Second.")
+    respond(proxy, "One", stream=stream)
+    reply, _ = respond(proxy, "One", *named("rs_a", "msg_a"), "Two", stream=stream)
+    assert NOTE not in reply.headers
+    assert contents(proxy) == ["One", "First.", "Two", "Second."]
+
+
+def test_a_name_that_is_not_known_goes_out_as_it_came(proxy: Proxy) -> None:
+    said = [user("One"), *named("msg_unknown"), user("Two")]
+    reply, sent = respond(proxy, *said)
+    assert "item_reference" in reply.headers[NOTE]
+    assert sent["input"] == said
+    assert not proxy.sessions()
+
+
+def test_with_a_redaction_in_force_a_name_that_is_not_known_is_refused(
+    proxy: Proxy,
+) -> None:
+    respond(proxy, f"Note: {SECRET}", session="s")
+    span = {"key": "m0", "start": 6, "end": 6 + len(SECRET)}
+    proxy.operate(type="redact", spans=[span])
+    said = [f"Note: {SECRET}", *named("msg_unknown"), user("Two")]
+    for session in ("s", ""):
+        reply, _ = respond(proxy, *said, session=session)
+        assert reply.status_code == 409
+        assert reply.json()["code"] == "may_hide"
+    assert len(proxy.provider.asked) == 1
+
+
+def test_what_was_removed_for_good_is_not_told_again(proxy: Proxy) -> None:
+    answers(proxy, f"Note: {SECRET}", "Second.")
+    respond(proxy, "One")
+    call = {"session_id": proxy.session()["id"], "group_id": 1}
+    proxy.api.post("/api/tools/remove_group", json=call).raise_for_status()
+    reply, sent = respond(proxy, "Two", previous_response_id="resp_a")
+    assert "previous_response_id" in reply.headers[NOTE]
+    assert sent["previous_response_id"] == "resp_a"
+
+
+# By the conversation
+
+
+@pytest.mark.parametrize(
+    "conversation", ["conv_1", {"id": "conv_1"}], ids=["id", "object"]
+)
+def test_what_a_provider_s_conversation_says_is_recorded(
+    proxy: Proxy, conversation: Any
+) -> None:
+    answers(proxy, "First.", "Second.")
+    for text in ("One", "Two"):
+        reply, sent = respond(proxy, text, conversation=conversation)
+        assert "conversation" in reply.headers[NOTE]
+        assert sent["conversation"] == conversation
+    assert contents(proxy) == ["One", "First.", "Two", "Second."]
+    assert last_request(proxy)["error"].startswith("Sent as it came: ")
+
+
+def test_a_question_that_is_asked_again_is_recorded_once(proxy: Proxy) -> None:
+    proxy.provider.status = 500
+    respond(proxy, "One", conversation="conv_2")
+    proxy.provider.status = 200
+    respond(proxy, "One", conversation="conv_2")
+    assert contents(proxy) == ["One", "You said: One"]
+
+
+def test_openais_own_client_goes_on_by_the_id_of_a_response(proxy: Proxy) -> None:
+    import openai
+
+    answers(proxy, "First.", "Second.")
+    url = f"{proxy.url}/v1"
+    with openai.OpenAI(base_url=url, api_key=proxy.key, max_retries=0) as client:
+        first = client.responses.create(model=MODEL, input="One")
+        proxy.operate(type="digest", targets=["m0", "m1"], summary="It began.")
+        second = client.responses.create(
+            model=MODEL, input="Two", previous_response_id=first.id
+        )
+    assert second.output_text == "Second."
+    assert "It began." in words(proxy.provider.last.json)
+    assert contents(proxy) == ["One", "First.", "Two", "Second."]
