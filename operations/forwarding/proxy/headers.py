@@ -105,6 +105,8 @@ def to_client(given: Iterable[Header]) -> list[Header]:
     """The headers of a reply as it goes to the client."""
     given = list(given)
     dropped = _HOP_BY_HOP | _NOT_OF_THIS_HOST | _named_by_connection(given)
+    if any(name.lower() == b"transfer-encoding" for name, _ in given):
+        dropped |= {b"content-length"}  # it doesn't count beside the other
     kept = [
         (name.lower(), value)
         for name, value in given

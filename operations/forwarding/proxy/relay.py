@@ -138,6 +138,10 @@ class Exchanging:
                     "The provider answers with a redirect, which is not followed."
                 )
                 raise self._failed(BadGateway(sentence, code="upstream_redirects"))
+            if not 200 <= response.status < 600:
+                raise self._failed(
+                    BadGateway("The provider's status is none of HTTP's.")
+                )
             await self._pass_on(response)
         finally:
             with anyio.CancelScope(shield=True):

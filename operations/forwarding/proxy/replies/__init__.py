@@ -6,11 +6,11 @@ can't be read is passed on all the same.
 """
 
 import logging
+import re
 import secrets
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io.streams import FORMS
@@ -23,13 +23,19 @@ from threads.domain.formats.io.streams.stream import (
 from threads.domain.formats.traffic.replies import read_reply
 from threads.domain.message import Message
 
+from .unpacking import unpacking
+
 logger = logging.getLogger(__name__)
 
 MOST_BYTES = 64 << 20
 """Of a reply: what comes behind them is passed on and not recorded."""
 
-_MEMBER = b"\x1f\x8b"
-"""How a member of gzip begins."""
+_CHARSET = re.compile(
+    r"charset=\"?(iso-8859-\d+|windows-125\d|us-ascii|utf-(?:16|32)(?:le|be)?)\b"
+)
+"""A character set that JSON is not to have, and sometimes has."""
+_BOM = b"\xef\xbb\xbf"
+_NO_JSON = "The reply was passed on but can't be read: it is not JSON."
 
 
 class Reply(NamedTuple):
@@ -56,7 +62,8 @@ class ReplyReader:
         self._form, self._assembler = form, FORMS[form]()
         self.has_events = content_type.startswith("text/event-stream")
         self.streams = self.has_events or is_list
-        self._unpack = _unpacking(encoding)
+        self._unpack = unpacking(encoding, MOST_BYTES + 1)
+        self._charset = _CHARSET.search(content_type)
         self._encoding = encoding
         self._events = sse()
         next(self._events)
@@ -75,7 +82,7 @@ class ReplyReader:
             return False
         try:
             read = self._unpack(chunk)
-            self._left -= len(read)
+            self._left -= max(len(read), len(chunk))
             if self._left < 0:
                 self._is_readable = False
                 self._fault = "The reply was passed on but is too long to be recorded."
@@ -87,6 +94,7 @@ class ReplyReader:
         except Exception:
             logger.exception("A reply can't be read")
             self._is_readable = False
+            self._fault = "The reply was passed on but can't be read."
         return self._assembler.is_whole
 
     def finish(self, *, broken: bool) -> Reply:
@@ -100,8 +108,12 @@ class ReplyReader:
     def _finish(self, broken: bool) -> Reply:
         if self._whole and self.streams:
             self._assembler.take_list(self._whole.decode("utf-8", "replace"))
-        elif self._whole and isinstance(found := parse(self._whole), dict | list):
-            self._assembler.take_whole(found)
+        elif self._whole:
+            self._take_whole(bytes(self._whole), broken)
+        elif self.has_events and self._is_readable:
+            # The last event may lack the empty line behind it.
+            for event in self._events.send(b"\n\n"):
+                self._assembler.take(event)
         is_whole = self._is_readable and not broken and self._assembler.is_ended
         try:
             whole = self._assembler.whole()
@@ -117,41 +129,21 @@ class ReplyReader:
         tokens, model = self._assembler.tokens, self._assembler.model
         return Reply(message, tokens, model, is_whole, self._fault, said)
 
+    def _take_whole(self, whole: bytes, broken: bool) -> None:
+        if self._charset:
+            whole = whole.decode(self._charset[1], "replace").encode()
+        found = parse(whole.removeprefix(_BOM))
+        if isinstance(found, dict | list):
+            self._assembler.take_whole(found)
+        elif not broken:
+            self._fault = self._fault or _NO_JSON
+
     def unpacked(self, body: bytes) -> bytes:
         """The whole of a body that could be read, as it was before it was packed."""
-        unpack = _unpacking(self._encoding)
-        return bytes(unpack(body))
+        unpack = unpacking(self._encoding, MOST_BYTES + 1)
+        return unpack(body) if unpack else body
 
 
 def _partial(message: Message) -> Message | None:
     """The message as one that broke off; None where nothing of it was said."""
     return replace(message, partial=True) if message.parts else None
-
-
-def _unpacking(encoding: str) -> Any:
-    """What unpacks an encoding piece by piece; None for one that we can't."""
-    match encoding.strip().lower():
-        case "" | "identity":
-            return bytes
-        case "gzip" | "x-gzip":
-            return _gunzip()
-        case "deflate":
-            unpack = zlib.decompressobj()
-        case _:
-            return None
-    return lambda chunk: unpack.decompress(chunk, MOST_BYTES)
-
-
-def _gunzip() -> Callable[[bytes], bytes]:
-    """What unpacks gzip, of which several members may stand behind one another."""
-    member = zlib.decompressobj(16 + zlib.MAX_WBITS)
-
-    def unpack(chunk: bytes) -> bytes:
-        nonlocal member
-        found = member.decompress(chunk, MOST_BYTES)
-        while (rest := member.unused_data) and _MEMBER.startswith(rest[:2]):
-            member = zlib.decompressobj(16 + zlib.MAX_WBITS)
-            found += member.decompress(rest, MOST_BYTES)
-        return found
-
-    return unpack

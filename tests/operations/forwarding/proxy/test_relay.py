@@ -184,3 +184,21 @@ def _all_sessions(proxy: Proxy) -> list[dict[str, Any]]:
 
 
 pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def test_a_length_beside_chunks_does_not_count(proxy: Proxy) -> None:
+    chunks = b"6\r\n{}    \r\n0\r\n\r\n"
+    kind = [("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")]
+    proxy.provider.raw = (kind, chunks)
+    reply = post(proxy.url + PATH, json=ASK | {"stream": False}, headers=proxy.headers)
+    assert reply.content == b"{}    "
+
+
+@pytest.mark.parametrize("status", [600, 999])
+def test_a_status_that_there_is_not_is_a_failure_of_the_provider_s(
+    proxy: Proxy, status: int
+) -> None:
+    proxy.provider.status, proxy.provider.raw = status, ([], b"{}")
+    reply = post(proxy.url + PATH, json=ASK, headers=proxy.headers)
+    assert reply.status_code == 502
+    assert reply.json()["code"] == "upstream_failed"

@@ -1,11 +1,14 @@
-"""Replies that come packed, read piece by piece."""
+"""Replies that come packed, or in another way than they are to come, read piece by piece."""
 
 import gzip
 import json
+import tracemalloc
+import zlib
 
 import pytest
 
-from operations.forwarding.proxy.replies import ReplyReader
+from operations.forwarding.proxy.replies import MOST_BYTES, Reply, ReplyReader
+from threads.domain.message import Message
 
 REPLY = json.dumps(
     {
@@ -34,3 +37,90 @@ def test_a_reply_in_several_members_of_gzip_is_read_whole(
     assert reply.message is not None
     assert reply.message.parts[0].text == "Hello."  # type: ignore[union-attr]
     assert reader.unpacked(packed) == REPLY
+
+
+def read(body: bytes, content_type: str, encoding: str = "", size: int = 7) -> Reply:
+    reader = ReplyReader("openai", content_type, encoding)
+    for start in range(0, len(body), size):
+        reader.feed(body[start : start + size])
+    return reader.finish(broken=False)
+
+
+def said(reply: Reply) -> str:
+    message: Message | None = reply.message
+    assert message is not None
+    assert reply.is_whole
+    return message.text
+
+
+@pytest.mark.parametrize("bits", [zlib.MAX_WBITS, -zlib.MAX_WBITS], ids=["zlib", "raw"])
+@pytest.mark.parametrize("size", [1, 100])
+def test_a_deflated_reply_is_read_with_and_without_its_header(
+    bits: int, size: int
+) -> None:
+    packing = zlib.compressobj(wbits=bits)
+    packed = packing.compress(REPLY) + packing.flush() + b"behind"
+    assert said(read(packed, "application/json", "deflate", size)) == "Hello."
+
+
+def test_what_stands_behind_a_packed_reply_is_not_held() -> None:
+    reader = ReplyReader("openai", "application/json", "gzip")
+    reader.feed(gzip.compress(REPLY))
+    piece = b"?" * (1 << 16)
+    tracemalloc.start()
+    for _ in range(64):
+        reader.feed(piece)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 20
+    assert said(reader.finish(broken=False)) == "Hello."
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_a_reply_that_swells_is_not_recorded(encoding: str) -> None:
+    packing = zlib.compressobj(wbits=zlib.MAX_WBITS + 16 * (encoding == "gzip"))
+    packed = packing.compress(b" " * (MOST_BYTES + 1)) + packing.flush()
+    reply = read(packed, "application/json", encoding, len(packed))
+    assert reply.message is None
+    assert "too long" in reply.fault
+
+
+@pytest.mark.parametrize("charset", ["iso-8859-1", "utf-16", "utf-8"])
+def test_a_reply_in_another_character_set_is_read(charset: str) -> None:
+    body = REPLY.replace(b"Hello", "Hé".encode()).decode().encode(charset)
+    kind = f'application/json; charset="{charset}"'
+    assert said(read(body, kind)) == "Hé."
+
+
+def test_a_mark_of_the_byte_order_is_no_part_of_a_reply() -> None:
+    assert said(read(b"\xef\xbb\xbf" + REPLY, "application/json")) == "Hello."
+
+
+def test_a_reply_that_is_no_json_says_so() -> None:
+    assert "not JSON" in read(b"<html>", "text/html").fault
+
+
+DELTAS = [{"role": "assistant", "content": "Hello."}, {}]
+EVENTS = [
+    "data: "
+    + json.dumps(
+        {"choices": [{"delta": delta, "finish_reason": None if delta else "stop"}]}
+    )
+    for delta in DELTAS
+]
+
+
+@pytest.mark.parametrize("gap", ["\r", "\n", "\r\n"])
+@pytest.mark.parametrize("size", [1, 1000])
+@pytest.mark.parametrize("end", [2, 1, 0], ids=["ended", "line", "nothing"])
+def test_a_stream_is_read_whatever_ends_its_lines_and_itself(
+    gap: str, size: int, end: int
+) -> None:
+    body = "\ufeff" + (2 * gap).join(EVENTS) + end * gap
+    assert said(read(body.encode(), "text/event-stream", size=size)) == "Hello."
+
+
+def test_what_is_not_packed_as_it_says_is_told() -> None:
+    reply = read(b"no member of gzip", "application/json", "gzip")
+    assert reply.message is None
+    assert "can't be read" in reply.fault

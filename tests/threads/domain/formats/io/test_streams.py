@@ -37,6 +37,16 @@ def test_events_of_a_server_come_whole_however_their_bytes_are_cut() -> None:
         assert len(found) == 6 and found[-1] == b"[DONE]"
 
 
+@pytest.mark.parametrize("gap", [b"\n", b"\r", b"\r\n"])
+def test_an_event_has_come_once_its_empty_line_has(gap: bytes) -> None:
+    reader = sse()
+    next(reader)
+    assert reader.send(b"\xef\xbb\xbfdata: 1" + gap) == []
+    assert reader.send(b"") == []
+    assert reader.send(gap) == [b"1"]
+    assert reader.send(b"data: 2" + gap + gap) == [b"2"]
+
+
 def test_an_event_without_end_is_too_long() -> None:
     reader = sse()
     next(reader)

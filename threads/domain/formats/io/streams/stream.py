@@ -10,6 +10,7 @@ from threads.domain.formats.io import json_text
 
 JSONObject = dict[str, Any]
 _LINE = re.compile(rb"\r\n|\n|\r")
+_BOM = b"\xef\xbb\xbf"
 MOST_OF_EVENT = 32 << 20
 
 
@@ -73,18 +74,24 @@ def sse() -> Generator[list[bytes], bytes, None]:
 
     To be sent bytes; each time it yields the data of the events that these have ended.
     """
-    rest, data = b"", list[bytes]()
-    found: list[bytes] = []
+    rest, data, found = bytearray(), list[bytes](), list[bytes]()
+    is_first, after_return = True, False
     while True:
-        rest += yield found
+        chunk = yield found
         found = []
+        if not chunk:
+            continue
+        if after_return:  # of which a line feed is the second half
+            chunk = chunk.removeprefix(b"\n")
+        after_return = chunk.endswith(b"\r")
+        more, *others = _LINE.split(chunk)
+        rest += more
         if len(rest) > MOST_OF_EVENT:
             raise ValueError("An event is too long.")
-        # A return at the very end may be the first half of one with a line feed.
-        end = len(rest) - rest.endswith(b"\r")
-        *lines, last = _LINE.split(rest[:end])
-        rest = last + rest[end:]
-        for line in lines:
+        for other in others:
+            line, rest = bytes(rest), bytearray(other)
+            if is_first:
+                line, is_first = line.removeprefix(_BOM), False
             if (said := data_of(line)) is not None:
                 data.append(said)
             elif not line and data:
