@@ -1,7 +1,7 @@
 """The ASGI application: guard → record of keys → limits → tokenizer → proxy → `apply` →
 static files → MCP → Django.
 
-WebSockets: guard → Channels.
+WebSockets: none to providers → guard → Channels.
 """
 
 import gc
@@ -24,7 +24,7 @@ from servestatic import ServeStaticASGI
 
 from operations.editor.consumers import websocket_urlpatterns
 from operations.forwarding.mount import with_apply
-from operations.forwarding.proxy.application import with_proxy
+from operations.forwarding.proxy.application import with_proxy, without_sockets
 
 from .mcp.mount import with_mcp
 from .web.guard import HostGuard, no_such_socket
@@ -72,14 +72,19 @@ def with_static_files(application: Any) -> Any:
 
 _behind_the_proxy = with_apply(with_static_files(with_mcp(_pages)))  # type: ignore[arg-type]  # a Mapping for a dict
 
-application = HostGuard(
-    ProtocolTypeRouter(
-        {
-            "http": RequestLog(Limits(with_tokenizer(with_proxy(_behind_the_proxy)))),
-            "websocket": AuthMiddlewareStack(
-                URLRouter([*websocket_urlpatterns, re_path("", no_such_socket)])  # type: ignore[arg-type]  # ASGI
-            ),
-        }
+# A client of a provider's sends no Origin with a WebSocket: it is told before the guard looks.
+application = without_sockets(
+    HostGuard(
+        ProtocolTypeRouter(
+            {
+                "http": RequestLog(
+                    Limits(with_tokenizer(with_proxy(_behind_the_proxy)))
+                ),
+                "websocket": AuthMiddlewareStack(
+                    URLRouter([*websocket_urlpatterns, re_path("", no_such_socket)])  # type: ignore[arg-type]  # ASGI
+                ),
+            }
+        )
     )
 )
 

@@ -28,6 +28,8 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+_HTTP_ANSWER = "websocket.http.response"
+"""How a server is told to answer a WebSocket with HTTP, if it can."""
 
 
 class ClientGone(Exception):
@@ -44,6 +46,46 @@ def with_proxy(application: Application) -> Application:
             await application(scope, receive, send)
 
     return answer
+
+
+class NoSockets(DomainError):
+    """A WebSocket to an address of a provider's: nothing is forwarded over one."""
+
+    status = 426
+    default_code = "use_http"
+
+
+def without_sockets(application: Application) -> Application:
+    """An application that answers WebSockets to providers' addresses with 426.
+
+    By that Codex goes on over HTTP at once; by any other status it tries again first.
+    """
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket" and is_forwarded(scope["path"]):
+            await receive()
+            await _refuse_socket(scope, send)
+        else:
+            await application(scope, receive, send)
+
+    return answer
+
+
+async def _refuse_socket(scope: Scope, send: Send) -> None:
+    error = NoSockets("ContextStudio forwards HTTP alone, no WebSockets: use HTTP.")
+    if _HTTP_ANSWER not in (scope.get("extensions") or {}):
+        close = {"type": "websocket.close", "code": 4000 + error.status}
+        await send({**close, "reason": error.message})
+        return
+    body = refusal_body(WireProvider.OPENAI, error)
+    headers = [
+        (b"content-type", PROBLEM.encode()),
+        (b"content-length", str(len(body)).encode()),
+        (b"upgrade", b"HTTP/1.1"),
+    ]
+    start = {"type": f"{_HTTP_ANSWER}.start", "status": error.status}
+    await send({**start, "headers": headers})
+    await send({"type": f"{_HTTP_ANSWER}.body", "body": body})
 
 
 async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
