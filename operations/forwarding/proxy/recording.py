@@ -66,15 +66,15 @@ class Outcome:
     total_ms: float | None = None
 
 
-def record_outcome(exchange: Exchange, outcome: Outcome) -> None:
-    """Record the reply, where there is one, and how the request ended. Never raises DomainError.
+def record_outcome(exchange: Exchange, outcome: Outcome) -> int | None:
+    """Record the reply, where there is one, and how the request ended; the reply's index.
 
-    A session that is gone by then takes nothing.
+    Never raises DomainError. A session that is gone by then takes nothing.
     """
     reply = outcome.read() if outcome.read else None
     said = [*outcome.before, *([reply.message] if reply and reply.message else [])]
+    index = None
     with transaction.atomic():  # one commit for both
-        index = None
         if said:
             try:
                 index = record_reply(exchange, said)
@@ -84,6 +84,13 @@ def record_outcome(exchange: Exchange, outcome: Outcome) -> None:
             _finish(exchange, exchange.request_id, outcome, reply, index)
             if exchange.is_named and reply is not None and index is not None:
                 kept.keep(exchange.request_id, reply.said)
+    return index
+
+
+def has_gone_on(exchange: Exchange) -> bool:
+    """Whether the session has more by now than when the request was aligned, or is gone."""
+    session = Session.objects.filter(pk=exchange.session_id, deleted_at=None).first()
+    return session is None or session.message_count != exchange.count
 
 
 def _finish(

@@ -4,6 +4,9 @@ A reply that calls nothing but our tools is a message of the session that the cl
 the calls are answered, and the client's own request is prepared once more, with what was said.
 Where the reply calls the client's tools too, ours are answered and kept as if they had come first,
 and the client gets the reply without them.
+
+Of two requests with one question, as when a client doesn't wait, the calls of the reply that comes
+first are answered: the other is asked again with what these brought.
 """
 
 from collections.abc import Sequence
@@ -11,7 +14,12 @@ from dataclasses import dataclass, replace
 
 from operations.forwarding import toolbox
 from operations.forwarding.proxy.bodies import read_body
-from operations.forwarding.proxy.recording import Exchange, Outcome, record_outcome
+from operations.forwarding.proxy.recording import (
+    Exchange,
+    Outcome,
+    has_gone_on,
+    record_outcome,
+)
 from operations.forwarding.proxy.replies import Reply
 from operations.forwarding.toolbox import CallAnswer
 from threads.domain.formats import READERS
@@ -54,16 +62,19 @@ def settle(offer: Offer, exchange: Exchange, outcome: Outcome) -> Settled:
     if offer.is_last:
         _record_rest(offer, exchange, outcome, reply)
         return Settled(unsaid=offer.names)
-    results = _results(offer, exchange, ours)
-    if len(ours) == len(calls):
-        record_outcome(exchange, replace(outcome, read=lambda: reply))
-        _keep(offer, exchange, [*reply.said, *results])
+    are_all, is_late = len(ours) == len(calls), has_gone_on(exchange)
+    results = [] if is_late else _results(offer, exchange, ours)
+    if are_all:
+        index = record_outcome(exchange, replace(outcome, read=lambda: reply))
+        if not is_late and index is not None:
+            _keep(offer, exchange, [*reply.said, *results])
         return Settled(asks_again=True)
     alone = FORMS[offer.route.form].alone(reply.said, offer.names)
-    before = [*alone, *results]
+    before = [] if is_late else [*alone, *results]
     said = READERS[offer.route.form].read_messages(before)
-    _record_rest(offer, exchange, outcome, reply, said)
-    _keep(offer, exchange, before)
+    index = _record_rest(offer, exchange, outcome, reply, said)
+    if not is_late and index is not None:
+        _keep(offer, exchange, before)
     return Settled(unsaid=offer.names)
 
 
@@ -89,8 +100,8 @@ def _record_rest(
     outcome: Outcome,
     reply: Reply,
     before: Sequence[Message] = (),
-) -> None:
-    """Record a reply without its calls of our tools, behind other messages."""
+) -> int | None:
+    """Record a reply without its calls of our tools, behind other messages; its index."""
     parts = reply.message.parts if reply.message else ()
     left = tuple(
         part
@@ -100,7 +111,7 @@ def _record_rest(
     message = replace(reply.message, parts=left) if reply.message and left else None
     said = [one for one in reply.said if one.get("name") not in offer.names]
     rest = reply._replace(message=message, said=said)
-    record_outcome(exchange, replace(outcome, read=lambda: rest, before=before))
+    return record_outcome(exchange, replace(outcome, read=lambda: rest, before=before))
 
 
 def _keep(offer: Offer, exchange: Exchange, messages: Sequence[JSONObject]) -> None:

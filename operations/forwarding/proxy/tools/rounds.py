@@ -34,8 +34,10 @@ def keep(
 ) -> None:
     """Keep calls with their answers, made at the end of a body as its client sent it.
 
-    `index` is the first original that they are.
+    `index` is the first original that they are. What is kept at it stays.
     """
+    if AnsweredCalls.objects.filter(session_id=session_id, index=index).exists():
+        return
     place = len(body.messages)
     AnsweredCalls.objects.create(
         session_id=session_id,
