@@ -23,6 +23,8 @@ CONVERSATION = (
 with an underscore reach nobody (`contextstudio/web/guard.py`)."""
 AGENTS = (b"x-claude-code-agent-id", b"thread-id")
 """In which clients say which agent of the conversation asks."""
+TURN = b"x-codex-turn-metadata"
+"""In which Codex says what a turn is for, as JSON."""
 PARENT = b"x-parent-session-id"
 """The session of the agent that a sub-agent works for, whose own session is in `SESSION`."""
 _HOP_BY_HOP = frozenset(

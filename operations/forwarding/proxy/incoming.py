@@ -8,14 +8,16 @@ from typing import NamedTuple
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.models import Project
+from contextstudio.accounts.responses import read_json
 from operations.forwarding.toolbox import OfferedTool
 from operations.forwarding.upstreams.services import Target
 
 from .bodies import ForwardedBody
-from .headers import AGENTS, CONVERSATION, PARENT, SESSION, TAGS, Header
+from .headers import AGENTS, CONVERSATION, PARENT, SESSION, TAGS, TURN, Header
 from .routes import Route
 
 MOST_NAME = 255
+_TITLE = "thread_title"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +116,15 @@ class Asked(NamedTuple):
         if self.agent:
             return self.name, self._called
         return self.incoming.header(PARENT) if self.name else "", b""
+
+    @property
+    def asks_for_title(self) -> bool:
+        """Whether it is Codex that asks for a title, in a thread that nothing else links."""
+        try:
+            turn = read_json(self.incoming.header(TURN).encode() or b"null")
+        except Invalid:
+            return False
+        return isinstance(turn, dict) and turn.get("thread_source") == _TITLE
 
     @property
     def tags(self) -> frozenset[str] | None:

@@ -16,6 +16,7 @@ from operations.forwarding.services import Applied, apply
 from operations.forwarding.sessions import session_for
 from operations.forwarding.toolbox import RECALL, OfferedTool
 from operations.log.selectors import load_history
+from threads.domain.formats import READERS
 from threads.domain.transcript import Relation
 from threads.models import Session
 from threads.store.selectors import get_session
@@ -268,12 +269,16 @@ def _call_so(
 ) -> None:
     """Know a conversation again by what its client calls it; `found` it was taken to be of."""
     name = asked.conversation(body)
-    is_own = session == found if asked.agent else session.parent_id is None
+    is_thread = asked.agent or asked.asks_for_title
+    is_own = session == found if is_thread else session.parent_id is None
     if name and is_own and asked.route.kind is RequestKind.REPLY:
         names.remember(asked.caller, name, session, is_new=is_new)
 
 
 def _new_session(asked: Asked, body: ForwardedBody) -> Session:
+    relation, parent = Relation.SUBAGENT, _parent(asked)
+    if asked.asks_for_title and parent is None:
+        relation, parent = Relation.SIDE_CALL, _titled(asked, body)
     return sessions.new_session(
         asked.caller,
         asked.project,
@@ -281,8 +286,18 @@ def _new_session(asked: Asked, body: ForwardedBody) -> Session:
         model=asked.model(body),
         name=asked.name if asked.names_session else None,
         client=asked.incoming.header(b"user-agent"),
-        parent=_parent(asked),
+        parent=parent,
+        relation=relation,
     )
+
+
+def _titled(asked: Asked, body: ForwardedBody) -> Session | None:
+    """The conversation that a title is asked for, whose first words the question ends with."""
+    last = READERS[asked.route.form].read(
+        body.value[body.names.messages], slice(-1, None)
+    )
+    words = "".join(message.text for message in last).strip()
+    return sessions.session_ending_with(asked.caller, asked.project, words)
 
 
 def _masked_session(asked: Asked, body: ForwardedBody) -> Session | None:

@@ -7,12 +7,20 @@ from django.db.models import QuerySet
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Project
 from threads.domain.formats.sources import proxy_format
+from threads.domain.message import Message, Role
 from threads.domain.transcript import Relation
+from threads.models import Message as MessageRow
 from threads.models import Session
 from threads.sessions.services import NewSession, create_session
+from threads.store.originals import load_recorded_at
 from threads.store.selectors import visible_sessions
 
 from .references import kept
+
+_BEGUN = 8
+"""Conversations that somebody began last, of which a title may be."""
+_FIRST = 4
+"""Messages of a user among which a conversation's first question is: others say where they are."""
 
 
 def named_session(caller: Caller, project: Project, name: str) -> Session | None:
@@ -36,6 +44,21 @@ def session_of_reply(caller: Caller, project: Project, reply: object) -> Session
     return found.session
 
 
+def session_ending_with(caller: Caller, project: Project, words: str) -> Session | None:
+    """The conversation that this caller began of late with what these words end with."""
+    began = visible_sessions(caller).filter(
+        project=project, parent=None, client_names__actor=caller.actor
+    )
+    for session in began.distinct().order_by("-created_at")[:_BEGUN]:
+        asked = MessageRow.objects.filter(session=session, role=Role.USER)
+        indexes = asked.order_by("index").values_list("index", flat=True)[:_FIRST]
+        for one in load_recorded_at(session, indexes).values():
+            said = Message(role=one.role, parts=one.parts).text.strip()
+            if said and words.endswith(said):
+                return session
+    return None
+
+
 def new_session(
     caller: Caller,
     project: Project,
@@ -45,10 +68,12 @@ def new_session(
     name: str | None,
     client: str,
     parent: Session | None = None,
+    relation: Relation = Relation.SUBAGENT,
 ) -> Session:
     """A session for a conversation that has none; `client` is its User-Agent.
 
-    `parent`: the session of whoever the sub-agent works for that has the conversation.
+    `parent`: the session that the conversation belongs to, as that of a sub-agent or as
+    `relation` says.
     """
     strategy = {"openai-responses": "openai"}.get(form, form)
     new = NewSession(
@@ -59,6 +84,6 @@ def new_session(
     )
     session = create_session(caller, project, new)
     if parent is not None:
-        session.parent, session.relation = parent, Relation.SUBAGENT
+        session.parent, session.relation = parent, relation
         session.save(update_fields=["parent", "relation"])
     return session
