@@ -171,6 +171,8 @@ def record_reply(exchange: Exchange, said: Sequence[Message]) -> int | None:
 
 def _known(session: Session, index: int, message: Message) -> int | None:
     """The index of a reply that its client was faster to send again than we to record it."""
-    digests = load_digests(session)
+    if index == UNKNOWN:
+        return None
+    held = load_digests(session, index)[:1]
     said = digest(message.role, named_by_hash(message.parts))
-    return index if index < len(digests) and digests[index] == said else None
+    return index if held == [said] else None

@@ -68,6 +68,14 @@ def test_one_of_a_session_that_is_not_understood_goes_out_as_it_came(
     assert len(proxy.messages()) == 2
 
 
+def test_its_reply_may_say_what_was_said_last(proxy: Proxy) -> None:
+    ask(proxy, "One", name="s")
+    reply = ask(proxy, "Two", {"role": "nobody", "content": "One"}, name="s")
+    assert reply.json()["choices"][0]["message"]["content"] == "You said: One"
+    assert [one["content"] for one in proxy.messages()] == ["One", "You said: One"]
+    assert requests(proxy)[0]["status"] == "answered"
+
+
 def test_a_policy_that_fails_closed_refuses_it(proxy: Proxy) -> None:
     ask(proxy, "One", name="s")
     set_policy(proxy, fails_open=False)
