@@ -235,6 +235,8 @@ def test_what_was_removed_for_good_is_not_told_again(proxy: Proxy) -> None:
     reply, sent = respond(proxy, "Two", previous_response_id="resp_a")
     assert "previous_response_id" in reply.headers[NOTE]
     assert sent["previous_response_id"] == "resp_a"
+    reply, _ = respond(proxy, "One", *named("rs_a", "msg_a"), "Two")
+    assert "item_reference" in reply.headers[NOTE]
 
 
 # By the conversation
