@@ -27,7 +27,7 @@ from .bodies import ForwardedBody, Rewritten
 from .headers import Header
 from .incoming import Asked
 from .recording import Exchange
-from .references.telling import told
+from .references.telling import Told, told
 from .routes import RequestKind
 from .tools import offering, rounds
 
@@ -177,7 +177,7 @@ def _find(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
     except Exception as error:  # noqa: BLE001  # as of any other request
         return as_it_came.failed(asked, body, None, error)
     if found is not None:
-        return _applied(asked, found.body, found.session)
+        return _applied(asked, found.body, found)
     try:
         return as_it_came.stateful(asked, body)
     except names.NameTaken:
@@ -185,12 +185,16 @@ def _find(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
 
 
 def _applied(
-    asked: Asked, body: ForwardedBody, known: Session | None = None
+    asked: Asked, body: ForwardedBody, known: Told | None = None
 ) -> FoundRequest | None:
-    """The same of a request that says all. `known`: the session of what it names."""
+    """The same of a request that says all. `known`: what was told of it."""
     append, session = asked.route.kind is RequestKind.REPLY, None
     try:
-        session = _session(asked, body, known)
+        session = _session(asked, body, known.sessions[0] if known else None)
+        if known and known.may_show(session):
+            raise as_it_came.MayHide(
+                "The request names messages of another session, in which a redaction is in force."
+            )
         if session is None and not append:
             return None
         if session is not None:

@@ -12,6 +12,7 @@ from operations.forwarding.proxy.bodies import (
     is_reference,
 )
 from operations.forwarding.proxy.incoming import Asked
+from operations.log.selectors import load_history
 from threads.domain.formats.requests import Form
 from threads.models import Session
 
@@ -20,10 +21,19 @@ from .history import history_of
 
 
 class Told(NamedTuple):
-    """A body with what it names, and the session that this is of."""
+    """A body with what it names."""
 
     body: ForwardedBody
-    session: Session | None
+    sessions: Sequence[Session]
+    """Those that hold what is told; the request goes on in the first."""
+
+    def may_show(self, session: Session | None) -> bool:
+        """Whether a request of a session would say what a redaction hides in another one."""
+        return any(
+            one.head and load_history(one).log.masks
+            for one in self.sessions
+            if one != session
+        )
 
 
 def told(asked: Asked, body: ForwardedBody) -> Told | None:
@@ -36,20 +46,20 @@ def told(asked: Asked, body: ForwardedBody) -> Told | None:
     if body.value.get(CONVERSATION):
         return None
     before: Sequence[Form] = ()
-    session, is_spelled_out = None, False
+    held, is_spelled_out = list[Session](), False
     if reply := body.value.get(BEFORE):
         row = kept.request_of_reply(asked.caller, asked.project, reply)
         history = history_of(row) if row is not None else None
         if row is None or history is None:
             return None
-        before, session, is_spelled_out = history, row.session, bool(row.is_rewritten)
+        before, is_spelled_out = history, bool(row.is_rewritten)
+        held.append(row.session)
     given: Sequence[Form] = body.value[body.names.messages]
     ids = [str(one.get("id")) for one in given if is_reference(one)]
     named = kept.items_named(asked.caller, asked.project, ids)
     if not named.keys() >= set(ids):
         return None
-    if session is None and ids:
-        session = named[ids[-1]][1]
+    held += (named[one][1] for one in reversed(ids))
     items = [
         named[str(one.get("id"))][0] if is_reference(one) else one for one in given
     ]
@@ -62,5 +72,5 @@ def told(asked: Asked, body: ForwardedBody) -> Told | None:
             is_told=True,
             is_spelled_out=is_spelled_out,
         ),
-        session,
+        [*dict.fromkeys(held)],
     )

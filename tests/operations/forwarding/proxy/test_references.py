@@ -227,6 +227,24 @@ def test_with_a_redaction_in_force_a_name_that_is_not_known_is_refused(
     assert len(proxy.provider.asked) == 1
 
 
+@pytest.mark.parametrize("by_items", [True, False], ids=["items", "response"])
+def test_what_a_redaction_hides_is_told_in_no_other_session(
+    proxy: Proxy, by_items: bool
+) -> None:
+    answers(proxy, f"Note: {SECRET}", "Other.", "Second.")
+    respond(proxy, "One", session="s")
+    span = {"key": "m1", "start": 6, "end": 6 + len(SECRET)}
+    proxy.operate(type="redact", spans=[span])
+    said: list[Any] = ["One", *named("rs_a", "msg_a"), "Two"]
+    more = {} if by_items else {"previous_response_id": "resp_a"}
+    if not by_items:
+        said = ["Two"]
+    reply, _ = respond(proxy, *said, session="other", **more)
+    assert reply.status_code == 409
+    assert reply.json()["code"] == "may_hide"
+    assert [one["external_id"] for one in proxy.sessions()] == ["s"]
+
+
 def test_what_was_removed_for_good_is_not_told_again(proxy: Proxy) -> None:
     answers(proxy, f"Note: {SECRET}", "Second.")
     respond(proxy, "One")
