@@ -163,6 +163,16 @@ function onAnswer(event) {
   opener?.restore();
 }
 
+/**
+ * Escape leaves. It is taken as a key: a browser asks whether its dialog may close, but does not ask twice
+ * unless something was pressed in between, and would close it with the question in it.
+ */
+function onEscape(event) {
+  if (event.key !== "Escape" || event.isComposing || event.defaultPrevented) return;
+  event.preventDefault();
+  if (!event.repeat) leave();
+}
+
 /** What could not be estimated is no reason to wait. */
 function stopEstimating({ detail }) {
   if (detail.elt.matches(".estimate")) detail.elt.replaceChildren();
@@ -179,6 +189,7 @@ function onRefused({ detail }) {
 
 export function watchDialogs() {
   if (!dialog) return;
+  dialog.addEventListener("keydown", onEscape);
   dialog.addEventListener("cancel", (event) => {
     event.preventDefault();
     leave();
