@@ -118,3 +118,22 @@ def test_the_menu_of_a_row_selects_it_and_takes_that_back(
     more.click()
     phone.get_by_role("menuitem", name="Deselect").click()
     expect(phone.locator("#selection")).to_be_hidden()
+
+
+def test_a_row_that_is_folded_to_its_beginning_ends_after_two_lines(
+    phone: Page, api: httpx.Client
+) -> None:
+    call = {"id": "1", "function": {"name": "ls", "arguments": "{}"}}
+    said = [
+        {"role": "user", "content": "What is there?"},
+        {"role": "assistant", "tool_calls": [{**call, "type": "function"}]},
+        {"role": "tool", "tool_call_id": "1", "content": "a file and a folder " * 30},
+    ]
+    body = {"title": "A long list", "messages": said}
+    phone.goto(f"/sessions/{api.post('/api/sessions', json=body).json()['id']}/")
+    brief = row(phone, "m2").locator(".brief")
+    # Safari doesn't count the lines of a button.
+    brief.evaluate("(button) => { button.style.webkitLineClamp = 'none'; }")
+    assert brief.evaluate(
+        "(button) => button.clientHeight <= 2 * parseFloat(getComputedStyle(button).lineHeight)"
+    )

@@ -159,3 +159,14 @@ def test_what_can_not_be_marked_is_also_told_to_safari() -> None:
         if "-webkit-user-select:" not in rule
     ]
     assert bare == []
+
+
+def test_no_style_hangs_on_whether_what_comes_later_has_come() -> None:
+    """Safari doesn't look again at `:has(… :empty)` when an element is filled."""
+    bare = [
+        f"{name}: {selector}"
+        for name, text in style_sheets()
+        for selector in re.findall(r":has\((?:[^()]|\([^()]*\))*\)", text)
+        if ":empty" in selector
+    ]
+    assert bare == []
