@@ -26,8 +26,14 @@ def test_a_printed_thread_has_nothing_that_lies_over_its_messages(
     page.emulate_media(media="print")
     for one in page.locator(FRAME).all():
         expect(one).to_be_hidden()
-    for bar in (".topbar", ".meter"):
-        expect(page.locator(bar)).to_have_css("position", "static")
+    expect(page.locator(".topbar")).to_have_css("position", "static")
+    meter, its_bar = page.locator(".meter"), page.locator(".meter-bar")
+    sheet = page.locator(".sheet")
+    expect(meter).to_have_css("position", "relative")
+    bottom = "(one) => one.getBoundingClientRect().bottom"
+    assert its_bar.evaluate(bottom) == meter.evaluate(bottom)
+    top = "(one) => one.getBoundingClientRect().top"
+    assert meter.evaluate(bottom) <= sheet.evaluate(top)
     expect(row(page, "m1")).to_be_visible()
 
 
