@@ -1,23 +1,43 @@
-"""Regular expressions that a person gives: what they match, within a bounded time.
+"""Regular expressions that a person gives: what they match, within bounded time and memory.
 
-An expression can be written so that matching it takes for ever. The time of one search is
-bounded, over all texts that it looks into, and while it runs other threads run too.
+An expression can be written so that matching it takes for ever, or hundreds of megabytes. The time
+of one search is bounded, over all texts that it looks into. What may take much memory is searched
+in a process of its own, one at a time, which has a limit (docs/decisions/0071).
 """
 
+import os
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
+from multiprocessing import Pipe
+from pathlib import Path
 from time import monotonic
 
 import regex
 
-from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.text.pattern import Stretch
+from contextstudio.accounts.domain.errors import Invalid, Unavailable
+from operations.domain.text.pattern import MOST, Stretch
+
+from . import expression_worker
+from .expression_worker import Answer, Request, search
 
 LONGEST = 1000
 """Characters of an expression."""
 SECONDS = 2.0
 """What one search may take."""
+MEMORY = 256 << 20
+"""Bytes that the search of one text may take."""
+HARMLESS = 500_000
+"""Characters of the text, times those of the expression and the replacement: up to here a search
+takes a few dozen megabytes at most, and is done in this process."""
 _CALLS = regex.compile(r"(?<!\\)(?:\\\\)*\(\?(?:R|&|P>|[+-]?[0-9])")
 """A piece of an expression that matches another piece, or all of it, once more."""
+_ROOT = Path(__file__).resolve().parents[2]
+_TO_START = 20.0
+"""Seconds that the process may take to start on a busy machine, and to have its share of time."""
+_IN_LINE = 30.0
+"""Seconds that a search waits for others."""
 
 
 class SearchExpression:
@@ -44,32 +64,122 @@ class SearchExpression:
             ValueError,
         ) as error:
             raise Invalid(f"This is no regular expression: {error}.") from error
-        self._replacement = replacement
+        self._text, self._replacement = text, replacement
         self._left = seconds
 
     def find(self, text: str) -> Iterator[Stretch]:
         """What it matches of a text, from the first on; nothing that is empty.
 
-        Raises Invalid once the search has taken too long, or too much memory.
+        Raises Invalid once the search has taken too long, or too much memory, and Unavailable
+        where others search for so long that its turn doesn't come.
         """
-        while_it_lasts = max(self._left, 0.001)
-        begun = monotonic()
-        try:
-            for match in self._expression.finditer(
-                text, timeout=while_it_lasts, concurrent=True
-            ):
-                if match.end() > match.start():
-                    words = match.expand(self._replacement)
-                    yield Stretch(match.start(), match.end(), words)
-        except TimeoutError as error:
+        refusal, found, seconds = self._answer(text, max(self._left, 0.001))
+        self._left -= seconds
+        if refusal == "too_slow":
             raise Invalid(
                 f"This expression takes longer than {SECONDS:.0f} seconds; make it simpler.",
-                code="too_slow",
-            ) from error
-        except MemoryError as error:
+                code=refusal,
+            )
+        if refusal:
             raise Invalid(
-                "This expression takes too much memory; make it simpler.",
-                code="too_large",
-            ) from error
-        finally:
-            self._left -= monotonic() - begun
+                "This expression takes too much memory; make it simpler.", code=refusal
+            )
+        return (Stretch(*one) for one in found)
+
+    def _answer(self, text: str, seconds: float) -> Answer:
+        length = len(self._text) + len(self._replacement)
+        if len(text) * length > HARMLESS:
+            request = (self._text, self._replacement, text, seconds, MEMORY, MOST + 1)
+            return _searched_elsewhere(request)
+        begun = monotonic()
+        try:
+            found = search(
+                self._expression,
+                self._replacement,
+                text,
+                seconds=seconds,
+                most=MOST + 1,
+            )
+        except TimeoutError:
+            return "too_slow", [], 0.0
+        except MemoryError:
+            return "too_large", [], 0.0
+        return "", found, monotonic() - begun
+
+
+class _SearchProcess:
+    """The other process, and the connection to it."""
+
+    def __init__(self) -> None:
+        self._connection, theirs = Pipe()
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603  # this Python, a module of ours
+                [
+                    sys.executable,
+                    "-m",
+                    expression_worker.__name__,
+                    str(theirs.fileno()),
+                ],
+                cwd=_ROOT,
+                stdin=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,  # Ctrl+C is for the server, which ends it
+            )
+
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, request: Request) -> Answer:
+        """The answer to a request. Raises EOFError or OSError where the process has ended."""
+        self._connection.send(request)
+        # It gives up by itself, unless it hangs or gets no time.
+        if not self._connection.poll(_TO_START + 10 * request[3]):
+            return "too_slow", [], 0.0
+        answer: Answer = self._connection.recv()
+        return answer
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._connection.close()
+
+
+_idle: list[_SearchProcess] = []
+"""At most one process that waits for the next text; it may have ended by itself meanwhile."""
+_turn = threading.Lock()
+
+
+def _forget() -> None:
+    """After a fork: process and turn belong to the parent."""
+    global _turn
+    _idle.clear()
+    _turn = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+def _searched_elsewhere(request: Request) -> Answer:
+    """What the other process answers; one that was refused something ends, with its memory."""
+    if not _turn.acquire(timeout=_IN_LINE):
+        raise Unavailable("Others are searching; try again in a minute.", code="busy")
+    try:
+        process = _idle.pop() if _idle else None
+        if process is not None and not process.is_running():
+            process.end()
+            process = None
+        process = process or _SearchProcess()
+        try:
+            answer = process.ask(request)
+        except (EOFError, OSError):
+            answer = "too_large", [], 0.0  # where there was no memory to say so
+        except BaseException:
+            process.end()
+            raise
+        if answer[0]:
+            process.end()
+        else:
+            _idle.append(process)
+        return answer
+    finally:
+        _turn.release()
