@@ -5,9 +5,11 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Router, Status
+from ninja.decorators import decorate_view
 from pydantic import BaseModel
 
 from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.idempotency import reads_first
 
 from .presentation import transfer_response
 from .reading import read_session
@@ -41,6 +43,7 @@ def write(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     operation_id="archive_transfer_api_read",
     summary="Read Transfer File",
 )
+@decorate_view(reads_first)
 def read(
     request: HttpRequest, body: Body[dict[str, Any]], project: str | None = None
 ) -> Status[Any]:

@@ -5,11 +5,11 @@ through the door that refuses what is malformed or doesn't fit, and all or nothi
 """
 
 import secrets
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from io import SEEK_END
 from typing import Any, get_args
-
-from django.db.transaction import atomic
 
 from archive.domain.pruning.classes import Rule
 from archive.domain.pruning.plan import Stashed
@@ -19,18 +19,21 @@ from archive.entries.store import keep, pack
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.idempotency import effect
 from contextstudio.accounts.selectors import project_to_edit
-from contextstudio.database.steps import chunks
+from contextstudio.database.steps import chunks, in_short_transactions
 from operations.domain.tree.key import Key, made_place
 from operations.log.selectors import load_thread
 from operations.messages.reader import MessageReader
 from threads.domain.batch import clean
 from threads.domain.formats.contextstudio import read_message
 from threads.domain.formats.io import fields, json_text
+from threads.imports import publishing
 from threads.imports.hooks import Completed
 from threads.models import Message as MessageRow
 from threads.models import Session
-from threads.sessions.services import NewSession, create_session
+from threads.sessions import erasing
+from threads.sessions.services import NewSession, stage_session
 from threads.store import blobs
 
 from .members import list_of, text_of
@@ -41,34 +44,49 @@ LARGEST = 256 << 20
 """Bytes of a file whose operations and archive are read: it is held whole."""
 MOST_OPERATIONS = 20_000
 """That are recorded while a request waits; an import of a file has all of them recorded."""
-_AT_ONCE = 500
+_AT_ONCE = 100
 """Messages that are named by one statement."""
+_KEPT_AT_ONCE = 50
+"""Entries that are archived between two looks at the clock."""
 _LEFT_OUT = "Only its messages were imported, without its operations and its archive."
 _KINDS = frozenset(get_args(KindName))
 
 
-@atomic
 def read_session(
     caller: Caller, document: Mapping[str, Any], project: str | None
 ) -> Session:
-    """Make the session of a document in a project. Raises Invalid with the place."""
+    """Make the session of a document in a project. Raises Invalid with the place.
+
+    It is hidden until it is complete: all at once would keep others from writing for seconds.
+    """
+    new = _new_session(document)
+    target = project_to_edit(caller, project, Right.EDIT)
+    stage = uuid.uuid4()
+    try:
+        session = stage_session(caller, target, new, stage)
+        _complete(caller, session, document)
+        with effect():
+            publishing.show(target, stage)
+    except BaseException:
+        erasing.erase_all(Session.objects.filter(staged_by=stage))
+        raise
+    return session
+
+
+def _new_session(document: Mapping[str, Any]) -> NewSession:
     _require_version(document)
     if len(list_of(document, "operations")) > MOST_OPERATIONS:
         words = f"A request brings at most {MOST_OPERATIONS:,} operations. Import it as a file."
         raise Invalid(words, at=["operations"])
     given = list_of(document, "messages")
     messages = [read_message(one, at=("messages", n)) for n, one in enumerate(given)]
-    new = NewSession(
+    return NewSession(
         title=text_of(document, "title"),
         model=fields.word(document, "model"),
         parsing_strategy=fields.word(document, "strategy", limit=32) or "openai",
         format="contextstudio",
         messages=messages,
     )
-    target = project_to_edit(caller, project, Right.EDIT)
-    session = create_session(caller, target, new)
-    _complete(caller, session, document)
-    return session
 
 
 def complete_imported(caller: Caller, session: Session, sha256: str) -> Completed:
@@ -162,8 +180,9 @@ def _archive(session: Session, given: Sequence[Any], numbers: Mapping[int, int])
         if key and (text := words.get(key))
     ]
     packed = pack(session, stashed, words)
-    with atomic():
-        keep(session, packed)
+    steps = (partial(keep, session, some) for some in chunks(packed, _KEPT_AT_ONCE))
+    for _ in in_short_transactions(steps):
+        pass
     return len(packed)
 
 

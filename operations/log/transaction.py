@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from django.db.transaction import atomic
@@ -11,6 +12,7 @@ from django.utils import timezone
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Unavailable
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.database.steps import chunks, in_short_transactions
 from operations.domain.log.mask import mask_title
 from operations.domain.log.operation import Edit, Operation, messages_of
 from operations.domain.thread.check import EditWarning
@@ -41,6 +43,8 @@ from .selectors import (
 
 Result = TypeVar("Result")
 _TRIES = 10
+_AT_ONCE = 200
+"""Entries that are inserted by one statement."""
 
 
 @dataclass(slots=True)
@@ -111,8 +115,7 @@ class LogTransaction:
     def commit(self) -> "LogTransaction":
         """Insert what was added, save the head, and tell those who look at the session."""
         if self.numbers:
-            LogEntry.objects.bulk_create(self._rows)
-            self._rows = []
+            self.insert()
             self.session.updated_at = timezone.now()
             self.session.overview = overview(self.thread)
             changed = ["head", "updated_at", "overview"]
@@ -124,6 +127,14 @@ class LogTransaction:
             keep_thread(self.session, self.thread, self.history)
             events.announce(self.session)
         return self
+
+    def insert(self) -> None:
+        """Insert what was added: in the caller's transaction, or else a little at a time."""
+        rows = chunks(self._rows, _AT_ONCE)
+        steps = (partial(LogEntry.objects.bulk_create, some) for some in rows)
+        for _ in in_short_transactions(steps):
+            pass
+        self._rows = []
 
     @property
     def changes(self) -> list[StatusChange]:
@@ -166,6 +177,8 @@ def write_apart(
         version = version_of(session)
         transaction = begin(session, caller)
         result = write(transaction)
+        if session.staged_by is not None:  # nobody sees it, or writes to it
+            transaction.insert()
         with atomic():
             locked = _locked(session)
             if version_of(locked) == version:

@@ -5,9 +5,13 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
 
+from archive.transfer import operations
 from contextstudio.accounts.models import Project, User
+from operations.log import transaction
+from operations.models import LogEntry
 from tests.archive.pruning.conftest import FILE, WORK
 from tests.operations.support.rest import (
     Tools,
@@ -19,7 +23,7 @@ from tests.operations.support.rest import (
     post,
 )
 from tests.people import client_of
-from threads.models import Import
+from threads.models import Body, Import, Session
 
 
 @pytest.fixture
@@ -348,3 +352,55 @@ def test_a_request_brings_fewer_operations_than_a_file(
     assert (refused["at"], len(document["operations"])) == (["operations"], 9)
     (made,) = imported(tools.client, document)["sessions"]
     assert said_in(tools.client, made["id"]) == said_in(tools.client, tools.session_id)
+
+
+def test_nobody_waits_or_sees_anything_while_a_session_is_read(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = written(tools)
+    before = get(tools.client, "/api/sessions")["items"]
+    outside, looked = len(connection.atomic_blocks), []
+
+    def look(*given: Any, **named: Any) -> Any:
+        looked.append(len(connection.atomic_blocks))
+        assert get(tools.client, "/api/sessions")["items"] == before
+        return check(*given, **named)
+
+    def lock(session: Session) -> Session:
+        inserted = LogEntry.objects.filter(session=session).count()
+        looked.append(inserted - len(document["operations"]) + outside)
+        return locked(session)
+
+    check, locked = operations.check, transaction._locked
+    monkeypatch.setattr(operations, "check", look)
+    monkeypatch.setattr(transaction, "_locked", lock)
+    post(tools.client, "/api/sessions/transfer", document, expect=201)
+    assert set(looked) == {outside} and len(looked) > 4
+    assert len(get(tools.client, "/api/sessions")["items"]) == len(before) + 1
+
+
+def test_of_a_refused_file_nothing_is_left(
+    tools: Tools, django_capture_on_commit_callbacks: Any
+) -> None:
+    document = written(tools)
+    document["messages"][0]["parts"] = [{"type": "text", "text": "Said only here"}]
+    document["archive"] = [7]
+    before = [model.objects.count() for model in (Session, Body, LogEntry)]
+    with django_capture_on_commit_callbacks(execute=True):
+        post(tools.client, "/api/sessions/transfer", document, expect=422)
+    assert [model.objects.count() for model in (Session, Body, LogEntry)] == before
+
+
+def test_a_repeat_with_the_same_key_makes_no_second_session(tools: Tools) -> None:
+    document = written(tools)
+    made = [
+        tools.client.post(
+            "/api/sessions/transfer",
+            document,
+            content_type="application/json",
+            headers={"Idempotency-Key": "once"},
+        )
+        for _ in range(2)
+    ]
+    assert made[0].json() == made[1].json()
+    assert made[1]["Idempotent-Replayed"] == "true"

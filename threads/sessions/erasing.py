@@ -110,6 +110,16 @@ def empty(sessions: QuerySet[Session]) -> None:
                 model.objects.filter(pk__in=some).delete()
 
 
+def erase_all(sessions: QuerySet[Session]) -> None:
+    """Erase sessions that nobody sees any more, a little at a time."""
+    for key in list(sessions.values_list("pk", flat=True)):
+        empty(sessions.filter(pk=key))
+        with transaction.atomic():
+            session = sessions.filter(pk=key).select_for_update().first()
+            if session is not None:
+                erase(session)
+
+
 def remove_imports(imports: QuerySet[Import]) -> None:
     """Remove imports whose sessions are gone, and the rows of their files, a few at a time.
 
@@ -185,13 +195,7 @@ def clean() -> None:
     limit = now - STRANDED
     stranded = [one for one, at in newest.items() if at < limit and one not in alive]
     over = Q(deleted_at__lt=now - KEPT) | Q(staged_by__in=stranded)
-    sessions = Session.objects.filter(over)
-    for key in list(sessions.values_list("pk", flat=True)):
-        empty(sessions.filter(pk=key))
-        with transaction.atomic():
-            session = sessions.filter(pk=key).select_for_update().first()
-            if session is not None:
-                erase(session)
+    erase_all(Session.objects.filter(over))
     remove_imports(Import.objects.filter(staged_by__in=stranded))
     # Files that no row names: an import that was refused may have left them.
     before = time() - ORPHANED.total_seconds()

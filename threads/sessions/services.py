@@ -53,8 +53,15 @@ class NewSession:
 @transaction.atomic
 def create_session(caller: Caller, project: Project, new: NewSession) -> Session:
     """Make a session in a project. Raises Conflict where its `external_id` is taken."""
+    return stage_session(caller, project, new, None)
+
+
+def stage_session(
+    caller: Caller, project: Project, new: NewSession, stage: uuid.UUID | None
+) -> Session:
+    """Make a session that nobody sees until its stage is shown, a batch in each transaction."""
     require(caller, Right.OWN_SESSION, project.pk)
-    session = open_session(caller, project, new)
+    session = open_session(caller, project, new, staged_by=stage)
     messages = list(new.messages)
     if new.system:
         messages.insert(0, Message(role=Role.SYSTEM, parts=(Text(new.system),)))
