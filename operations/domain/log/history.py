@@ -81,11 +81,13 @@ def redo(log: Log, actor: str) -> op.Redo:
 
 
 def needed_by(before: Log, after: Log, actor: str) -> tuple[Key, ...]:
-    """The operations of others that name messages which one log has and the next has not."""
+    """The operations of others that name messages which one log has and the next has not.
+
+    The next is the log with controls at its end: both have the same edits.
+    """
     gone: set[Key] = set()
     for number in after.turned_since(before.head):
-        if number in before.edits:
-            gone |= _made(before.edits[number]) - _made(after.edits[number])
+        gone |= _made(before.edits[number]) - _made(after.edits[number])
     return tuple(
         entry_key(number)
         for number in after.naming(gone)

@@ -135,6 +135,15 @@ def test_what_is_filled_says_when_it_is_full() -> None:
     assert filling.is_full
 
 
+def test_it_is_full_of_messages_and_of_events_too() -> None:
+    messages, events = Filling(), Filling()
+    for number in range(MOST):
+        assert not messages.is_full and not events.is_full
+        messages.add(SAID)
+        events.note(number, "note", "bytes:0-9", None)
+    assert messages.is_full and events.is_full
+
+
 def test_some_events_are_taken_by_their_places() -> None:
     when = datetime(2026, 3, 2, tzinfo=UTC)
     given = [Event(f"e{n}", f"r{n}", created_at=when) for n in range(3)]

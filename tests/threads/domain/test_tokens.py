@@ -43,3 +43,8 @@ def test_images_and_files_are_estimated() -> None:
     assert estimate(File("application/pdf")) == FILE
     assert estimate(ToolResult("1", (PICTURE, PICTURE, Text("x")))) == 2 * IMAGE
     assert estimate(Text("x")) == 0
+
+
+def test_what_is_estimated_is_added_to_what_is_counted() -> None:
+    result = ToolResult("1", (PICTURE, Text("abc"), Text("de")))
+    assert total(words([result])[0], len) == IMAGE + 5
