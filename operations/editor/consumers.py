@@ -2,13 +2,16 @@
 
 import asyncio
 import uuid
+from collections import Counter
 from typing import Any
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from channels.layers import InMemoryChannelLayer
+from django.contrib.auth import HASH_SESSION_KEY
 from django.db import DatabaseError
 from django.urls import path
+from django.utils.crypto import constant_time_compare
 
 from contextstudio.accounts.domain.errors import Forbidden, NotFound
 from contextstudio.accounts.models import User
@@ -24,6 +27,13 @@ SECONDS_BETWEEN_LOOKS = 2
 """How often a process that shares its facts with no other looks for what others have written."""
 SECONDS_BETWEEN_CHECKS = 10
 """How often one that hears of them looks whether the person may still be here."""
+MOST_OF_ONE = 100
+"""Sockets that one person may have at this process: each asks the database again and again, and a
+thousand would take half a processor from everybody else."""
+TOO_MANY = "You have too many pages open."
+
+_open = Counter[int]()
+"""Sockets that are open at this process, by persons."""
 
 
 class SessionConsumer(AsyncJsonWebsocketConsumer):
@@ -32,6 +42,18 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
     group = ""
     _told: dict[str, int] | None = None
     _looking: asyncio.Task[None] | None = None
+    _person: int | None = None
+    """Whose socket it is, once it is counted."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve the socket until it ends, however it ends."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            if self._person is not None:
+                _open[self._person] -= 1
+                if not _open[self._person]:
+                    del _open[self._person]
 
     async def connect(self) -> None:
         """Let in who may read the session, and say at once where it stands."""
@@ -45,6 +67,9 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         except DatabaseError:
             await self.close(TRY_AGAIN)
             return
+        if not self._is_counted():
+            await self.close(TRY_AGAIN, TOO_MANY)
+            return
         listen_in(asyncio.get_running_loop())
         self.group = group_name(session_id)
         if not await join(self.channel_layer, self.group, self.channel_name):
@@ -52,10 +77,20 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             return
         await self.accept()
         # It may have changed between the page's answer and the join.
-        await self._look(session_id)
+        if not await self._may_stay():
+            return
         shares = not isinstance(self.channel_layer, InMemoryChannelLayer)
         pause = SECONDS_BETWEEN_CHECKS if shares else SECONDS_BETWEEN_LOOKS
         self._looking = asyncio.create_task(self._keep_looking(pause))
+
+    def _is_counted(self) -> bool:
+        """Count this socket as one of its person's, unless there are too many of these."""
+        person = self.scope["user"].pk
+        if _open[person] >= MOST_OF_ONE:
+            return False
+        _open[person] += 1
+        self._person = person
+        return True
 
     async def disconnect(self, code: int) -> None:
         if self._looking is not None:
@@ -111,16 +146,20 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
 
     @database_sync_to_async
     def _session(self, session_id: uuid.UUID) -> Session:
-        user = self.scope.get("user")
-        browser = self.scope.get("session")
-        is_in = isinstance(user, User)
-        if is_in and browser is not None:  # who signs out elsewhere leaves here too
-            is_in = (
-                browser.__class__(browser.session_key).get("_auth_user_id") is not None
-            )
-        if not is_in or not User.objects.filter(pk=user.pk, is_active=True).exists():
+        known, browser = self.scope.get("user"), self.scope.get("session")
+        people = User.objects.filter(is_active=True)
+        user = people.filter(pk=known.pk).first() if isinstance(known, User) else None
+        # Who signs out elsewhere, or gets another password, leaves here too.
+        if user is None or (browser is not None and not _is_signed_in(browser, user)):
             raise NotFound("There is no such session.")
         return get_session(caller_of_user(user), session_id)
+
+
+def _is_signed_in(browser: Any, user: User) -> bool:
+    """Whether the session of a browser, as it is stored by now, is still this person's."""
+    stored = browser.__class__(browser.session_key)
+    proof = str(stored.get(HASH_SESSION_KEY, ""))
+    return constant_time_compare(proof, user.get_session_auth_hash())
 
 
 websocket_urlpatterns = [

@@ -169,6 +169,61 @@ def test_the_sockets_of_a_browser_close_when_it_signs_out(
     assert asyncio.run(watch()) == 4404
 
 
+def test_the_sockets_of_a_browser_close_when_the_password_changes(
+    owner: User, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "SECONDS_BETWEEN_LOOKS", 0.01)
+    monkeypatch.setattr(consumers, "SECONDS_BETWEEN_CHECKS", 0.01)
+    client = Client()
+    client.force_login(owner)
+    browser = SessionStore(client.session.session_key)
+
+    async def watch() -> int:
+        socket = await knock(owner, session, browser=browser)
+        assert (await socket.receive_output(timeout=PATIENCE_SECONDS))[
+            "type"
+        ] == "websocket.accept"
+        await heard(socket)
+        changed = User.objects.filter(pk=owner.pk)
+        await sync_to_async(changed.update)(password="another")
+        return await closed(socket)
+
+    assert asyncio.run(watch()) == 4404
+
+
+def test_one_person_has_so_many_sockets_and_no_more(
+    owner: User, editor: User, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "MOST_OF_ONE", 2)
+
+    async def kind(socket: ApplicationCommunicator) -> object:
+        answer = await socket.receive_output(timeout=PATIENCE_SECONDS)
+        if answer["type"] == "websocket.accept":
+            await heard(socket)
+        return answer.get("code"), answer.get("reason")
+
+    async def watch() -> None:
+        sockets = [await knock(owner, session) for _ in range(2)]
+        assert [await kind(one) for one in sockets] == [(None, None)] * 2
+        assert await kind(await knock(owner, session)) == (
+            TRY_AGAIN,
+            "You have too many pages open.",
+        )
+        others = await knock(editor, session)
+        assert await kind(others) == (None, None)
+        for one in (sockets[0], others):
+            await one.send_input({"type": "websocket.disconnect", "code": 1000})
+            await one.wait()
+        again = await knock(owner, session)
+        assert await kind(again) == (None, None)
+        for one in (sockets[1], again):
+            await one.send_input({"type": "websocket.disconnect", "code": 1000})
+            await one.wait()
+
+    asyncio.run(watch())
+    assert not consumers._open
+
+
 @pytest.mark.parametrize(
     ("extensions", "answer"),
     [({"websocket.http.response": {}}, 404), ({}, 4404), (None, 4404)],
