@@ -122,8 +122,9 @@ def refuse_otherwise(request: HttpRequest, error: HttpError) -> HttpResponse:
 
 
 @api.exception_handler(Error)
-def say_outage(request: HttpRequest, error: Error) -> HttpResponse:
-    """A database that is locked or away; every other error of it is a bug."""
+@api.exception_handler(OSError)
+def say_outage(request: HttpRequest, error: Error | OSError) -> HttpResponse:
+    """A database that is locked or away, a disk that is full; every other error is a bug."""
     unavailable = outage(error)
     if unavailable is None:
         raise error

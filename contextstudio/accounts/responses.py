@@ -82,16 +82,18 @@ def problem_response(error: DomainError) -> HttpResponse:
 
 
 def outage(error: BaseException) -> Unavailable | None:
-    """What every door says where the database is locked or away; None for other errors.
+    """What every door says where database or disk are locked, away or full; None for other errors.
 
     Why is said in the log alone.
     """
     if not is_outage(error):
         return None
-    logger.warning("The database can't be used: %s", " ".join(str(error).split()))
+    of_disk = isinstance(error, OSError)
+    what = "The server's disk" if of_disk else "The database"
+    logger.warning("%s can't be used: %s", what, " ".join(str(error).split()))
     return Unavailable(
-        "The database can't be used at the moment; nothing was changed. Try again soon.",
-        code="database_unavailable",
+        f"{what} can't be used at the moment; nothing was changed. Try again soon.",
+        code="disk_unavailable" if of_disk else "database_unavailable",
         retry_after=RETRY_AFTER,
     )
 

@@ -1,6 +1,11 @@
-"""Which errors of a database are outages: locked, away, full. The others are bugs."""
+"""Which errors of a database and of a disk are outages: locked, away, full. The others are bugs."""
+
+import errno
 
 from django.db import Error, InterfaceError, OperationalError
+
+FAULTS = (Error, OSError)
+"""What doors look at: among these are all outages."""
 
 RETRY_AFTER = 2
 """Seconds after which who met an outage may ask again."""
@@ -8,6 +13,14 @@ RETRY_AFTER = 2
 # BUSY, LOCKED, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL, AUTH of sqlite3.h: the
 # primary codes that say something of the file or of others at it, not of the statement.
 _SQLITE = frozenset({5, 6, 8, 9, 10, 13, 14, 15, 23})
+
+# What the disk of the data folder says when it can't be written, or no more files be opened.
+_DISK = frozenset(
+    {
+        *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS),
+        *(errno.EIO, errno.EMFILE, errno.ENFILE),
+    }
+)
 
 
 def is_outage(error: BaseException) -> bool:
@@ -17,6 +30,8 @@ def is_outage(error: BaseException) -> bool:
     deadlocks, a pool or a disk that is full. SQLite's says OperationalError of everything, so
     its code is looked at.
     """
+    if isinstance(error, OSError):
+        return error.errno in _DISK
     if not isinstance(error, Error):
         return False
     code = getattr(error.__cause__, "sqlite_errorcode", None)

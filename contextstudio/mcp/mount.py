@@ -12,13 +12,13 @@ from typing import Any
 
 from asgiref.sync import ThreadSensitiveContext
 from channels.db import database_sync_to_async
-from django.db import Error
 from django.http import HttpResponse
 
 from contextstudio.accounts.authentication import caller_by_key
 from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.responses import outage, problem_response
+from contextstudio.database.outages import FAULTS
 from contextstudio.web.guard import Application, Receive, Scope, Send
 
 PATH = "/mcp"
@@ -46,7 +46,7 @@ def with_mcp(application: Application) -> Application:
             except errors.DomainError as error:
                 await _send(problem_response(error), send)
                 return
-            except Error as error:
+            except FAULTS as error:
                 unavailable = outage(error)
                 if unavailable is None:
                     raise

@@ -8,7 +8,6 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from django.conf import settings
-from django.db import Error
 from mcp import MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -18,6 +17,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, problem
 from contextstudio.accounts.idempotency import RecordedResponse
 from contextstudio.accounts.responses import PROBLEM, dump, outage
+from contextstudio.database.outages import FAULTS
 from contextstudio.web.guard import Receive, Scope, Send
 from operations.tools import call_once, chosen, read_call
 from operations.tools.schemas import function_schemas
@@ -87,7 +87,7 @@ def _answer(
         answer = call_once(caller, read_call(name, arguments))
     except DomainError as error:
         answer = _refused(error)
-    except Error as error:
+    except FAULTS as error:
         unavailable = outage(error)
         if unavailable is None:
             raise

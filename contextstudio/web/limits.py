@@ -19,7 +19,6 @@ from asgiref.sync import ThreadSensitiveContext
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.contrib.auth import get_user
-from django.db import Error
 from django.http import HttpRequest, HttpResponse
 
 from contextstudio.accounts.credentials import sent_key
@@ -27,6 +26,7 @@ from contextstudio.accounts.domain import errors
 from contextstudio.accounts.keys.request_log import note_key
 from contextstudio.accounts.responses import outage, problem_response
 from contextstudio.accounts.selectors import find_key
+from contextstudio.database.outages import FAULTS
 
 from .guard import Application, Receive, Scope, Send
 
@@ -157,7 +157,7 @@ class Limits:
         except errors.DomainError as refusal:
             await _refuse(refusal, scope, send, extra)
             return
-        except Error as error:
+        except FAULTS as error:
             unavailable = outage(error)
             if unavailable is None:
                 raise

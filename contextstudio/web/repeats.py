@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from functools import wraps
 from typing import Any
 
-from django.db import Error
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
@@ -12,6 +11,7 @@ from contextstudio.accounts import idempotency
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
 from contextstudio.accounts.responses import outage, problem_response
+from contextstudio.database.outages import FAULTS
 
 from .guard import SAFE_METHODS
 
@@ -33,7 +33,7 @@ def answered_once(route: idempotency.Route) -> idempotency.Route:
             return route(request, **values)
         except DomainError as refusal:
             return problem_response(refusal)
-        except Error as error:
+        except FAULTS as error:
             unavailable = outage(error)
             if unavailable is None:
                 raise

@@ -14,7 +14,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
-from django.db import Error
 from django.http import HttpRequest, HttpResponse
 from django.utils.module_loading import import_string
 from pydantic import ValidationError
@@ -22,6 +21,7 @@ from pydantic import ValidationError
 from contextstudio.accounts.authentication import caller_by_key
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.responses import json_answer, outage, problem_response
+from contextstudio.database.outages import FAULTS
 from contextstudio.database.staying import in_thread
 from threads.store.events import listen_in
 
@@ -96,7 +96,7 @@ def _response(
         return json_answer(answered(caller, session_id, body, client))
     except (DomainError, ValidationError, RecursionError):
         return None
-    except Error as error:
+    except FAULTS as error:
         unavailable = outage(error)
         if unavailable is None:
             raise

@@ -202,6 +202,7 @@ def clean() -> None:
     found = Path(settings.BLOB_DIR).glob("??/*")
     old = (path.name for path in found if path.stat().st_mtime < before)
     try:
+        blobs.remove_unfinished(before)
         for names in chunks(old, _AT_ONCE):
             _discard(set(names))
     except OSError:

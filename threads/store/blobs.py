@@ -16,6 +16,7 @@ import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
@@ -126,6 +127,13 @@ def adopt(path: Path, sha256: str) -> None:
     path.replace(target)
 
 
+def remove_unfinished(before: float) -> None:
+    """Remove what was being written when a process was killed, by the time of its last write."""
+    for path in Path(settings.BLOB_DIR).glob("tmp*"):
+        if path.stat().st_mtime < before:
+            path.unlink(missing_ok=True)
+
+
 def discard(sha256: str) -> None:
     """Forget the bytes with this hash; the caller knows that nothing names them any more."""
     path_of(sha256).unlink(missing_ok=True)
@@ -177,24 +185,35 @@ class Receiver(FileUploadHandler):
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         if self._file is not None:
-            self._file.write(raw_data)
+            with self._removed_on_failure():
+                self._file.write(raw_data)
             self._digest.update(raw_data)
 
     def file_complete(self, file_size: int) -> ReceivedFile | None:
         if self._file is None:
             return None
-        with self._file as file:
+        path = Path(self._file.name)
+        with self._removed_on_failure(), self._file as file:
             file.flush()
             os.fsync(file.fileno())
         self._file = None
-        return ReceivedFile(
-            Path(file.name), self._digest.hexdigest(), file_size, self.file_name
-        )
+        return ReceivedFile(path, self._digest.hexdigest(), file_size, self.file_name)
 
     def upload_interrupted(self) -> None:
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # what was left to write
+                self._file.close()
             Path(self._file.name).unlink(missing_ok=True)
+            self._file = None
+
+    @contextmanager
+    def _removed_on_failure(self) -> Iterator[None]:
+        """Django calls nothing where writing fails; a disk that is full would stay so."""
+        try:
+            yield
+        except OSError:
+            self.upload_interrupted()
+            raise
 
 
 class _Pooled(io.RawIOBase):

@@ -4,13 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from django.db import Error
-
 from contextstudio.accounts.authentication import caller_by_key
 from contextstudio.accounts.credentials import sent_key
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
 from contextstudio.accounts.responses import PROBLEM, outage
+from contextstudio.database.outages import FAULTS
 from contextstudio.database.staying import in_thread
 from operations.forwarding.upstreams.services import WireProvider
 from threads.store.events import listen_in
@@ -118,7 +117,7 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
         return
     except DomainError as error:
         await _refuse(provider, error, send)
-    except Error as error:
+    except FAULTS as error:
         unavailable = outage(error)
         if unavailable is None:
             raise

@@ -1,10 +1,17 @@
 """A database that is locked or away is said at every door; reads never wait for writers."""
 
+import errno
 import sqlite3
+import tempfile
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.db import (
     DatabaseError,
@@ -171,6 +178,47 @@ def test_a_tool_says_so_too(
     answered = _answer(caller_of(owner), "save_memo", {"content": "x", "tags": ["a"]})
     assert answered.is_error and answered.structured_content is not None
     assert answered.structured_content["code"] == "database_unavailable"
+
+
+def test_a_disk_that_is_full_is_said_as_a_database_that_is(
+    client_of_owner: Client, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tempfile.NamedTemporaryFile
+
+    def full(_: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def opened(**named: Any) -> Any:
+        file = made(**named)
+        file.write = full
+        return file
+
+    monkeypatch.setattr("threads.store.blobs.tempfile.NamedTemporaryFile", opened)
+
+    def file() -> dict[str, object]:
+        return {"file": SimpleUploadedFile("a.jsonl", b"{}")}
+
+    key = {"Idempotency-Key": "k"}
+    path = "/api/sessions/import"
+    picture = f"data:image/png;base64,{b64encode(b'PNG').decode()}"
+    part = {"type": "image_url", "image_url": {"url": picture}}
+    new = {"messages": [{"role": "user", "content": [part]}]}
+    answers = [
+        client_of_owner.post(path, file()),
+        client_of_owner.post(path, file(), headers=key),
+        client_of_owner.post("/api/sessions", new, "application/json"),
+    ]
+    for answer in answers:
+        assert (answer.status_code, answer["Content-Type"]) == (503, PROBLEM)
+        assert answer.json()["code"] == "disk_unavailable"
+    page = browser.post("/sessions/import", file(), headers={"Accept": "text/html"})
+    assert (page.status_code, page["Retry-After"]) == (503, "2")
+    assert "disk" in page.content.decode()
+    assert not list(Path(settings.BLOB_DIR).glob("tmp*"))
+
+
+def test_a_connection_that_a_client_has_left_is_no_outage() -> None:
+    assert not is_outage(BrokenPipeError(errno.EPIPE, "Broken pipe"))
 
 
 def test_a_statement_that_is_wrong_is_no_outage() -> None:

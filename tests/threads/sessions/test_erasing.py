@@ -152,9 +152,12 @@ def test_old_files_that_no_row_names_go(caller: Caller, project: Project) -> Non
     (source,) = session.sources.all()
     os.utime(blobs.path_of(source.sha256), times=(0, 0))
     orphan, young = aged(b"left over"), blobs.path_of(blobs.store(b"just stored"))
+    half = orphan.rename(orphan.parents[1] / "tmpkilled")
+    orphan, coming = aged(b"left over"), half.with_name("tmpcoming")
+    coming.touch()
     erasing.clean()
-    assert not orphan.exists()
-    assert young.exists()
+    assert not orphan.exists() and not half.exists()
+    assert young.exists() and coming.exists()
     assert blobs.path_of(source.sha256).exists()
 
 
