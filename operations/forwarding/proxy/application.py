@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import replace
 from typing import Any
 
 from contextstudio.accounts.authentication import caller_by_key
@@ -9,6 +10,7 @@ from contextstudio.accounts.credentials import sent_key
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
 from contextstudio.accounts.responses import PROBLEM, outage
+from contextstudio.accounts.selectors import caller_of_actor
 from contextstudio.database.outages import FAULTS
 from contextstudio.database.staying import in_thread
 from operations.forwarding.upstreams.services import WireProvider
@@ -134,16 +136,22 @@ def _prepared(key: str | None, route: Route, incoming: Incoming) -> OutgoingRequ
 
 
 def _recorded(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
-    """Record how a request ended; where calls of ours were answered, what is to be sent next."""
+    """Record how a request ended; where calls of ours were answered, what is to be sent next.
+
+    All by the rights of now: a key may be revoked, or a member leave, while a reply streams.
+    """
     if sent.exchange is None:
         return AfterReply()
+    caller = caller_of_actor(sent.exchange.caller.actor)
+    exchange = replace(sent.exchange, caller=caller)
     if sent.offer is None:
-        record_outcome(sent.exchange, outcome)
+        record_outcome(exchange, outcome)
         return AfterReply()
-    offer, settled = sent.offer, settle(sent.offer, sent.exchange, outcome)
+    offer = replace(sent.offer, caller=caller)
+    settled = settle(offer, exchange, outcome)
     if not settled.asks_again:
         return AfterReply(unsaid=settled.unsaid)
-    answered = Answered(offer.answered + 1, sent.exchange.session_id)
+    answered = Answered(offer.answered + 1, exchange.session_id)
     again = prepare(offer.caller, offer.route, offer.incoming, answered)
     return AfterReply(again=again)
 

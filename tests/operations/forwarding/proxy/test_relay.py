@@ -137,6 +137,21 @@ def test_a_provider_that_falls_silent_leaves_a_partial_reply(proxy: Proxy) -> No
     assert [one["status"] for one in proxy.messages()] == ["complete", "partial"]
 
 
+def test_what_a_revoked_key_was_being_answered_is_not_recorded(proxy: Proxy) -> None:
+    given = {"name": "Short", "project": "demo", "scopes": ["read", "edit"]}
+    made = proxy.api.post("/api/keys", json=given).raise_for_status().json()
+    proxy.provider.silent_after = 400
+    headers = {"Authorization": f"Bearer {made['key']}"}
+    address = proxy.url + PATH
+    with httpx.stream("POST", address, json=ASK, headers=headers, timeout=60) as reply:
+        pieces = reply.iter_raw()
+        assert next(pieces)
+        proxy.api.delete(f"/api/keys/{made['id']}").raise_for_status()
+        for _ in pieces:
+            pass
+    assert [one["role"] for one in proxy.messages()] == ["user"]
+
+
 def test_200_streams_cut_at_random_bytes_are_kept_as_far_as_they_came(
     proxy: Proxy,
 ) -> None:
