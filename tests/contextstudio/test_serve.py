@@ -89,6 +89,15 @@ def test_a_key_from_the_command_line_comes_in(
     assert made.status_code == 403
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the limit")
+def test_it_asks_for_as_many_connections_as_it_may_have(server: Server) -> None:
+    assert server.process is not None
+    limits = Path(f"/proc/{server.process.pid}/limits").read_text()
+    (line,) = [one for one in limits.splitlines() if one.startswith("Max open files")]
+    soft, hard = line.split()[3:5]
+    assert hard == "unlimited" or int(soft) == min(int(hard), 65_536)
+
+
 def test_static_files_come_from_where_they_lie_and_are_asked_for_again(
     client: httpx.Client,
 ) -> None:

@@ -8,13 +8,13 @@ by itself when there is none for a while or when this process ends.
 
 import json
 import os
-import select
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from multiprocessing import connection
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -113,7 +113,7 @@ class _Process:
         pipe, waiting, size = cast(IO[bytes], self._process.stdout), b"", 0
         heard = time.monotonic()
         while True:
-            if select.select([pipe], [], [], _BETWEEN_TICKS)[0]:
+            if connection.wait([pipe.fileno()], _BETWEEN_TICKS):
                 piece = os.read(pipe.fileno(), 65_536)
                 if not piece:
                     self.end()

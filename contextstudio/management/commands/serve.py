@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import resource
 import signal
 import socket
 from collections.abc import Iterator
@@ -27,6 +28,8 @@ _SECONDS_TO_STOP = 5
 WARMING = ((3, tokens.counter), (30, tokens.is_accelerated))
 """After how many seconds what is loaded."""
 _LARGEST_FRAME = 64 * 1024
+_MOST_OPEN = 65_536
+"""Files and connections; most systems give a process 1,024 unless it asks for more."""
 
 
 class CannotStart(DomainError):
@@ -46,6 +49,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
+        _ask_for_connections()
         with _only_server(settings.DATA_DIR), _port() as listener:
             link = self._prepare(listener)
             workers = Workers()
@@ -144,6 +148,17 @@ def _warming() -> Iterator[None]:
     finally:
         for timer in timers:
             timer.cancel()
+
+
+def _ask_for_connections() -> None:
+    """Let a few hundred connections that stay open, whoever holds them, not keep others out."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _MOST_OPEN if hard == resource.RLIM_INFINITY else min(hard, _MOST_OPEN)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with contextlib.suppress(
+            OSError, ValueError
+        ):  # some systems have another limit
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 @contextlib.contextmanager

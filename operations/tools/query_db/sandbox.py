@@ -3,13 +3,13 @@
 import json
 import marshal
 import os
-import select
 import struct
 import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from multiprocessing import connection
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NamedTuple, cast
@@ -143,8 +143,7 @@ class Sandbox:
         pipe, until = cast(IO[bytes], self._process.stdout), time.monotonic() + seconds
         left, head = 4, b""
         while left:
-            wait = max(0.0, until - time.monotonic())
-            if not select.select([pipe], [], [], wait)[0]:
+            if not connection.wait([pipe.fileno()], max(0.0, until - time.monotonic())):
                 raise TimeoutError
             piece = os.read(pipe.fileno(), left)
             if not piece:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 import pytest
 
 from archive.summaries.calling import CallFailed, ModelCall, call_model
+from tests.descriptors import many_open
 from tests.servers import ROOT
 
 from .provider import KEY, PATIENCE_SECONDS, FakeProvider
@@ -81,3 +82,8 @@ def test_a_call_is_not_made_for_a_caller_that_was_killed_before_it(
         check=True,
     )
     assert (answered.stdout, provider.asked) == ("", [])
+
+
+def test_a_model_is_called_by_a_server_of_many_connections() -> None:
+    with many_open():
+        assert call("hosted_vllm", "http://127.0.0.1:1/v1") == "unreachable"

@@ -13,6 +13,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from operations.tools.query_db import sandbox as sandbox_module
 from operations.tools.query_db import worker
 from operations.tools.query_db.sandbox import QueryRow, Sandbox
+from tests.descriptors import many_open
 
 from . import statements
 
@@ -144,6 +145,11 @@ def test_a_statement_may_ask_long_texts_whole():
     long = "x" * (3 << 20)
     with Sandbox([row(0, long)]) as sandbox:
         assert sandbox.ask("SELECT length(content) FROM messages").rows == [[len(long)]]
+
+
+def test_a_server_of_many_connections_is_answered_too():
+    with many_open(), Sandbox([row(0, "x")]) as sandbox:
+        assert sandbox.ask("SELECT id FROM messages").rows == [[0]]
 
 
 def test_a_session_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch):
