@@ -8,6 +8,7 @@ from operations.domain.log.operation import named_keys
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, made_key
 from operations.messages.reader import MessageReader
+from operations.requests import View
 
 from .look import Look
 from .minimap import shapes
@@ -15,6 +16,8 @@ from .row import has_failed
 
 READ_AT_ONCE = 100
 """Results that are read at once on the way to one that failed."""
+ANSWERS = ("tool", "user")
+"""The roles of messages that may hold a tool's result."""
 
 
 def found_at(thread: Thread, key: Key) -> Key:
@@ -38,33 +41,62 @@ def _nodes(thread: Thread, key: Key) -> Iterator[Key]:
     yield from filter(thread.holds, acted_on)
 
 
-def step_to(look: Look, place: int, step: int, kind: str) -> int:
-    """The next place of a kind, `user`, `marker` or `failure`. Raises NotFound."""
+def step_to(look: Look, key: Key, step: int, kind: str) -> tuple[int, Key]:
+    """The next of a kind, `user`, `marker` or `failure`: its place and key. Raises NotFound.
+
+    Failed results are found inside folds too, where these can be opened.
+    """
+    place = look.place(key)
     rows = shapes(look)
     ahead = range(place + step, len(rows) if step > 0 else -1, step)
     if kind == "failure":
-        results = (at for at in ahead if rows[at].kind == "tool")
-        found: Iterable[int] = _failures(look, results)
+        found = _failures(look, _results(look, place, key, step))
     elif kind == "marker":
         marked = {look.place(key) for key in _touched(look)}
-        found = (at for at in ahead if rows[at].is_fold or at in marked)
+        found = _rows(look, (at for at in ahead if rows[at].is_fold or at in marked))
     else:
-        found = (at for at in ahead if rows[at].kind == "user" and not rows[at].is_fold)
+        said = (at for at in ahead if rows[at].kind == "user" and not rows[at].is_fold)
+        found = _rows(look, said)
     for at in found:
         return at
     raise NotFound("There is none.")
 
 
-def _failures(look: Look, places: Iterable[int]) -> Iterator[int]:
-    """Those places at which a tool's result failed, as their rows say."""
+def _rows(look: Look, places: Iterable[int]) -> Iterator[tuple[int, Key]]:
+    for at in places:
+        yield at, look.nodes(look.places.position(at)[0], 1)[0].key
+
+
+def _results(look: Look, place: int, key: Key, step: int) -> Iterator[tuple[int, Key]]:
+    """What may be the result of a tool before or behind a row: places and keys, nearest first."""
+    thread, rows = look.thread, shapes(look)
+    opens = look.view is View.ANNOTATED
+    if opens and rows[place].is_fold:
+        inside = thread.leaf_keys(thread.top(key))
+        here = inside.index(thread.leaf_keys(key)[0])
+        behind = here + 1 if inside[here] == key else here
+        beyond = inside[behind:] if step > 0 else inside[:here][::-1]
+        yield from ((place, leaf) for leaf in beyond if thread.role(leaf) in ANSWERS)
+    for at in range(place + step, len(rows) if step > 0 else -1, step):
+        if opens and rows[at].is_fold:
+            [(_, fold)] = _rows(look, [at])
+            leaves = thread.leaf_keys(fold)[::step]
+            yield from ((at, leaf) for leaf in leaves if thread.role(leaf) in ANSWERS)
+        elif rows[at].kind == "tool":
+            yield from _rows(look, [at])
+
+
+def _failures(
+    look: Look, candidates: Iterable[tuple[int, Key]]
+) -> Iterator[tuple[int, Key]]:
+    """Those results of tools that failed, as their rows say."""
     reader = MessageReader(look.session, look.thread)
-    rest = iter(places)
+    rest = iter(candidates)
     while some := list(islice(rest, READ_AT_ONCE)):
-        keys = {at: look.nodes(look.places.position(at)[0], 1)[0].key for at in some}
-        read = reader.effective(keys.values())
-        for at, key in keys.items():
+        read = reader.effective(key for _, key in some)
+        for at, key in some:
             if key in read and has_failed(read[key].parts):
-                yield at
+                yield at, key
 
 
 def _touched(look: Look) -> Iterator[Key]:

@@ -68,7 +68,7 @@ def locate(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """The place of a message by `key` or `number`, or the `next` or `previous` of a kind.
 
     An operation is where it hangs or acts. Where there is none the answer is empty: that is no
-    failure of the page.
+    failure of the page. `within` says for each of the `folds` which of its nodes leads there.
     """
     look = look_at(request, session_id)
     try:
@@ -76,7 +76,11 @@ def locate(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     except NotFound:
         return HttpResponse(status=204)
     folds = look.thread.path(key) if look.view is View.ANNOTATED else []
-    return JsonResponse({"position": place, "key": key, "folds": folds})
+    ways = zip(folds, [*folds, key][1:], strict=True)
+    within = [look.thread.child_keys(fold).index(node) for fold, node in ways]
+    return JsonResponse(
+        {"position": place, "key": key, "folds": folds, "within": within}
+    )
 
 
 @require_safe
@@ -115,13 +119,10 @@ def _located(look: Look, fields: QueryDict) -> tuple[int, Key]:
     if fields.get("number"):
         key = f"m{number_of(fields, 'number')}"
     key = found_at(look.thread, key)
-    place = look.place(key)
     for name, step in (("next", 1), ("previous", -1)):
         if kind := fields.get(name):
-            place = step_to(look, place, step, kind)
-            position, _ = look.places.position(place)
-            key = look.nodes(position, 1)[0].key
-    return place, key
+            return step_to(look, key, step, kind)
+    return look.place(key), key
 
 
 def _in_order(look: Look, keys: Iterable[Key]) -> list[Key]:

@@ -116,13 +116,20 @@ def folds(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_GET
 def children(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Nodes of an opened fold that were left out for their number, and what is left of the gap."""
+    """Nodes of an opened fold that were left out for their number, and what is left of the gap.
+
+    They are the first of the gap, or those from the node `at` on.
+    """
     look = look_at(request, session_id)
     fold_key = request.GET.get("operation", "")
     start, count = number_of(request.GET, "start"), number_of(request.GET, "count")
-    drawn = draw(look, gap_articles(look, fold_key, start, min(count, SIZE)))
-    if count > SIZE:
-        drawn.append(draw_gap(gap_of(look, fold_key, start + SIZE, count - SIZE)))
+    end = start + count
+    at = min(max(number_of(request.GET, "at", start), start), end)
+    drawn = draw(look, gap_articles(look, fold_key, at, min(end - at, SIZE)))
+    if at > start:
+        drawn.insert(0, draw_gap(gap_of(look, fold_key, start, at - start)))
+    if end > at + SIZE:
+        drawn.append(draw_gap(gap_of(look, fold_key, at + SIZE, end - at - SIZE)))
     return HttpResponse(joined(drawn))
 
 

@@ -33,10 +33,13 @@ function set(row, open) {
   });
 }
 
-/** Open the fold of an operation, if it is in the page and closed. */
-export async function openFold(key) {
-  const row = rowOf(key);
-  if (row && !isOpen(row)) await set(row, true);
+/** Open the fold of an operation, if it is in the page and closed; with `child`, so that this node of it is drawn. */
+export async function openFold(key, child) {
+  if (rowOf(key) && !isOpen(rowOf(key))) await set(rowOf(key), true);
+  const gaps = rowOf(key)?.querySelectorAll(`[data-action=fill][data-operation="${CSS.escape(key)}"]`) ?? [];
+  const holds = ({ dataset: { start, count } }) => child >= Number(start) && child < Number(start) + Number(count);
+  const gap = [...gaps].find(holds);
+  if (gap) await nodesInGap(gap, { at: child });
 }
 
 /** Close the fold of an operation, if it is in the page and open. */
@@ -72,15 +75,20 @@ async function turnLevel(row) {
   await Promise.all(folds.filter((one) => isOpen(one) !== open).map((one) => set(one, open)));
 }
 
-/** The originals that an opened fold left out for their number. */
-async function fillGap(gap) {
+/** Draw originals that an opened fold left out for their number; answers the first of them. */
+async function nodesInGap(gap, more = {}) {
   const { operation, start, count } = gap.dataset;
   const row = rowAt(gap);
-  const fields = { operation, start, count, view: session.view, depth: depthOf(row) + 1 };
+  const fields = { operation, start, count, view: session.view, depth: depthOf(row) + 1, ...more };
   const nodes = fragment(await text(`${session.url}children`, { fields }));
   const first = nodes.querySelector("article");
   keepPlace(() => gap.closest(".gap").replaceWith(nodes));
   tendTabOrder(row);
+  return first;
+}
+
+async function fillGap(gap) {
+  const first = await nodesInGap(gap);
   first?.focus({ preventScroll: true });
 }
 

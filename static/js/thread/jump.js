@@ -44,9 +44,9 @@ async function bringKey(fields) {
   }
   if (!at) return null;
   const row = await bring(at.position);
-  for (const fold of at.folds ?? []) {
+  for (const [turn, fold] of (at.folds ?? []).entries()) {
     if (rowOf(at.key)) break;
-    await openFold(fold);
+    await openFold(fold, at.within[turn]);
   }
   return { ...at, row };
 }
@@ -75,21 +75,21 @@ async function settleOn(spot, block, focus = true) {
   setTimeout(() => spot.classList.remove("is-found"), 4000);
 }
 
-/** What one steps to: what it is called, and how its rows are told. */
+/** What one steps to: what it is called, and how its rows are told; closed folds hold failed results too. */
 const KINDS = {
   user: { name: "user message", fits: (row) => row.matches(".row--user") },
   marker: {
     name: "marker",
     fits: (row) => row.matches(".marker, .inserted, .is-moved") || own(row, ".flat, .marker-note"),
   },
-  failure: { name: "failed result", fits: (row) => row.matches(".row--tool") && own(row, ".exit--bad") },
+  failure: { name: "failed result" },
 };
 
 /** The next or previous row of a kind, also beyond what is loaded. */
 async function step(kind, direction) {
   const { name, fits } = KINDS[kind];
   const from = rowAt(document.activeElement);
-  const near = from ? neighbour(from, direction, fits) : null;
+  const near = from && fits ? neighbour(from, direction, fits) : null;
   if (near && isNextTo(from, near, direction)) return focusRow(near, { block: "nearest" });
   const key = (from ?? feed.querySelector("article"))?.dataset.key;
   const at = await locate({ key, [direction > 0 ? "next" : "previous"]: kind }).catch(() => null);

@@ -84,8 +84,8 @@ function write(row, name, value) {
 }
 
 /**
- * Where a message is: {position, key, folds}, or null where there is none. `fields`: key or number;
- * with next or previous of a kind ("user", "marker") the nearest of it.
+ * Where a message is: {position, key, folds, within}, or null where there is none. `fields`: key or number;
+ * with next or previous of a kind ("user", "marker", "failure") the nearest of it.
  */
 export async function locate(fields) {
   const options = { fields: { view: session.view, ...fields }, quiet: true };

@@ -157,7 +157,7 @@ def test_n_finds_a_marker_that_is_not_loaded(
     )
 
 
-def test_f_finds_a_failed_result_that_is_not_loaded(
+def test_f_finds_a_failed_result_that_is_not_loaded_or_in_a_fold(
     page: Page, api: httpx.Client
 ) -> None:
     messages = conversation(700)
@@ -178,6 +178,13 @@ def test_f_finds_a_failed_result_that_is_not_loaded(
     expect(page.locator("#toasts")).to_have_text("No next failed result.")
     press(page, "F")
     expect(row(page, "m4")).to_be_focused()
+    digest = {"type": "digest", "range": [600, 699], "summary": "Sum"}
+    operations = f"/api/sessions/{session}/operations"
+    api.post(operations, json=digest).raise_for_status()
+    visit(page, session)
+    press(page, "f", "f")
+    expect(row(page, "m651")).to_be_focused()
+    expect(row(page, "o1")).to_contain_text("Fold #600–#699")
 
 
 def test_what_is_proposed_is_gone_to_read_and_decided_on_with_its_bundle(

@@ -63,6 +63,7 @@ def test_a_message_in_a_fold_is_found_where_the_fold_stands(page: Page) -> None:
         "position": 2,
         "key": "m4",
         "folds": ["o1"],
+        "within": [2],
     }
     assert ask(page, "locate", number=6)["position"] == 4
     assert ask(page, "locate", key="m4", view="original")["position"] == 4
@@ -78,7 +79,7 @@ def test_the_next_user_message_and_marker_are_found_beyond_what_is_loaded(
     assert page.get("locate", key="m19", next="user").status_code == 204
 
 
-def test_the_next_failed_result_is_found_where_no_fold_hides_it(
+def test_the_next_failed_result_is_found_inside_folds_that_can_be_opened(
     page: Page, editor: User
 ) -> None:
     for index in (4, 5, 6):
@@ -89,10 +90,24 @@ def test_the_next_failed_result_is_found_where_no_fold_hides_it(
     page.session.refresh_from_db()
     assert ask(page, "locate", key="m1", next="failure")["key"] == "m21"
     assert ask(page, "locate", key="m28", previous="failure")["key"] == "m27"
+    page.edit("revise", targets="m21", text="It failed", role="")
     page.edit("digest", targets="m20 m21 m22", summary="Sum")
-    assert ask(page, "locate", key="m1", next="failure")["key"] == "m24"
+    inside = {"position": 20, "key": "m21", "folds": ["o2", "o1"], "within": [1, 0]}
+    assert ask(page, "locate", key="m1", next="failure") == inside
+    assert ask(page, "locate", key="o2", next="failure") == inside
+    assert ask(page, "locate", key="m20", next="failure") == inside
+    assert ask(page, "locate", key="o1", next="failure") == inside
+    assert ask(page, "locate", key="m22", previous="failure") == inside
+    assert ask(page, "locate", key="m24", previous="failure") == inside
+    assert ask(page, "locate", key="m21", next="failure")["key"] == "m24"
+    assert page.get("locate", key="o2", previous="failure").status_code == 204
     effective = ask(page, "locate", key="m1", next="failure", view="effective")
-    assert effective == {"position": 22, "key": "m24", "folds": []}
+    assert effective == {
+        "position": 22,
+        "key": "m24",
+        "folds": [],
+        "within": [],
+    }
     original = ask(page, "locate", key="m1", next="failure", view="original")
     assert original["key"] == "m21"
     assert page.get("locate", key="m27", next="failure").status_code == 204
@@ -127,4 +142,5 @@ def test_what_hangs_on_a_closed_fold_is_located_in_it(page: Page) -> None:
         "position": 2,
         "key": "m3",
         "folds": ["o3"],
+        "within": [1],
     }

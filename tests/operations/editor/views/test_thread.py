@@ -124,6 +124,10 @@ def test_a_large_fold_opens_with_a_gap_that_can_be_filled(page: Page) -> None:
     rest = page.get("children", operation="o1", start=40, count=136)
     assert len(read(rest).articles) == 100
     assert 'data-start="140" data-count="36"' in rest.content.decode()
+    there = page.get("children", operation="o1", start=40, count=136, at=60)
+    assert read(there).articles[0] == "n-m70"
+    assert 'data-start="40" data-count="20"' in there.content.decode()
+    assert 'data-start="160" data-count="16"' in there.content.decode()
 
 
 def caller_of(page: Page):  # type: ignore[no-untyped-def]
