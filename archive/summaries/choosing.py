@@ -17,7 +17,7 @@ from archive.domain.summaries.providers import (
 )
 from archive.models import SummarySettings
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import Invalid, there_is_no
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.accounts.selectors import get_project
@@ -120,9 +120,8 @@ def _write(
     changes = changes | {name: changes[name] or "" for name in texts if name in changes}
     provider = changes.get("summarization_provider")
     if provider and provider not in (*PROVIDERS, RULES):
-        known = ", ".join([*PROVIDERS, RULES])
         raise Invalid(
-            f"There is no such provider; take one of {known}.",
+            there_is_no("provider", provider, [*PROVIDERS, RULES]),
             at=["summarization_provider"],
         )
     SummarySettings.objects.update_or_create(

@@ -16,7 +16,7 @@ from archive.domain.summaries.providers import COMPATIBLE, PROVIDERS, ModelProvi
 from archive.models import SummaryProvider
 from contextstudio.accounts.credentials import KEY_START
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid, NotFound
+from contextstudio.accounts.domain.errors import Invalid, NotFound, there_is_no
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.accounts.selectors import get_project
@@ -134,8 +134,7 @@ def delete_provider(caller: Caller, slug: str, name: str) -> None:
 
 def _known(name: str) -> ModelProvider:
     if name not in PROVIDERS:
-        known = ", ".join(PROVIDERS)
-        raise Invalid(f"There is no such provider; take one of {known}.", at=["name"])
+        raise Invalid(there_is_no("provider", name, PROVIDERS), at=["name"])
     return PROVIDERS[name]
 
 

@@ -1,11 +1,12 @@
 """The bodies of requests: their base class, and what pydantic finds wrong with one."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.fields import FieldInfo
 
-from .domain.errors import Invalid, Place
+from .domain.errors import Invalid, Place, there_is_no
 
 _OWN_WORDS = "Value error, "
 _OF_NO_KIND = frozenset({"union_tag_invalid", "union_tag_not_found"})
@@ -18,40 +19,80 @@ class RequestBody(BaseModel):
 
 
 def wrong_shape(
-    faults: Sequence[Any],
+    faults: Sequence[Mapping[str, Any]],
     *,
     place: Callable[[Place], Place] = lambda place: place,
+    model: Any = None,
     fields: Sequence[str] = (),
 ) -> Invalid:
     """The refusal of what `ValidationError.errors()` lists: every fault with its place.
 
-    Who sent a field that there is none of is told `fields`, those that there are.
+    Who sent a field or a type that there is none of is told those that there are: a fault's own
+    `known`, else those of `model`, of which `fields` are worth naming.
     """
     refusals = []
     for fault in faults:
-        words, code = sentence(fault["msg"]), fault["type"]
+        words, code, at = sentence(fault["msg"]), fault["type"], tuple(fault["loc"])
+        known = fault.get("known") or names_known(model, fault)
         if code == "extra_forbidden":
-            known = fields if len(fault["loc"]) == 1 else ()
-            words = _unknown(str(fault["loc"][-1]), known)
-        at = tuple(fault["loc"])
+            known = fields if fields and len(at) == 1 else known
+            words = there_is_no("field", at[-1], known)
         if code in _OF_NO_KIND:
             # A union that found no kind lacks the member that names it.
-            at, words = (*at, "type"), _no_kind(fault["ctx"])
+            at, words = (*at, "type"), _no_kind(fault["ctx"], known)
         refusals.append(Invalid(words, at=place(at), code=code))
     first = refusals[0]
     return Invalid(first.message, at=first.at, errors=refusals)
 
 
-def _unknown(name: str, fields: Sequence[str]) -> str:
-    known = f"; the fields are {', '.join(fields)}" if fields else ""
-    return f"There is no field {name[:64]}{known}."
+def names_known(model: Any, fault: Mapping[str, Any]) -> list[str]:
+    """The fields, or the types, among which a fault of `model` named another."""
+    code, place = fault["type"], tuple(fault["loc"])
+    if code == "extra_forbidden":
+        models = _models_at(model, place[:-1])
+        return [field.alias or name for name, field in _fields(models)]
+    if code in _OF_NO_KIND:
+        return [kind for one in _models_at(model, place) for kind in _kinds(one)]
+    return []
 
 
-def _no_kind(context: Mapping[str, Any]) -> str:
+def _models_at(annotation: Any, place: Place) -> list[type[BaseModel]]:
+    """The models that may stand at a place; the place names also the type that a union took."""
+    models = list(_models(annotation))
+    for step in place:
+        inner = [
+            found
+            for name, field in _fields(models)
+            if step in (name, field.alias)
+            for found in _models(field.annotation)
+        ]
+        models = inner or [one for one in models if step in _kinds(one)] or models
+    return models
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models in an annotation: of a union, a list or another generic those in it."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models(inner)
+
+
+def _fields(models: Iterable[type[BaseModel]]) -> Iterator[tuple[str, FieldInfo]]:
+    for model in models:
+        yield from model.model_fields.items()
+
+
+def _kinds(model: type[BaseModel]) -> tuple[str, ...]:
+    field = model.model_fields.get("type")
+    return get_args(field.annotation) if field else ()
+
+
+def _no_kind(context: Mapping[str, Any], known: Sequence[str]) -> str:
     """Pydantic calls kinds tags, which are something else here."""
     if "tag" not in context:
-        return "Give a type."
-    return f"There is no type {context['tag']!s:.64}: take {context['expected_tags']}."
+        return f"Give a type: one of {', '.join(known)}." if known else "Give a type."
+    return there_is_no("type", context["tag"], known)
 
 
 def sentence(words: str) -> str:

@@ -7,11 +7,13 @@ only to the API as a whole.
 from typing import Any
 
 from ninja import NinjaAPI
+from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.schema import OpenAPISchema
 from pydantic import BaseModel, ConfigDict, Field
 
 from contextstudio.accounts.idempotency import LONGEST_KEY
 from contextstudio.accounts.responses import PROBLEM
+from contextstudio.accounts.shape import names_known
 
 from .guard import SAFE_METHODS
 from .repeats import HEADER
@@ -45,7 +47,21 @@ class ProblemDocument(Fault):
 
 
 class DescribedAPI(NinjaAPI):
-    """Ninja's API, with what holds for all of its routes in their descriptions."""
+    """Ninja's API, with what holds for all of its routes in their descriptions and refusals."""
+
+    def validation_error_from_error_contexts(
+        self, error_contexts: list[ValidationErrorContext[Any]]
+    ) -> ValidationError:
+        """Each fault with the names that are `known` at its place, while its model is at hand."""
+        refused = super().validation_error_from_error_contexts(error_contexts)
+        known = [
+            names_known(context.model, fault)
+            for context in error_contexts
+            for fault in context.pydantic_validation_error.errors(include_url=False)
+        ]
+        for fault, names in zip(refused.errors, known, strict=True):
+            fault["known"] = names
+        return refused
 
     def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
         """The description of all routes as OpenAPI 3.1."""

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import Invalid, there_is_no
 from operations.domain.context.assembly import Assembly
 from operations.domain.context.policy import Policy, read_policy
 from operations.domain.context.step import Step
@@ -162,10 +162,7 @@ def query_inputs(session: Session, query: ContextQuery) -> ContextInputs:
     """What a context is made of. Raises Invalid for a provider that there is none of."""
     provider = query.provider or provider_of(session)
     if provider not in PROVIDERS:
-        raise Invalid(
-            f"There is no provider {provider!r}: take {', '.join(PROVIDERS)}.",
-            at=["provider"],
-        )
+        raise Invalid(there_is_no("provider", provider, PROVIDERS), at=["provider"])
     thread = query.thread or load_thread(session, query.active_tags)
     basis = query.basis if query.thread else basis_of(session, thread)
     return inputs_of(

@@ -11,7 +11,7 @@ from django import forms
 from django.http import QueryDict
 from pydantic import BaseModel, ValidationError
 
-from contextstudio.accounts.domain.errors import DomainError, Invalid
+from contextstudio.accounts.domain.errors import DomainError, Invalid, there_is_no
 from contextstudio.accounts.shape import wrong_shape
 from operations.domain.tree.span import Span
 from operations.edits.arguments import (
@@ -58,7 +58,7 @@ class ArgumentsForm(forms.Form):
             try:
                 self.arguments = self.model.model_validate(self.typed())
             except ValidationError as error:
-                self.refuse(wrong_shape(error.errors()))
+                self.refuse(wrong_shape(error.errors(), model=self.model))
 
     def typed(self) -> dict[str, Any]:
         names = self.cleaned_data.keys() & self.model.model_fields.keys()
@@ -314,5 +314,5 @@ FORMS: Mapping[str, type[EditForm]] = {
 def form_of(data: QueryDict) -> EditForm:
     kind = data.get("type", "")
     if kind not in FORMS:
-        raise Invalid(f"There is no edit {kind[:40]!r}.", at=["type"])
+        raise Invalid(there_is_no("edit", kind, FORMS), at=["type"])
     return FORMS[kind](data)

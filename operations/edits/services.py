@@ -93,12 +93,13 @@ def record_edit(
     stage: bool = False,
     title: str = "",
     expected_head: int | None = None,
+    bundle: uuid.UUID | None = None,
 ) -> LogTransaction:
     """Record one edit, given as a caller says it or made already.
 
     With `propose` it waits for review, with `stage` until its author commits all that they
-    staged (`operations.edits.own_entries`). Raises Invalid with the place, or Conflict with what is
-    in the way.
+    staged (`operations.edits.own_entries`); undo takes it back with the rest of its `bundle`.
+    Raises Invalid with the place, or Conflict with what is in the way.
     """
     transaction = open_log(
         caller, session_id, Right.PROPOSE, expected_head=expected_head
@@ -110,6 +111,7 @@ def record_edit(
         propose=propose or _asks_to_propose(edit),
         stage=stage,
         titles=[_title_of(edit) or title],
+        bundle=bundle,
     )
 
 
@@ -150,12 +152,13 @@ def expand_targets(caller: Caller, operation_id: uuid.UUID) -> LogTransaction:
     would do.
     """
     _, key = get_operation(caller, operation_id)
-    taken_back = switch(caller, operation_id, Act.REVERT)
+    bundle = uuid.uuid4()  # so that one undo takes back both
+    taken_back = switch(caller, operation_id, Act.REVERT, bundle=bundle)
     edit = expanded(taken_back.before, key)
     if edit is None:
         raise Invalid("There is no wider range for this operation.", at=["operation"])
     title = taken_back.history.rows[entry_number(key) or 0].title
-    return record_edit(caller, taken_back.session.pk, edit, title=title)
+    return record_edit(caller, taken_back.session.pk, edit, title=title, bundle=bundle)
 
 
 @atomic
@@ -165,6 +168,7 @@ def switch(
     act: Act,
     *,
     expected_head: int | None = None,
+    bundle: uuid.UUID | None = None,
 ) -> LogTransaction:
     """Switch, take back or review an operation; switching a reverted one on restores it.
 
@@ -181,7 +185,7 @@ def switch(
         waits = recorded.state is EditState.PROPOSED
         right = Right.PROPOSE if waits else right_over(recorded.edit)
     require_in(caller, right, session)
-    return record_switch(transaction, act.control((key,)))
+    return record_switch(transaction, act.control((key,)), bundle=bundle)
 
 
 @atomic
@@ -252,7 +256,11 @@ def switch_all(
 
 
 def record_switch(
-    transaction: LogTransaction, control: Switch, *, skip_conflicts: bool = False
+    transaction: LogTransaction,
+    control: Switch,
+    *,
+    skip_conflicts: bool = False,
+    bundle: uuid.UUID | None = None,
 ) -> LogTransaction:
     """Record a control as far as it changes anything.
 
@@ -271,7 +279,7 @@ def record_switch(
             if isinstance(key := one.facts["operation"], str)
         ]
     if effective is not None:
-        transaction.add(effective, tried=tried)
+        transaction.add(effective, tried=tried, bundle=bundle)
     return transaction.commit()
 
 

@@ -14,6 +14,7 @@ from contextstudio.accounts.domain.rights import Right
 from operations.domain.log.entry import Entry
 from operations.domain.log.log import Log, fold
 from operations.domain.log.mask import Masks
+from operations.domain.log.operation import EDITS
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_number
@@ -233,7 +234,7 @@ def get_bundle(
     lock: bool = False,
 ) -> tuple[Session, tuple[str, ...]]:
     """Session and keys of the operations of a bundle. Raises NotFound for a stranger."""
-    found = LogEntry.objects.filter(bundle=bundle_id)
+    found = LogEntry.objects.filter(bundle=bundle_id, kind__in=EDITS)
     return _gate(caller, found, right, lock=lock, what="bundle")
 
 

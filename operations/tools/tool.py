@@ -16,7 +16,13 @@ from django.db.transaction import atomic
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import DomainError, Invalid, NotFound, problem
+from contextstudio.accounts.domain.errors import (
+    DomainError,
+    Invalid,
+    NotFound,
+    problem,
+    there_is_no,
+)
 from contextstudio.accounts.domain.paging import decode_cursor, encode_cursor
 from contextstudio.accounts.idempotency import RecordedResponse, digest, once
 from contextstudio.accounts.keys.request_log import note_tool
@@ -111,9 +117,13 @@ def chosen(names: str) -> list[type[Tool]]:
     wanted = {name.strip() for name in names.split(",")} - {""}
     known = {name: {name, tool.group} for name, tool in TOOLS.items()}
     if unknown := wanted.difference(*known.values()):
-        groups = ", ".join(dict.fromkeys(tool.group for tool in TOOLS.values()))
-        sentence = f"There is no group or tool {min(unknown)}; the groups are {groups}."
-        raise Invalid(sentence, at=["tools"])
+        groups = dict.fromkeys(tool.group for tool in TOOLS.values())
+        name = min(unknown)
+        near = there_is_no("tool", name, TOOLS)
+        raise Invalid(
+            near if near.endswith("?") else there_is_no("group", name, groups),
+            at=["tools"],
+        )
     return [TOOLS[name] for name, own in known.items() if not wanted or wanted & own]
 
 
@@ -165,11 +175,13 @@ def read_call(name: str, arguments: Any) -> Tool:
     tool = _tools.get(name)
     note_tool(name if tool else "")
     if tool is None:
-        raise NotFound(f"There is no tool {name}.", at=["name"])
+        raise NotFound(there_is_no("tool", name, TOOLS), at=["name"])
     try:
         return tool.model_validate(arguments)
     except ValidationError as error:
-        raise wrong_shape(error.errors(), fields=_own_fields(tool)) from error
+        raise wrong_shape(
+            error.errors(), model=tool, fields=_own_fields(tool)
+        ) from error
 
 
 def _own_fields(tool: type[Tool]) -> list[str]:

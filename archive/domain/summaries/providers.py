@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import Invalid, there_is_no
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,9 +162,9 @@ def explicit(wanted: Wanted, usable: Mapping[str, str]) -> Choice:
     if provider == RULES:
         return Choice("", "", f"Chosen by {wanted.by}: no model is asked.")
     if provider not in PROVIDERS:
-        known = ", ".join([*PROVIDERS, RULES])
-        said = f"There is no provider {provider[:40]!r}; take" if provider else "Give"
-        raise Invalid(f"{said} one of {known}.", at=["provider"])
+        known = [*PROVIDERS, RULES]
+        given = there_is_no("provider", provider, known) if provider else ""
+        raise Invalid(given or f"Give one of {', '.join(known)}.", at=["provider"])
     if provider not in usable:
         raise Invalid(
             f"{PROVIDERS[provider].label} is not set up: "

@@ -1,10 +1,14 @@
 """The refusals that every door translates: a stable code, one sentence, the place."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from http import HTTPStatus
 from typing import ClassVar
 
 Place = tuple[str | int, ...]
+
+MOST_LISTED = 40
+"""Names that a refusal lists; of more it says the nearest."""
 
 
 class DomainError(Exception):
@@ -92,6 +96,21 @@ class Unavailable(DomainError):
 
     status = 503
     default_code = "unavailable"
+
+
+def there_is_no(kind: str, name: object, known: Iterable[str]) -> str:
+    """The sentence about a name that there is none of, with those of its kind that there are."""
+    told = f"There is no {kind} {str(name)[:64]}"
+    names = list(known)
+    if len(names) > MOST_LISTED:
+        nearest = get_close_matches(str(name)[:64], names)
+        return (
+            f"{told}. Did you mean {' or '.join(nearest)}?" if nearest else f"{told}."
+        )
+    if not names:
+        return f"{told}."
+    are = f"{kind}s are" if len(names) > 1 else f"only {kind} is"
+    return f"{told}; the {are} {', '.join(names)}."
 
 
 def problem(error: DomainError) -> dict[str, object]:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import Invalid, there_is_no
 from contextstudio.accounts.domain.storable import storable
 
 from .truncation import Keep, Tiers
@@ -137,10 +137,7 @@ def read_policy(given: Mapping[str, Any]) -> Policy:
     """
     named = given.get("preset", CUSTOM)
     if named not in [*PRESETS, CUSTOM]:
-        raise Invalid(
-            f"There is no preset {named!r}: take {', '.join(PRESETS)} or {CUSTOM}.",
-            at=["preset"],
-        )
+        raise Invalid(there_is_no("preset", named, [*PRESETS, CUSTOM]), at=["preset"])
     base = PRESETS.get(named, REPLAY)
     changes = {
         name: _read(base, name, value)
@@ -157,8 +154,9 @@ def read_policy(given: Mapping[str, Any]) -> Policy:
 def _read(base: Any, name: str, value: Any, *at: str) -> Any:
     """The value of one setting, checked against what the setting is in `base`."""
     place = [*at, name]
-    if not any(one.name == name for one in fields(base)):
-        raise Invalid(f"There is no setting {name!r}.", at=place)
+    known = [one.name for one in fields(base)]
+    if name not in known:
+        raise Invalid(there_is_no("setting", name, known), at=place)
     if name in _NESTED:
         return _read_nested(base, name, value)
     if choice := _CHOICES.get(name):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from operations.domain.ledger.saving import hidden_in, saved_in_thread
 from operations.domain.log.entry import EditState
+from operations.domain.log.operation import EDITS
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number
 from operations.messages.names import word_for
@@ -67,9 +68,8 @@ def bundle_word(thread: Thread, bundle: str, newest: str) -> str:
 
     `newest` is the word of one of its operations.
     """
-    kinds = {
-        thread.log.edits[one.number].edit.kind for one in thread.log.bundle(bundle)
-    }
+    kinds = {one.operation.kind for one in thread.log.bundle(bundle)}
+    kinds &= EDITS.keys()
     return newest if len(kinds) == 1 else MIXED
 
 

@@ -85,7 +85,7 @@ def test_what_is_refused_is_refused_alike_at_every_door(
         refused = door(name, **good, colour="red")
         assert (refused.status, refused.body["at"]) == (422, ["colour"]), place
         told = refused.body["detail"]
-        assert told.startswith("There is no field colour; the fields are "), place
+        assert told.startswith("There is no field colour; the "), place
         assert set(case.arguments) <= {*re.findall(r"\w+", told), *Tool.model_fields}
         if not good or case.on == "memo":  # no log that could have grown is named
             continue

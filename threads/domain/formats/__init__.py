@@ -14,7 +14,7 @@ from io import BytesIO
 from itertools import chain
 from typing import BinaryIO
 
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import Invalid, there_is_no
 from threads.domain.message import Message
 from threads.domain.transcript import Compaction, Event, Transcript, Warning
 
@@ -258,7 +258,7 @@ def _by_name(name: str) -> Format:
     for known in KNOWN:
         if known.name == name:
             return known
-    words = f"There is no format {name!r}."
+    words = there_is_no("format", name, dict.fromkeys(known.name for known in KNOWN))
     raise Invalid(words, at=("format",), code="format_unknown")
 
 

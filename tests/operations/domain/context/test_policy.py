@@ -120,7 +120,7 @@ def test_rules_of_pruning_are_read_as_changes_to_others() -> None:
     [
         ({"protect_paths": "src"}, "protect_paths must be a list of texts."),
         ({"protect_paths": ["src", ""]}, "protect_paths must be a list of texts."),
-        ({"keep_last": 3}, "There is no setting 'keep_last'."),
+        ({"keep_last": 3}, "There is no setting keep_last; the settings are "),
     ],
 )
 def test_rules_that_can_not_be_are_refused_with_their_place(

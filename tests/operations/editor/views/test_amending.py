@@ -81,6 +81,24 @@ def test_what_was_set_aside_is_widened_by_one_press(page: Page) -> None:
     assert "o6" in page.keys
 
 
+def test_one_undo_takes_back_all_of_a_widening(page: Page, editor: User) -> None:
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    page.post("operations/o1/off")
+    page.edit("snip", targets="m4 m5")
+    page.post("operations/o1/on")
+    page.post("operations/o3/widen")
+    assert "Undid snip #2–#5" in page.post("undo").content.decode()
+    page.session.refresh_from_db()
+    log = load_thread(page.session).log
+    states = {key: log.edits[int(key[1:])].state for key in ("o1", "o3", "o6")}
+    assert states == {"o1": "on", "o3": "on", "o6": "reverted"}
+    page.post("redo")
+    assert "o6" in page.keys
+    bundle = LogEntry.objects.get(session=page.session, number=6).bundle
+    page.post(f"bundles/{bundle}/revert")
+    assert "o1" in page.keys
+
+
 def test_what_is_widened_keeps_what_it_is_for(page: Page, editor: User) -> None:
     page.edit("digest", targets="m2 m3 m4", summary="Sum")
     page.post("operations/o1/off")

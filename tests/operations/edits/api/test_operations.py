@@ -1,5 +1,7 @@
 """Operations through REST: read, switched, reviewed, amended."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -214,7 +216,28 @@ def test_an_edit_of_no_kind_is_told_the_kinds(agent: Client, path: str) -> None:
     refused = post(
         agent, f"{path}/operations", {"type": "dance", "range": [1, 2]}, expect=422
     )
-    assert refused["detail"].startswith("There is no type dance: take 'tag', 'digest',")
+    kinds = "tag, digest, revise, snip, condense, insert, resequence, replace, redact"
+    assert refused["detail"] == f"There is no type dance; the types are {kinds}."
     assert refused["at"] == ["type"]
     refused = post(agent, f"{path}/operations", {"range": [1, 2]}, expect=422)
-    assert (refused["detail"], refused["at"]) == ("Give a type.", ["type"])
+    given = f"Give a type: one of {kinds}."
+    assert (refused["detail"], refused["at"]) == (given, ["type"])
+
+
+def test_an_edit_with_an_unknown_field_is_told_the_fields_of_its_kind(
+    agent: Client, path: str
+) -> None:
+    snip = {"type": "snip", "range": [1, 2], "colour": "red"}
+    refused = post(agent, f"{path}/operations", snip, expect=422)
+    told = refused["detail"]
+    assert told.startswith("There is no field colour; the fields are ")
+    assert {"range", "targets", "condition"} <= {*re.findall(r"\w+", told)}
+    assert "summary" not in told
+    bundle = {"operations": [snip | {"type": "digest", "summary": "Sum"}]}
+    refused = post(agent, f"{path}/bundles", bundle, expect=422)
+    assert refused["at"] == ["operations", 0, "colour"]
+    assert {"range", "summary"} <= {*re.findall(r"\w+", refused["detail"])}
+    refused = post(agent, f"{path}/undo", {"head": 0}, expect=422)
+    assert (
+        refused["detail"] == "There is no field head; the only field is expected_head."
+    )
