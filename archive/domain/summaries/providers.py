@@ -160,7 +160,7 @@ def explicit(wanted: Wanted, usable: Mapping[str, str]) -> Choice:
     if not provider and "/" in model and model.split("/", 1)[0] in PROVIDERS:
         provider, model = model.split("/", 1)
     if provider == RULES:
-        return Choice("", "", f"Chosen by {wanted.by}: no model is asked.")
+        return Choice("", "", f"Chosen by {wanted.by}.")
     if provider not in PROVIDERS:
         known = [*PROVIDERS, RULES]
         given = there_is_no("provider", provider, known) if provider else ""
@@ -212,8 +212,7 @@ def candidates(usable: Mapping[str, str], current: str = "") -> list[Choice]:
             why or f"{PROVIDERS[provider].label} is set up, and no faster provider is."
         )
         found += _small(provider, usable, why)
-    why = "No provider is set up, so summaries are written by rule, without a model."
-    return [*found, Choice("", "", why if not found else "Written by rule.")]
+    return [*found, Choice("", "", "" if found else "No provider is set up.")]
 
 
 def _small(provider: str, usable: Mapping[str, str], why: str) -> list[Choice]:

@@ -105,7 +105,7 @@ def test_document_1_summarization_settings_of_a_project_and_a_session(
     ordered = order(agent, session_id, provider="rules")
     assert (ordered["provider"], ordered["why"]) == (
         None,
-        "Chosen by the request: no model is asked.",
+        "Chosen by the request.",
     )
     kept = get(agent, f"/api/sessions/{session_id}/summaries")
     assert kept["summarization_model"] == "groq/openai/gpt-oss-20b"

@@ -55,7 +55,7 @@ def test_without_any_provider_the_rules_are_left() -> None:
     (only,) = candidates({})
     assert (only.name, only.why) == (
         "rules",
-        "No provider is set up, so summaries are written by rule, without a model.",
+        "No provider is set up.",
     )
 
 
@@ -76,7 +76,7 @@ def test_an_explicit_choice_wins_and_says_who_made_it() -> None:
 @pytest.mark.parametrize(
     ("choice", "place", "words"),
     [
-        (wanted("nobody"), "provider", "no provider 'nobody'"),
+        (wanted("nobody"), "provider", "no provider nobody"),
         (wanted(model="gpt-5"), "provider", "Give one of cerebras"),
         (wanted("groq"), "provider", "Groq is not set up: its key is missing."),
         (wanted("ollama"), "provider", "its base URL is missing"),
