@@ -14,7 +14,13 @@ class ThreadsConfig(AppConfig):
         from .sessions.services import names_of_sessions, open_sessions
 
         word_index.register(BODIES)
-        register(jobs.KIND, jobs.run_import, title="Import", take_back=unstage)
+        register(
+            jobs.KIND,
+            jobs.run_import,
+            title="Import",
+            shown=jobs.shown_result,
+            take_back=unstage,
+        )
         register(jobs.INDEX, jobs.run_index, title="Update the search index")
         register(
             accounting.KIND,

@@ -17,6 +17,7 @@ from threads.search import meaning, word_index
 from threads.store import commits
 
 from .presentation import present_import
+from .selectors import titles_now
 from .upload import Upload
 
 KIND = "import"
@@ -69,6 +70,19 @@ def run_import(context: JobContext, **arguments: Any) -> dict[str, Any]:
     imports.show(context.project, context.job_id)
     context.on_finish(lambda: imports.publish(context.project, context.job_id))
     return present_import(imported)
+
+
+def shown_result(job: Job) -> dict[str, Any] | None:
+    """The result of an import, its sessions by their titles of now: "" where they are deleted.
+
+    A title may have said what is masked since.
+    """
+    result: dict[str, Any] | None = job.result
+    if not result or "sessions" not in result:
+        return result
+    titles = titles_now(one["id"] for one in result["sessions"])
+    named = [one | {"title": titles.get(one["id"], "")} for one in result["sessions"]]
+    return result | {"sessions": named}
 
 
 def run_index(context: JobContext) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Reading what was imported: `get_import` is the gate to a report."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.db.models import QuerySet
 
@@ -46,17 +46,24 @@ def _call_by_their_titles(rows: Sequence[Import]) -> None:
     A title may have said what is masked or destroyed since; a session that is gone has none.
     """
     naming = [row for row in rows if row.report.get("secrets")]
-    ids = {one["session_id"] for row in naming for one in row.report["secrets"]}
-    titles = dict[str, str]()
-    for some in chunks(sorted(ids)):
-        found = Session.objects.filter(pk__in=some, deleted_at=None)
-        titles |= {str(pk): title for pk, title in found.values_list("pk", "title")}
+    titles = titles_now(
+        one["session_id"] for row in naming for one in row.report["secrets"]
+    )
     for row in naming:
         row.report["secrets"] = [
             {**one, "title": titles[one["session_id"]]}
             for one in row.report["secrets"]
             if one["session_id"] in titles
         ]
+
+
+def titles_now(ids: Iterable[str]) -> dict[str, str]:
+    """How sessions are called by now; those that are deleted are left out."""
+    titles = dict[str, str]()
+    for some in chunks(sorted(set(ids))):
+        found = Session.objects.filter(pk__in=some, deleted_at=None)
+        titles |= {str(pk): title for pk, title in found.values_list("pk", "title")}
+    return titles
 
 
 def list_files(

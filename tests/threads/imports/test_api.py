@@ -111,6 +111,24 @@ def test_a_large_file_is_imported_by_a_job(agent: Client, settings: Any) -> None
     assert upload(agent, large).status_code == 202
 
 
+def test_the_result_of_a_job_calls_sessions_as_they_are_called_now(
+    agent: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "QUICK_BYTES", 10)
+    address = f"/api/jobs/{upload(agent, CHAT).json()['job_id']}"
+    job = queue.claim()
+    assert job is not None
+    runner.run(job)
+    (imported,) = get(agent, address)["result"]["sessions"]
+    session = f"/api/sessions/{imported['id']}"
+    agent.patch(session, {"title": "Renamed"}, content_type="application/json")
+    (named,) = get(agent, address)["result"]["sessions"]
+    assert named == imported | {"title": "Renamed"}
+    agent.delete(session)
+    (gone,) = get(agent, address)["result"]["sessions"]
+    assert gone == imported | {"title": ""}
+
+
 def test_a_session_does_not_go_on_in_another_project(agent: Client) -> None:
     (imported,) = upload(agent, CHAT).json()["sessions"]
     longer = json.dumps(said(5)).encode()
