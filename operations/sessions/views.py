@@ -28,6 +28,7 @@ from threads.imports.jobs import index_if_free
 from threads.imports.views import import_jobs
 from threads.models import Message, Session
 from threads.rendering import summary
+from threads.rendering.text import ansi
 from threads.search import meaning
 from threads.search.by_meaning import search_by_meaning
 from threads.search.services import SearchHit, search
@@ -162,16 +163,16 @@ def _is_by_meaning(request: HttpRequest) -> bool:
 
 
 def _match(match: SearchHit) -> dict[str, object]:
-    """A match as its row shows it, the words in the midst apart."""
+    """A match as its row shows it, the words in the midst apart, without a terminal's codes."""
     text, place = match.excerpt.text, match.excerpt
     return {
         "key": match.original.key,
         "index": match.original.row.index,
         "role": match.original.role,
         "similarity": match.similarity,
-        "before": ("…" if place.cut_before else "") + text[: place.start],
+        "before": ("…" if place.cut_before else "") + ansi.strip(text[: place.start]),
         "words": text[place.start : place.end],
-        "behind": text[place.end :] + ("…" if place.cut_after else ""),
+        "behind": ansi.strip(text[place.end :]) + ("…" if place.cut_after else ""),
     }
 
 

@@ -184,7 +184,9 @@ def part_line(role: Role, part: Part) -> str:
             texts = [_flat(item.text) for item in content if isinstance(item, Text)]
             return _joined(visible((name or "")[:LINE]), status(part), *texts[:1])
         case Image(media_type) | File(media_type):
-            return _joined(part.kind, visible(media_type[:LINE]))
+            # "image png", for "image image/png" says it twice.
+            said = media_type.removeprefix(f"{part.kind}/")
+            return _joined(part.kind, visible(said[:LINE]))
         case Opaque(kind):
             return visible(kind[:LINE])
 

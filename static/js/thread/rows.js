@@ -54,10 +54,10 @@ function setTabbable(row, tabbable) {
   }
 }
 
-/** Take all of `root` out of the tab order, but for the current row; who may only read can't switch. */
+/** Take all of `root` out of the tab order, but for the current row; who may not edit can't switch. */
 export function tendTabOrder(root) {
   // Rows are drawn once for everybody.
-  if (session.readOnly) for (const one of root.querySelectorAll(".toggle")) one.disabled = true;
+  if (session.readOnly || !session.mayEdit) for (const one of root.querySelectorAll(".toggle")) one.disabled = true;
   const current = document.getElementById(currentId) ?? feed.querySelector("article[data-key]");
   for (const control of root.querySelectorAll(CONTROLS)) {
     if (control.tabIndex === 0 && rowAt(control) !== current) control.tabIndex = -1;

@@ -14,6 +14,8 @@ export const session = {
   total: number("total"),
   /** Whether edits are staged rather than applied: see staging.js. */
   stages: false,
+  /** Whether what applies may be switched: who may only propose may not. */
+  mayEdit: feed?.dataset.mayEdit !== undefined,
   readOnly: !feed || feed.matches(".is-read-only"),
 };
 

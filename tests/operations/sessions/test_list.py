@@ -182,3 +182,14 @@ def test_what_is_not_ranked_yet_is_told(
     monkeypatch.setattr("threads.search.meaning.question.LIVE", 3)
     shown = content(page, q="What was the first question?", meaning="on")
     assert "can’t be searched by meaning yet" in shown
+
+
+def test_matches_are_shown_without_the_codes_of_a_terminal(
+    page: Page, owner: User
+) -> None:
+    said = (Text("\x1b[31mred\x1b[0m lighthouse \x1b[1mbold\x1b[0m"),)
+    new = NewSession(title="Codes", messages=[Message(role=Role.USER, parts=said)])
+    create_session(caller(owner), page.session.project, new)
+    shown = content(page, q="lighthouse")
+    found = shown[shown.index("Messages matching") :]
+    assert "red <mark>lighthouse</mark> bold" in found

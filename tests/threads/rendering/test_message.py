@@ -163,7 +163,7 @@ def test_the_same_message_renders_the_same(role: Role, parts: tuple[Part, ...]) 
         ),
         (Role.TOOL, (ToolResult("1", (Text("gone"),), None, True),), "error gone"),
         (Role.TOOL, (Text(f"{ESC}[31mred{ESC}[0m\rx\u202e"),), "red x⟦U+202E⟧"),
-        (Role.USER, (Image("image/png"),), "image image/png"),
+        (Role.USER, (Image("image/png"),), "image png"),
         (Role.USER, (), ""),
     ],
 )

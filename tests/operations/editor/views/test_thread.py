@@ -268,3 +268,20 @@ def test_what_the_model_sees_can_be_downloaded(page: Page) -> None:
     content = b"".join(answer.streaming_content)  # type: ignore[attr-defined]
     assert b"Four in one" in content
     assert b'"Words 1"' not in content
+
+
+def test_who_may_only_propose_is_offered_no_switch(
+    page: Page, open_page: Callable[..., Page], reviewer: User
+) -> None:
+    page.edit("digest", targets="m2 m3", summary="Sum")
+    mine, theirs = (
+        one.client.get(one.url).content.decode() for one in (page, open_page(reviewer))
+    )
+    assert "data-may-edit" in mine
+    assert "data-may-edit" not in theirs
+    row = theirs[theirs.index('id="p-o1"') :]
+    row = row[: row.index("</li>")]
+    assert '<span class="op-state">On</span>' in row
+    assert 'data-action="toggle"' not in row
+    assert ">Turn off</span>" in mine
+    assert ">Turn off</span>" not in theirs
