@@ -9,7 +9,12 @@ import { session, stamp } from "./session.js";
 
 const POLL_MS = 5000;
 const SLOWEST_RETRY_MS = 30000;
-const WORDS = { live: "Live", polling: "Polling", connecting: "Connecting", offline: "Offline" };
+const WORDS = { live: "Live", polling: "Reconnecting", connecting: "Connecting", offline: "Offline" };
+const MEANINGS = {
+  live: "Changes by others appear at once",
+  polling: "Changes by others appear within 5 seconds",
+  offline: "The server can’t be reached; changes by others appear once it can",
+};
 
 let socket = null;
 let retries = 0;
@@ -21,6 +26,7 @@ function show(state) {
   const dot = document.getElementById("live");
   if (!dot || dot.dataset.state === state) return;
   dot.dataset.state = state;
+  dot.title = MEANINGS[state] ?? "";
   document.getElementById("live-word").textContent = WORDS[state];
 }
 
@@ -79,7 +85,9 @@ function connect() {
   });
   socket.addEventListener("close", () => {
     if (!poll) poll = setInterval(() => inTurn(catchUp), POLL_MS);
-    show(navigator.onLine ? "polling" : "offline");
+    // Offline until something is answered: each attempt to connect ends here.
+    const wasOffline = document.getElementById("live")?.dataset.state === "offline";
+    show(navigator.onLine && !wasOffline ? "polling" : "offline");
     const wait = Math.min(1000 * 2 ** retries, SLOWEST_RETRY_MS);
     retries += 1;
     setTimeout(connect, wait * (0.5 + Math.random() / 2));
