@@ -1,5 +1,5 @@
 /** The actions that record something: a dialog where words are needed, else one post. */
-import { say } from "../base/announce.js";
+import { toast } from "../base/toast.js";
 import { copyText } from "./copying.js";
 import { bring } from "../thread/chunks.js";
 import { leaveDialog, openDialog } from "./dialogs.js";
@@ -30,7 +30,7 @@ const asked = new Map();
 
 /** Turn switches at once; the answer prints them as they are. The focus goes to the row's switch. */
 async function toggle(operation, row) {
-  if (!operation) return say("There is no operation here.");
+  if (!operation) return toast("There is no operation here.");
   if (row?.contains(document.activeElement)) {
     own(row, `.toggle[data-operation="${operation}"]`)?.focus({ preventScroll: true });
   }
@@ -72,7 +72,7 @@ async function before(row) {
 
 async function insert(row, above) {
   const after = above ? await before(row) : row?.dataset.key;
-  if (after === null) say("It is already first in its fold.");
+  if (after === null) toast("It is already first in its fold.");
   else await openDialog("insert", { after: after ?? "" });
 }
 
@@ -86,7 +86,7 @@ const withTargets = (type) => async ({ source, pressed }) =>
 function onOperation(action) {
   return ({ source }) => {
     const operation = operationFor(source);
-    return operation ? write(`operations/${operation}/${action}`) : say("There is no operation here.");
+    return operation ? write(`operations/${operation}/${action}`) : toast("There is no operation here.");
   };
 }
 
@@ -100,7 +100,7 @@ function decide(action) {
     const waiting = pressed.closest?.(`[data-action="${action}"], .decision--proposed`) ?? (row && own(row, ".flat--proposed"));
     const { operation, bundle } = waiting?.closest("[data-bundle], [data-operation]")?.dataset ?? {};
     if (bundle) return write(`bundles/${bundle}/${action}`);
-    return operation ? write(`operations/${operation}/${action}`) : say("There is no proposal here.");
+    return operation ? write(`operations/${operation}/${action}`) : toast("There is no proposal here.");
   };
 }
 

@@ -1,5 +1,6 @@
 /** Moving without a drag: step by step, to the next user message, or cut here and put there. */
 import { say } from "../base/announce.js";
+import { toast } from "../base/toast.js";
 import { bring } from "../thread/chunks.js";
 import { currentRow, focusRow, isTop, nameOf, rowAt } from "../thread/rows.js";
 import { locate, positionOf } from "../thread/sections.js";
@@ -53,9 +54,9 @@ async function moveStep(row, step) {
   let next = await sibling(step < 0 ? first : last, step);
   // Inserts that hang on what moves go with it.
   while (step > 0 && next?.matches(".inserted") && !last.matches(".inserted")) next = await sibling(next, 1);
-  if (!next) return say(step < 0 ? "Already at the top." : "Already at the end.");
+  if (!next) return toast(step < 0 ? "Already at the top." : "Already at the end.");
   const behind = step < 0 ? await sibling(first, -2) : next;
-  if (!behind && !isTop(first)) return say("Use Move to… to reach the top of a fold.");
+  if (!behind && !isTop(first)) return toast("Use Move to… to reach the top of a fold.");
   return moveBehind(keys, behind?.dataset.key ?? "", behind && nameOf(behind));
 }
 
@@ -63,7 +64,7 @@ async function moveFar(row, direction) {
   const { keys, first, last } = travellers(row);
   const from = (direction === "previous" ? first : last).dataset.key;
   const at = await locate({ key: from, [direction]: "user" }).catch(() => null);
-  if (!at) return say(`No ${direction} user message.`);
+  if (!at) return toast(`No ${direction} user message.`);
   const target = await bring(direction === "previous" ? at.position - 1 : at.position);
   return moveBehind(keys, target?.dataset.key ?? "", target && nameOf(target));
 }
@@ -76,7 +77,7 @@ function cut(row) {
 }
 
 async function paste(row) {
-  if (!cutKeys.length) return say("There is nothing to paste.");
+  if (!cutKeys.length) return toast("There is nothing to paste.");
   const keys = cutKeys;
   clearCut();
   return moveBehind(keys, row.dataset.key, nameOf(row));

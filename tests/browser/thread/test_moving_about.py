@@ -178,11 +178,15 @@ def test_f_finds_a_failed_result_that_is_not_loaded_or_in_a_fold(
     expect(page.locator("#toasts")).to_have_text("No next failed result.")
     press(page, "F")
     expect(row(page, "m4")).to_be_focused()
+    press(page, ".")
+    expect(page.locator("#toasts")).to_contain_text("There is no operation here.")
     digest = {"type": "digest", "range": [600, 699], "summary": "Sum"}
     operations = f"/api/sessions/{session}/operations"
     api.post(operations, json=digest).raise_for_status()
     visit(page, session)
-    press(page, "f", "f")
+    press(page, "f")
+    expect(row(page, "m4")).to_be_focused()
+    press(page, "f")
     expect(row(page, "m651")).to_be_focused()
     expect(row(page, "o1")).to_contain_text("Fold #600–#699")
 
