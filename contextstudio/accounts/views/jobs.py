@@ -3,10 +3,12 @@
 import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from contextstudio.accounts import jobs as queue
@@ -20,6 +22,8 @@ from contextstudio.accounts.models import Job
 from contextstudio.accounts.selectors import get_job_to_change, list_jobs
 
 SHOWN = 100
+LONG_WAIT = timedelta(minutes=1)
+"""After this it is worth saying that no worker has taken a job."""
 _WORDS = {
     Job.Status.QUEUED: "Waiting",
     Job.Status.RUNNING: "Running",
@@ -110,6 +114,12 @@ def _about(job: Job) -> str:
     return str(job.arguments.get("session_id") or "")
 
 
+def _long_wait(job: Job) -> str:
+    if job.status != Job.Status.QUEUED or job.run_after > timezone.now() - LONG_WAIT:
+        return ""
+    return "No worker has taken it yet: they are all busy, or none is running."
+
+
 def _shown(caller: Caller, job: Job, subject: str, there: Collection[str]) -> ShownJob:
     session_id = _about(job)
     verbs: tuple[str, ...] = ()
@@ -128,7 +138,7 @@ def _shown(caller: Caller, job: Job, subject: str, there: Collection[str]) -> Sh
         title=title_of(job.kind),
         subject=subject,
         word=_WORDS[Job.Status(job.status)],
-        sentence=job.error or done,
+        sentence=job.error or done or _long_wait(job),
         session_id=session_id if session_id in there else "",
         is_gone=bool(session_id) and session_id not in there,
         verbs=verbs,

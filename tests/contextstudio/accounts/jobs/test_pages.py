@@ -52,3 +52,16 @@ def test_cancelling_says_what_became_of_the_job(
     )
     answer = browser.post(f"{QUEUE}{job.pk}/cancel", follow=True)
     assert said in answer.content.decode()
+
+
+def test_a_job_that_waits_for_long_says_that_no_worker_has_taken_it(
+    browser: Client, project: Project
+) -> None:
+    job = Job.objects.create(project=project, kind="canary", actor="system")
+    assert "No worker has taken it yet" not in browser.get(QUEUE).content.decode()
+    job.run_after = timezone.now() - page.LONG_WAIT - timedelta(seconds=1)
+    job.save()
+    assert "No worker has taken it yet" in browser.get(QUEUE).content.decode()
+    job.status = Job.Status.DONE
+    job.save()
+    assert "No worker has taken it yet" not in browser.get(QUEUE).content.decode()
