@@ -24,13 +24,15 @@ pytestmark = pytest.mark.sqlite
 SECONDS_TO_START = 120
 MASTER_KEY = "sk-master"
 LAUNCH = """
-import sys, types
+import socket, sys, types
 # Imported at the start for a route of transcriptions, with a library for sound of its own.
 sys.modules["soundfile"] = types.ModuleType("soundfile")
 import uvicorn
 from litellm.proxy.proxy_server import app
-uvicorn.run(app, port=int(sys.argv[1]), log_level="warning", lifespan="on")
+config = uvicorn.Config(app, log_level="warning", lifespan="on")
+uvicorn.Server(config).run(sockets=[socket.socket(fileno=int(sys.argv[1]))])
 """
+"""Serves on a socket that listens already."""
 
 
 @dataclass
@@ -64,25 +66,6 @@ class Gateway:
     def asked(self) -> list[Asked]:
         """The requests that the provider was sent; LiteLLM also looks what it is."""
         return [one for one in self.provider.asked if one.method == "POST"]
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
-def wait_until_it_answers(process: subprocess.Popen[bytes], url: str) -> None:
-    transport = httpx.HTTPTransport(retries=0)
-    with httpx.Client(transport=transport, timeout=5) as client:
-        while process.poll() is None:
-            try:
-                client.get(f"{url}/health/liveliness").raise_for_status()
-            except httpx.HTTPError:
-                continue
-            return
-    raise AssertionError("LiteLLM's proxy did not start.")
 
 
 @pytest.fixture(scope="module")
@@ -123,15 +106,18 @@ def gateway(
             "PYTHONWARNINGS": "ignore",
         }
         environment.pop("DATABASE_URL", None)
-        port = free_port()
-        process = subprocess.Popen(
-            [sys.executable, "-c", LAUNCH, str(port)],
-            env=environment,
-            cwd=Path(__file__).parents[2],
-        )
-        url = f"http://127.0.0.1:{port}"
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            process = subprocess.Popen(
+                [sys.executable, "-c", LAUNCH, str(listener.fileno())],
+                env=environment,
+                cwd=Path(__file__).parents[2],
+                pass_fds=[listener.fileno()],
+            )
         try:
-            wait_until_it_answers(process, url)
+            # Whoever asks before it serves stands in line; if it ends, so does the line.
+            health = httpx.get(f"{url}/health/liveliness", timeout=SECONDS_TO_START)
+            health.raise_for_status()
             yield Gateway(url, provider)
         finally:
             process.kill()
