@@ -33,11 +33,15 @@ def system_chromium() -> str | None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium: the system's, else Playwright's own.
+    """A browser that lives as long as a module.
 
-    It lives as long as a module, for Playwright's event loop keeps Django's database out of
-    the thread in which it runs.
+    Playwright's event loop keeps Django's database out of the thread in which it runs.
     """
+    yield from launched()
+
+
+def launched() -> Iterator[Browser]:
+    """Chromium: the system's, else Playwright's own; it is gone when this goes on."""
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
             executable_path=system_chromium(),

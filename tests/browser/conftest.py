@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.browsers import launched
 from tests.servers import PATIENCE_SECONDS, Server, started_copy
 
 Message = dict[str, str]
@@ -19,6 +20,15 @@ def conversation(count: int) -> list[Message]:
         {"role": roles[index % 10], "content": f"Message {index} says its words. " * 3}
         for index in range(count)
     ]
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """One browser for all of these tests, none of which asks Django's database by itself.
+
+    To launch one and have it draw its first page takes longer than most of them.
+    """
+    yield from launched()
 
 
 @pytest.fixture(scope="session")
