@@ -32,7 +32,7 @@ def system_chromium() -> str | None:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def chromium() -> Iterator[Browser]:
     """A browser that lives as long as a module.
 
     Playwright's event loop keeps Django's database out of the thread in which it runs.
@@ -43,18 +43,18 @@ def browser() -> Iterator[Browser]:
 def launched() -> Iterator[Browser]:
     """Chromium: the system's, else Playwright's own; it is gone when this goes on."""
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
+        browser = playwright.chromium.launch(
             executable_path=system_chromium(),
             args=["--disable-gpu"],  # where there is none, imitating it takes longer
         )
-        yield chromium
-        chromium.close()
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="module")
-def signed_in(browser: Browser, server: Server) -> dict[str, object]:
+def signed_in(chromium: Browser, server: Server) -> dict[str, object]:
     """The cookies of the owner of the module's server."""
-    context = browser.new_context()
+    context = chromium.new_context()
     page = context.new_page()
     page.goto(server.sign_in_url())
     page.get_by_role("button", name="Sign in").click()
@@ -97,7 +97,7 @@ def faults() -> Iterator[Faults]:
 
 @pytest.fixture
 def context(
-    browser: Browser,
+    chromium: Browser,
     server: Server,
     signed_in: dict[str, object],
     faults: Faults,
@@ -108,7 +108,7 @@ def context(
         request.module, "browser_options", {}
     )
     reported = server.log.count("CSP report")
-    window = browser.new_context(
+    window = chromium.new_context(
         base_url=server.url,
         storage_state=signed_in,
         **options,  # type: ignore[arg-type]

@@ -97,11 +97,11 @@ def pytest_collection_finish() -> None:
 def _mark(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark browser tests, and deselect what can't be asked here.
 
-    What asks for a browser is marked so before `-m` chooses. What reaches no database has nothing
-    to ask of PostgreSQL.
+    What asks for Chromium is marked so before `-m` chooses; a `browser` of Django's own client is
+    none. What reaches no database has nothing to ask of PostgreSQL.
     """
     for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
+        if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
     absent = {
         name

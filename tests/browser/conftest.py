@@ -23,7 +23,7 @@ def conversation(count: int) -> list[Message]:
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
+def chromium() -> Iterator[Browser]:
     """One browser for all of these tests, none of which asks Django's database by itself.
 
     To launch one and have it draw its first page takes longer than most of them.

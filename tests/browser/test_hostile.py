@@ -76,10 +76,10 @@ SHOWN = {
 
 @pytest.fixture(scope="module")
 def skeletons(
-    browser: Browser, server: Server, signed_in: dict[str, Any], api: httpx.Client
+    chromium: Browser, server: Server, signed_in: dict[str, Any], api: httpx.Client
 ) -> dict[str, list[str]]:
     """Of what the pages of a harmless session are made, step by step."""
-    window = browser.new_context(base_url=server.url, storage_state=signed_in)
+    window = chromium.new_context(base_url=server.url, storage_state=signed_in)
     page = window.new_page()
     session = made_of(api, ["plain words"] * 3)
     found = {step: page.evaluate(SKELETON) for step in everywhere(page, session)}

@@ -26,10 +26,10 @@ TOO_SMALL = """() => [...document.querySelectorAll('main button, main input, mai
 
 @pytest.fixture
 def phone(
-    browser: Browser, server: Server, signed_in: dict[str, object]
+    chromium: Browser, server: Server, signed_in: dict[str, object]
 ) -> Iterator[Page]:
     """A page in a phone's window, under a finger."""
-    context = browser.new_context(
+    context = chromium.new_context(
         base_url=server.url,
         storage_state=signed_in,  # type: ignore[arg-type]  # as the fixture makes it
         viewport={"width": 390, "height": 844},

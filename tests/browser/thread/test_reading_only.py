@@ -14,9 +14,9 @@ READER = ("create_user", "reader", "--project", "demo", "--role", "viewer")
 
 
 @pytest.fixture
-def reader(browser: Browser, server: Server) -> Iterator[Page]:
+def reader(chromium: Browser, server: Server) -> Iterator[Page]:
     """A page of a viewer of the project."""
-    context = browser.new_context(base_url=server.url)
+    context = chromium.new_context(base_url=server.url)
     page = context.new_page()
     page.goto(server.command(*READER))
     page.get_by_role("button", name="Sign in").click()
