@@ -8,9 +8,11 @@ transport without its client.
 
 import asyncio
 import socket
+import ssl
 import time
 import typing
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import cache
 from weakref import WeakKeyDictionary
 
 import anyio
@@ -115,7 +117,15 @@ def new_pool(backend: httpcore.AsyncNetworkBackend) -> httpcore.AsyncConnectionP
         keepalive_expiry=KEPT_FOR,
         retries=0,
         network_backend=backend,
+        ssl_context=_trusted_authorities(),
     )
+
+
+@cache
+def _trusted_authorities() -> ssl.SSLContext:
+    """Whom TLS trusts, read once: for each connection anew, every stream of a process would stand
+    still for a thirtieth of a second."""
+    return httpcore.default_ssl_context()
 
 
 _pools: WeakKeyDictionary[asyncio.AbstractEventLoop, httpcore.AsyncConnectionPool] = (

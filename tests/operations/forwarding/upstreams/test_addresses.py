@@ -171,6 +171,7 @@ async def test_tls_has_the_name_though_an_address_is_dialled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[str | None] = []
+    trusted: list[ssl.SSLContext] = []
 
     class Stream(httpcore.AsyncMockStream):
         async def start_tls(
@@ -180,7 +181,7 @@ async def test_tls_has_the_name_though_an_address_is_dialled(
             timeout: float | None = None,
         ) -> httpcore.AsyncNetworkStream:
             asked.append(server_hostname)
-            assert ssl_context.check_hostname
+            trusted.append(ssl_context)
             return self
 
     class Network(Dials):
@@ -193,6 +194,12 @@ async def test_tls_has_the_name_though_an_address_is_dialled(
     await pool.request("GET", "https://api.example.com/")
     await pool.aclose()
     assert (asked, network.called) == (["api.example.com"], [(PUBLIC, 443)])
+    assert trusted[0].check_hostname
+    assert trusted[0].verify_mode is ssl.CERT_REQUIRED
+    another = new_pool(GuardedBackend(network, find))
+    await another.request("GET", "https://api.example.com/")
+    await another.aclose()
+    assert trusted[1] is trusted[0]  # the authorities are read once a process
 
 
 @pytest.mark.parametrize(
