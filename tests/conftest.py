@@ -5,8 +5,10 @@ import os
 import uuid
 from collections.abc import Generator
 from importlib.util import find_spec
+from functools import cache
 from pathlib import Path
 
+import httpx._transports.default
 import hypothesis
 import pytest
 from django.conf import settings
@@ -24,6 +26,10 @@ hypothesis.settings.register_profile(
     "random", deadline=None, print_blob=True, max_examples=500
 )
 hypothesis.settings.load_profile("fixed")
+
+# Each client of httpx reads the authorities of certificates, which takes a thirtieth of a second.
+# The tests make a thousand clients, none of which leaves this machine: they share one reading.
+httpx._transports.default.create_ssl_context = cache(httpx.create_ssl_context)
 
 pytest_plugins = ["tests.people", "tests.servers", "tests.browsers", "tests.standing"]
 
