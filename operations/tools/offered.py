@@ -1,6 +1,7 @@
 """The tools as the proxy adds them to a client's own requests, and answers their calls."""
 
 import uuid
+from functools import cache
 from typing import Any
 
 from contextstudio.accounts.domain.caller import Caller
@@ -9,7 +10,7 @@ from contextstudio.accounts.responses import dump
 from operations.forwarding.toolbox import CallAnswer, OfferedTool
 
 from .schemas import description, parameters
-from .tool import TOOLS, call_once, chosen, read_call
+from .tool import TOOLS, Tool, call_once, chosen, read_call
 
 _SAID = frozenset({"session_id", "project"})
 """What the conversation says by itself: the model is not asked for it."""
@@ -20,18 +21,7 @@ class ProxyTools:
 
     def offered(self, names: str) -> list[OfferedTool]:
         """The tools of these groups, or of these names. Raises Invalid."""
-        found = []
-        for tool in chosen(names):
-            schema = parameters(tool)
-            fields, required = schema["properties"], schema["required"]
-            own = schema | {
-                "properties": {
-                    name: field for name, field in fields.items() if name not in _SAID
-                },
-                "required": [name for name in required if name not in _SAID],
-            }
-            found.append(OfferedTool(tool.name, description(tool), own))
-        return found
+        return [_offered(tool) for tool in chosen(names)]
 
     def answer(
         self, caller: Caller, session_id: uuid.UUID, name: str, arguments: Any
@@ -45,3 +35,17 @@ class ProxyTools:
         except DomainError as error:
             return CallAnswer(dump(problem(error)).decode(), is_error=True)
         return CallAnswer(answered.body.decode(), is_error=answered.status >= 400)
+
+
+@cache
+def _offered(tool: type[Tool]) -> OfferedTool:
+    """A tool without what the conversation says; made once, for each request has them all."""
+    schema = parameters(tool)
+    fields, required = schema["properties"], schema["required"]
+    own = schema | {
+        "properties": {
+            name: field for name, field in fields.items() if name not in _SAID
+        },
+        "required": [name for name in required if name not in _SAID],
+    }
+    return OfferedTool(tool.name, description(tool), own)

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from operations.tools import TOOLS
+from operations.tools.offered import ProxyTools
 from operations.tools.schemas import description, parameters
 from tests.operations.support.rest import get
 
@@ -68,3 +69,9 @@ def test_a_description_says_when_and_how(name: str) -> None:
     assert "$ref" not in text
     assert "'null'" not in text
     assert not (tool.reads_only and tool.is_permanent)
+
+
+def test_what_requests_are_offered_is_made_once() -> None:
+    first, again = (ProxyTools().offered("edit,recall") for _ in range(2))
+    assert len(first) > 1
+    assert all(one is other for one, other in zip(first, again, strict=True))
