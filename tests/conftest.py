@@ -4,8 +4,8 @@ import gc
 import os
 import uuid
 from collections.abc import Generator
-from importlib.util import find_spec
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import httpx._transports.default
