@@ -20,6 +20,9 @@ DOMAINS = [
     "threads/domain",
 ]
 
+_LEFT_OUT = ["@overload", r"^\s*\.\.\.$", "# (older|newer) Pythons$"]
+"""Lines, with what they begin, that are never run, or not on every Python."""
+
 
 def lines_not_run(folder: Path) -> str:
     """The lines of the domains that no run into a folder has run; empty where all have."""
@@ -41,5 +44,5 @@ def pytest_sessionfinish() -> None:
 
 # Plugins that are named come first: what is imported from here on is measured.
 if MEASURED_INTO in os.environ:
-    _seen = Slipcover(source=DOMAINS, exclude_also=["@overload", r"^\s*\.\.\.$"])
+    _seen = Slipcover(source=DOMAINS, exclude_also=_LEFT_OUT)
     ImportManager(_seen, FileMatcher(sources=DOMAINS)).__enter__()

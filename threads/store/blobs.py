@@ -130,8 +130,9 @@ def adopt(path: Path, sha256: str) -> None:
 def remove_unfinished(before: float) -> None:
     """Remove what was being written when a process was killed, by the time of its last write."""
     for path in Path(settings.BLOB_DIR).glob("tmp*"):
-        if path.stat().st_mtime < before:
-            path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # finished, or removed by another process
+            if path.stat().st_mtime < before:
+                path.unlink()
 
 
 def discard(sha256: str) -> None:

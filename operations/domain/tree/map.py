@@ -6,9 +6,9 @@ with the same methods stands in for it (decision 0132).
 
 import sys
 
-if sys.version_info < (3, 14):
+if sys.version_info < (3, 14):  # older Pythons
     from immutables import Map
-else:
+else:  # newer Pythons
     from .trie import Map
 
 __all__ = ["Map"]

@@ -54,8 +54,7 @@ def unpack_tar(stream: BinaryIO, name: str, bounds: Bounds) -> Unpacked:
                 held.clear()  # or it would keep what it says of each that it has read
                 reader.announcing = 0
                 bounds.count_member()
-                if info.size < 0:  # it would lead back to itself
-                    raise tarfile.ReadError("a size below zero")
+                _require_size(info)  # an extended header may have said another
                 _take(archive, info, unpacked, names, bounds)
     except (tarfile.TarError, *Damage) as error:
         sentence = "This is a tar archive, but it is damaged or ends too early."
@@ -99,6 +98,7 @@ class _Header(tarfile.TarInfo):
     """A header, looked at before `tarfile` reads what it announces."""
 
     def _proc_member(self, archive: Any) -> Any:
+        _require_size(self)
         reader: _Bounded = archive.fileobj
         if self.type in _ANNOUNCING:
             reader.announcing += 1
@@ -109,6 +109,12 @@ class _Header(tarfile.TarInfo):
             _require_records(reader.read(self.size))
             reader.seek(begin)
         return super()._proc_member(archive)  # type: ignore[misc]  # made to be overridden
+
+
+def _require_size(info: tarfile.TarInfo) -> None:
+    """Raises ReadError for a size below zero: the member would lead back to itself."""
+    if info.size < 0:
+        raise tarfile.ReadError("a size below zero")
 
 
 def _require_records(data: bytes) -> None:

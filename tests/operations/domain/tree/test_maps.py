@@ -42,6 +42,7 @@ def test_every_version_has_what_was_set_in_it_and_the_one_before_stays(
             assert opened.get(name) == expected.get(name)
             assert opened.get(name, "none") == expected.get(name, "none")
             assert (name in opened) == (name in expected)
+            assert name not in opened or opened[name] == expected[name]
             assert len(opened) == len(expected)
         closed = opened.finish()
         _agree(closed, expected)

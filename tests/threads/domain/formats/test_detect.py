@@ -193,7 +193,7 @@ def test_the_format_may_be_said() -> None:
     [found] = formats.read(io.BytesIO(as_bytes([HI])), "anthropic")
 
     assert found.format == "anthropic"
-    with pytest.raises(Invalid, match="no format 'tape'"):
+    with pytest.raises(Invalid, match="no format tape"):
         formats.read(io.BytesIO(b""), "tape")
 
 
