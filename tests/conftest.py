@@ -33,6 +33,9 @@ httpx._transports.default.create_ssl_context = cache(httpx.create_ssl_context)
 
 pytest_plugins = ["tests.people", "tests.servers", "tests.browsers", "tests.standing"]
 
+# It imports what the extra `meaning` installs.
+collect_ignore = [] if find_spec("wordllama") else ["threads/search/test_meaning.py"]
+
 REACH_A_DATABASE = {
     *("db", "transactional_db", "django_db", "redis", "postgresql"),
     *("first_start", "start_server", "empty_server"),

@@ -1,7 +1,8 @@
 """Where messages are, what is selected and what words cost: answers for the script."""
 
 import uuid
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.views.decorators.http import (
@@ -88,12 +89,14 @@ def find(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
     """The keys of what holds the words `q`, in the order of the view. Raises Invalid.
 
     With `meaning` of what is about them, or about the objective where there are none, and how near
-    each is.
+    each is. `first` is the place among them of the first that isn't before the row `at`.
     """
     look, query = look_at(request, session_id), request.GET.get("q", "")
     if "meaning" in request.GET and len(query) <= LONGEST_QUERY:
         near = find_near(look.session, look.thread, look.view, query)
-        return JsonResponse({"keys": list(near), "near": list(near.values())})
+        first = _first_from(look, request.GET.get("at", ""), list(near))
+        answer = {"keys": list(near), "near": list(near.values()), "first": first}
+        return JsonResponse(answer)
     if not 0 < len(query) <= LONGEST_QUERY:
         raise Invalid(f"Search for 1 to {LONGEST_QUERY:,} characters.", at=["q"])
     if look.view is View.ORIGINAL:
@@ -102,7 +105,8 @@ def find(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
         keys = find_effective(look.session, look.thread, query)
     else:
         keys = find_in_thread(look.session, look.thread, query)
-    return JsonResponse({"keys": keys})
+    first = _first_from(look, request.GET.get("at", ""), keys)
+    return JsonResponse({"keys": keys, "first": first})
 
 
 @require_POST
@@ -123,6 +127,16 @@ def _located(look: Look, fields: QueryDict) -> tuple[int, Key]:
         if kind := fields.get(name):
             return step_to(look, key, step, kind)
     return look.place(key), key
+
+
+def _first_from(look: Look, key: Key, found: Sequence[Key]) -> int:
+    """Of keys in the order of the view the first that isn't before a row; 0 where all are."""
+    try:
+        start = look.place(found_at(look.thread, key))
+    except NotFound:
+        return 0
+    first = bisect_left(found, start, key=look.place)
+    return first if first < len(found) else 0
 
 
 def _in_order(look: Look, keys: Iterable[Key]) -> list[Key]:

@@ -5,7 +5,8 @@
 import { fragment } from "./fragment.js";
 import { toast } from "./toast.js";
 
-export const UNREACHABLE = "Can’t reach the server. Nothing was changed.";
+/** That the server can't be reached; who only read had nothing to change. */
+export const unreachable = (method) => `Can’t reach the server.${method.toUpperCase() === "GET" ? "" : " Nothing was changed."}`;
 
 const isPage = (answer) => /^\s*<(!doctype|html)/i.test(answer);
 
@@ -55,4 +56,6 @@ function onAnswer({ detail }) {
 }
 
 document.addEventListener("htmx:beforeSwap", onAnswer);
-document.addEventListener("htmx:sendError", ({ detail }) => { if (isAwaited(detail)) toast(UNREACHABLE, "error"); });
+document.addEventListener("htmx:sendError", ({ detail }) => {
+  if (isAwaited(detail)) toast(unreachable(detail.requestConfig.verb), "error");
+});

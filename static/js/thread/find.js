@@ -7,7 +7,7 @@ import { say } from "../base/announce.js";
 import { closeFold, openFold, openFolds } from "./folds.js";
 import { jumpTo } from "./jump.js";
 import { send } from "../base/requests.js";
-import { BARS_PX, focusRow, rowAt } from "./rows.js";
+import { BARS_PX, firstSeen, focusRow, rowAt } from "./rows.js";
 import { feed, rowOf, session } from "./session.js";
 import { define } from "../base/actions.js";
 
@@ -19,8 +19,9 @@ const meaning = document.getElementById("find-meaning");
 const count = document.getElementById("find-count");
 const opened = new Set();
 
-let found = { words: "", isNear: false, head: -1, messages: -1, keys: [] };
+let found = { words: "", isNear: false, head: -1, messages: -1, keys: [], first: 0 };
 let place = -1;
+let begun = "";
 let timer = 0;
 let came = null;
 let asking = null;
@@ -30,7 +31,11 @@ function show(words) {
 }
 
 function open() {
-  if (bar.hidden) came = document.activeElement;
+  if (bar.hidden) {
+    came = document.activeElement;
+    begun = firstSeen()?.dataset.key ?? "";
+    found.head = place = -1;
+  }
   bar.hidden = false;
   input.focus();
   input.select();
@@ -67,16 +72,16 @@ async function ask() {
   if (isSame && found.head === head && found.messages === messages) return;
   asking?.abort();
   asking = new AbortController();
-  const fields = { q: words, view: session.view, ...isNear ? { meaning: "on" } : {} };
+  const before = found.keys[place];
+  const fields = { q: words, view: session.view, at: before ?? begun, ...isNear ? { meaning: "on" } : {} };
   const answer = words || isNear
     ? await (await send(`${session.url}find`, { fields, signal: asking.signal, quiet: true })).json()
-    : { keys: [] };
-  const before = isSame ? found.keys[place] : undefined;
-  found = { words, isNear, head, messages, keys: answer.keys, near: answer.near };
-  place = before ? found.keys.indexOf(before) : -1;
+    : { keys: [], first: 0 };
+  found = { words, isNear, head, messages, ...answer };
+  place = isSame && before ? found.keys.indexOf(before) : -1;
 }
 
-/** To the next (1) or previous (-1) match, round the end; 0: to the first from where one is. */
+/** To the next (1) or previous (-1) match, round the end; 0, or new words: to the first from where one is. */
 async function go(step) {
   try {
     await ask();
@@ -91,7 +96,8 @@ async function go(step) {
     if (words || isNear) say("No matches.");
     return;
   }
-  place = (place + (place < 0 ? Math.max(step, 1) : step) + keys.length) % keys.length;
+  place = place < 0 ? found.first + Math.min(step, 0) : place + step;
+  place = (place + keys.length) % keys.length;
   show(`${place + 1} of ${keys.length}${isNear ? ` · ${near[place].toFixed(2)}` : ""}`);
   const typing = document.activeElement === input;
   const before = openFolds();

@@ -63,6 +63,17 @@ def test_words_are_found_wherever_they_are(page: Page, session: str) -> None:
     expect(row(page, "m5")).to_have_count(0)
 
 
+def test_a_search_begins_where_one_is(page: Page, session: str) -> None:
+    visit(page, session, query="#n-m300")
+    expect(row(page, "m300")).to_be_in_viewport()
+    press(page, "/")
+    page.get_by_label("Find in thread", exact=True).get_by_role("searchbox").fill(
+        "needle"
+    )
+    expect(page.locator("#find-count")).to_have_text("2 of 2")
+    expect(row(page, "m480")).to_be_in_viewport()
+
+
 def test_what_hides_the_words_is_opened(page: Page, api: httpx.Client) -> None:
     messages = conversation(30)
     lines = [f"line {number}" for number in range(400)]

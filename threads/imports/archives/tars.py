@@ -125,6 +125,8 @@ def _require_records(data: bytes) -> None:
         place += int(begin[1]) if begin else 0
         if begin is None or place < begin.end() or data[place - 1 : place] != b"\n":
             raise tarfile.ReadError("a broken extended header")
+        if data.startswith(b" size=-", begin.end(1)):
+            raise tarfile.ReadError("a size below zero")
     if _LONG_NUMBER.search(data):
         raise tarfile.ReadError("a number that is too long")
 

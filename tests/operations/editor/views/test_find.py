@@ -31,6 +31,22 @@ def test_a_fold_is_found_by_its_words_and_by_what_it_holds(page: Page) -> None:
     assert found(page, "question 5", "original") == ["m5"]
 
 
+@pytest.mark.parametrize("view", ["annotated", "effective", "original"])
+def test_the_first_match_is_the_next_from_where_one_is(page: Page, view: str) -> None:
+    page.edit("resequence", moved="m10", behind="m0")
+
+    def first(at: str) -> str:
+        answer = page.get("find", q="question", view=view, at=at).json()
+        return str(answer["keys"][answer["first"]])
+
+    assert (first(""), first("m5"), first("m6")) == (
+        "m0",
+        "m5",
+        {"original": "m10"}.get(view, "m15"),
+    )
+    assert (first("m16"), first("nowhere")) == ("m0", "m0")
+
+
 def test_inserted_messages_are_found(page: Page) -> None:
     page.edit("insert", after="m1", role="user", text="Something of my own")
     assert found(page, "of my own") == ["o1.0"]
