@@ -5,8 +5,9 @@
 import { fragment } from "./fragment.js";
 import { toast } from "./toast.js";
 
-/** That the server can't be reached; who only read had nothing to change. */
-export const unreachable = (method) => `Can’t reach the server.${method.toUpperCase() === "GET" ? "" : " Nothing was changed."}`;
+const NOT_READ = "Can’t reach the server.";
+/** Of an edit too that only asks something first. */
+export const UNREACHABLE = `${NOT_READ} Nothing was changed.`;
 
 const isPage = (answer) => /^\s*<(!doctype|html)/i.test(answer);
 
@@ -57,5 +58,5 @@ function onAnswer({ detail }) {
 
 document.addEventListener("htmx:beforeSwap", onAnswer);
 document.addEventListener("htmx:sendError", ({ detail }) => {
-  if (isAwaited(detail)) toast(unreachable(detail.requestConfig.verb), "error");
+  if (isAwaited(detail)) toast(detail.requestConfig.verb === "get" ? NOT_READ : UNREACHABLE, "error");
 });

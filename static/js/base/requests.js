@@ -2,7 +2,7 @@
  * Requests of the scripts. Writes wait for each other, so that two quick ones can't overtake;
  * a refusal is shown as a notice and thrown as `Refused`.
  */
-import { noticeIn, sentenceOf, showRefusal, signInAgain, unreachable } from "./failures.js";
+import { UNREACHABLE, noticeIn, sentenceOf, showRefusal, signInAgain } from "./failures.js";
 import { toast } from "./toast.js";
 
 export class Refused extends Error {
@@ -35,7 +35,7 @@ export async function send(url, { method = "GET", fields = {}, signal, quiet = f
     response = await fetch(url, options);
   } catch (error) {
     if (error.name === "AbortError" || quiet) throw error;
-    toast(unreachable(method), "error");
+    toast(UNREACHABLE, "error");
     throw new Refused(0, "unreachable");
   }
   const elsewhere = response.headers.get("HX-Redirect");
