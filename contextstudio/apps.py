@@ -10,8 +10,10 @@ class ContextStudioConfig(AppConfig):
 
     def ready(self) -> None:
         from .database.patience import let_migrations_take_their_time
+        from .memory import share_arenas
 
         let_migrations_take_their_time()
+        share_arenas()
         # The embedded server never loads Celery; where it is used, this names the broker.
         if settings.EXECUTOR == "celery":
             import_module("contextstudio.celery")
