@@ -48,6 +48,12 @@ async def knock(
     return socket
 
 
+async def accepted(socket: ApplicationCommunicator) -> None:
+    """The server has let the page in."""
+    answer = await socket.receive_output(timeout=PATIENCE_SECONDS)
+    assert answer["type"] == "websocket.accept"
+
+
 async def heard(socket: ApplicationCommunicator) -> object:
     """The next fact that it is sent."""
     return json.loads((await socket.receive_output(timeout=PATIENCE_SECONDS))["text"])
@@ -67,9 +73,7 @@ def append(owner: User, session: Session) -> None:
 def test_a_page_hears_of_what_a_job_has_appended(owner: User, session: Session) -> None:
     async def watch() -> object:
         socket = await knock(owner, session)
-        assert (await socket.receive_output(timeout=PATIENCE_SECONDS))[
-            "type"
-        ] == "websocket.accept"
+        await accepted(socket)
         assert await heard(socket) == {"head": 0, "message_count": 0}
         await asyncio.to_thread(append, owner, session)
         fact = await heard(socket)
@@ -122,9 +126,7 @@ def test_the_socket_of_one_who_may_not_see_the_session_any_more_closes(
 
     async def watch() -> int:
         socket = await knock(editor, session)
-        assert (await socket.receive_output(timeout=PATIENCE_SECONDS))[
-            "type"
-        ] == "websocket.accept"
+        await accepted(socket)
         await heard(socket)
         await sync_to_async(loses)(project, editor)
         return await closed(socket)
@@ -159,9 +161,7 @@ def test_the_sockets_of_a_browser_close_when_it_signs_out(
 
     async def watch() -> int:
         socket = await knock(owner, session, browser=browser)
-        assert (await socket.receive_output(timeout=PATIENCE_SECONDS))[
-            "type"
-        ] == "websocket.accept"
+        await accepted(socket)
         await heard(socket)
         await sync_to_async(client.post)("/sign-out")
         return await closed(socket)
@@ -180,9 +180,7 @@ def test_the_sockets_of_a_browser_close_when_the_password_changes(
 
     async def watch() -> int:
         socket = await knock(owner, session, browser=browser)
-        assert (await socket.receive_output(timeout=PATIENCE_SECONDS))[
-            "type"
-        ] == "websocket.accept"
+        await accepted(socket)
         await heard(socket)
         changed = User.objects.filter(pk=owner.pk)
         await sync_to_async(changed.update)(password="another")
