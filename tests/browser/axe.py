@@ -1,17 +1,39 @@
 """What axe finds serious on a page."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 SERIOUS = ("serious", "critical")
+WIDTHS = {"wide": (1440, 900), "narrow": (390, 844)}
+"""The windows that count, in CSS pixels."""
 ALL = {"resultTypes": ["violations"], "preload": False}
 """All rules. None of them asks for the style sheets and media that axe would fetch once more."""
 OF_COLOURS = ALL | {
     "runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 }
 """The rules whose answer a theme can change: it changes colours, and nothing else."""
+TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""After them everything that watches the window's size has answered."""
+
+
+def found_wide_and_narrow(page: Page, *, within: str | None = None) -> list[str]:
+    """What axe calls serious or critical at both widths, of one page that is loaded once."""
+    return [
+        f"{name}, {fault}"
+        for name in sizes_of(page)
+        for fault in found_in(page, within=within)
+    ]
+
+
+def sizes_of(page: Page) -> Iterator[str]:
+    """Give a page each of the sizes that count, and say which it has."""
+    for name, (width, height) in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate(TWO_FRAMES)
+        yield name
 
 
 def found_in(page: Page, *, within: str | None = None) -> list[str]:
@@ -33,9 +55,11 @@ def found_in(page: Page, *, within: str | None = None) -> list[str]:
 def _violations(
     page: Page, within: str | None, rules: dict[str, object]
 ) -> list[dict[str, Any]]:
-    """What axe finds; a document that has it already needn't read its half megabyte again."""
+    """What axe finds; its half megabyte is sent to a page once, whatever it opens after that."""
     if not page.evaluate("'axe' in window"):
-        page.evaluate(Axe().axe_script)
+        script = Axe().axe_script
+        page.add_init_script(script)
+        page.evaluate(script)
     found: list[dict[str, Any]] = page.evaluate(
         "async ([within, rules]) => (await axe.run(within ?? document, rules)).violations",
         [within, rules],

@@ -12,12 +12,11 @@ from playwright.sync_api import Page, Route, expect
 from tests.browsers import Faults
 from tests.servers import Server
 
-from .axe import found_in
+from .axe import WIDTHS, found_in, found_wide_and_narrow
 from .conftest import conversation, press, row, visit
 
 pytestmark = pytest.mark.browser
 DIALOG = "#dialog form"
-WIDTHS = {"wide": (1440, 900), "narrow": (390, 844)}
 
 
 @pytest.fixture(scope="module")
@@ -43,13 +42,6 @@ def sized(page: Page, request: pytest.FixtureRequest) -> Page:
     width, height = WIDTHS[request.param]
     page.set_viewport_size({"width": width, "height": height})
     return page
-
-
-@pytest.fixture
-def thread(sized: Page, demonstration: str) -> Page:
-    """The thread of the demonstration, live."""
-    visit(sized, demonstration)
-    return sized
 
 
 def press_on(key: str, *strokes: str, shows: str) -> Callable[[Page], None]:
@@ -148,15 +140,16 @@ OVERLAYS: dict[str, tuple[str, Callable[[Page], None]]] = {
 }
 
 
-def test_the_thread(thread: Page) -> None:
-    unfold_all(thread)
-    assert found_in(thread) == []
+def test_the_thread(page: Page, demonstration: str) -> None:
+    visit(page, demonstration)
+    unfold_all(page)
+    assert found_wide_and_narrow(page) == []
 
 
 @pytest.mark.parametrize("view", ["annotated", "effective", "original"])
-def test_the_views_with_a_fold_as_it_stands(sized: Page, small: str, view: str) -> None:
-    visit(sized, small, query=f"?view={view}")
-    assert found_in(sized) == []
+def test_the_views_with_a_fold_as_it_stands(page: Page, small: str, view: str) -> None:
+    visit(page, small, query=f"?view={view}")
+    assert found_wide_and_narrow(page) == []
 
 
 def test_provider_checks_stay_legible_while_they_are_made_again(
@@ -185,23 +178,23 @@ def test_what_opens_over_the_thread(sized: Page, small: str) -> None:
     assert {name: faults for name, faults in found.items() if faults} == {}
 
 
-def test_what_the_model_sees(sized: Page, small: str) -> None:
-    sized.goto(f"/sessions/{small}/context?provider=anthropic&against=original")
-    expect(sized.get_by_role("heading", name="Differences")).to_be_visible()
-    assert found_in(sized) == []
-    sized.get_by_label("Provider", exact=True).focus()
-    press(sized, "Tab", "Tab", "Tab", "Enter")
-    expect(sized.get_by_role("heading", name="Differences")).to_be_visible()
+def test_what_the_model_sees(page: Page, small: str) -> None:
+    page.goto(f"/sessions/{small}/context?provider=anthropic&against=original")
+    expect(page.get_by_role("heading", name="Differences")).to_be_visible()
+    assert found_wide_and_narrow(page) == []
+    page.get_by_label("Provider", exact=True).focus()
+    press(page, "Tab", "Tab", "Tab", "Enter")
+    expect(page.get_by_role("heading", name="Differences")).to_be_visible()
 
 
-def test_the_policy(sized: Page, small: str) -> None:
-    sized.goto(f"/sessions/{small}/policy?preset=slop")
-    sized.get_by_role("heading", name="Pruning", exact=True).click()
-    expect(sized.locator("#effect table")).to_be_visible()
-    assert found_in(sized) == []
+def test_the_policy(page: Page, small: str) -> None:
+    page.goto(f"/sessions/{small}/policy?preset=slop")
+    page.get_by_role("heading", name="Pruning", exact=True).click()
+    expect(page.locator("#effect table")).to_be_visible()
+    assert found_wide_and_narrow(page) == []
 
 
-def test_notes_and_memos(sized: Page, api: httpx.Client, small: str) -> None:
+def test_notes_and_memos(page: Page, api: httpx.Client, small: str) -> None:
     for path, content in (
         ("scratchpad", "# Plan"),
         ("scratchpad", "# Plan of [two](https://example.org)"),
@@ -215,145 +208,145 @@ def test_notes_and_memos(sized: Page, api: httpx.Client, small: str) -> None:
         *("notes", "notes?version=1", "memos?ref=m1", "memos?ref=m999"),
         *("prune", "prune?show=all", "archive?ref=m1", "archive?ref=m999"),
     ):
-        sized.goto(f"/sessions/{small}/{path}")
-        sized.evaluate(
+        page.goto(f"/sessions/{small}/{path}")
+        page.evaluate(
             "() => document.querySelectorAll('main details').forEach((one) => { one.open = true; })"
         )
-        assert found_in(sized) == [], path
+        assert found_wide_and_narrow(page) == [], path
 
 
-def test_the_list_and_its_dialogs(sized: Page, faults: Faults) -> None:
+def test_the_list_and_its_dialogs(page: Page, faults: Faults) -> None:
     faults.expect("status of 422")
-    sized.goto("/sessions/")
-    expect(sized.locator("#sessions tr")).not_to_have_count(0)
-    assert found_in(sized) == []
-    sized.get_by_role("button", name="paste text").click()
-    sized.get_by_label("Transcript", exact=True).fill("no transcript")
-    sized.locator("#paste").get_by_role("button", name="Import").click()
-    expect(sized.locator("#paste-refused")).to_be_visible()
-    assert found_in(sized) == []
+    page.goto("/sessions/")
+    expect(page.locator("#sessions tr")).not_to_have_count(0)
+    assert found_wide_and_narrow(page) == []
+    page.get_by_role("button", name="paste text").click()
+    page.get_by_label("Transcript", exact=True).fill("no transcript")
+    page.locator("#paste").get_by_role("button", name="Import").click()
+    expect(page.locator("#paste-refused")).to_be_visible()
+    assert found_wide_and_narrow(page) == []
 
 
-def test_the_empty_list(sized: Page, server: Server) -> None:
+def test_the_empty_list(page: Page, server: Server) -> None:
     # Behind the other project in the list: what other tests drop goes into the first.
     name = f"z{uuid.uuid4().hex}"
     server.command("create_project", name)
     path = server.command(
         "create_user", name, "--project", name, "--role", "editor"
     ).splitlines()[-1]
-    sized.context.clear_cookies()
-    sized.goto(path)
-    assert found_in(sized) == []
-    sized.get_by_role("button", name="Sign in").click()
-    expect(sized.get_by_text("No sessions yet")).to_be_visible()
-    assert found_in(sized) == []
+    page.context.clear_cookies()
+    page.goto(path)
+    assert found_wide_and_narrow(page) == []
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("No sessions yet")).to_be_visible()
+    assert found_wide_and_narrow(page) == []
 
 
-def test_the_keys_and_a_key_just_made(sized: Page) -> None:
-    sized.goto("/settings/keys/")
-    assert found_in(sized) == []
-    sized.get_by_label("Name").fill("Agent")
-    sized.get_by_role("button", name="Create key").click()
-    expect(sized.locator("#made-key")).to_be_visible()
-    assert found_in(sized) == []
+def test_the_keys_and_a_key_just_made(page: Page) -> None:
+    page.goto("/settings/keys/")
+    assert found_wide_and_narrow(page) == []
+    page.get_by_label("Name").fill("Agent")
+    page.get_by_role("button", name="Create key").click()
+    expect(page.locator("#made-key")).to_be_visible()
+    assert found_wide_and_narrow(page) == []
 
 
-def test_a_key_and_its_new_secret(sized: Page, api: httpx.Client) -> None:
+def test_a_key_and_its_new_secret(page: Page, api: httpx.Client) -> None:
     name = f"k{uuid.uuid4().hex}"  # one of its own: the other tests go on with theirs
     made = api.post("/api/keys", json={"project": "demo", "name": name})
     assert made.status_code == 201
-    sized.goto("/settings/keys/")
-    sized.get_by_role("link", name=name).click()
-    expect(sized.get_by_role("heading", name="Requests")).to_be_visible()
-    assert found_in(sized) == []
-    sized.get_by_role("button", name="Create new secret").click()
-    expect(sized.locator("#made-key")).to_be_visible()
-    assert found_in(sized) == []
+    page.goto("/settings/keys/")
+    page.get_by_role("link", name=name).click()
+    expect(page.get_by_role("heading", name="Requests")).to_be_visible()
+    assert found_wide_and_narrow(page) == []
+    page.get_by_role("button", name="Create new secret").click()
+    expect(page.locator("#made-key")).to_be_visible()
+    assert found_wide_and_narrow(page) == []
 
 
 def test_the_jobs_the_providers_and_a_summary_in_its_dialog(
-    sized: Page, api: httpx.Client, small: str
+    page: Page, api: httpx.Client, small: str
 ) -> None:
     order = {"start": 6, "end": 9, "propose": True, "provider": "rules"}
     assert api.post(f"/api/sessions/{small}/summaries", json=order).is_success
-    sized.goto("/settings/jobs/")
-    expect(sized.get_by_text("Done").nth(1)).to_be_visible()
-    assert found_in(sized) == []
-    sized.goto("/settings/projects/demo/providers")
-    assert found_in(sized) == []
-    visit(sized, small)
-    row(sized, "m8").focus()
-    press(sized, "d")
-    sized.get_by_role("button", name="Outline without a model").click()
-    expect(sized.get_by_label("What the model sees instead")).to_have_value(
+    page.goto("/settings/jobs/")
+    expect(page.get_by_text("Done").nth(1)).to_be_visible()
+    assert found_wide_and_narrow(page) == []
+    page.goto("/settings/projects/demo/providers")
+    assert found_wide_and_narrow(page) == []
+    visit(page, small)
+    row(page, "m8").focus()
+    press(page, "d")
+    page.get_by_role("button", name="Outline without a model").click()
+    expect(page.get_by_label("What the model sees instead")).to_have_value(
         re.compile("Message 8, summed up by rule")
     )
-    assert found_in(sized) == []
+    assert found_wide_and_narrow(page) == []
 
 
-def test_an_invitation_from_its_making_to_the_account(sized: Page) -> None:
-    sized.goto("/settings/projects/demo/")
-    sized.get_by_role("button", name="Create link").click()
-    address = sized.locator("#made-link").inner_text()
-    assert found_in(sized) == []
-    sized.context.clear_cookies()
-    sized.goto(address)
-    assert found_in(sized) == []
-    sized.get_by_label("Username").fill(f"guest-{uuid.uuid4().hex[:8]}")
-    sized.get_by_label("Password").fill("quayside 4711 lanterns")
-    sized.get_by_role("button", name="Create account").click()
-    sized.wait_for_url("**/sessions/**")
+def test_an_invitation_from_its_making_to_the_account(page: Page) -> None:
+    page.goto("/settings/projects/demo/")
+    page.get_by_role("button", name="Create link").click()
+    address = page.locator("#made-link").inner_text()
+    assert found_wide_and_narrow(page) == []
+    page.context.clear_cookies()
+    page.goto(address)
+    assert found_wide_and_narrow(page) == []
+    page.get_by_label("Username").fill(f"guest-{uuid.uuid4().hex[:8]}")
+    page.get_by_label("Password").fill("quayside 4711 lanterns")
+    page.get_by_role("button", name="Create account").click()
+    page.wait_for_url("**/sessions/**")
 
 
-def test_signing_in_and_being_refused(sized: Page, faults: Faults) -> None:
+def test_signing_in_and_being_refused(page: Page, faults: Faults) -> None:
     faults.expect("status of 401")
-    sized.context.clear_cookies()
-    sized.goto("/sign-in")
-    assert found_in(sized) == []
-    sized.get_by_label("Username").fill("owner")
-    sized.get_by_label("Password").fill("guess")
-    sized.get_by_role("button", name="Sign in").click()
-    expect(sized.locator(".refusal")).to_be_visible()
-    assert found_in(sized) == []
+    page.context.clear_cookies()
+    page.goto("/sign-in")
+    assert found_wide_and_narrow(page) == []
+    page.get_by_label("Username").fill("owner")
+    page.get_by_label("Password").fill("guess")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator(".refusal")).to_be_visible()
+    assert found_wide_and_narrow(page) == []
 
 
 @pytest.mark.parametrize(
     "path", ["no/such/page", "sign-in/used", "sessions/{session}/messages/m0/raw"]
 )
 def test_pages_that_stand_alone(
-    sized: Page, faults: Faults, demonstration: str, path: str
+    page: Page, faults: Faults, demonstration: str, path: str
 ) -> None:
     faults.expect("status of 4")
-    sized.goto(f"/{path.format(session=demonstration)}")
-    assert found_in(sized) == []
+    page.goto(f"/{path.format(session=demonstration)}")
+    assert found_wide_and_narrow(page) == []
 
 
-def test_a_refusal_in_a_dialog(sized: Page, small: str, faults: Faults) -> None:
+def test_a_refusal_in_a_dialog(page: Page, small: str, faults: Faults) -> None:
     faults.expect("422")
     # An estimate under way gives way to the answer of the form.
     faults.expect("htmx:sendAbort")
     faults.expect("htmx:afterRequest")
-    visit(sized, small)
-    press_on("m1", "d", shows=DIALOG)(sized)
-    press(sized, "Control+Enter")
-    sized.locator("#dialog textarea").fill(" ")
-    press(sized, "Control+Enter")
-    expect(sized.locator("#dialog .wrong, #dialog .refusal").first).to_be_visible()
-    assert found_in(sized, within="#dialog") == []
+    visit(page, small)
+    press_on("m1", "d", shows=DIALOG)(page)
+    press(page, "Control+Enter")
+    page.locator("#dialog textarea").fill(" ")
+    press(page, "Control+Enter")
+    expect(page.locator("#dialog .wrong, #dialog .refusal").first).to_be_visible()
+    assert found_wide_and_narrow(page, within="#dialog") == []
 
 
 @pytest.mark.parametrize("view", ["original", "effective"])
 def test_the_page_of_an_export_is_accessible_without_a_server(
-    sized: Page, api: httpx.Client, small: str, tmp_path: Path, view: str
+    page: Page, api: httpx.Client, small: str, tmp_path: Path, view: str
 ) -> None:
     """Its folds and thinking are opened by the browser alone: nothing on it is a script."""
     query = {"format": "html", "view": view}
     answer = api.get(f"/api/sessions/{small}/export", params=query)
     file = tmp_path / "page.html"
     file.write_bytes(answer.content)
-    sized.goto(file.as_uri())
-    for closed in sized.locator("main details:not([open]) > summary").all()[:40]:
+    page.goto(file.as_uri())
+    for closed in page.locator("main details:not([open]) > summary").all()[:40]:
         if closed.is_visible():
             closed.click()
 
-    assert found_in(sized) == []
+    assert found_wide_and_narrow(page) == []

@@ -9,11 +9,10 @@ from playwright.sync_api import Page, Route, expect
 from tests.archive.pruning.conftest import WORK
 from tests.browsers import Faults
 
-from .axe import found_in
+from .axe import WIDTHS, found_in, found_wide_and_narrow
 from .conftest import press, row, visit
 
 pytestmark = pytest.mark.browser
-WIDTHS = {"wide": (1440, 900), "narrow": (390, 844)}
 
 
 @pytest.fixture(params=WIDTHS)
@@ -119,7 +118,7 @@ data-address="summaries/stop">Stop</button></span></header>
 
 
 def test_a_summary_grows_in_the_row_where_its_digest_will_stand(
-    sized: Page, pruned: str
+    page: Page, pruned: str
 ) -> None:
     parts, stopped = [PENDING], list[str]()
 
@@ -128,23 +127,23 @@ def test_a_summary_grows_in_the_row_where_its_digest_will_stand(
         parts[0] = ""
         route.fulfill(status=200, body="")
 
-    sized.route("**/summaries/pending*", lambda route: route.fulfill(body=parts[0]))
-    sized.route("**/summaries/stop", stop)
-    visit(sized, pruned)
-    shown = row(sized, "m10").locator(".pending")
+    page.route("**/summaries/pending*", lambda route: route.fulfill(body=parts[0]))
+    page.route("**/summaries/stop", stop)
+    visit(page, pruned)
+    shown = row(page, "m10").locator(".pending")
     expect(shown).to_contain_text("They chose")
     parts[0] = PENDING.replace("They chose", "They chose SQLite")
     expect(shown).to_contain_text("They chose SQLite")
-    assert found_in(sized, within=".pending") == []
-    row(sized, "m10").focus()
+    assert found_wide_and_narrow(page, within=".pending") == []
+    row(page, "m10").focus()
     shown.get_by_role("button", name="Stop").focus()
-    press(sized, "Enter")
-    expect(sized.locator(".pending")).to_have_count(0)
+    press(page, "Enter")
+    expect(page.locator(".pending")).to_have_count(0)
     assert stopped == ["POST"]
 
 
 def test_a_summary_that_failed_is_there_after_a_reload_until_it_is_dismissed(
-    sized: Page, pruned: str
+    page: Page, pruned: str
 ) -> None:
     buttons = """<button class="button button--small" type="button"
 data-action="summary-act" data-address="summaries/retry">Retry</button>
@@ -160,52 +159,52 @@ data-action="summary-dismiss" data-address="summaries/dismiss">Dismiss</button>"
         parts[0] = ""
         route.fulfill(status=200, body="")
 
-    sized.route("**/summaries/pending*", lambda route: route.fulfill(body=parts[0]))
-    sized.route("**/summaries/dismiss", dismiss)
+    page.route("**/summaries/pending*", lambda route: route.fulfill(body=parts[0]))
+    page.route("**/summaries/dismiss", dismiss)
     for _reload in range(2):
-        visit(sized, pruned)
-        shown = row(sized, "m10").locator(".pending")
+        visit(page, pruned)
+        shown = row(page, "m10").locator(".pending")
         expect(shown).to_contain_text("No answer.")
         expect(shown.get_by_role("button", name="Retry")).to_be_visible()
-    assert found_in(sized, within=".pending") == []
+    assert found_wide_and_narrow(page, within=".pending") == []
     shown.get_by_role("button", name="Dismiss").focus()
-    with sized.expect_request("**/summaries/dismiss"):
-        press(sized, "Enter")
-    expect(sized.locator(".pending")).to_have_count(0)
-    expect(row(sized, "m10")).to_be_focused()
-    visit(sized, pruned)
-    expect(sized.locator(".pending")).to_have_count(0)
+    with page.expect_request("**/summaries/dismiss"):
+        press(page, "Enter")
+    expect(page.locator(".pending")).to_have_count(0)
+    expect(row(page, "m10")).to_be_focused()
+    visit(page, pruned)
+    expect(page.locator(".pending")).to_have_count(0)
     assert dismissed == ["POST"]
 
 
-def test_a_summary_into_the_thread_becomes_its_digest(sized: Page, pruned: str) -> None:
-    visit(sized, pruned)
-    row(sized, "m12").focus()
-    press(sized, "d")
-    sized.get_by_role("button", name="Summarise and record").focus()
-    press(sized, "Enter")
-    expect(sized.locator("#dialog")).to_be_hidden()
-    expect(sized.locator(".marker").last).to_contain_text("summed up by rule")
+def test_a_summary_into_the_thread_becomes_its_digest(page: Page, pruned: str) -> None:
+    visit(page, pruned)
+    row(page, "m12").focus()
+    press(page, "d")
+    page.get_by_role("button", name="Summarise and record").focus()
+    press(page, "Enter")
+    expect(page.locator("#dialog")).to_be_hidden()
+    expect(page.locator(".marker").last).to_contain_text("summed up by rule")
 
 
 def test_the_policy_has_the_settings_of_summaries_and_a_trial(
-    sized: Page, pruned: str
+    page: Page, pruned: str
 ) -> None:
-    sized.goto(f"/sessions/{pruned}/policy")
-    automatic = sized.get_by_label("Summarise automatically")
+    page.goto(f"/sessions/{pruned}/policy")
+    automatic = page.get_by_label("Summarise automatically")
     automatic.select_option("Never")
-    sized.get_by_role("button", name="Save settings for summaries").focus()
-    press(sized, "Enter")
-    expect(sized.locator("#toasts")).to_contain_text("saved")
+    page.get_by_role("button", name="Save settings for summaries").focus()
+    press(page, "Enter")
+    expect(page.locator("#toasts")).to_contain_text("saved")
     expect(automatic).to_have_value("yes")
-    sized.get_by_role("button", name="Try on the last 50 sessions").focus()
-    press(sized, "Enter")
-    expect(sized.locator("#trial-found .trial-line").first).to_be_visible()
-    assert found_in(sized) == []
+    page.get_by_role("button", name="Try on the last 50 sessions").focus()
+    press(page, "Enter")
+    expect(page.locator("#trial-found .trial-line").first).to_be_visible()
+    assert found_wide_and_narrow(page) == []
 
 
 def test_memos_say_why_they_are_sent(
-    sized: Page, api: httpx.Client, pruned: str
+    page: Page, api: httpx.Client, pruned: str
 ) -> None:
     said = {"role": "user", "content": "Is the parser generated?"}
     path = f"/api/sessions/{pruned}"
@@ -213,24 +212,24 @@ def test_memos_say_why_they_are_sent(
     memo = {"content": "The parser is generated.", "session_id": pruned}
     assert api.post("/api/tools/save_memo", json=memo).is_success
     for place in ("memos", "context"):
-        sized.goto(f"/sessions/{pruned}/{place}")
-        expect(sized.get_by_text("Shares “generated”, “parser”").first).to_be_visible()
-        assert found_in(sized) == [], place
+        page.goto(f"/sessions/{pruned}/{place}")
+        expect(page.get_by_text("Shares “generated”, “parser”").first).to_be_visible()
+        assert found_wide_and_narrow(page) == [], place
 
 
 def test_a_session_is_taken_elsewhere_and_imported(
-    sized: Page, pruned: str, tmp_path: Path
+    page: Page, pruned: str, tmp_path: Path
 ) -> None:
-    visit(sized, pruned)
-    sized.get_by_role("button", name="Export and views").click()
-    with sized.expect_download() as download:
-        sized.get_by_role("link", name="With operations and archive").click()
+    visit(page, pruned)
+    page.get_by_role("button", name="Export and views").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="With operations and archive").click()
     file = tmp_path / "kept.session.json"
     download.value.save_as(file)
-    sized.goto("/imports/")
-    sized.locator("input[type=file]:not([webkitdirectory])").first.set_input_files(file)
-    expect(sized.locator("#toasts")).to_contain_text(
+    page.goto("/imports/")
+    page.locator("input[type=file]:not([webkitdirectory])").first.set_input_files(file)
+    expect(page.locator("#toasts")).to_contain_text(
         "Imported with 5 operations and 6 archive entries."
     )
-    expect(sized.locator(".marker")).to_have_count(5)
-    assert found_in(sized, within="#toasts") == []
+    expect(page.locator(".marker")).to_have_count(5)
+    assert found_wide_and_narrow(page, within="#toasts") == []

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.servers import PATIENCE_SECONDS, Server, started_copy
 
-from .axe import found_in
+from .axe import found_wide_and_narrow, sizes_of
 from .conftest import cookies_of, press, row, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.meaning]
@@ -45,13 +45,6 @@ def session(server: Server) -> str:
     return str(answer.json()["id"])
 
 
-def look_in(page: Page, theme: str, width: int) -> None:
-    """Choose the theme as its button does: the cookie counts, whatever the system's colours."""
-    page.set_viewport_size({"width": width, "height": 844})
-    cookie = {"name": "theme", "value": theme, "domain": "127.0.0.1", "path": "/"}
-    page.context.add_cookies([cookie])  # type: ignore[list-item]  # a dict as it asks for
-
-
 def set_objective(server: Server, session: str, objective: str) -> None:
     headers = {"Authorization": f"Bearer {server.key()}"}
     with httpx.Client(headers=headers, timeout=PATIENCE_SECONDS) as client:
@@ -59,14 +52,8 @@ def set_objective(server: Server, session: str, objective: str) -> None:
         client.patch(address, json={"objective": objective}).raise_for_status()
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_message_is_found_by_what_it_is_about(
-    page: Page, session: str, width: int, theme: str
-):
-    look_in(page, theme, width)
+def test_a_message_is_found_by_what_it_is_about(page: Page, session: str):
     page.goto("/sessions/")
-    expect(page.locator("html")).to_have_attribute("data-theme", theme)
     page.get_by_label("Search titles and messages").fill(QUESTION)
     page.get_by_role("button", name="Search", exact=True).click()
     expect(page.locator("#matches")).to_contain_text("No matching messages.")
@@ -76,21 +63,20 @@ def test_a_message_is_found_by_what_it_is_about(
     first = page.locator("#matches .match").first
     expect(first).to_contain_text("another process holds the write lock")
     expect(first).to_contain_text("0.5")
-    assert found_in(page) == []
-    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-    assert wide <= 0
+    assert found_wide_and_narrow(page) == []
+    for look in sizes_of(page):
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, look
     first.get_by_role("link").click()
     expect(page).to_have_url(
         f"{page.url.split('/sessions/')[0]}/sessions/{session}/#n-m0"
     )
 
 
-@pytest.mark.parametrize("width", [1440, 390])
 def test_a_thread_is_gone_through_by_what_is_relevant(
-    page: Page, server: Server, session: str, width: int
+    page: Page, server: Server, session: str
 ):
     set_objective(server, session, "Make the colours of the theme nicer")
-    page.set_viewport_size({"width": width, "height": 844})
     visit(page, session)
     press(page, "/")
     bar = page.get_by_role("search", name="Find in thread")
@@ -101,22 +87,15 @@ def test_a_thread_is_gone_through_by_what_is_relevant(
     bar.get_by_role("searchbox").fill(QUESTION)
     expect(count).to_contain_text("1 of 1 · 0.5")
     expect(row(page, "m0")).to_be_in_viewport()
-    assert found_in(page) == []
-    box = bar.bounding_box()
-    assert box is not None
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= width
+    assert found_wide_and_narrow(page) == []
+    for look in sizes_of(page):
+        expect(bar, look).to_be_in_viewport(ratio=1)
     bar.get_by_label("By meaning").uncheck()
     expect(count).to_have_text("No matches")
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_rows_say_how_relevant_they_are(
-    page: Page, server: Server, session: str, width: int, theme: str
-):
+def test_rows_say_how_relevant_they_are(page: Page, server: Server, session: str):
     set_objective(server, session, "Make the colours of the theme nicer")
-    look_in(page, theme, width)
     visit(page, session)
     figures = page.locator("#feed .relevance")
     expect(figures).to_have_count(0)
@@ -128,19 +107,21 @@ def test_rows_say_how_relevant_they_are(
     expect(row(page, "m2").get_by_role("img", name=label)).to_be_visible()
     page.reload()
     expect(figures).to_have_count(3)
-    assert found_in(page) == []
-    tokens = row(page, "m2").locator(".tok").bounding_box()
-    figure = row(page, "m2").locator(".relevance").bounding_box()
-    assert tokens is not None
-    assert figure is not None
-    assert (
-        figure["x"] >= tokens["x"] + tokens["width"]
-        or tokens["x"] >= figure["x"] + figure["width"]
-    )
+    assert found_wide_and_narrow(page) == []
+    for look in sizes_of(page):
+        tokens = row(page, "m2").locator(".tok").bounding_box()
+        figure = row(page, "m2").locator(".relevance").bounding_box()
+        assert tokens is not None
+        assert figure is not None
+        assert (
+            figure["x"] >= tokens["x"] + tokens["width"]
+            or tokens["x"] >= figure["x"] + figure["width"]
+        ), look
     page.goto(f"/sessions/{session}/prune?show=all")
     column = page.get_by_role("columnheader", name="Relevance")
-    expect(column).to_have_count(1 if width == 1440 else 0)
-    assert found_in(page) == []
+    for look in sizes_of(page):
+        expect(column).to_have_count(1 if look == "wide" else 0)
+    assert found_wide_and_narrow(page) == []
     visit(page, session)
     page.get_by_role("button", name="Export and views").click()
     expect(toggle).to_have_attribute("aria-pressed", "true")
