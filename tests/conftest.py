@@ -15,6 +15,8 @@ from django.conf import settings
 from django.db import connection
 from pytest_django import DjangoDbBlocker
 
+from tests.emptying import empty_by_deleting
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Properties are not timed: a busy machine would fail them, and bench/ measures. `make test` asks
@@ -171,7 +173,9 @@ def django_db_setup(
     A server or a thread that a test has ended may not have left PostgreSQL yet, which drops no
     database that another session is in.
     """
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        empty_by_deleting(patch)
+        yield
     if connection.vendor == "postgresql":
         with django_db_blocker.unblock(), connection.cursor() as cursor:
             cursor.execute(
