@@ -34,7 +34,9 @@ SQLITE = "contextstudio.database"
 LOCK_TIMEOUT, STATEMENT_TIMEOUT = 5_000, 30_000
 """Milliseconds that PostgreSQL waits for a lock, and lets a statement run."""
 _POOL_TIMEOUT = 5
-"""Seconds that a request waits for one of the pool's connections."""
+"""Seconds that a request waits for a connection of the pool, and that the pool tries to connect.
+By itself it tries for five minutes, after pauses that double: a database that was away for long
+would be asked again only after as long. Once it has given up, the next request has it try anew."""
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"", "0", "false", "no", "off"})
@@ -126,7 +128,12 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
             **query,
             # What a URL says is said last, and counts.
             "options": f"{limits} {query.get('options', '')}".strip(),
-            "pool": {"min_size": 2, "max_size": 16, "timeout": _POOL_TIMEOUT},
+            "pool": {
+                "min_size": 2,
+                "max_size": 16,
+                "timeout": _POOL_TIMEOUT,
+                "reconnect_timeout": _POOL_TIMEOUT,
+            },
         },
     }
 

@@ -83,7 +83,8 @@ def test_a_postgresql_url_is_read_in_full_and_pooled() -> None:
     }
     assert isinstance(options, dict)
     assert options["sslmode"] == "require"
-    assert options["pool"]
+    # A pool that tries for longer pauses for longer, and knows late that the database is back.
+    assert options["pool"]["reconnect_timeout"] <= options["pool"]["timeout"]
     assert options["options"] == "-c lock_timeout=5000 -c statement_timeout=30000"
 
 

@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import replace
 from typing import Any
 
+from django.db import Error
+
 from contextstudio.accounts.authentication import caller_by_key
 from contextstudio.accounts.credentials import sent_key
 from contextstudio.accounts.domain.caller import Caller
@@ -112,6 +114,13 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
         outgoing = await in_thread(_prepared, key, route, incoming)
 
         async def record(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
+            try:
+                return await in_thread(_recorded, sent, outcome)
+            except Error as error:
+                if sent.offer is not None or outage(error) is None:
+                    raise
+            # A database that was only restarted is there once a connection can be had, and a reply
+            # that it has taken is known again. Calls of tools might be answered twice.
             return await in_thread(_recorded, sent, outcome)
 
         await Exchanging(outgoing, send, record).run(receive)

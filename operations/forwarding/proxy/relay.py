@@ -9,14 +9,15 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import anyio
 import httpcore
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import Error
 
 from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.accounts.responses import outage
 from operations.forwarding.upstreams import dialing
 
 from .headers import Header, to_client
@@ -103,7 +104,7 @@ class Exchanging:
                     while self._again is not None:
                         self._begin_again(self._again)
                         await self._exchange()
-                except (DomainError, DatabaseError) as error:
+                except (DomainError, Error) as error:
                     refusal = error  # raised outside: a group of tasks would wrap it
                 tasks.cancel_scope.cancel()
         finally:
@@ -282,13 +283,17 @@ class Exchanging:
         return error
 
     async def _keep(self, *, broken: bool) -> AfterReply:
-        """Record how it ended, once."""
+        """Record how it ended, once.
+
+        A database that is away by then takes no reply from a client that has the most of it: who
+        goes on from it sends it again, and it is recorded then.
+        """
         if self._is_recorded or self._outgoing.exchange is None:
             return AfterReply()
         self._is_recorded = True
         reader = self._reader
         outcome = Outcome(
-            read=partial(reader.finish, broken=broken) if reader else None,
+            read=cache(partial(reader.finish, broken=broken)) if reader else None,
             status=self._status,
             error=self._error,
             first_byte_ms=self._first_byte,
@@ -296,8 +301,12 @@ class Exchanging:
         )
         recorded = AfterReply()
         with anyio.CancelScope(shield=True):
-            recorded = await self._record(self._outgoing, outcome)
-        return recorded  # noqa: RET504  # for the scope's type says that it may swallow
+            try:
+                recorded = await self._record(self._outgoing, outcome)
+            except Error as error:
+                if not self._is_begun or outage(error) is None:
+                    raise
+        return recorded
 
     def _since(self) -> float:
         return (time.perf_counter() - self._started) * 1000

@@ -1,4 +1,7 @@
-"""Streams that are cut leave nothing running: no task and no connection in use."""
+"""Streams that are cut leave nothing running: no task and no connection in use.
+
+And where a reply can't be recorded, because the database is away, its client has it all the same.
+"""
 
 import asyncio
 import json
@@ -7,13 +10,16 @@ import uuid
 from typing import Any
 
 import pytest
+from django.db import Error, InterfaceError, OperationalError
 from django.test import override_settings
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
+from operations.forwarding.proxy import application
 from operations.forwarding.proxy.preparing import OutgoingRequest
 from operations.forwarding.proxy.recording import Exchange, Outcome
 from operations.forwarding.proxy.relay import AfterReply, Exchanging
+from operations.forwarding.proxy.replies import Reply
 from operations.forwarding.upstreams import dialing
 from operations.forwarding.upstreams.addresses import read_base
 from operations.forwarding.upstreams.services import Target
@@ -33,9 +39,11 @@ class StreamingClient:
     def __init__(self, stop: int | None) -> None:
         self._left = stop
         self._is_gone = asyncio.Event()
+        self.got = b""
 
     async def send(self, message: dict[str, Any]) -> None:
         """Take what came."""
+        self.got += message.get("body", b"")
         if self._left is not None:
             self._left -= len(message.get("body", b""))
             if self._left <= 0:
@@ -47,7 +55,7 @@ class StreamingClient:
         return {"type": "http.disconnect"}
 
 
-def outgoing(provider: Provider) -> OutgoingRequest:
+def outgoing(provider: Provider, body: bytes = BODY) -> OutgoingRequest:
     exchange = Exchange(
         caller=Caller(actor="key:1", name="agent"),
         session_id=uuid.uuid4(),
@@ -60,8 +68,8 @@ def outgoing(provider: Provider) -> OutgoingRequest:
         method="POST",
         target=Target(provider=Form.OPENAI, base=read_base(provider.url, private=True)),
         path=b"/v1/chat/completions",
-        headers=[(b"host", b"local"), (b"content-length", b"%d" % len(BODY))],
-        body=BODY,
+        headers=[(b"host", b"local"), (b"content-length", b"%d" % len(body))],
+        body=body,
         form="openai",
         exchange=exchange,
     )
@@ -96,4 +104,71 @@ async def test_streams_that_are_cut_leave_no_task_behind(
     assert len(recorded) == STREAMS
     connections = dialing.pool().connections
     assert all(one.is_idle() or one.is_closed() for one in connections)
+    await dialing.pool().aclose()
+
+
+@pytest.fixture(params=[OperationalError, InterfaceError])
+def away(request: pytest.FixtureRequest) -> Error:
+    error: Error = request.param("the connection is closed")
+    return error
+
+
+@override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30)
+async def test_a_stream_that_cannot_be_recorded_reaches_its_client(
+    provider: Provider, away: Error
+) -> None:
+    async def record(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
+        raise away
+
+    client = StreamingClient(None)
+    await Exchanging(outgoing(provider), client.send, record).run(client.receive)
+    assert client.got.endswith(b"data: [DONE]\n\n")
+    await dialing.pool().aclose()
+
+
+@override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30)
+async def test_a_whole_reply_that_cannot_be_recorded_is_refused(
+    provider: Provider, away: Error
+) -> None:
+    async def record(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
+        raise away
+
+    client = StreamingClient(None)
+    asked = outgoing(provider, BODY.replace(b"true", b"false"))
+    with pytest.raises(type(away)):
+        await Exchanging(asked, client.send, record).run(client.receive)
+    assert client.got == b""
+    await dialing.pool().aclose()
+
+
+@override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30)
+async def test_a_reply_is_recorded_by_the_database_that_was_only_restarted(
+    provider: Provider, away: Error, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded = list[Reply | None]()
+
+    def record(_: OutgoingRequest, outcome: Outcome) -> AfterReply:
+        recorded.append(outcome.read() if outcome.read else None)
+        if len(recorded) == 1:
+            raise away
+        return AfterReply()
+
+    monkeypatch.setattr(application, "_prepared", lambda *_: outgoing(provider))
+    monkeypatch.setattr(application, "_recorded", record)
+    client = StreamingClient(None)
+    path = "/v1/chat/completions"
+    scope = {"type": "http", "method": "POST", "path": path}
+    whole = [{"type": "http.request", "body": BODY}]
+
+    async def receive() -> dict[str, Any]:
+        return whole.pop() if whole else await client.receive()
+
+    async def no_other(*_: object) -> None:
+        raise AssertionError
+
+    proxy = application.with_proxy(no_other)
+    await proxy(scope | {"headers": [], "query_string": b""}, receive, client.send)
+    assert client.got.endswith(b"data: [DONE]\n\n")
+    first, second = recorded
+    assert first is second is not None
     await dialing.pool().aclose()
