@@ -6,6 +6,7 @@ import tempfile
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from django.db import (
 )
 from django.test import Client
 
+from contextstudio.accounts.jobs import queue
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.database.base import DatabaseWrapper
 from contextstudio.database.outages import is_outage
@@ -170,6 +172,19 @@ def test_a_database_that_is_away_is_said_by_api_page_and_toast(
     assert (repeated.status_code, repeated["Content-Type"]) == (503, PROBLEM)
     for answer in (api, page, program, toast, repeated):
         assert answer["Retry-After"] == "2"
+
+
+def test_a_database_that_goes_while_the_result_of_a_job_is_read_is_said_too(
+    client_of_owner: Client, places: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(_: object) -> None:
+        raise OperationalError("terminating connection")
+
+    kind = replace(queue.kind_of("import"), shown=gone)
+    monkeypatch.setitem(queue._kinds, "import", kind)
+    for path in ("/api/jobs", f"/api/jobs/{places['job']}"):
+        answer = client_of_owner.get(path)
+        assert (answer.status_code, answer["Retry-After"]) == (503, "2")
 
 
 def test_a_tool_says_so_too(
