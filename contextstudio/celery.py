@@ -5,15 +5,45 @@ work and delivered again if the worker dies. There is no countdown, for `run_aft
 """
 
 import os
+from typing import Any
 
 from celery import Celery
 from django.conf import settings
+from kombu.transport import redis, virtual
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
 
 # Three times the longest that a job is expected to take; Celery's documentation names all
 # three places where the shortest value wins.
 _VISIBILITY_SECONDS = 3 * 3600
+
+
+class Wakings(redis.QoS):
+    """The messages that a worker has in hand.
+
+    Once its connection has gone, kombu's own looks in vain for where to give them back or to
+    acknowledge them, and the error ends the worker. They are lost then, as each message may be.
+    """
+
+    def restore_unacked(self, client: Any = None) -> None:
+        """Give back what was not acknowledged."""
+        if self._has_gone():
+            self._delivered.clear()
+        else:
+            super().restore_unacked(client)  # type: ignore[no-untyped-call]
+
+    def ack(self, delivery_tag: str) -> None:
+        """Say of a message that its job was looked after."""
+        if self._has_gone():
+            virtual.QoS.ack(self, delivery_tag)  # type: ignore[no-untyped-call]
+        else:
+            super().ack(delivery_tag)  # type: ignore[no-untyped-call]
+
+    def _has_gone(self) -> bool:
+        return self.channel.connection.client is None
+
+
+redis.Channel.QoS = Wakings
 
 app = Celery("contextstudio", broker=settings.REDIS_URL or None)
 app.conf.update(
@@ -28,6 +58,7 @@ app.conf.update(
     worker_soft_shutdown_timeout=30,
     worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
     broker_transport_options={
         "visibility_timeout": _VISIBILITY_SECONDS,
         "unacked_restore_interval": 5,

@@ -4,13 +4,16 @@ import os
 import threading
 import uuid
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from celery.fixups.django import DjangoWorkerFixup
 from django.conf import LazySettings
 from django.db import InterfaceError, connection
+from kombu import Connection
 from kombu.exceptions import OperationalError
+from kombu.transport import redis
 
 from contextstudio.accounts import jobs
 from contextstudio.accounts.jobs import queue, tasks
@@ -155,3 +158,21 @@ def test_a_message_outlives_its_worker_and_is_nothing_but_json() -> None:
     assert app.conf.accept_content == ["json"]
     assert not app.conf.task_always_eager
     assert queue.TASK in app.tasks
+
+
+def test_a_worker_outlives_a_redis_that_goes_while_it_does_a_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What kombu does with the messages in hand, once it has closed the lost connection."""
+    monkeypatch.setattr(redis.Channel, "client", SimpleNamespace(ping=lambda: True))
+    transport = Connection("redis://").transport
+    channel = redis.Channel(transport)
+    channel.qos._delivered["tag"] = SimpleNamespace()
+    transport.client = None
+    channel.qos.restore_unacked_once()
+    channel.basic_ack("tag")
+    assert not channel.qos._delivered
+
+
+def test_a_worker_waits_for_redis_however_long_that_is_away() -> None:
+    assert app.conf.broker_connection_max_retries is None
