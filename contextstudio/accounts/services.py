@@ -267,18 +267,19 @@ def take(key: str, *, capacity: int, refill: timedelta) -> bool:
     """Take one token; False where none is left.
 
     A bucket starts full with `capacity` tokens and gets one back every `refill`. Those who
-    come at once are served one after another, so that the count is exact.
+    come at once are served one after another, so that the count is exact. A clock that is set
+    back takes no tokens, and those that are missing come back from then on.
     """
     now = timezone.now()
     full = {"level": capacity, "updated_at": now}
     TokenBucket.objects.get_or_create(key=key, defaults=full)
     bucket = TokenBucket.objects.select_for_update().get(pk=key)
-    level = min(capacity, bucket.level + (now - bucket.updated_at) / refill)
-    if level < 1:
-        return False
-    bucket.level, bucket.updated_at = level - 1, now
+    passed = max(timedelta(0), now - bucket.updated_at)
+    level = min(capacity, bucket.level + passed / refill)
+    is_there = level >= 1
+    bucket.level, bucket.updated_at = level - is_there, now
     bucket.save()
-    return True
+    return is_there
 
 
 def give_back(key: str, *, capacity: int) -> None:

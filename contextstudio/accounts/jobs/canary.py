@@ -27,7 +27,8 @@ def send() -> timedelta | None:
     canary, created = Job.objects.get_or_create(pk=_ID, defaults=made)
     last_done = canary.finished_at
     waits = canary.status in (Job.Status.QUEUED, Job.Status.RUNNING)
-    rested = last_done is None or now - last_done > _BETWEEN_RUNS
+    # One that was done later than now was done before the clock was set back.
+    rested = last_done is None or abs(now - last_done) > _BETWEEN_RUNS
     if created or (rested and not waits):
         Job.objects.filter(pk=_ID).update(
             status=Job.Status.QUEUED, attempts=0, run_after=now, cancel_requested=False

@@ -32,6 +32,8 @@ PAYING = "paying"
 INTERRUPTIONS_AT_ONCE = 3
 """Workers that may die over a job before it waits for the next one."""
 LONGEST_PAUSE_SECONDS = 60
+LONGEST_WAIT_SECONDS = 600
+"""For which a job is put off; one that is due later was put off before the clock was set back."""
 running_here: set[uuid.UUID] = set()
 """The jobs that threads of this process are at."""
 TASK = "contextstudio.run_job"
@@ -147,9 +149,16 @@ def send(job_id: uuid.UUID, queue: str) -> None:
 
 
 def due_jobs(now: datetime) -> QuerySet[Job]:
-    """Jobs that a worker should take: waiting and due, or with a lease that has run out."""
-    waiting = Q(status=Status.QUEUED, run_after__lte=now)
-    abandoned = Q(status=Status.RUNNING, lease_until__lt=now)
+    """Jobs that a worker should take: waiting and due, or with a lease that has run out.
+
+    Where the clock was set back, neither may wait until it is again as late as it was.
+    """
+    far = now + timedelta(seconds=LONGEST_WAIT_SECONDS)
+    long = now + timedelta(seconds=2 * settings.JOB_LEASE_SECONDS)
+    is_due = Q(run_after__lte=now) | Q(run_after__gt=far)
+    is_over = Q(lease_until__lt=now) | Q(lease_until__gt=long)
+    waiting = Q(status=Status.QUEUED) & is_due
+    abandoned = Q(status=Status.RUNNING) & is_over
     return Job.objects.filter(waiting | abandoned).order_by("run_after", "pk")
 
 

@@ -26,7 +26,6 @@ logger = logging.getLogger(__name__)
 _SECONDS_BETWEEN_REPORTS = 0.5
 _FIRST_PAUSE_SECONDS = 5
 """After which a job is tried again that came too early; the next pause is twice as long."""
-_LONGEST_WAIT_SECONDS = 600
 
 
 class Interrupted(Exception):  # no fault of the handler; it only stops the work
@@ -184,7 +183,7 @@ def _try_later(job: Job, later: Later) -> None:
         queue.fail(job, sentence)
         return
     usual = _FIRST_PAUSE_SECONDS * 2 ** (job.attempts - 1)
-    seconds = min(max(usual, later.seconds or 0), _LONGEST_WAIT_SECONDS)
+    seconds = min(max(usual, later.seconds or 0), queue.LONGEST_WAIT_SECONDS)
     queue.put_back(job, delay=timedelta(seconds=seconds), error=later.sentence)
 
 

@@ -255,6 +255,8 @@ def test_a_bucket_refills_with_time(db: None, monkeypatch: pytest.MonkeyPatch) -
     assert [try_at(0) for _ in range(3)] == [True, True, False]
     assert [try_at(9), try_at(10), try_at(11)] == [False, True, False]
     assert [try_at(1000) for _ in range(3)] == [True, True, False]
+    # The clock is set back by an hour.
+    assert [try_at(-2600), try_at(-2590), try_at(-2589)] == [False, True, False]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -61,6 +61,33 @@ def pass_time(monkeypatch: pytest.MonkeyPatch, **time: float) -> None:
     monkeypatch.setattr(timezone, "now", lambda: later)
 
 
+def test_no_job_waits_until_a_clock_that_was_set_back_is_as_late_again(
+    job: Job, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    canary.send()
+    Job.objects.filter(pk=canary._ID).update(
+        status=Job.Status.DONE, finished_at=timezone.now()
+    )
+    with monkeypatch.context() as earlier:
+        pass_time(earlier, hours=-1)
+        assert queue.claim(job.pk) is not None
+        canary.send()
+        assert queue.claim(canary._ID) is not None
+    queue.running_here.clear()
+    with monkeypatch.context() as earlier:
+        pass_time(earlier, hours=-2)
+        assert queue.claim(job.pk) is not None
+
+
+def test_a_worker_is_still_alive_where_the_clock_was_set_back_by_seconds(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert queue.claim(job.pk) is not None
+    pass_time(monkeypatch, seconds=-20)
+    claimed = queue.claim(job.pk)
+    assert claimed is None
+
+
 def test_a_job_is_done_for_the_one_who_asked(
     job: Job, work: Work, project: Project, editor: User
 ) -> None:
@@ -119,9 +146,9 @@ def test_the_oldest_due_job_comes_first_and_none_before_its_time(
 ) -> None:
     second = jobs.enqueue(project, KIND, {}, caller(editor))
     Job.objects.filter(pk=second.pk).update(
-        run_after=timezone.now() - timedelta(hours=1)
+        run_after=timezone.now() - timedelta(minutes=1)
     )
-    Job.objects.filter(pk=job.pk).update(run_after=timezone.now() + timedelta(hours=1))
+    Job.objects.filter(pk=job.pk).update(run_after=timezone.now() + timedelta(minutes=1))
     claimed = queue.claim()
     assert claimed is not None
     assert claimed.pk == second.pk
