@@ -5,6 +5,7 @@ class ArchiveConfig(AppConfig):
     name = "archive"
 
     def ready(self) -> None:
+        from contextstudio.accounts.domain.rights import Right
         from contextstudio.accounts.jobs import PROVIDER_QUEUE
         from contextstudio.accounts.jobs import register as register_job
         from operations.context.layers import register_layer
@@ -34,7 +35,7 @@ class ArchiveConfig(AppConfig):
         register(SUMMARY_TOOLS)
         register((*TOOLS, Prune, CheckHindsight))
         before.register(prune_before_request)
-        for kind, run, title in jobs.KINDS:
+        for kind, run, title, right in jobs.KINDS:
             register_job(
                 kind,
                 run,
@@ -42,9 +43,14 @@ class ArchiveConfig(AppConfig):
                 title=title,
                 may_repeat=True,
                 shown=shown_result,
+                right=right,
             )
         register_job(
-            trials.KIND, trials.run_trial, title="Policy trial", may_repeat=True
+            trials.KIND,
+            trials.run_trial,
+            title="Policy trial",
+            may_repeat=True,
+            right=Right.READ,
         )
         hooks.register_completer(SESSION, complete_imported)
         register_layer(MEMOS, words_for_context)

@@ -5,6 +5,7 @@ class ThreadsConfig(AppConfig):
     name = "threads"
 
     def ready(self) -> None:
+        from contextstudio.accounts.domain.rights import Right
         from contextstudio.accounts.jobs import housekeeping, register, subjects
 
         from .imports import accounting, hooks, jobs, unstage
@@ -20,6 +21,7 @@ class ThreadsConfig(AppConfig):
             title="Import",
             shown=jobs.shown_result,
             take_back=unstage,
+            right=Right.EDIT,
         )
         register(jobs.INDEX, jobs.run_index, title="Update the search index")
         register(

@@ -223,6 +223,7 @@ def _by_the_first(
             context,
             choice,
             target,
+            gate=lambda: get_session(context.caller, session.pk, Right.PROPOSE),
             announce=lambda: announce_job(session.pk, context.job_id),
         )
         try:
@@ -265,8 +266,8 @@ def _record(context: JobContext, order: SummaryOrder, result: dict[str, Any]) ->
 
 
 KINDS = (
-    (SUMMARY, run_summary, "Summary"),
-    (STATE, run_state, "State from the window"),
-    (TEST, run_test, "Test of a provider"),
+    (SUMMARY, run_summary, "Summary", Right.PROPOSE),
+    (STATE, run_state, "State from the window", Right.PROPOSE),
+    (TEST, run_test, "Test of a provider", Right.EDIT),
 )
-"""Each kind with what does it and what pages call it."""
+"""Each kind with what does it, what pages call it, and the right that it takes."""

@@ -56,9 +56,11 @@ class Summariser:
         choice: Choice,
         target: ModelTarget,
         *,
+        gate: Callable[[], object],
         announce: Callable[[], object] = lambda: None,
     ) -> None:
-        self.choice = choice
+        """`gate` is passed before each call: it raises where the work is not wanted any more."""
+        self.choice, self._gate = choice, gate
         self._context, self._target, self._announce = context, target, announce
         self._done, self._total = 0, 1
 
@@ -157,6 +159,7 @@ class Summariser:
         self, step: str, messages: Request, most: int, kept: dict[str, object]
     ) -> dict[str, object]:
         label = self._target.provider.label
+        self._gate()
         if self._target.api_key:
             self._context.pay(f"a call to {label}")
         preview = _Preview(self._context, self._announce)

@@ -6,8 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import DomainError
-from contextstudio.accounts.jobs import Cancelled, JobContext, enqueue
+from contextstudio.accounts.jobs import JobContext, enqueue
 from contextstudio.accounts.models import Job
 from contextstudio.database.best_effort import write_if_free
 from contextstudio.database.prepared import Prepared
@@ -51,21 +50,18 @@ def run_import(context: JobContext, **arguments: Any) -> dict[str, Any]:
     """Import a kept upload; the result is the body that a quick import answers with 201."""
     session = arguments.pop("session_id")
     upload = Upload(**arguments, session_id=uuid.UUID(session) if session else None)
-    try:
-        imported = imports.import_staged(
-            context.caller,
-            context.project,
-            upload,
-            job_id=context.job_id,
-            progress=lambda done, total, unit: context.progress(
-                done, total=total, unit=unit
-            ),
-        )
-        count = imported.recorded
-        context.progress(count, total=count, unit="messages")
-    except (Cancelled, DomainError):
-        imports.unstage(context.job_id)
-        raise
+    imported = imports.import_staged(
+        context.caller,
+        context.project,
+        upload,
+        job_id=context.job_id,
+        progress=lambda done, total, unit: context.progress(
+            done, total=total, unit=unit
+        ),
+    )
+    count = imported.recorded
+    # The last look at whether it is still wanted, and by one who may: then all of it is shown.
+    context.progress(count, total=count, unit="messages")
     # Before the transaction that ends the job, in which there may be too many of them.
     imports.show(context.project, context.job_id)
     context.on_finish(lambda: imports.publish(context.project, context.job_id))

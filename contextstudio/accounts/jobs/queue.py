@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.domain.storable import storable, storable_json
 from contextstudio.accounts.models import Job, Project
 
@@ -63,6 +64,8 @@ class JobKind:
     """The result as it may be read now; None: as it is."""
     take_back: Callable[[uuid.UUID], object] | None = None
     """Removes what runs of a job left that will not be done; None where they leave nothing."""
+    right: Right | None = None
+    """What who asked has to be allowed in the project for as long as it runs."""
 
 
 _kinds: dict[str, JobKind] = {}
@@ -77,9 +80,12 @@ def register(
     may_repeat: bool = False,
     shown: Shown | None = None,
     take_back: Callable[[uuid.UUID], object] | None = None,
+    right: Right | None = None,
 ) -> None:
     """Say which function does the jobs of a kind; the last word counts."""
-    _kinds[name] = JobKind(name, handler, queue, title, may_repeat, shown, take_back)
+    _kinds[name] = JobKind(
+        name, handler, queue, title, may_repeat, shown, take_back, right
+    )
 
 
 def result_of(job: Job) -> dict[str, Any] | None:

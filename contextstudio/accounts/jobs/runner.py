@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from functools import cached_property
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +15,7 @@ from django.db import Error, connection
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Unavailable, problem
 from contextstudio.accounts.models import Job, Project
-from contextstudio.accounts.selectors import caller_of_actor
+from contextstudio.accounts.selectors import caller_of_actor, require
 from contextstudio.database.outages import is_outage
 
 from . import queue
@@ -76,15 +75,22 @@ class JobContext:
             raise LookupError("This job has no project.")
         return self.job.project
 
-    @cached_property
+    @property
     def caller(self) -> Caller:
-        """Who asked for the work, with the rights that they have now."""
+        """Who asked for the work, with the rights that they have now: ask anew before an effect."""
         return caller_of_actor(self.job.actor)
+
+    def refuse_without_right(self) -> None:
+        """Raise Forbidden where who asked may not have such work done, or not any more."""
+        right = queue.kind_of(self.job.kind).right
+        if right is not None and self.job.project_id is not None:
+            require(self.caller, right, self.job.project_id)
 
     def progress(self, done: int, *, total: int | None = None, unit: str = "") -> None:
         """Say how far the work is; ends the run where it is not wanted any more.
 
-        Cheap enough for every step: most calls write nothing. Raises Interrupted.
+        Cheap enough for every step: most calls write nothing. Raises Interrupted, or Forbidden
+        where who asked has lost the right to it.
         """
         if self._stopping():
             raise Stopping
@@ -101,6 +107,7 @@ class JobContext:
             raise LeaseLost
         if cancel:
             raise Cancelled
+        self.refuse_without_right()
 
     def note(self, **facts: Any) -> None:
         """Keep facts for the next run, and for who looks on; None takes one away.
@@ -113,7 +120,11 @@ class JobContext:
             raise LeaseLost
 
     def pay(self, what: str) -> None:
-        """Say what is about to be paid for. If the run ends before `paid`, a person is asked."""
+        """Say what is about to be paid for. If the run ends before `paid`, a person is asked.
+
+        Raises Forbidden where who asked has lost the right to it.
+        """
+        self.refuse_without_right()
         self.note(**{queue.PAYING: what})
 
     def paid(self, **facts: Any) -> None:
@@ -133,10 +144,10 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
     """
     context = JobContext(job, stopping=stopping)
     try:
-        with _renewed_lease(job):
+        with _renewed_lease(job), _taken_back(job):
             if job.cancel_requested:
-                _take_back(job)
                 raise Cancelled
+            context.refuse_without_right()
             result = queue.kind_of(job.kind).handler(context, **job.arguments)
         if not queue.finish(job, result, context.effects):
             raise LeaseLost
@@ -157,11 +168,18 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
         _try_again(job, fault)
 
 
-def _take_back(job: Job) -> None:
-    """Remove what earlier runs left of a job that will not be done."""
-    take_back = queue.kind_of(job.kind).take_back
-    if take_back is not None:
-        take_back(job.pk)
+@contextmanager
+def _taken_back(job: Job) -> Iterator[None]:
+    """Remove what this run and earlier ones left of a job, where it will not be done."""
+    try:
+        yield
+    except Unavailable:  # it is run again
+        raise
+    except (Cancelled, DomainError):
+        take_back = queue.kind_of(job.kind).take_back
+        if take_back is not None:
+            take_back(job.pk)
+        raise
 
 
 def _try_again(job: Job, fault: Exception) -> None:

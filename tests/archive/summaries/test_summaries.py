@@ -5,10 +5,15 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
+from archive.summaries import making
 from archive.summaries.making import CUT
-from contextstudio.accounts.models import Job
+from contextstudio.accounts.jobs import runner
+from contextstudio.accounts.models import Job, Membership
+from operations.models import LogEntry
 from tests.operations.support.rest import get, post, thread
+from threads.models import Session
 
 from .conftest import run
 from .provider import SUMMARY, FakeProvider
@@ -161,6 +166,40 @@ def test_a_provider_that_is_busy_or_at_fault_is_asked_again_later(
     Job.objects.filter(pk=job.pk).update(run_after=job.created_at)
     job = run(str(job.pk))
     assert (job.status, job.error) == ("done", "")
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        lambda: Membership.objects.all().delete(),
+        lambda: Session.objects.update(deleted_at=timezone.now()),
+    ],
+    ids=["the member", "the session"],
+)
+@pytest.mark.parametrize("call", [1, 2])
+def test_what_goes_while_a_model_is_asked_has_no_further_call_paid_and_nothing_recorded(
+    agent: Client,
+    session_id: str,
+    use: Use,
+    provider: FakeProvider,
+    monkeypatch: pytest.MonkeyPatch,
+    gone: Callable[[], object],
+    call: int,
+) -> None:
+    use("fast")
+    real = making.call_model
+
+    def last(asked: Any, **options: Any) -> Any:
+        usage = real(asked, **options)
+        if len(provider.asked) == call:
+            gone()
+        return usage
+
+    monkeypatch.setattr(making, "call_model", last)
+    monkeypatch.setattr(runner, "_SECONDS_BETWEEN_REPORTS", 60)  # nothing is looked at
+    job = run(order(agent, session_id)["job_id"])
+    assert (job.status, len(provider.asked)) == ("failed", call)
+    assert not LogEntry.objects.exists()
 
 
 def test_what_a_job_said_of_a_message_goes_when_that_is_purged(

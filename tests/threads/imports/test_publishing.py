@@ -12,8 +12,9 @@ from django.test import Client
 
 from contextstudio.accounts import idempotency
 from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.domain.rights import ProjectRole
 from contextstudio.accounts.jobs import enqueue, queue, runner
-from contextstudio.accounts.models import Job, Project
+from contextstudio.accounts.models import Job, Membership, Project
 from contextstudio.database import steps
 from tests.threads.support import stub_format
 from tests.threads.support.importing import Take, child, kept
@@ -167,6 +168,27 @@ def test_a_job_has_shown_its_sessions_before_the_transaction_in_which_it_ends(
     assert shown == [(6, 4)]
     assert len(transactions) == 4
     assert Import.objects.get().staged_by is None
+
+
+def test_an_import_of_one_who_may_not_edit_any_more_is_taken_back_before_it_is_shown(
+    stub_format: None, project: Project, caller: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    staged = imports.import_staged
+
+    def lowered(*arguments: Any, **options: Any) -> Any:
+        imported = staged(*arguments, **options)
+        assert Session.objects.filter(staged_by=job.pk).count() == 3
+        Membership.objects.update(role=ProjectRole.REVIEWER)
+        return imported
+
+    monkeypatch.setattr(imports, "import_staged", lowered)
+    job = job_of(family(2), project, caller)
+    runner.run(job)
+    job.refresh_from_db()
+    assert job.status == "failed"
+    assert "right to edit" in job.error
+    assert not Session.objects.exists()
+    assert not Import.objects.exists()
 
 
 class Killed(BaseException):

@@ -13,8 +13,9 @@ from django.utils import timezone
 
 from contextstudio.accounts import jobs
 from contextstudio.accounts.domain.errors import Invalid, Unavailable
+from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.jobs import JobContext, canary, queue, runner
-from contextstudio.accounts.models import Job, Project, User
+from contextstudio.accounts.models import Job, Membership, Project, User
 from tests.people import caller
 
 KIND = "test"
@@ -397,6 +398,58 @@ def test_what_killed_runs_left_of_a_job_goes_before_it_is_cancelled(
     run_one()
     job.refresh_from_db()
     assert (job.status, taken_back, work.runs) == ("cancelled", [job.pk], [])
+
+
+@pytest.fixture
+def taken_back(work: Work, monkeypatch: pytest.MonkeyPatch) -> list[uuid.UUID]:
+    """The jobs that were taken back, of a kind that takes the right to edit."""
+    jobs_: list[uuid.UUID] = []
+    kind = queue.JobKind(KIND, work, take_back=jobs_.append, right=Right.EDIT)
+    monkeypatch.setitem(queue._kinds, KIND, kind)
+    return jobs_
+
+
+@pytest.mark.parametrize("step", ["progress", "pay"])
+def test_a_job_of_one_who_loses_the_right_to_it_ends_at_its_next_step_and_leaves_nothing(
+    job: Job, work: Work, taken_back: list[uuid.UUID], step: str
+) -> None:
+    effects: list[str] = []
+
+    def does(context: JobContext, **_: object) -> None:
+        context.on_finish(lambda: effects.append("done"))
+        context.progress(0, total=1)
+        Membership.objects.update(role=ProjectRole.VIEWER)
+        if step == "pay":
+            context.pay("a call")
+        context.progress(1, total=1)
+
+    work.does = does
+    run_one()
+    job.refresh_from_db()
+    assert (job.status, effects, taken_back) == ("failed", [], [job.pk])
+    assert job.notes == {}
+    assert "right to edit" in job.error
+
+
+def test_a_job_of_one_who_has_lost_the_right_to_it_is_not_begun(
+    job: Job, work: Work, taken_back: list[uuid.UUID]
+) -> None:
+    Membership.objects.all().delete()
+    run_one()
+    job.refresh_from_db()
+    assert (job.status, work.runs, taken_back) == ("failed", [], [job.pk])
+
+
+def test_what_a_job_leaves_stays_for_its_next_run_where_something_was_busy(
+    job: Job, work: Work, taken_back: list[uuid.UUID]
+) -> None:
+    def does(context: JobContext, **_: object) -> None:
+        raise Unavailable("Busy.")
+
+    work.does = does
+    run_one()
+    job.refresh_from_db()
+    assert (job.status, taken_back) == ("queued", [])
 
 
 def test_what_has_ended_stays_as_it_is(job: Job) -> None:
