@@ -3,6 +3,7 @@
 import secrets
 from datetime import timedelta
 
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -69,20 +70,21 @@ def open_invitation(token: str) -> Invitation:
     return found
 
 
-@transaction.atomic
 def accept_with_account(
     token: str, *, username: str, display_name: str, password: str
 ) -> User:
     """Make an account and join with it. Raises NotFound, or Invalid and Conflict with the place."""
-    found = _used(token)
-    user = create_user(username, display_name=display_name)
     try:
-        validate_password(password, user)
+        validate_password(password, User(username=username, display_name=display_name))
     except ValidationError as error:
         raise errors.Invalid(" ".join(error.messages), at=["password"]) from error
-    user.set_password(password)
-    user.save(update_fields=["password"])
-    _join(found, user)
+    hashed = make_password(password)  # half a second, for which no transaction is open
+    with transaction.atomic():
+        found = _used(token)
+        user = create_user(username, display_name=display_name)
+        user.password = hashed
+        user.save(update_fields=["password"])
+        _join(found, user)
     return user
 
 

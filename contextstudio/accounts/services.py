@@ -29,7 +29,7 @@ from .models import (
     TokenBucket,
     User,
 )
-from .selectors import require
+from .selectors import caller_of_actor, get_project
 
 LINK_LIFETIME = timedelta(days=1)
 FIRST_USER = "owner"
@@ -124,12 +124,15 @@ def set_member(
 ) -> None:
     """Give a person a role in a project, or with None take it. Needs the right to administer.
 
-    Everybody may leave. Raises Conflict where the project would be left without an owner.
+    Everybody may leave. Raises NotFound, Forbidden, or Conflict where the project would be left
+    without an owner.
     """
-    leaves = role is None and user.pk == caller.user_id
-    require(caller, Right.READ if leaves else Right.ADMIN, project.pk)
-    # Locked, so that two owners can't remove each other at the same time.
+    # Locked before the caller's rights are looked up, so that two owners can't remove each other
+    # at the same time.
     Project.objects.select_for_update().get(pk=project.pk)
+    leaves = role is None and user.pk == caller.user_id
+    right = Right.READ if leaves else Right.ADMIN
+    get_project(caller_of_actor(caller.actor), project.slug, right)
     if role is None:
         Membership.objects.filter(project=project, user=user).delete()
     else:

@@ -5,6 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import MD5PasswordHasher
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -93,6 +95,22 @@ def test_what_is_wrong_is_said_at_its_field_and_the_link_stays_good(
     assert answer.context["form"].errors[next(iter(wrong))][0].startswith(place)
     assert User.objects.count() == 1
     assert client.post(path, account()).status_code == 302
+
+
+def test_no_transaction_is_open_while_a_password_is_hashed(
+    owner: User, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    depth, seen = len(connection.atomic_blocks), list[int]()
+    real = MD5PasswordHasher.encode
+
+    def encode(*arguments: Any) -> str:
+        seen.append(len(connection.atomic_blocks) - depth)
+        return real(*arguments)
+
+    monkeypatch.setattr(MD5PasswordHasher, "encode", encode)
+    token = invite(caller(owner), project, ProjectRole.EDITOR)
+    accept_with_account(token, **account())
+    assert seen == [0]
 
 
 def test_who_has_an_account_joins_with_it_and_keeps_a_role(

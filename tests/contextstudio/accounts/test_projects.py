@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from contextstudio.accounts.domain.errors import Forbidden, NotFound
 from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.models import AuditEntry, Membership, Project, User
+from contextstudio.accounts.services import set_member
 from contextstudio.accounts.views import projects as page_of_projects
-from tests.people import client_of
+from tests.people import caller, client_of
 
 
 def signed_in(user: User) -> Client:
@@ -156,6 +158,26 @@ def test_the_last_owner_neither_leaves_nor_steps_down(
     put(client, f"{members(project)}/editor", "owner")
     assert client.delete(path).status_code == 204
     assert roles(project) == {"editor": "owner"}
+
+
+@pytest.mark.parametrize(
+    ("role", "refusal"), [(None, NotFound), (ProjectRole.EDITOR, Forbidden)]
+)
+def test_an_owner_whom_another_removes_at_the_same_time_removes_nobody(
+    project: Project,
+    owner: User,
+    editor: User,
+    viewer: User,
+    role: ProjectRole | None,
+    refusal: type[Exception],
+) -> None:
+    set_member(caller(owner), project, editor, ProjectRole.OWNER)
+    second = caller(editor)  # known before, as by a request under way
+    set_member(caller(owner), project, editor, role)
+    for person in (owner, viewer):
+        with pytest.raises(refusal):
+            set_member(second, project, person, None)
+    assert roles(project).keys() >= {"owner", "viewer"}
 
 
 def test_a_project_is_made_and_filled_from_its_pages(
