@@ -9,6 +9,7 @@ is for, are never called.
 import uuid
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from itertools import islice
@@ -19,6 +20,7 @@ from django.db.models import Count, QuerySet
 from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs import JobContext, enqueue
 from operations.domain.log import mask
@@ -100,7 +102,8 @@ def run_secrets(context: JobContext, import_id: str) -> dict[str, Any]:
 
             if not scan.through:
                 mask_title(session)
-            propose_redactions(importer, session.pk, scan.through, tick)
+            with suppress(NotFound):  # it was deleted meanwhile, the others were not
+                propose_redactions(importer, session.pk, scan.through, tick)
         context.progress(done + 1, unit="sessions")
     found = _proposed(sessions, context.job.created_at)
     context.on_finish(lambda: _report(uuid.UUID(import_id), found))
@@ -123,7 +126,9 @@ def _proposed(sessions: QuerySet[Session], since: datetime) -> list[dict[str, An
 
 def _report(import_id: uuid.UUID, found: list[dict[str, Any]]) -> None:
     """Say in the import's report what was found, of the first sessions by name."""
-    brought = Import.objects.select_for_update().get(pk=import_id)
+    brought = Import.objects.select_for_update().filter(pk=import_id).first()
+    if brought is None:  # it went with its last session
+        return
     brought.report["secrets"] = found[:MOST_LISTED]
     brought.report["sessions_with_more_secrets"] = len(found[MOST_LISTED:])
     brought.save(update_fields=["report"])

@@ -10,7 +10,7 @@ from django.db.transaction import atomic
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Conflict, Unavailable
+from contextstudio.accounts.domain.errors import Conflict, NotFound, Unavailable
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.database.steps import chunks, in_short_transactions
 from operations.domain.log.mask import mask_title
@@ -170,8 +170,9 @@ def write_apart(
 
     `write` adds the entries and may be called again: the thread is replayed without a lock, and
     if the session was written to meanwhile all is done once more, of which only the change costs.
-    `also` happens in the transaction of the entries. Raises Unavailable where others write to
-    the session all the time: under the lock, they and everybody else would wait.
+    `also` happens in the transaction of the entries. Raises NotFound where the session is deleted
+    meanwhile, Unavailable where others write to it all the time: under the lock, they and
+    everybody else would wait.
     """
     for _try in range(_TRIES):
         version = version_of(session)
@@ -192,7 +193,11 @@ def write_apart(
 
 
 def _locked(session: Session) -> Session:
-    return Session.objects.select_for_update(no_key=True).get(pk=session.pk)
+    standing = Session.objects.filter(pk=session.pk, deleted_at=None)
+    locked = standing.select_for_update(no_key=True).first()
+    if locked is None:
+        raise NotFound("There is no such session.", at=["session_id"])
+    return locked
 
 
 def begin(session: Session, caller: Caller) -> LogTransaction:

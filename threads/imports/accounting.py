@@ -51,13 +51,17 @@ def count_later(caller: Caller, brought: Import) -> None:
 
 def run_accounting(context: JobContext, import_id: str) -> dict[str, Any]:
     """Count the text of an import's files; the result is what its report says of it."""
-    brought = Import.objects.get(pk=uuid.UUID(import_id), project=context.project)
+    rows = Import.objects.filter(pk=uuid.UUID(import_id), project=context.project)
+    brought = rows.first()
+    if brought is None:  # it went with its last session
+        return {}
     counted = _counted(brought)
 
     def note() -> None:
-        row = Import.objects.select_for_update().get(pk=brought.pk)
-        row.report["text"] = counted
-        row.save(update_fields=["report"])
+        row = rows.select_for_update().first()
+        if row is not None:
+            row.report["text"] = counted
+            row.save(update_fields=["report"])
 
     context.on_finish(note)
     return counted

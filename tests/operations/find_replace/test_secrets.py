@@ -22,11 +22,15 @@ from contextstudio.accounts.models import Job, Project, User
 from operations.domain.tree.span import covered
 from operations.exports.services import write_export
 from operations.find_replace import secrets
+from operations.models import LogEntry
 from tests.operations.support.rest import get, make_session, post
 from threads import imports
 from threads.domain.part import Text, Thinking, ToolCall, ToolResult
+from threads.imports import accounting
 from threads.imports.running.outcome import Imported
 from threads.imports.upload import keep_upload
+from threads.models import Import, Session, Source
+from threads.sessions.services import delete_session
 
 LETTERS = string.ascii_letters + string.digits
 
@@ -169,6 +173,10 @@ def transcript(*words: str) -> bytes:
     return json.dumps({"session_id": "deployment", "messages": said}).encode()
 
 
+def chat(text: str) -> bytes:
+    return json.dumps([{"role": "user", "content": text}]).encode()
+
+
 def bring(caller: Caller, project: Project, content: bytes) -> Imported:
     upload = keep_upload(BytesIO(content), name="deployment.json")
     return imports.import_upload(caller, project, upload)
@@ -224,6 +232,38 @@ def test_nothing_is_locked_while_originals_are_looked_through(
     monkeypatch.setattr(secrets, "_scanner", Watched)
     assert run_job() == {"proposed": 1}
     assert found and not any(found)
+
+
+def test_a_session_that_is_deleted_meanwhile_keeps_no_other_from_being_looked_through(
+    caller: Caller, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first,) = bring(caller, project, transcript(f"Use {TOKEN} here.")).sessions
+    second = bring(caller, project, chat(f"Use {TOKEN} there.")).sessions[0]
+    Source.objects.update(brought_by=Import.objects.order_by("created_at").last())
+    real = secrets.mask_title
+
+    def deleted(session: Session) -> None:
+        real(session)
+        if session == first:
+            delete_session(caller, session.pk)
+
+    monkeypatch.setattr(secrets, "mask_title", deleted)
+    Job.objects.filter(kind=secrets.KIND).earliest("created_at").delete()
+    assert run_job() == {"proposed": 1}
+    assert [entry.session for entry in LogEntry.objects.all()] == [second]
+
+
+def test_a_job_of_an_import_whose_sessions_were_all_purged_is_done(
+    caller: Caller, project: Project
+) -> None:
+    (session,) = bring(caller, project, transcript(f"Use {TOKEN} here.")).sessions
+    (brought,) = Import.objects.all()
+    accounting.count_later(caller, brought)
+    delete_session(caller, session.pk, purge=True)
+    assert run_job() == {"proposed": 0}
+    job = claim(Job.objects.get(kind=accounting.KIND).pk)
+    assert job is not None
+    assert accounting.run_accounting(JobContext(job), **job.arguments) == {}
 
 
 def test_looking_through_a_long_session_can_be_stopped(

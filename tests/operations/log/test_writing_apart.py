@@ -6,13 +6,14 @@ import pytest
 from django.db import connection
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Unavailable
+from contextstudio.accounts.domain.errors import NotFound, Unavailable
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log.operation import Tag
 from operations.log import transaction
 from operations.log.transaction import LogTransaction, open_log, write_apart
 from operations.models import LogEntry
 from threads.models import Session
+from threads.sessions.services import delete_session
 
 
 class Long:
@@ -60,3 +61,16 @@ def test_where_somebody_always_comes_between_it_gives_up_and_locks_nobody_out(
         long.run()
     assert tags() == [False] * transaction._TRIES
     assert long.depths == [depth] * transaction._TRIES
+
+
+@pytest.mark.parametrize("is_purged", [False, True])
+def test_where_the_session_is_deleted_meanwhile_nothing_is_added(
+    session: Session, caller: Caller, is_purged: bool
+) -> None:
+    def write(log: LogTransaction) -> None:
+        log.add(Tag(targets=("m0",), tags=("mine",)))
+        delete_session(caller, session.pk, purge=is_purged)
+
+    with pytest.raises(NotFound):
+        write_apart(session, caller, write)
+    assert not LogEntry.objects.exists()
