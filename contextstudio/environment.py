@@ -149,7 +149,7 @@ def secret_key(data_dir: Path) -> str:
     try:
         return path.read_text()
     except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # A temporary file is readable by its owner alone from the first moment. It is linked under
     # its name once it is whole: of many that start at once, one wins.
     with tempfile.NamedTemporaryFile("w", dir=data_dir, prefix=".secret_key.") as draft:

@@ -100,7 +100,7 @@ def restore(path: Path) -> Restored:
             code="other_database",
         )
     data = Path(settings.DATA_DIR)
-    data.mkdir(parents=True, exist_ok=True)
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
     snapshots.refuse_unless_empty()
     key = ""
     with (

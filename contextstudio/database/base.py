@@ -1,7 +1,8 @@
 """Django's backend for SQLite, whose writers wait for their turn (`turns`)."""
 
+import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from django.db import OperationalError
@@ -20,6 +21,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """The line in which this connection has the turn."""
     after_turn: Callable[[], object] | None = None
     """Called behind each commit, when others may write already: it may take its time."""
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """A connection to the file, which is made readable by its owner alone.
+
+        SQLite's own files beside it get the same mode.
+        """
+        if not self.is_in_memory_db():
+            with suppress(OSError):  # it is there, or SQLite says what is wrong
+                flags = os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+                os.close(os.open(conn_params["database"], flags, 0o600))
+        return super().get_new_connection(conn_params)
 
     def create_cursor(self, name: str | None = None) -> Any:
         """A cursor whose single writes wait for their turn too."""

@@ -165,7 +165,7 @@ def _ask_for_connections() -> None:
 def _only_server(data_dir: Path) -> Iterator[None]:
     """Hold the data folder's lock, which the system drops if the process dies."""
     try:
-        data_dir.mkdir(parents=True, exist_ok=True)
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = (data_dir / "server.lock").open("a+")
     except OSError as error:
         raise CannotStart(
