@@ -133,9 +133,11 @@ class Transport(httpx.BaseTransport):
                 return Failure.REFUSED
         return None if self._is_whole else Failure.BROKEN
 
-    @property
-    def detail(self) -> str:
-        """What the provider said of an error, on one short line."""
+    def detail(self, key: str) -> str:
+        """What the provider said of an error, on one short line, without the key, if it names that.
+
+        A whole project reads it.
+        """
         if self.status is None or self.status < 400:
             return ""
         try:
@@ -147,7 +149,10 @@ class Transport(httpx.BaseTransport):
                 told = told[0]
             if isinstance(told, dict):
                 told = told.get("error") or told.get("message") or told.get("detail")
-        return " ".join(told.split())[:_MOST_DETAIL] if isinstance(told, str) else ""
+        if not isinstance(told, str):
+            return ""
+        told = told.replace(key, "…") if key else told
+        return " ".join(told.split())[:_MOST_DETAIL]
 
     def take(self, piece: bytes) -> None:
         """Look at a piece of the response's body as it goes by."""

@@ -77,7 +77,7 @@ def _answered(asked: dict[str, Any], caller: int) -> Any:
             "failure": failure,
             "status": transport.status,
             "retry_after": transport.retry_after,
-            "detail": transport.detail,
+            "detail": transport.detail(asked["api_key"]),
         }
     }
 

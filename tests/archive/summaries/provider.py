@@ -61,8 +61,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.startswith("/moved"):
             return self._redirect()
         is_paid = asked["model"] != "free"
-        if is_paid and self.headers.get("Authorization") != f"Bearer {KEY}":
-            return self._refuse(401, "this key is wrong")
+        sent = self.headers.get("Authorization")
+        if is_paid and sent != f"Bearer {KEY}":
+            return self._refuse(401, f"this key is wrong: {sent}")
         match asked["model"]:
             case "busy":
                 return self._refuse(429, "slow down", retry="7")

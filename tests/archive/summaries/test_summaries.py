@@ -138,7 +138,7 @@ def test_a_failed_summary_says_why_and_changes_nothing(
     }  # nothing followed a redirect
 
 
-def test_a_wrong_key_is_refused_in_a_clear_sentence(
+def test_a_wrong_key_is_refused_in_a_clear_sentence_that_does_not_name_it(
     agent: Client, session_id: str, use: Use
 ) -> None:
     use("fast", key="sk-wrong")
@@ -146,7 +146,7 @@ def test_a_wrong_key_is_refused_in_a_clear_sentence(
     assert job.status == "failed"
     assert job.error == (
         "OpenAI-compatible: The provider refused the key (HTTP 401). "
-        "It said: “this key is wrong”."
+        "It said: “this key is wrong: Bearer …”."
     )
 
 
