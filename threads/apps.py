@@ -7,12 +7,17 @@ class ThreadsConfig(AppConfig):
     def ready(self) -> None:
         from contextstudio.accounts.domain.rights import Right
         from contextstudio.accounts.jobs import housekeeping, register, subjects
+        from contextstudio.accounts.keys import request_log
 
         from .imports import accounting, hooks, jobs, unstage
         from .search import word_index
         from .search.bodies import BODIES
         from .sessions import erasing
-        from .sessions.services import names_of_sessions, open_sessions
+        from .sessions.services import (
+            names_of_sessions,
+            open_sessions,
+            titles_seen_by,
+        )
 
         word_index.register(BODIES)
         register(
@@ -32,6 +37,7 @@ class ThreadsConfig(AppConfig):
         subjects.register("name", jobs.names_of_files)
         subjects.register("import_id", jobs.names_of_imports)
         subjects.register("session_id", names_of_sessions, open_sessions)
+        request_log.register(titles_seen_by)
         hooks.register(jobs.index_if_worth)
         housekeeping.register(erasing.clean)
         housekeeping.register(jobs.index_now_and_then)

@@ -25,7 +25,11 @@ from threads.models import Session
 from threads.store import events
 from threads.store.masking import masked_title
 from threads.store.recording import record_messages
-from threads.store.selectors import get_deleted_session, get_session
+from threads.store.selectors import (
+    get_deleted_session,
+    get_session,
+    visible_sessions,
+)
 
 from . import erasing, given_tags
 from .given_tags import Tags
@@ -219,6 +223,12 @@ def names_of_sessions(ids: Collection[str]) -> dict[str, str]:
     """The titles of sessions, by their ids."""
     found = Session.objects.filter(pk__in=ids).values_list("pk", "title")
     return {str(pk): title for pk, title in found}
+
+
+def titles_seen_by(caller: Caller, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, str]:
+    """The titles of those of these sessions that a caller may see, by their ids."""
+    found = visible_sessions(caller).filter(pk__in=ids)
+    return dict(found.values_list("pk", "title"))
 
 
 def open_sessions(ids: Collection[str]) -> set[str]:

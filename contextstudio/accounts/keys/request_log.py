@@ -8,7 +8,7 @@ the next time; of a key the newest `MOST_KEPT` stay, none longer than `KEPT`.
 import re
 import uuid
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from django.urls import Resolver404, resolve
 from django.utils import timezone
 
+from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import ApiKey, KeyRequest
 from contextstudio.database.best_effort import write_if_free
 
@@ -26,6 +27,8 @@ KEPT = timedelta(days=30)
 MOST_WAITING = 10_000
 """Notes that one process holds; while the database is away the oldest are lost."""
 _LONGEST = 200
+Titles = Callable[[Caller, Collection[uuid.UUID]], Mapping[uuid.UUID, str]]
+"""The titles of those of these sessions that a caller may see, by their ids."""
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
@@ -44,6 +47,7 @@ class RequestNote:
 
 _at_hand: ContextVar[RequestNote | None] = ContextVar("request at hand", default=None)
 _waiting: deque[RequestNote] = deque(maxlen=MOST_WAITING)
+_naming: list[Titles] = []
 
 
 @contextmanager
@@ -75,6 +79,20 @@ def note_tool(name: str) -> None:
     """Note the tool that the request at hand calls."""
     if (note := _at_hand.get()) is not None:
         note.tool = name
+
+
+def register(titles: Titles) -> None:
+    """Let an app say what sessions are called, once."""
+    if titles not in _naming:
+        _naming.append(titles)
+
+
+def titles_of(caller: Caller, requests: Iterable[KeyRequest]) -> dict[uuid.UUID, str]:
+    """The titles of the sessions of requests, by their ids: of those that the caller may see."""
+    named = {one.session_id for one in requests if one.session_id is not None}
+    return {
+        key: title for titles in _naming for key, title in titles(caller, named).items()
+    }
 
 
 def has_waiting() -> bool:

@@ -18,7 +18,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.keys import services
-from contextstudio.accounts.keys.request_log import KEPT, MOST_KEPT
+from contextstudio.accounts.keys.request_log import KEPT, MOST_KEPT, titles_of
 from contextstudio.accounts.keys.services import NewKey
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.accounts.selectors import (
@@ -248,6 +248,7 @@ def _page(
 ) -> HttpResponse:
     before = _number_of(request.GET.get("before", ""))
     shown, are_older = list_requests(found, before)
+    titles = titles_of(caller, shown)
     now = timezone.now()
     suggested = (now + _OLD_SECRET_WORKS).astimezone(UTC)
     is_wrong = any(one is not None and one.errors for one in (form, rotation))
@@ -258,7 +259,10 @@ def _page(
         "may_rotate": found.maker_id == caller.user_id,
         "recalls": found.recalls.all(),
         "new_key": new_key,
-        "requests": shown,
+        "requests": [
+            (one, titles.get(one.session_id, "") if one.session_id else "")
+            for one in shown
+        ],
         "is_newest": before is None,
         "older": shown[-1].pk if are_older else None,
         "most_kept": MOST_KEPT,

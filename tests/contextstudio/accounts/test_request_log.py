@@ -23,6 +23,7 @@ from contextstudio.accounts.models import ApiKey, KeyRequest, Project, User
 from contextstudio.accounts.selectors import REQUESTS_SHOWN
 from contextstudio.web.request_log import RequestLog
 from tests.people import key_of
+from threads.models import Session
 
 SESSION = uuid.UUID(int=1)
 
@@ -179,8 +180,32 @@ def test_the_page_shows_them_newest_first_and_leads_on(
     write_waiting()
     page = client.get(f"/settings/keys/{row.pk}/")
     assert len(page.context["requests"]) == REQUESTS_SHOWN
-    assert f"/sessions/{SESSION}/" in page.content.decode()
     older = client.get(f"/settings/keys/{row.pk}/?before={page.context['older']}")
     assert len(older.context["requests"]) == 1
     wrong = client.get(f"/settings/keys/{row.pk}/?before={'9' * 40}")
     assert wrong.status_code == 200
+
+
+def test_the_page_names_sessions_as_they_are_called_to_who_may_see_them(
+    client: Client, owner: User, project: Project, stranger: User, row: ApiKey
+) -> None:
+    elsewhere = Project.objects.get(slug="other")
+    made = [
+        Session.objects.create(project=one, title=title, deleted_at=deleted)
+        for one, title, deleted in (
+            (project, "About the port", None),
+            (project, "Thrown away", timezone.now()),
+            (elsewhere, "Of others", None),
+        )
+    ]
+    for session in made:
+        KeyRequest.objects.create(
+            key=row, at=timezone.now(), method="GET", status=200, session_id=session.pk
+        )
+    client.force_login(owner)
+    page = client.get(f"/settings/keys/{row.pk}/").content.decode()
+    seen, *others = made
+    assert f'href="/sessions/{seen.pk}/">About the port</a>' in page
+    for session in others:
+        assert f"/sessions/{session.pk}/" not in page
+        assert session.title not in page
