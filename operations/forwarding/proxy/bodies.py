@@ -115,6 +115,12 @@ class ForwardedBody:
         )
 
     @property
+    def is_background(self) -> bool:
+        """Whether its reply may come later, by other requests."""
+        is_response = self.form == "openai-responses"
+        return is_response and self.value.get("background") is True
+
+    @property
     def names_kept(self) -> str:
         """The member, or the type of items, by which it names what its provider keeps.
 

@@ -12,7 +12,7 @@ from operations.forwarding.upstreams.services import Target, WireProvider, targe
 
 from .headers import Header, to_upstream
 from .incoming import Asked, Incoming
-from .recording import Exchange
+from .recording import Exchange, fetched
 from .rewriting import RewrittenRequest, rewrite
 from .routes import RequestKind, Route
 from .tools.offering import MOST_ROUNDS, NOT_YET, Answered, Offer, wanted
@@ -49,15 +49,18 @@ def prepare(
     """
     project = project_to_edit(caller, None, Right.OWN_SESSION)
     target = target_of(project.pk, route.provider)
-    is_read = route.kind is RequestKind.REPLY
+    later = None
+    if route.kind is RequestKind.LATER:
+        later = fetched(caller, project, route.reply)
+    is_read = later is not None or route.kind is RequestKind.REPLY
     keys = map(_key, _pairs(incoming))  # Gemini's may stand there
     has_key = target.provider is WireProvider.GEMINI and any(
         key and not key.startswith(KEY_START) for key in keys
     )
     headers = to_upstream(incoming.headers, target, is_read=is_read, has_key=has_key)
     path = _path(target, route, incoming)
-    sent, offer = RewrittenRequest(incoming.body), None
-    if route.kind is not RequestKind.OTHER:
+    sent, offer = RewrittenRequest(incoming.body, later), None
+    if route.kind in (RequestKind.REPLY, RequestKind.COUNT):
         asked = Asked(
             caller,
             project,

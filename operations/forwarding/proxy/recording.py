@@ -3,7 +3,7 @@
 import logging
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from django.db import transaction
@@ -11,9 +11,11 @@ from django.db import transaction
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import Project
 from contextstudio.database.prepared import update
 from operations.context.model_catalog import cost_of
 from operations.forwarding.requests.records import ReplyFacts, finish_request
+from operations.forwarding.upstreams.services import WireProvider
 from operations.log.selectors import load_thread, overview
 from operations.models import SessionRequest
 from threads.domain.body import digest
@@ -50,6 +52,10 @@ class Exchange:
     """Whether a later request may go on from the reply by its id alone."""
     is_rewritten: bool | None = None
     """Whether its messages went out as others; None where it isn't known what they are."""
+    is_background: bool = False
+    """Whether its reply may come later: the model goes on with it whatever becomes of this."""
+    is_fetched: bool = False
+    """Whether such a reply is fetched now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,22 +75,64 @@ class Outcome:
 def record_outcome(exchange: Exchange, outcome: Outcome) -> int | None:
     """Record the reply, where there is one, and how the request ended; the reply's index.
 
-    Never raises DomainError. A session that is gone by then takes nothing.
+    Never raises DomainError. A session that is gone by then takes nothing. A reply that is made
+    in the background is recorded once it is fetched.
     """
     reply = outcome.read() if outcome.read else None
-    said = [*outcome.before, *([reply.message] if reply and reply.message else [])]
+    is_over = reply is not None and reply.is_over
+    comes_later = exchange.is_background and reply is not None and not is_over
+    if exchange.is_fetched and not is_over:
+        return None
+    if exchange.is_fetched or comes_later:
+        # What became of this response, and how long it took, is nothing of the reply's.
+        outcome = replace(outcome, error="", first_byte_ms=None, total_ms=None)
+    message = reply.message if reply and not comes_later else None
+    said = [*outcome.before, *([message] if message else [])]
     index = None
     with transaction.atomic():  # one commit for both
+        may_be_known = exchange.is_fetched or exchange.is_background
+        if may_be_known and not _is_awaited(exchange):
+            return None
         if said:
             try:
                 index = record_reply(exchange, said)
             except DomainError as refused:
                 logger.warning("A reply was not recorded: %s", refused.message)
         if exchange.request_id is not None:
-            _finish(exchange, exchange.request_id, outcome, reply, index)
+            status = Status.SENT if comes_later else _status(reply)
+            _finish(exchange, exchange.request_id, outcome, reply, index, status)
             if exchange.is_named and reply is not None and index is not None:
                 kept.keep(exchange.request_id, reply.said)
     return index
+
+
+def fetched(caller: Caller, project: Project, reply: str) -> Exchange | None:
+    """What is to be recorded of a reply that is fetched by its id; None where it is known."""
+    asked = kept.request_of_reply(caller, project, reply)
+    if asked is None or asked.status != Status.SENT:
+        return None
+    return Exchange(
+        caller=caller,
+        session_id=asked.session_id,
+        request_id=asked.pk,
+        count=asked.message_count,
+        provider=WireProvider.OPENAI,
+        model=asked.model,
+        is_named=True,
+        is_fetched=True,
+    )
+
+
+def _is_awaited(exchange: Exchange) -> bool:
+    """Whether nobody has recorded a reply yet: who asks holds the session's row by now."""
+    try:
+        session = get_session(
+            exchange.caller, exchange.session_id, Right.OWN_SESSION, lock=True
+        )
+    except DomainError:
+        return False
+    sent = SessionRequest.objects.filter(session=session, status=Status.SENT)
+    return exchange.request_id in sent.values_list("pk", flat=True)
 
 
 def has_gone_on(exchange: Exchange) -> bool:
@@ -99,13 +147,14 @@ def _finish(
     outcome: Outcome,
     reply: Reply | None,
     index: int | None,
+    status: SessionRequest.Status,
 ) -> None:
     tokens = reply.tokens if reply else ReplyTokens()
     model = (reply.model if reply else "") or exchange.model
     finish_request(
         request_id,
         ReplyFacts(
-            status=_status(reply),
+            status=status,
             error=outcome.error or (reply.fault if reply else ""),
             upstream_status=outcome.status,
             input_tokens=tokens.input,
@@ -130,10 +179,9 @@ def _status(reply: Reply | None) -> SessionRequest.Status:
 
 
 def _name(exchange: Exchange, reply: Reply | None) -> bytes | None:
-    said = reply.message if reply else None
-    if not exchange.is_named or said is None or not said.source_id:
+    if not exchange.is_named or reply is None or not reply.id:
         return None
-    return digest_of_id(said.source_id)
+    return digest_of_id(reply.id)
 
 
 def _cost(provider: str, model: str, tokens: ReplyTokens) -> Decimal | None:

@@ -81,6 +81,8 @@ class Exchanging:
         self._is_recorded = False
         self._is_begun = False
         """Whether the client has a part of an answer."""
+        self._is_named = False
+        """Whether a reply that is made in the background is known by its id."""
         self._again: OutgoingRequest | None = None
 
     async def run(self, receive: Receive) -> None:
@@ -239,9 +241,29 @@ class Exchanging:
         async for chunk in response.aiter_stream():
             if self._took(chunk):
                 await self._keep(broken=False)
+            await self._name()
             await self._say(chunk, more=True)
         await self._keep(broken=False)
         await self._say(b"", more=False)
+
+    async def _name(self) -> None:
+        """Have the id of a reply that is made in the background known before its client has it.
+
+        The client may fetch the rest of it at any time, by another connection.
+        """
+        exchange = self._outgoing.exchange
+        if exchange is None or not exchange.is_background or self._reader is None:
+            return
+        if (
+            self._is_named
+            or self._is_recorded
+            or (begun := self._reader.begun()) is None
+        ):
+            return
+        self._is_named = True
+        outcome = Outcome(read=lambda: begun, status=self._status)
+        with anyio.CancelScope(shield=True):
+            await self._record(self._outgoing, outcome)
 
     async def _begin(self, status: int, headers: Sequence[Header]) -> None:
         self._is_begun = True

@@ -26,7 +26,7 @@ from .as_it_came import FoundRequest
 from .bodies import ForwardedBody, Rewritten
 from .headers import Header
 from .incoming import Asked
-from .recording import Exchange
+from .recording import UNKNOWN, Exchange
 from .references.telling import Told, told
 from .routes import RequestKind
 from .tools import offering, rounds
@@ -90,6 +90,7 @@ def rewrite(asked: Asked) -> RewrittenRequest:
         model=asked.model(found.body),
         is_named=asked.route.form == "openai-responses",
         is_rewritten=found.rewritten.acts,
+        is_background=found.body.is_background and found.count != UNKNOWN,
     )
     return RewrittenRequest(
         sent, exchange, notes, frozenset(tool.name for tool in tools)

@@ -1,7 +1,8 @@
 """Which addresses are forwarded, to which provider, and which of them hold a conversation."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from urllib.parse import quote, unquote_to_bytes
 
@@ -16,6 +17,8 @@ class RequestKind(StrEnum):
     """The next message of a conversation."""
     COUNT = "count"
     """How many tokens a conversation has: nothing of it is recorded."""
+    LATER = "later"
+    """The reply to an earlier request, which its provider makes in the background."""
     OTHER = "other"
     """Whatever else: passed on as it is."""
 
@@ -36,6 +39,8 @@ class Route:
     """Where the path names it."""
     streams: bool = False
     """Whether the path asks for a stream; elsewhere the body does."""
+    reply: str = ""
+    """The id of the reply that is fetched."""
 
 
 _ROOTS = ("/v1", "/v1beta", "/v1alpha")
@@ -50,6 +55,7 @@ _CONVERSATIONS = {
     ),
     "/v1/responses": (WireProvider.OPENAI, RequestKind.REPLY, "openai-responses"),
 }
+_FETCH = re.compile(r"(?:GET|POST) /v1/responses/([^/]+)(?:/cancel)?")
 _GEMINI = {
     "generateContent": RequestKind.REPLY,
     "streamGenerateContent": RequestKind.REPLY,
@@ -82,19 +88,7 @@ def route_of(method: str, raw_path: bytes, headers: Mapping[bytes, bytes]) -> Ro
     # A provider may take it for a conversation's however it is spelled: redactions hold there too.
     address = spelled_out.decode("utf-8", "replace").rstrip("/")
     route = _route(method, path, address, headers)
-    return _with_session(route, external_id)
-
-
-def _with_session(route: Route, external_id: str | None) -> Route:
-    return Route(
-        provider=route.provider,
-        path=route.path,
-        kind=route.kind,
-        form=route.form,
-        external_id=external_id,
-        model=route.model,
-        streams=route.streams,
-    )
+    return replace(route, external_id=external_id)
 
 
 def _route(
@@ -104,6 +98,10 @@ def _route(
     if method == "POST" and (known := _CONVERSATIONS.get(address)):
         provider, kind, form = known
         return Route(provider=provider, path=path, kind=kind, form=form)
+    if found := _FETCH.fullmatch(f"{method} {address}"):
+        form, reply = "openai-responses", found[1]
+        kind, provider = RequestKind.LATER, WireProvider.OPENAI
+        return Route(provider=provider, path=path, kind=kind, form=form, reply=reply)
     _, _, verb = address.rpartition(":")
     is_gemini = not f"{address}/".startswith("/v1/") or verb in _GEMINI
     if is_gemini or any(name.startswith(b"x-goog-") for name in headers):

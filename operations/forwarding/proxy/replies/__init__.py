@@ -50,6 +50,10 @@ class Reply(NamedTuple):
     """Why it can't be read, where it can't."""
     said: Sequence[JSONObject] = ()
     """What it says as messages of a next request, in its provider's form."""
+    id: str = ""
+    """What its provider calls it."""
+    is_over: bool = False
+    """Whether its provider adds nothing to it any more, as far as that is seen."""
 
 
 class ReplyReader:
@@ -97,6 +101,13 @@ class ReplyReader:
             self._fault = "The reply was passed on but can't be read."
         return self._assembler.is_whole
 
+    def begun(self) -> Reply | None:
+        """What is known of a reply that goes on; None where it has no id yet."""
+        known = self._assembler
+        if not known.id:
+            return None
+        return Reply(None, known.tokens, known.model, is_whole=False, id=known.id)
+
     def finish(self, *, broken: bool) -> Reply:
         """What came back, whole or not."""
         try:
@@ -126,8 +137,16 @@ class ReplyReader:
         if message is not None and not is_whole:
             message = _partial(message)
         said = self._assembler.said() if message is not None else ()
-        tokens, model = self._assembler.tokens, self._assembler.model
-        return Reply(message, tokens, model, is_whole, self._fault, said)
+        return Reply(
+            message=message,
+            tokens=self._assembler.tokens,
+            model=self._assembler.model,
+            is_whole=is_whole,
+            fault=self._fault or self._assembler.fault,
+            said=said,
+            id=self._assembler.id,
+            is_over=self._assembler.is_whole,
+        )
 
     def _take_whole(self, whole: bytes, broken: bool) -> None:
         if self._charset:

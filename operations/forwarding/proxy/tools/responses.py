@@ -45,6 +45,10 @@ class ResponsesTools(ToolForm):
 
     stripper = ResponsesStripper
 
+    def suits(self, value: JSONObject) -> bool:
+        """A reply that is fetched later is answered by nobody here."""
+        return value.get("background") is not True
+
     def definitions(self, tools: Sequence[OfferedTool]) -> list[JSONObject]:
         # By itself `strict` is true here, and then every field would be required.
         return [

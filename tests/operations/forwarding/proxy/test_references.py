@@ -1,5 +1,6 @@
 """Requests that name what their provider keeps: by `previous_response_id`, by `item_reference`."""
 
+import json
 from typing import Any
 
 import httpx
@@ -10,6 +11,7 @@ from .forms import MODEL, Said
 
 NOTE = "x-contextstudio-note"
 SECRET = "the-code-is-4711"
+LATER = "resp_" + "later" * 40
 
 
 def user(text: str) -> dict[str, Any]:
@@ -297,3 +299,78 @@ def test_openais_own_client_goes_on_by_the_id_of_a_response(proxy: Proxy) -> Non
     assert second.output_text == "Second."
     assert "It began." in words(proxy.provider.last.json)
     assert contents(proxy) == ["One", "First.", "Two", "Second."]
+
+
+# By a reply that comes later
+
+
+def in_background(
+    proxy: Proxy,
+    method: str,
+    path: str,
+    status: str,
+    *,
+    text: str = "",
+    stream: int = 0,
+) -> httpx.Response:
+    """Ask for a reply, or fetch it, while it is at this status. `stream`: events that come."""
+    at = {"type": "message", "id": "msg_b", "role": "assistant", "status": "completed"}
+    output = [at | {"content": [{"type": "output_text", "text": text}]}] if text else []
+    usage = {"input_tokens": 40, "output_tokens": 9} if text else None
+    response = {"id": LATER, "object": "response", "model": MODEL, "background": True}
+    response |= {"status": status, "output": output, "usage": usage}
+    kinds = ["queued", "in_progress", status][:stream]
+    events = [
+        {"type": f"response.{kind}", "response": response | {"status": kind}}
+        for kind in kinds
+    ]
+    body = json.dumps(response).encode()
+    kind = "application/json"
+    if stream:
+        kind = "text/event-stream"
+        body = b"".join(b"data: %s\n\n" % json.dumps(one).encode() for one in events)
+    proxy.provider.raw = ([("Content-Type", kind)], body)
+    asked = {"model": MODEL, "input": "One", "background": True, "stream": bool(stream)}
+    with httpx.Client(base_url=proxy.url, headers=proxy.headers, timeout=60) as client:
+        return client.request(method, path, json=asked if method == "POST" else None)
+
+
+@pytest.mark.parametrize("stream", [0, 3], ids=["at once", "stream"])
+def test_a_reply_that_is_fetched_later_is_recorded_once_it_is_whole(
+    proxy: Proxy, stream: int
+) -> None:
+    in_background(proxy, "POST", "/v1/responses", "queued", stream=stream and 2)
+    assert last_request(proxy)["status"] == "sent"
+    path = f"/v1/responses/{LATER}"
+    fetched = f"{path}?stream=true&starting_after=1" if stream else path
+    in_background(proxy, "GET", path, "in_progress", text="It")
+    assert contents(proxy) == ["One"]
+    for _ in range(2):
+        reply = in_background(
+            proxy, "GET", fetched, "completed", text="It is done.", stream=stream
+        )
+        assert "It is done." in reply.text
+    assert contents(proxy) == ["One", "It is done."]
+    row = last_request(proxy)
+    assert (row["status"], row["reply_index"]) == ("answered", 1)
+    assert row["usage"]["output_tokens"] == 9
+    proxy.provider.raw = None
+    respond(proxy, "One", *named("msg_b"), "Two")
+    assert contents(proxy)[:3] == ["One", "It is done.", "Two"]
+
+
+def test_of_a_reply_that_was_cancelled_what_it_said_is_recorded(proxy: Proxy) -> None:
+    in_background(proxy, "POST", "/v1/responses", "queued")
+    path = f"/v1/responses/{LATER}/cancel"
+    in_background(proxy, "POST", path, "cancelled", text="It")
+    assert contents(proxy) == ["One", "It"]
+    row = last_request(proxy)
+    assert (row["status"], row["error"]) == ("partial", "The reply was cancelled.")
+
+
+def test_a_failed_fetch_says_nothing_of_the_reply(proxy: Proxy) -> None:
+    in_background(proxy, "POST", "/v1/responses", "queued")
+    proxy.provider.status = 429
+    path = f"/v1/responses/{LATER}"
+    assert in_background(proxy, "GET", path, "failed").status_code == 429
+    assert last_request(proxy)["status"] == "sent"

@@ -136,11 +136,31 @@ def test_what_chat_counts_as_cached_is_what_its_own_name_says() -> None:
 def test_a_reply_that_came_at_once_is_taken_as_it_is(form: str) -> None:
     found = FORMS[form]()
     found.take_list('[{"n": 1}]')
-    found.take_whole({"model": "m", "modelVersion": "m"})
-    assert found.model == "m"
+    found.take_whole({"model": "m", "modelVersion": "m", "id": "r"})
+    assert (found.model, found.id, found.fault) == ("m", "r", "")
     if form != "gemini":
         found.take_whole([])
         assert found.is_ended
+
+
+@pytest.mark.parametrize(
+    ("status", "is_whole", "is_ended"),
+    [
+        ("queued", False, True),
+        ("in_progress", False, True),
+        ("completed", True, True),
+        ("incomplete", True, True),
+        ("failed", True, False),
+        ("cancelled", True, False),
+    ],
+)
+def test_a_reply_in_the_background_says_how_far_it_came(
+    status: str, is_whole: bool, is_ended: bool
+) -> None:
+    found = FORMS["openai-responses"]()
+    found.take_whole({"status": status, "output": []})
+    assert (found.is_whole, found.is_ended) == (is_whole, is_ended)
+    assert ("cancelled" in found.fault) == (status == "cancelled")
 
 
 # Anthropic

@@ -1,5 +1,7 @@
 """Replies of OpenAI's Responses."""
 
+from typing import Any
+
 from .stream import (
     Assembler,
     JSONObject,
@@ -11,6 +13,7 @@ from .stream import (
 )
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
+_AWAITED = ("queued", "in_progress")
 _TEXTS = {
     "response.output_text.delta": "text",
     "response.refusal.delta": "refusal",
@@ -46,6 +49,13 @@ class ResponsesAssembler(Assembler):
         elif kind == "response.custom_tool_call_input.delta":
             added(self._items.setdefault(place, {}), "input", event.get("delta"))
 
+    def take_whole(self, response: JSONObject | list[Any]) -> None:
+        """A response that came at once; of one in the background it may be the beginning."""
+        super().take_whole(response)
+        status = self.response.get("status")
+        self.is_whole = status not in _AWAITED
+        self.is_ended = self.is_ended and status not in ("failed", "cancelled")
+
     def whole(self) -> JSONObject | None:
         """The response with its items."""
         if not self.response.get("output"):
@@ -62,6 +72,12 @@ class ResponsesAssembler(Assembler):
             for item in items
             if item.get("type") != "reasoning" or item.get("encrypted_content")
         ]
+
+    @property
+    def fault(self) -> str:
+        """That it was cancelled."""
+        is_cancelled = self.response.get("status") == "cancelled"
+        return "The reply was cancelled." if is_cancelled else ""
 
     @property
     def tokens(self) -> ReplyTokens:

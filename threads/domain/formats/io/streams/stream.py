@@ -30,7 +30,7 @@ class Assembler(ABC):
 
     def __init__(self) -> None:
         self.is_whole = False
-        """Whether the last event of a stream was seen."""
+        """Whether the last event of a stream was seen, or all of a reply in the background."""
         self.is_ended = False
         """Whether what was seen is a reply that its model ended."""
         self.response: JSONObject = {}
@@ -65,8 +65,21 @@ class Assembler(ABC):
     @property
     def model(self) -> str:
         """The model that the provider names."""
-        model = self.response.get("model")
-        return model if isinstance(model, str) else ""
+        return self._text("model")
+
+    @property
+    def id(self) -> str:
+        """What the provider calls the reply, however long that is."""
+        return self._text("id")
+
+    @property
+    def fault(self) -> str:
+        """Why its model did not end it, where the provider says so in a word."""
+        return ""
+
+    def _text(self, name: str) -> str:
+        text = self.response.get(name)
+        return text if isinstance(text, str) else ""
 
 
 def sse() -> Generator[list[bytes], bytes, None]:
