@@ -84,6 +84,8 @@ class ForwardedBody:
     """What stands before its messages and is none: it stays there, whatever becomes of them."""
     is_told: bool = False
     """Whether what it names is known: then `value` has that in full, `request` the names."""
+    before: int = 0
+    """How many of its messages stand in the response that it goes on from."""
     is_spelled_out: bool = False
     """Whether its messages go out in full in any case, and not what it names."""
 

@@ -78,6 +78,7 @@ def prepare(
             route=route,
             incoming=incoming,
             names=sent.offered,
+            before=sent.before,
             answered=answered.rounds,
         )
     body, exchange = sent.body, sent.exchange

@@ -80,7 +80,7 @@ def record_outcome(exchange: Exchange, outcome: Outcome) -> int | None:
     """
     reply = outcome.read() if outcome.read else None
     is_over = reply is not None and reply.is_over
-    comes_later = exchange.is_background and reply is not None and not is_over
+    comes_later = exchange.is_background and bool(reply and reply.id) and not is_over
     if exchange.is_fetched and not is_over:
         return None
     if exchange.is_fetched or comes_later:

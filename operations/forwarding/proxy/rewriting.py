@@ -53,6 +53,8 @@ class RewrittenRequest(NamedTuple):
     """What the client is told in headers."""
     offered: frozenset[str] = frozenset()
     """The tools of ours that were added to it."""
+    before: int = 0
+    """How many messages stand in the response that it goes on from."""
 
 
 def rewrite(asked: Asked) -> RewrittenRequest:
@@ -92,14 +94,13 @@ def rewrite(asked: Asked) -> RewrittenRequest:
         is_rewritten=found.rewritten.acts,
         is_background=found.body.is_background and found.count != UNKNOWN,
     )
-    return RewrittenRequest(
-        sent, exchange, notes, frozenset(tool.name for tool in tools)
-    )
+    offered = frozenset(tool.name for tool in tools)
+    return RewrittenRequest(sent, exchange, notes, offered, found.body.before)
 
 
 def _offered(asked: Asked, found: FoundRequest) -> list[OfferedTool]:
     """The tools that a request gets; a side call asks for nothing that they could do."""
-    if found.note or found.session is None or found.body.goes_on:
+    if found.note or found.session is None:
         return []
     if found.session.relation == Relation.SIDE_CALL:
         return []
@@ -230,11 +231,8 @@ def _inbound(asked: Asked, body: ForwardedBody) -> Inbound:
 def _with_answered(
     asked: Asked, body: ForwardedBody, session: Session
 ) -> ForwardedBody:
-    """The body with the calls of our tools that were answered in a session, if it has the tools.
-
-    What goes on from a response has them with what stands before it.
-    """
-    has_tools = not body.goes_on and offering.offered(body, asked.tools)
+    """The body with the calls of our tools that were answered in a session, if it has the tools."""
+    has_tools = offering.offered(body, asked.tools)
     return rounds.with_answered(session, body) if has_tools else body
 
 

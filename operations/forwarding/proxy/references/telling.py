@@ -70,6 +70,7 @@ def told(asked: Asked, body: ForwardedBody) -> Told | None:
             value={**body.value, body.names.messages: [*before, *items]},
             request=replace(body.request, messages=raws, goes_on_from=None),
             is_told=True,
+            before=len(before),
             is_spelled_out=is_spelled_out,
         ),
         [*dict.fromkeys(held)],

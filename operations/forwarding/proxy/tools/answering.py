@@ -101,7 +101,11 @@ def _record_rest(
     reply: Reply,
     before: Sequence[Message] = (),
 ) -> int | None:
-    """Record a reply without its calls of our tools, behind other messages; its index."""
+    """Record a reply without its calls of our tools, behind other messages; its index.
+
+    A provider that keeps the reply has those calls too, and no results of them: what goes on from
+    it is to say all.
+    """
     parts = reply.message.parts if reply.message else ()
     left = tuple(
         part
@@ -111,9 +115,11 @@ def _record_rest(
     message = replace(reply.message, parts=left) if reply.message and left else None
     said = [one for one in reply.said if one.get("name") not in offer.names]
     rest = reply._replace(message=message, said=said)
+    exchange = replace(exchange, is_rewritten=True)
     return record_outcome(exchange, replace(outcome, read=lambda: rest, before=before))
 
 
 def _keep(offer: Offer, exchange: Exchange, messages: Sequence[JSONObject]) -> None:
     body = read_body(offer.route.form, offer.incoming.body)
-    rounds.keep(exchange.session_id, body, exchange.count, messages)
+    place = offer.before + len(body.messages)
+    rounds.keep(exchange.session_id, body, place, exchange.count, messages)

@@ -39,6 +39,8 @@ class Offer:
     route: Route
     incoming: Incoming
     names: frozenset[str]
+    before: int
+    """How many messages stand before those of the client's body."""
     answered: int
     """How often calls were answered since the client asked."""
 

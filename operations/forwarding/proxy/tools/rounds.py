@@ -29,21 +29,22 @@ from .form import JSONObject, list_of_raws
 def keep(
     session_id: uuid.UUID,
     body: ForwardedBody,
+    place: int,
     index: int,
     messages: Sequence[JSONObject],
 ) -> None:
     """Keep calls with their answers, made at the end of a body as its client sent it.
 
+    `place` says how many messages stand before them, those of what it goes on from with them;
     `index` is the first original that they are. What is kept at it stays.
     """
     if AnsweredCalls.objects.filter(session_id=session_id, index=index).exists():
         return
-    place = len(body.messages)
     AnsweredCalls.objects.create(
         session_id=session_id,
         form=body.form,
         place=place,
-        after=_mark(body, place - 1),
+        after=_mark(body, -1),
         index=index,
         content=zlib.compress(dump(messages)),
     )
@@ -66,7 +67,9 @@ def with_answered(session: Session, body: ForwardedBody) -> ForwardedBody:
         answered = [bytes(memoryview(one)) for one in by_place.get(place, ())]
         messages += [raw, *answered]
         values += [body.value[name][place - 1], *map(read_json, answered)]
-    listed = body.listed(messages)
+    listed = body.listed(
+        messages[body.before :]
+    )  # as many as before: they stand behind these
     raw = body.written({name: listed})
     return replace(
         body,
@@ -82,10 +85,11 @@ def _placed(
 ) -> Iterator[tuple[int, AnsweredCalls]]:
     """Behind how many of the client's messages each row stands; those whose message is gone don't.
 
-    A client that cut its beginning off sends the others as far ahead as before.
+    A client that cut its beginning off sends the others as far ahead as before. What a request
+    goes on from has its own with it.
     """
     marks: dict[int, bytes] = {}
-    shift, first = 0, 1
+    shift, first = 0, body.before + 1
 
     def is_at(place: int, row: AnsweredCalls) -> bool:
         if not first <= place <= len(body.messages):

@@ -296,3 +296,66 @@ def test_a_purge_takes_what_was_answered_with_it(proxy: Proxy) -> None:
     ).raise_for_status()
     ask(proxy, "Note the boats", {"role": "assistant", "content": "Noted."}, "Thanks")
     assert b"Boats: 21." not in proxy.provider.last.body
+
+
+# Behind a response that is only named
+
+
+def respond(proxy: Proxy, said: Any, before: str = "") -> Any:
+    """A request to Responses, with what it sends to the provider."""
+    body = {"model": MODEL, "input": [said]}
+    httpx.post(
+        proxy.url + "/v1/responses",
+        json=body | ({"previous_response_id": before} if before else {}),
+        headers=proxy.headers | {"X-ContextStudio-Tools": "context"},
+        timeout=60,
+    ).raise_for_status()
+    return proxy.provider.last.json
+
+
+def test_tools_are_offered_behind_a_response_that_is_named(proxy: Proxy) -> None:
+    def user(text: str) -> Any:
+        return {"role": "user", "content": text}
+
+    proxy.provider.script = [
+        Said("First.", name="a"),
+        Said("I note it.", calls=(NOTE,), name="b"),
+        Said("Noted.", name="c"),
+        Said("Bye.", name="d"),
+        Said("Noted again.", name="e"),
+    ]
+    respond(proxy, user("One"))
+    sent = respond(proxy, user("Note it"), "resp_a")
+    assert scratchpad(proxy) == "Boats: 21."
+    assert sent["previous_response_id"] == "resp_a"
+    kinds = [one.get("type") for one in sent["input"]]
+    assert kinds == [None, "message", "function_call", "function_call_output"]
+    sent = respond(proxy, user("Thanks"), "resp_c")
+    assert (sent["previous_response_id"], len(sent["input"])) == ("resp_c", 1)
+    assert sent["tools"]
+    said = ["user", "assistant", "user", "assistant", "tool", "assistant", "user"]
+    assert roles(proxy) == [*said, "assistant"]
+    assert proxy.session()["head"] == 0
+    # Whoever asks the same again has the calls that were answered for it.
+    sent = respond(proxy, user("Note it"), "resp_a")
+    assert [one.get("type") for one in sent["input"]] == kinds
+
+
+def test_behind_a_response_of_which_a_client_knows_a_part_all_is_said(
+    proxy: Proxy,
+) -> None:
+    """Its provider keeps a call that the client brings no result of."""
+    proxy.provider.script = [
+        Said("Let me look.", "Paris", calls=(NOTE,), name="a"),
+        Said("It is sunny.", name="b"),
+        Said("Bye.", name="c"),
+    ]
+    respond(proxy, {"role": "user", "content": "How is the weather?"})
+    result = {"type": "function_call_output", "call_id": "call_2", "output": "21"}
+    sent = respond(proxy, result, "resp_a")
+    assert "previous_response_id" not in sent
+    kinds = [one.get("type") for one in sent["input"]]
+    call = ["function_call", "function_call_output"]
+    assert kinds == ["message", *call, "message", *call]
+    sent = respond(proxy, {"role": "user", "content": "Thanks"}, "resp_b")
+    assert (sent["previous_response_id"], len(sent["input"])) == ("resp_b", 1)
