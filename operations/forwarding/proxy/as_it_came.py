@@ -32,7 +32,6 @@ from . import names, sessions
 from .bodies import BEFORE, CONVERSATION, ForwardedBody, Rewritten
 from .incoming import Asked
 from .recording import UNKNOWN
-from .routes import RequestKind
 
 logger = logging.getLogger(__name__)
 _AS_IT_CAME = b"The request could not be rewritten and went out as it came."
@@ -78,7 +77,7 @@ def failed(
     if not isinstance(error, DomainError):
         logger.error("A request was not rewritten", exc_info=error)
     request = None
-    if session is not None and asked.route.kind is RequestKind.REPLY:
+    if session is not None and asked.is_recorded:
         request = _record(asked, body, session, f"Sent as it came: {error}")
     return FoundRequest(
         session=session,
@@ -137,7 +136,7 @@ def stateful(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
             at=[body.names_kept],
         )
     logger.info("A request was not rewritten. %s", _not_known(body))
-    if session is None or not body.goes_on:
+    if session is None or not body.goes_on or not asked.is_recorded:
         return None
     said = READERS[asked.route.form].read(
         body.value[body.names.messages], slice(0, None)
@@ -170,7 +169,7 @@ def _session_kept(asked: Asked, body: ForwardedBody) -> Session | None:
         found = sessions.named_session(asked.caller, asked.project, name)
     else:
         found = names.session_called(asked.caller, asked.project, called)
-    if found is not None:
+    if found is not None or not asked.is_recorded:
         return found
     session = sessions.new_session(
         asked.caller,

@@ -287,6 +287,8 @@ def _read(form: str, raw: bytes) -> _Read:
     if form == "openai-responses" and isinstance(value.get(name), str):
         said = {"role": "user", "content": value[name]}
         value, words = value | {name: [said]}, msgspec.Raw(dump([said]))
+    if form == "openai-responses" and value.get(name) is None:
+        value, words = value | {name: []}, msgspec.Raw(b"[]")
     if not isinstance(value.get(name), list):
         raise Invalid(f"{name} must be a list.", at=[name])
     if not all(isinstance(one, dict) for one in value[name]):

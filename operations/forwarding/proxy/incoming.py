@@ -14,7 +14,7 @@ from operations.forwarding.upstreams.services import Target
 
 from .bodies import ForwardedBody
 from .headers import AGENTS, CONVERSATION, PARENT, SESSION, TAGS, TURN, Header
-from .routes import Route
+from .routes import RequestKind, Route
 
 MOST_NAME = 255
 _TITLE = "thread_title"
@@ -64,6 +64,11 @@ class Asked(NamedTuple):
     """The session, where calls were answered since the client asked."""
     may_call: bool = True
     """Whether the model may still call tools."""
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether it goes on with a conversation, and isn't only about one."""
+        return self.route.kind is RequestKind.REPLY
 
     @property
     def name(self) -> str:

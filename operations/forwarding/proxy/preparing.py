@@ -59,15 +59,16 @@ def prepare(
     )
     headers = to_upstream(incoming.headers, target, is_read=is_read, has_key=has_key)
     path = _path(target, route, incoming)
+    is_compacted = route.kind is RequestKind.COMPACTION  # which takes no tools
     sent, offer = RewrittenRequest(incoming.body, later), None
-    if route.kind in (RequestKind.REPLY, RequestKind.COUNT):
+    if route.kind not in (RequestKind.OTHER, RequestKind.LATER):
         asked = Asked(
             caller,
             project,
             target,
             route,
             incoming,
-            tools=wanted(incoming, target),
+            tools=[] if is_compacted else wanted(incoming, target),
             goes_on=answered.session_id,
             may_call=answered.rounds < MOST_ROUNDS,
         )

@@ -28,7 +28,6 @@ from .headers import Header
 from .incoming import Asked
 from .recording import UNKNOWN, Exchange
 from .references.telling import Told, told
-from .routes import RequestKind
 from .tools import offering, rounds
 
 logger = logging.getLogger(__name__)
@@ -131,7 +130,7 @@ def _going_on(asked: Asked) -> FoundRequest | None:
     None where there is no such session, and whenever anything is not as usual: it is then read
     whole, which finds the same or says what is wrong.
     """
-    if asked.tools or asked.goes_on or asked.route.kind is not RequestKind.REPLY:
+    if asked.tools or asked.goes_on or not asked.is_recorded:
         return None
     form, raw = asked.route.form, asked.incoming.body
     marks = bodies.marks_of(form, asked.tags, append=True)
@@ -190,7 +189,7 @@ def _applied(
     asked: Asked, body: ForwardedBody, known: Told | None = None
 ) -> FoundRequest | None:
     """The same of a request that says all. `known`: what was told of it."""
-    append, session = asked.route.kind is RequestKind.REPLY, None
+    append, session = asked.is_recorded, None
     try:
         session = _session(asked, body, known.sessions[0] if known else None)
         if known and known.may_show(session):
@@ -221,7 +220,7 @@ def _applied(
 def _inbound(asked: Asked, body: ForwardedBody) -> Inbound:
     return body.inbound(
         asked.tags,
-        append=asked.route.kind is RequestKind.REPLY,
+        append=asked.is_recorded,
         offers_recall=any(tool.name == RECALL for tool in asked.tools),
         model=asked.model(body),
         client=asked.incoming.header(b"user-agent"),
@@ -274,7 +273,7 @@ def _call_so(
     name = asked.conversation(body)
     is_thread = asked.agent or asked.asks_for_title
     is_own = session == found if is_thread else session.parent_id is None
-    if name and is_own and asked.route.kind is RequestKind.REPLY:
+    if name and is_own and asked.is_recorded:
         names.remember(asked.caller, name, session, is_new=is_new)
 
 

@@ -17,6 +17,8 @@ class RequestKind(StrEnum):
     """The next message of a conversation."""
     COUNT = "count"
     """How many tokens a conversation has: nothing of it is recorded."""
+    COMPACTION = "compaction"
+    """What stands for a conversation, as its provider makes it: it is not recorded either."""
     LATER = "later"
     """The reply to an earlier request, which its provider makes in the background."""
     OTHER = "other"
@@ -54,6 +56,16 @@ _CONVERSATIONS = {
         "anthropic",
     ),
     "/v1/responses": (WireProvider.OPENAI, RequestKind.REPLY, "openai-responses"),
+    "/v1/responses/input_tokens": (
+        WireProvider.OPENAI,
+        RequestKind.COUNT,
+        "openai-responses",
+    ),
+    "/v1/responses/compact": (
+        WireProvider.OPENAI,
+        RequestKind.COMPACTION,
+        "openai-responses",
+    ),
 }
 _FETCH = re.compile(r"(?:GET|POST) /v1/responses/([^/]+)(?:/cancel)?")
 _GEMINI = {

@@ -37,6 +37,7 @@ def offer(editor: User) -> Offer:
         ),
         incoming=Incoming(method="POST", query=b"", headers=[], body=body.encode()),
         names=frozenset({"manage_scratchpad"}),
+        before=0,
         answered=0,
     )
 

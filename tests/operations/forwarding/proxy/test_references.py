@@ -301,6 +301,49 @@ def test_openais_own_client_goes_on_by_the_id_of_a_response(proxy: Proxy) -> Non
     assert contents(proxy) == ["One", "First.", "Two", "Second."]
 
 
+# What is asked about a conversation
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/responses/input_tokens", "/v1/responses/compact"]
+)
+def test_what_is_asked_about_a_conversation_is_rewritten_and_not_recorded(
+    proxy: Proxy, path: str
+) -> None:
+    proxy.lead("openai", tools="context").raise_for_status()
+
+    def ask(*said: Any, **more: Any) -> dict[str, Any]:
+        body = {"model": MODEL, "input": [*said], **more}
+        httpx.post(
+            proxy.url + path, json=body, headers=proxy.headers
+        ).raise_for_status()
+        sent: dict[str, Any] = proxy.provider.last.json
+        return sent
+
+    assert ask(user("Two"), conversation="conv_3")["input"] == [user("Two")]
+    assert not proxy.sessions()
+    answers(proxy, "First.")
+    respond(proxy, f"Note: {SECRET}")
+    span = {"key": "m0", "start": 6, "end": 6 + len(SECRET)}
+    proxy.operate(type="redact", spans=[span])
+    sent = ask(user("Two"), previous_response_id="resp_a")
+    assert SECRET not in words(sent)
+    assert "First." in words(sent)
+    assert ("tools" in sent) == path.endswith("tokens")
+    assert contents(proxy) == ["Note: [redacted]", "First."]
+
+
+def test_a_request_whose_words_its_provider_keeps_says_none(proxy: Proxy) -> None:
+    body = {"model": MODEL, "prompt": {"id": "pmpt_1"}}
+    url, headers = f"{proxy.url}/v1/responses", proxy.headers
+    proxy.provider.raw = (
+        [("Content-Type", "application/json")],
+        json.dumps({"object": "response", "id": "resp_a", "output": []}).encode(),
+    )
+    httpx.post(url, json=body, headers=headers, timeout=60).raise_for_status()
+    assert proxy.provider.last.json == body
+
+
 # By a reply that comes later
 
 

@@ -33,3 +33,19 @@ def test_a_conversation_is_one_however_its_address_is_spelled(
 def test_whatever_else_passes_as_it_is(path: str) -> None:
     route = route_of("GET", path.encode(), {})
     assert (route.path, route.kind) == (path, RequestKind.OTHER)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/v1/messages/count_tokens", RequestKind.COUNT),
+        ("/v1/responses/input_tokens", RequestKind.COUNT),
+        ("/v1/responses/compact", RequestKind.COMPACTION),
+        ("/v1beta/models/gemini-2.5-pro:countTokens", RequestKind.COUNT),
+    ],
+)
+def test_what_is_asked_about_a_conversation_holds_one_too(
+    path: str, kind: RequestKind
+) -> None:
+    """What a redaction hides does not go out with it."""
+    assert route_of("POST", path.encode(), {}).kind is kind
