@@ -29,8 +29,9 @@ def history_of(asked: SessionRequest) -> list[Form] | None:
     session, index = asked.session, asked.reply_index
     if index is None or asked.is_rewritten is None:
         return None
-    first = SessionRequest.objects.filter(session=session).order_by("number").first()
-    if first is None or first.has_prompt is None:
+    rows = SessionRequest.objects.filter(session=session).order_by("number")
+    has_prompt = rows.values_list("has_prompt", flat=True).first()
+    if has_prompt is None:
         return None
     log = load_history(session).log
     known = log if log.head == asked.head else fold(islice(log.entries, asked.head))
@@ -39,7 +40,7 @@ def history_of(asked: SessionRequest) -> list[Form] | None:
     if log.purged.intersection(keys):
         return None
     messages = _messages(session, keys, known)
-    if first.has_prompt and messages and messages[0].role is Role.SYSTEM:
+    if has_prompt and messages and messages[0].role is Role.SYSTEM:
         # The provider takes it from one request into none of the next.
         keys, messages = keys[1:], messages[1:]
     return _items(session, keys, messages)
@@ -65,7 +66,8 @@ def _items(
     session: Session, keys: Sequence[Key], messages: Sequence[Message]
 ) -> list[Form]:
     heading = Heading(blob=blobs.read, strategy=session.parsing_strategy)
-    writer, came = ItemWriter(heading, API), kept.items_of_replies(session)
+    writer = ItemWriter(heading, API)
+    came = kept.items_of_replies(session, {*map(original_index, keys)})
     found: list[Form] = []
     for turn in in_turns(messages):
         # All are written, for calls that are open say how their results are.

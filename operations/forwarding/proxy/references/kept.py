@@ -3,7 +3,7 @@
 import hashlib
 import uuid
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from django.db.models import QuerySet
 
@@ -44,7 +44,7 @@ def requests_of(caller: Caller, project: Project) -> QuerySet[SessionRequest]:
         actor=caller.actor,
         session__in=visible_sessions(caller).filter(project=project),
     )
-    return mine.select_related("session").order_by("-created_at")
+    return mine.select_related("session").defer("sent").order_by("-created_at")
 
 
 def request_of_reply(
@@ -69,25 +69,29 @@ def items_named(
             request__in=requests_of(caller, project).order_by(),
         )
         newest = rows.select_related("request__session").order_by("-pk")
+        newest = newest.defer("request__sent")
         for row in newest:
             named = wanted[bytes(row.digest)]
-            found.setdefault(named, (_item(row), row.request.session))
+            found.setdefault(named, (_item(bytes(row.content)), row.request.session))
     return found
 
 
-def items_of_replies(session: Session) -> Mapping[int, Sequence[Form]]:
-    """The items of the replies of a session, by the originals that these became."""
+def items_of_replies(
+    session: Session, indexes: Container[int | None]
+) -> Mapping[int, Sequence[Form]]:
+    """The items of those replies of a session that became these originals, by their indexes."""
     rows = ReplyItem.objects.filter(request__session=session)
-    found: dict[int, dict[int, Form]] = {}
-    for row in rows.select_related("request").order_by("pk"):
-        index = row.request.reply_index
-        if index is not None:
-            found.setdefault(index, {})[row.place] = _item(row)
-    return {index: [*items.values()] for index, items in found.items()}
+    found: dict[int, dict[int, bytes]] = {}
+    # Without the requests themselves: each says of all that went out with it where that is.
+    named = rows.order_by("pk").values_list("request__reply_index", "place", "content")
+    for index, place, content in named:
+        if index is not None and index in indexes:
+            found.setdefault(index, {})[place] = bytes(content)
+    return {index: [*map(_item, items.values())] for index, items in found.items()}
 
 
-def _item(row: ReplyItem) -> Form:
-    item: Form = read_json(zlib.decompress(bytes(row.content)))
+def _item(content: bytes) -> Form:
+    item: Form = read_json(zlib.decompress(content))
     return item
 
 

@@ -5,6 +5,20 @@ from typing import Any
 
 import httpx
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from contextstudio.accounts.models import User
+from operations.forwarding.proxy.references import kept
+from operations.forwarding.requests.records import (
+    ReplyFacts,
+    RequestFacts,
+    finish_request,
+    record_request,
+)
+from operations.models import SessionRequest
+from tests.people import caller
+from threads.models import Session
 
 from .conftest import Proxy
 from .forms import MODEL, Said
@@ -154,6 +168,26 @@ def test_calls_and_their_results_are_told_with_what_came_before(proxy: Proxy) ->
         *("function_call_output", "message", "message"),
     ]
     assert "Hello" not in words(sent)
+
+
+@pytest.mark.django_db
+def test_of_the_replies_of_a_session_only_the_items_that_are_told_are_read(
+    session: Session, editor: User
+) -> None:
+    """Requests say of all that went out where that is: none of it is read with them."""
+    facts = RequestFacts(
+        door="proxy", format="openai-responses", decision="first", messages=1, known=0
+    )
+    for index in (1, 3):
+        request = record_request(session, caller(editor), facts)
+        answered = SessionRequest.Status.ANSWERED
+        finish_request(request.pk, ReplyFacts(status=answered, reply_index=index))
+        kept.keep(request.pk, [{"id": f"msg_{index}", "type": "message"}])
+    with CaptureQueriesContext(connection) as asked:
+        found = kept.items_of_replies(session, {1})
+    assert found == {1: [{"id": "msg_1", "type": "message"}]}
+    (query,) = asked.captured_queries
+    assert '"sent"' not in query["sql"]
 
 
 # By items
