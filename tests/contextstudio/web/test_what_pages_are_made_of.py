@@ -66,6 +66,47 @@ def test_every_icon_that_a_template_names_is_in_the_sprite():
     assert named <= there
 
 
+def test_where_colours_are_forced_the_focus_keeps_its_ring():
+    """What outlines what is chosen there would take the place of the ring."""
+    bare = [
+        f"{path.name}: {selector}"
+        for path in STYLES
+        for selector, rule in rules_for(path, "forced-colors: active")
+        if re.search(r"\boutline:", rule)
+        if ":not(" not in selector or ":focus-visible" not in selector
+        if selector != ".tag"
+    ]
+    assert bare == []
+
+
+def test_where_colours_are_forced_a_difference_within_a_line_is_not_told_by_colour():
+    """Elsewhere its background tells it, and no line is drawn through or under it."""
+    rules = dict(rules_for(ROOT / "static/css/base/body.css", "forced-colors: active"))
+    assert "underline" in rules[":is(.diff .add, .changes) ins"]
+    assert "line-through" in rules[":is(.diff .remove, .changes) del"]
+
+
+def test_where_colours_are_forced_the_theme_chosen_here_does_not_count():
+    """Icons and bars keep our colours: drawn for light, they vanish on black."""
+    rules = dict(
+        rules_for(ROOT / "static/css/base/tokens.css", "forced-colors: active")
+    )
+    assert rules[":root, :root[data-theme]"] == "color-scheme: light dark;"
+
+
+def rules_for(path: Path, condition: str) -> list[tuple[str, str]]:
+    """The rules that a style sheet has for a condition: their selectors and what they set."""
+    blocks = re.findall(
+        rf"@media \({condition}\) {{((?:[^{{}}]*{{[^{{}}]*}})*)\s*}}",
+        without_comments(path),
+    )
+    return [
+        (selector.strip(), rule.strip())
+        for block in blocks
+        for selector, rule in re.findall(r"([^{}]+){([^{}]*)}", block)
+    ]
+
+
 def markup(path: Path) -> str:
     return re.sub(r"{% comment %}.*?{% endcomment %}", "", path.read_text(), flags=re.S)
 
