@@ -94,6 +94,18 @@ def test_where_colours_are_forced_the_theme_chosen_here_does_not_count():
     assert rules[":root, :root[data-theme]"] == "color-scheme: light dark;"
 
 
+def test_in_a_window_zoomed_in_four_times_one_bar_goes_with_the_text():
+    """With three that stay, less than half of 225 pixels would be left to read."""
+    rules = dict(rules_for(ROOT / "static/css/thread/editor.css", "height < 360px"))
+    assert "position: relative" in rules[".meter"]
+
+
+def test_what_spaced_letters_need_is_not_cut_off():
+    """Readers may widen letters (WCAG 1.4.12): the strip of checks takes a second line."""
+    strip = (ROOT / "static/css/thread/provider_checks.css").read_text()
+    assert not re.search(r"\.checks-strip \{[^}]*(overflow|[ ;]height)", strip)
+
+
 def rules_for(path: Path, condition: str) -> list[tuple[str, str]]:
     """The rules that a style sheet has for a condition: their selectors and what they set."""
     blocks = re.findall(
