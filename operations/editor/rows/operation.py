@@ -101,12 +101,6 @@ class Op:
         return f"{self.name[:1].upper()}{self.name[1:]}"
 
     @property
-    def label(self) -> str:
-        """What it is for, and the tags it gives or depends on."""
-        tags = " ".join(f"#{tag}" for tag in self.tags)
-        return " · ".join(filter(None, (visible(self.title), visible(tags))))
-
-    @property
     def note(self) -> str:
         """Why it isn't plainly on or off."""
         why = f"{self.reason[:1].lower()}{self.reason[1:].rstrip('.')}"

@@ -66,6 +66,16 @@ def test_every_icon_that_a_template_names_is_in_the_sprite():
     assert named <= there
 
 
+@pytest.mark.parametrize("path", TEMPLATES, ids=name_of)
+def test_what_people_name_has_a_direction_of_its_own(path):
+    """A Hebrew title would draw the figure after it to its other side."""
+    holders = re.findall(
+        r"<([a-z][^<>]*)>\{\{ [\w.]*(?:\.title|_name)\|visible", markup(path)
+    )
+    own = re.compile(r'^bdi$|dir="auto"|class="vh"')
+    assert [holder for holder in holders if not own.search(holder)] == []
+
+
 def test_where_colours_are_forced_the_focus_keeps_its_ring():
     """What outlines what is chosen there would take the place of the ring."""
     bare = [

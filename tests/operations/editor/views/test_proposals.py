@@ -143,7 +143,7 @@ def test_a_proposal_without_a_title_does_not_repeat_its_heading(
     page: Page, editor: User
 ) -> None:
     propose(page, editor, Snip(targets=("m2",)))
-    assert "Snip o1 #2 proposed editor, just now . In the thread:" in said_in(
+    assert "Snip o1 #2 proposed editor , just now . In the thread:" in said_in(
         page.get("panel")
     )
     record_edit(
