@@ -4,7 +4,7 @@
  *
  * keys: alternatives, each a sequence of strokes ("g g"); a stroke is the key as typed, after
  * "Mod+" (Control or Command) and "Alt+" · once: a held key doesn't repeat it · edits: needs a thread
- * that may be edited.
+ * that may be edited · shown: does something only while the page has a button for it.
  */
 export const COMMANDS = [
   { group: "Navigation", action: "next", name: "Next message or session", keys: ["j"] },
@@ -47,8 +47,8 @@ export const COMMANDS = [
   { group: "Operations", action: "accept", name: "Accept the proposal", keys: ["a"], once: true, edits: true },
   { group: "Operations", action: "reject", name: "Reject the proposal", keys: ["A"], once: true, edits: true },
   { group: "Operations", action: "staging", name: "Stage edits to commit them together, or stop", keys: ["S"], once: true, edits: true },
-  { group: "Operations", action: "commit", name: "Commit staged edits", keys: [], once: true, edits: true },
-  { group: "Operations", action: "discard", name: "Discard staged edits", keys: [], once: true, edits: true },
+  { group: "Operations", action: "commit", name: "Commit staged edits", keys: [], once: true, edits: true, shown: true },
+  { group: "Operations", action: "discard", name: "Discard staged edits", keys: [], once: true, edits: true, shown: true },
   { group: "Operations", action: "activate", name: "Active tags…", keys: [], edits: true },
   { group: "Operations", action: "undo", name: "Undo your last change", keys: ["Mod+z"], once: true, edits: true },
   { group: "Operations", action: "redo", name: "Redo", keys: ["Mod+Shift+z", "Mod+y"], once: true, edits: true },

@@ -30,7 +30,8 @@ export const switchSingleKeys = (on) => localStorage.setItem(SWITCH, on ? "on" :
 
 /** The commands that do something on this page, for this person. */
 export const liveCommands = () => COMMANDS.filter(
-  (command) => knows(command.action) && (!command.edits || context(document.body).mayEdit),
+  ({ action, edits, shown }) => knows(action) && (!edits || context(document.body).mayEdit)
+    && (!shown || document.querySelector(`[data-action="${action}"]`)),
 );
 
 /** The command of what was typed; none while more strokes may follow. */

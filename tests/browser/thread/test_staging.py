@@ -30,8 +30,13 @@ def test_two_edits_are_staged_and_committed_together(
     assert {"m3", "m4", "m8"} <= set(keys_on_sheet(page))
     expect(staged.locator("[data-late=staged]")).to_contain_text("per turn")
     assert found_in(page, within=".drawer") == []
+    assert commands_for(page, "staged edits") == [
+        "Commit staged edits",
+        "Discard staged edits",
+    ]
     page.get_by_role("button", name="Commit 2").press("Enter")
     expect(staged).to_have_count(0)
+    assert commands_for(page, "staged edits") == []
     expect(row(page, "o1")).to_be_visible()
     assert not {"m3", "m4", "m8"} & set(keys_on_sheet(page))
     assert page.evaluate("() => document.activeElement !== document.body")
@@ -40,6 +45,15 @@ def test_two_edits_are_staged_and_committed_together(
     page.get_by_role("button", name="Discard").click()
     expect(staged).to_have_count(0)
     assert {"m3", "m4", "m8"} <= set(keys_on_sheet(page))
+
+
+def commands_for(page: Page, words: str) -> list[str]:
+    """The commands that the palette offers for these words."""
+    press(page, "Control+k")
+    page.locator("#palette-input").fill(words)
+    offered = page.locator("#palette-list [role=option]").all_text_contents()
+    press(page, "Escape")
+    return offered
 
 
 def test_what_was_committed_together_is_one_row_and_switched_as_one(

@@ -153,7 +153,9 @@ def test_a_proposal_without_a_title_does_not_repeat_its_heading(
         propose=True,
         title="Seen twice",
     )
-    assert "editor, just now : Seen twice. In the thread:" in said_in(page.get("panel"))
+    assert "editor , just now : Seen twice. In the thread:" in said_in(
+        page.get("panel")
+    )
     assert notes(page)[1].endswith("Reject snip o2 Seen twice")
 
 
