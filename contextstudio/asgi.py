@@ -38,7 +38,8 @@ def with_static_files(application: Any) -> Any:
 
     In production they are what `collectstatic` gathered, with hashed names that never change.
     Otherwise they come straight from where the finders see them, and a browser asks each time
-    whether they have changed, so that a start needs no collecting.
+    whether they have changed, so that a start needs no collecting. Icons it shows without waiting
+    for the answer: those of a notice that the server is gone would not come.
     """
 
     def harden(headers: Headers, path: str, url: str) -> None:
@@ -46,6 +47,8 @@ def with_static_files(application: Any) -> Any:
         headers["Content-Security-Policy"] = (
             "default-src 'none'; style-src 'self'; sandbox"
         )
+        if url.endswith("/icons.svg") and not settings.PRODUCTION:
+            headers["Cache-Control"] += ", stale-while-revalidate=604800"
 
     served = ServeStaticASGI(
         application,
