@@ -64,6 +64,18 @@ def test_a_folder_without_a_message_is_refused_and_leaves_nothing(take: Take) ->
     assert not Import.objects.exists()
 
 
+def test_a_folder_without_a_message_is_refused_with_what_each_file_is(
+    take: Take,
+) -> None:
+    with pytest.raises(Invalid) as refusal:
+        take({"a.txt": b"words", "b.txt": b"", "c.txt": b"more"})
+    assert refusal.value.message == (
+        "There is no message in these 3 files. "
+        "a.txt, c.txt: This is text, but no transcript that ContextStudio knows. "
+        "b.txt: This is an empty file."
+    )
+
+
 def test_a_packed_file_is_the_file_that_it_holds(take: Take) -> None:
     imported = take(gzip.compress(stub(*says("one"), id="a")))
     assert imported.row.sources.get().sha256 != imported.row.sha256

@@ -45,6 +45,8 @@ logger = logging.getLogger(__name__)
 
 SIDECARS = frozenset({"no_messages", "sidecar", "empty"})
 """Codes of refusals that say what a file is, where it holds no message."""
+FILES_IN_A_REFUSAL = 8
+"""So many files of an import that held no message say why; all of a folder's could be thousands."""
 AT_ONCE = 200_000
 """Bytes of files that are held in memory as they were read, and recorded in one transaction."""
 
@@ -385,16 +387,21 @@ class ImportRun:
         return imported
 
     def _nothing(self) -> Invalid:
-        """The refusal of an import without a message: by its first file."""
-        first = self.row.sources.order_by("pk").first()
+        """The refusal of an import without a message: what each of its first files is."""
         count = self.row.sources.count()
-        reason = first.report.get("reason", "") if first else ""
+        reasons: dict[str, list[str]] = {}
+        for one in self.row.sources.order_by("pk")[:FILES_IN_A_REFUSAL]:
+            if reason := one.report.get("reason", ""):
+                reasons.setdefault(reason, []).append(one.name)
         if count <= 1:
-            sentence = reason or "There is no message in this file."
+            sentence = "".join(reasons) or "There is no message in this file."
         else:
-            sentence = f"There is no message in these {count:,} files."
-            if first is not None and reason:
-                sentence += f" {first.name}: {reason}"
+            sentence = " ".join(
+                (
+                    f"There is no message in these {count:,} files.",
+                    *(f"{', '.join(files)}: {why}" for why, files in reasons.items()),
+                )
+            )
         return Invalid(sentence, at=["file"], code="empty")
 
 
