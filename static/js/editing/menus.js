@@ -2,7 +2,7 @@
 import { somethingIsCut } from "./move.js";
 import { openState } from "../thread/folds.js";
 import { currentRow, rowAt } from "../thread/rows.js";
-import { isSelected, selectedKeys } from "../thread/selection.js";
+import { isSelected, reaches, selectedKeys } from "../thread/selection.js";
 import { feed, rowOf } from "../thread/session.js";
 import { define, standsFor } from "../base/actions.js";
 import { placeBeside } from "../base/placing.js";
@@ -31,6 +31,7 @@ function fits({ dataset }, kinds) {
 /** What the words of an item depend on, by its action: true, false, or undefined where it has none. */
 const states = {
   select: (holder) => isSelected(holder.dataset.key),
+  "select-to-here": (holder) => reaches(holder.dataset.key) || undefined,
   open: openState,
   unfold: openState,
   toggle: switchState,

@@ -20,6 +20,8 @@ const bar = document.getElementById("selection");
 const notices = document.getElementById("toasts");
 export const selectedKeys = () => [...keys];
 export const isSelected = (key) => keys.has(key);
+/** Whether the selection could go on to `key`: something else is selected. */
+export const reaches = (key) => keys.size > 0 && !keys.has(key);
 
 /** When the server has said what lies in the selection: what acts on it waits for that. */
 export const settled = () => pending;
@@ -143,6 +145,7 @@ define({
     const row = rowAt(source) ?? currentRow();
     if (row) choose(row, event?.shiftKey);
   },
+  "select-to-here": ({ source }) => choose(rowAt(source), true),
   "select-next": () => extendBy(1),
   "select-previous": () => extendBy(-1),
   "pick-range": ({ source }) => {
