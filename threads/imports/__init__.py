@@ -19,7 +19,7 @@ from threads.store import commits
 
 from . import accounting, hooks
 from .archives import ArchiveTooLarge
-from .publishing import link_parents, publish, show, unstage
+from .publishing import link_parents, publish, refuse_known, show, unstage
 from .running.import_run import AT_ONCE, ImportRun, remove_unfinished
 from .running.outcome import FileOutcome, Imported, Progress
 from .upload import Upload, unpack
@@ -176,6 +176,7 @@ def _import_and_publish(
             caller, project, upload, job_id=stage, progress=progress
         )
         with within():
+            refuse_known(project, stage)
             publish(project, stage)
     except BaseException:
         unstage(stage)

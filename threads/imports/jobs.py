@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Unavailable
 from contextstudio.accounts.jobs import JobContext, enqueue
 from contextstudio.accounts.models import Job
 from contextstudio.database.best_effort import write_if_free
@@ -50,6 +51,8 @@ def run_import(context: JobContext, **arguments: Any) -> dict[str, Any]:
     """Import a kept upload; the result is the body that a quick import answers with 201."""
     session = arguments.pop("session_id")
     upload = Upload(**arguments, session_id=uuid.UUID(session) if session else None)
+    if _is_imported_already(context.job, upload):
+        raise Unavailable("Another job is importing the same file.")  # then it is known
     imported = imports.import_staged(
         context.caller,
         context.project,
@@ -66,6 +69,19 @@ def run_import(context: JobContext, **arguments: Any) -> dict[str, Any]:
     imports.show(context.project, context.job_id)
     context.on_finish(lambda: imports.publish(context.project, context.job_id))
     return present_import(imported)
+
+
+def _is_imported_already(job: Job, upload: Upload) -> bool:
+    """Whether an earlier job of the project waits for the same file, or is at it."""
+    same = Job.objects.filter(
+        kind=KIND,
+        project=job.project,
+        status__in=(Job.Status.QUEUED, Job.Status.RUNNING),
+        arguments__sha256=upload.sha256,
+    )
+    # Compared here: SQLite's clock writes moments in another form than Django does.
+    begun = same.values_list("created_at", "pk")
+    return any(other < (job.created_at, job.pk) for other in begun)
 
 
 def shown_result(job: Job) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, Subquery, UUIDField
 from django.utils import timezone
 
+from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import caller_of_actor
 from contextstudio.database.prepared import Prepared, given
@@ -20,6 +21,7 @@ from threads.models import Import, Session, Source
 from threads.sessions import erasing
 
 from . import accounting, hooks
+from .running.one_at_a_time import one_at_a_time
 from .running.outcome import FileOutcome, imports_staged_by
 
 AT_ONCE = 100
@@ -46,6 +48,21 @@ def publish(project: Project, stage: uuid.UUID) -> None:
             caller = caller_of_actor(one.created_by)
             hooks.run(caller, one)
             accounting.count_later(caller, one)
+
+
+def refuse_known(project: Project, stage: uuid.UUID) -> None:
+    """Raise Conflict where another import has made sessions of the same files meanwhile.
+
+    Surely so only in a transaction that goes on to publish.
+    """
+    brought = imports_staged_by(stage)
+    made = Source.objects.filter(brought_by__in=brought, outcome=FileOutcome.CREATED)
+    hashes = list(made.values_list("sha256", flat=True))
+    one_at_a_time(hashes)
+    same = Source.objects.filter(project=project, session__deleted_at=None)
+    shown = same.filter(session__staged_by=None).exclude(brought_by__in=brought)
+    if any(shown.filter(sha256__in=some).exists() for some in chunks(hashes)):
+        raise Conflict("This file was imported meanwhile.", at=["file"])
 
 
 def show(

@@ -3,6 +3,8 @@
 import itertools
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -189,6 +191,68 @@ def test_an_import_of_one_who_may_not_edit_any_more_is_taken_back_before_it_is_s
     assert "right to edit" in job.error
     assert not Session.objects.exists()
     assert not Import.objects.exists()
+
+
+def test_of_two_jobs_with_one_file_the_later_waits_and_finds_it_known(
+    stub_format: None, project: Project, caller: Any
+) -> None:
+    data = stub(*says("one", "two"))
+    first, second = job_of(data, project, caller), job_of(data, project, caller)
+    runner.run(second)
+    second.refresh_from_db()
+    assert (second.status, second.attempts) == ("queued", 0)
+    runner.run(first)
+    claimed = queue.claim(second.pk)
+    assert claimed is not None
+    runner.run(claimed)
+    second.refresh_from_db()
+    assert (second.status, second.error) == ("done", "")
+    assert Session.objects.count() == 1
+
+
+def test_a_file_that_another_import_has_brought_by_the_time_it_is_read_makes_no_session(
+    stub_format: None, project: Project, caller: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "AT_ONCE", 0)
+    upload, staged = kept(stub(*says("one", "two"))), imports.import_staged
+
+    def overtaken(*arguments: Any, **options: Any) -> Any:
+        imported = staged(*arguments, **options)
+        monkeypatch.setattr(imports, "import_staged", staged)
+        imports.import_upload(caller, project, upload)
+        return imported
+
+    monkeypatch.setattr(imports, "import_staged", overtaken)
+    with pytest.raises(Conflict, match="meanwhile"):
+        imports.import_upload(caller, project, upload)
+    assert Session.objects.get().staged_by is None
+    assert not imports.import_upload(caller, project, upload).created
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_file_that_is_sent_several_times_at_once_becomes_one_session(
+    stub_format: None, agent: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = stub(*says("one", "two"))
+    together = Barrier(2)
+    real = accounting.count_ahead
+
+    def at_once(*arguments: Any) -> Any:
+        together.wait()  # both have looked for it by now
+        return real(*arguments)
+
+    monkeypatch.setattr(accounting, "count_ahead", at_once)
+
+    def sent(number: int) -> int:
+        try:
+            file = SimpleUploadedFile("talk.stub", data)
+            return agent.post("/api/sessions/import", {"file": file}).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        assert sorted(threads.map(sent, range(2))) == [200, 201]
+    assert Session.objects.count() == 1
 
 
 class Killed(BaseException):

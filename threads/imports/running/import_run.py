@@ -29,6 +29,7 @@ from threads.store import blobs
 from . import growth
 from .ahead import Ahead
 from .ingest import UNFINISHED, guarded, unreadable
+from .one_at_a_time import one_at_a_time
 from .outcome import (
     FileOutcome,
     Imported,
@@ -144,6 +145,7 @@ class ImportRun:
             self._read_ahead(group)
 
         def record() -> Imported:
+            one_at_a_time(one.sha256 for one in self.files.values())
             self._begin()
             for group in groups:
                 self._record(group, alone=not brought.is_folder)
