@@ -1,7 +1,7 @@
 """Making, naming and deleting sessions, and appending to them."""
 
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -24,7 +24,7 @@ from threads.domain.transcript import Parent
 from threads.models import Session
 from threads.store import events
 from threads.store.masking import masked_title
-from threads.store.recording import record_messages
+from threads.store.recording import made_ready, record_messages, record_ready
 from threads.store.selectors import (
     get_deleted_session,
     get_session,
@@ -53,11 +53,23 @@ class NewSession:
     parent: Parent | None = None
     """The conversation that it came from, which need not be here (yet)."""
 
+    @property
+    def said(self) -> Iterator[Message]:
+        """All of its messages."""
+        if self.system:
+            yield Message(role=Role.SYSTEM, parts=(Text(self.system),))
+        yield from self.messages
 
-@transaction.atomic
+
 def create_session(caller: Caller, project: Project, new: NewSession) -> Session:
     """Make a session in a project. Raises Conflict where its `external_id` is taken."""
-    return stage_session(caller, project, new, None)
+    require(caller, Right.OWN_SESSION, project.pk)
+    ready = made_ready(project.pk, tokens.encoding_for(new.model), new.said)
+    with transaction.atomic():
+        session = open_session(caller, project, new)
+        record_ready(session, ready)
+        given_tags.record(caller, session, new.tags, 1 if new.system else 0)
+    return session
 
 
 def stage_session(
@@ -66,11 +78,8 @@ def stage_session(
     """Make a session that nobody sees until its stage is shown, a batch in each transaction."""
     require(caller, Right.OWN_SESSION, project.pk)
     session = open_session(caller, project, new, staged_by=stage)
-    messages = list(new.messages)
-    if new.system:
-        messages.insert(0, Message(role=Role.SYSTEM, parts=(Text(new.system),)))
-    record_messages(session, messages)
-    given_tags.record(caller, session, new.tags, len(messages) - len(new.messages))
+    record_messages(session, new.said)
+    given_tags.record(caller, session, new.tags, 1 if new.system else 0)
     return session
 
 
@@ -102,7 +111,6 @@ def open_session(
         )
 
 
-@transaction.atomic
 def append_messages(
     caller: Caller,
     session_id: uuid.UUID,
@@ -116,20 +124,24 @@ def append_messages(
     `expected_count` is how many the caller knows of; if there are others by now, nothing is
     added and Conflict says how many there are.
     """
-    session = get_session(caller, session_id, Right.OWN_SESSION, lock=True)
-    if expected_count is not None and expected_count != session.message_count:
-        raise Conflict(
-            f"The session has {session.message_count} messages, not {expected_count}.",
-            at=["expected_count"],
-            code="stale_count",
-            facts={"message_count": session.message_count},
-        )
-    first, new = session.message_count, list(messages)
-    record_messages(session, new)
-    name_by(session, new)
-    given_tags.record(caller, session, tags, first)
-    forget_overview(session)
-    events.announce(session)
+    new = list(messages)
+    known = get_session(caller, session_id, Right.OWN_SESSION)
+    ready = made_ready(known.project_id, known.encoding, new)
+    with transaction.atomic():
+        session = get_session(caller, session_id, Right.OWN_SESSION, lock=True)
+        if expected_count is not None and expected_count != session.message_count:
+            raise Conflict(
+                f"The session has {session.message_count} messages, not {expected_count}.",
+                at=["expected_count"],
+                code="stale_count",
+                facts={"message_count": session.message_count},
+            )
+        first = session.message_count
+        record_ready(session, ready)
+        name_by(session, new)
+        given_tags.record(caller, session, tags, first)
+        forget_overview(session)
+        events.announce(session)
     return session
 
 

@@ -62,14 +62,29 @@ def record_messages(
     be read while they are recorded. `group` is that of the message before them, where it is
     known.
     """
-    recorded = 0
     within = connection.in_atomic_block
-    for batch in batches(messages):
-        ready = prepare(session.project_id, session.encoding, batch, within=within)
+    ready = (
+        prepare(session.project_id, session.encoding, batch, within=within)
+        for batch in batches(messages)
+    )
+    return record_ready(session, ready, source=source, group=group, progress=progress)
+
+
+def record_ready(
+    session: Session,
+    ready: Iterable["ReadyBatch"],
+    *,
+    source: Source | None = None,
+    group: int | None = None,
+    progress: Progress | None = None,
+) -> int:
+    """The same of messages that are made ready."""
+    recorded = 0
+    for one in ready:
         with transaction.atomic(savepoint=False):
-            group = record_batch(session, ready, source=source, group=group)
+            group = record_batch(session, one, source=source, group=group)
             rows.update_counters(session)
-        recorded += len(batch.digests)
+        recorded += len(one.batch.digests)
         if progress is not None:
             progress(recorded)
     if not recorded:
@@ -92,6 +107,21 @@ class ReadyBatch(NamedTuple):
     """Drawn for the whole batch, in order: so each statement fills few pages of their index."""
     found: dict[bytes, rows.StoredBody] | None = None
     """Those that it has, where they are sure to be there when the batch is recorded."""
+
+
+def made_ready(
+    project_id: int, encoding: str, messages: Iterable[GivenMessage]
+) -> Iterable[ReadyBatch]:
+    """Messages as `record_ready` takes them, made before the transaction in which it does.
+
+    Of more than a batch all that can be done is done at once: to count them takes ten times as
+    long as to write them, and everybody else waits for a transaction. What is little is left to
+    that, which then looks for its bodies only once.
+    """
+    found = [*batches(messages)]
+    is_much = len(found) > 1
+    ready = (prepare(project_id, encoding, one, within=not is_much) for one in found)
+    return [*ready] if is_much else ready
 
 
 def prepare(

@@ -17,7 +17,7 @@ from threads.domain.message import Role, Usage
 from threads.domain.part import Image, Text, ToolResult
 from threads.domain.tokens import Words
 from threads.models import Blob, Body, Message, Session
-from threads.sessions.services import NewSession, create_session
+from threads.sessions.services import NewSession, append_messages, create_session
 from threads.store import recording, rows
 from threads.store.originals import load_messages
 from threads.store.recording import record_messages
@@ -340,3 +340,26 @@ def test_nothing_to_record_is_no_batch(session: Session) -> None:
     before = session.updated_at
     assert record_messages(session, []) == 0
     assert session.updated_at > before
+
+
+def test_what_takes_long_of_many_messages_is_done_before_the_transaction(
+    owner: User, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everybody else waits for that."""
+    monkeypatch.setattr(batch, "MOST_BYTES", 10)
+    within: list[int] = []
+    count = tokens.count_words
+
+    def noted(messages: list[Words], encoding: str) -> list[list[int]]:
+        within.append(len(connection.savepoint_ids))
+        return count(messages, encoding)
+
+    monkeypatch.setattr(tokens, "count_words", noted)
+    caller = caller_of_user(owner)
+    much = said("The first of them.", "Then the second.", "The first of them.")
+    session = create_session(caller, project, NewSession(system="Go.", messages=much))
+    session = append_messages(caller, session.pk, [*much, *said("And a last one.")])
+    assert within and not any(within)
+    assert session.message_count == 8
+    texts = [original.parts[0] for original in load_messages(session)]
+    assert texts[-4:] == [one.parts[0] for one in [*much, *said("And a last one.")]]
