@@ -11,6 +11,7 @@ from contextstudio.accounts.authentication import caller_by_key
 from contextstudio.accounts.credentials import sent_key
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
+from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.responses import PROBLEM, outage
 from contextstudio.accounts.selectors import caller_of_actor
 from contextstudio.database.outages import FAULTS
@@ -111,7 +112,7 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
             headers=[(name.lower(), value) for name, value in scope["headers"]],
             body=await _body(receive),
         )
-        outgoing = await in_thread(_prepared, key, route, incoming)
+        actor, outgoing = await in_thread(_prepared, key, route, incoming)
 
         async def record(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
             try:
@@ -123,7 +124,10 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
             # that it has taken is known again. Calls of tools might be answered twice.
             return await in_thread(_recorded, sent, outcome)
 
-        await Exchanging(outgoing, send, record).run(receive)
+        async def is_allowed() -> bool:
+            return await in_thread(_is_allowed, actor)
+
+        await Exchanging(outgoing, send, record, is_allowed).run(receive)
     except ClientGone:
         return
     except DomainError as error:
@@ -135,13 +139,24 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
         await _refuse(provider, unavailable, send)
 
 
-def _prepared(key: str | None, route: Route, incoming: Incoming) -> OutgoingRequest:
+def _prepared(
+    key: str | None, route: Route, incoming: Incoming
+) -> tuple[str, OutgoingRequest]:
+    """Who asks, and the request to send."""
     if key is None:
         raise Unauthenticated(
             "Send a key of ContextStudio in place of the provider's key."
         )
     caller: Caller = caller_by_key(f"Bearer {key}")
-    return prepare(caller, route, incoming)
+    return caller.actor, prepare(caller, route, incoming)
+
+
+def _is_allowed(actor: str) -> bool:
+    """Whether one whose request is on its way may still send requests."""
+    try:
+        return bool(caller_of_actor(actor).projects(Right.OWN_SESSION))
+    except Error:
+        return True  # that is found out the next time
 
 
 def _recorded(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:

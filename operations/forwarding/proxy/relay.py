@@ -1,8 +1,8 @@
 """The exchange with the provider: the request sent, its reply passed on as it comes.
 
 No thread and no connection to the database is held meanwhile. Whatever ends an exchange (the
-client goes, the provider fails, stalls or breaks off, the server stops), the connection to the
-provider is given back or closed, and what was said by then is recorded, once.
+client goes or loses its right, the provider fails, stalls or breaks off, the server stops), the
+connection to the provider is given back or closed, and what was said by then is recorded, once.
 """
 
 import logging
@@ -16,7 +16,7 @@ import httpcore
 from django.conf import settings
 from django.db import Error
 
-from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.accounts.domain.errors import DomainError, Forbidden
 from contextstudio.accounts.responses import outage
 from operations.forwarding.upstreams import dialing
 
@@ -35,6 +35,8 @@ _SECONDS_TO_CONNECT = 10.0
 _SECONDS_TO_WRITE = 60.0
 _SECONDS_OF_CLIENT = 60.0
 """How long a client may take to take a piece of the reply."""
+SECONDS_BETWEEN_CHECKS = 10.0
+"""How often it is looked whether who asks still may, while a reply is on its way."""
 _OF_BYTES = frozenset({b"content-length", b"content-encoding"})
 """Headers that say something of a body's bytes, which others take the place of."""
 
@@ -69,10 +71,18 @@ Record = Callable[[OutgoingRequest, Outcome], Awaitable[AfterReply]]
 class Exchanging:
     """One request and its reply; of a client that is offered tools of ours, perhaps several."""
 
-    def __init__(self, outgoing: OutgoingRequest, send: Send, record: Record) -> None:
+    def __init__(
+        self,
+        outgoing: OutgoingRequest,
+        send: Send,
+        record: Record,
+        is_allowed: Callable[[], Awaitable[bool]],
+    ) -> None:
+        """`is_allowed` says whether who asks still may."""
         self._outgoing = outgoing
         self._send = send
         self._record = record
+        self._is_allowed = is_allowed
         self._started = time.perf_counter()
         self._reader: ReplyReader | None = None
         self._status: int | None = None
@@ -102,10 +112,14 @@ class Exchanging:
 
                 tasks.start_soon(watch)
                 try:
-                    await self._exchange()
-                    while self._again is not None:
-                        self._begin_again(self._again)
+                    with anyio.CancelScope() as allowed:
+                        tasks.start_soon(self._attend, allowed)
                         await self._exchange()
+                        while self._again is not None:
+                            self._begin_again(self._again)
+                            await self._exchange()
+                    if allowed.cancelled_caught:
+                        await self._break_off(Forbidden)
                 except (DomainError, Error) as error:
                     refusal = error  # raised outside: a group of tasks would wrap it
                 tasks.cancel_scope.cancel()
@@ -114,6 +128,15 @@ class Exchanging:
                 await self._keep(broken=True)
         if refusal is not None:
             raise refusal
+
+    async def _attend(self, allowed: anyio.CancelScope) -> None:
+        """End the exchange of who may not ask any more: a key was revoked, a member left."""
+        while True:
+            await anyio.sleep(SECONDS_BETWEEN_CHECKS)
+            if not await self._is_allowed():
+                self._error = "This key has lost its access."
+                allowed.cancel()
+                return
 
     def _begin_again(self, outgoing: OutgoingRequest) -> None:
         """Be at the beginning of another request, with what was answered."""

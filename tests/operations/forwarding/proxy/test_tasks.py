@@ -7,15 +7,21 @@ import asyncio
 import json
 import random
 import uuid
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.db import Error, InterfaceError, OperationalError
 from django.test import override_settings
+from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import DomainError
-from operations.forwarding.proxy import application
+from contextstudio.accounts.domain.errors import DomainError, Forbidden
+from contextstudio.accounts.domain.rights import ProjectRole, Right
+from contextstudio.accounts.keys.services import create_key
+from contextstudio.accounts.models import ApiKey, Membership, Project, User
+from operations.forwarding.proxy import application, relay
 from operations.forwarding.proxy.preparing import OutgoingRequest
 from operations.forwarding.proxy.recording import Exchange, Outcome
 from operations.forwarding.proxy.relay import AfterReply, Exchanging
@@ -37,13 +43,13 @@ class StreamingClient:
     """A client that goes after so many bytes of its reply; None: never."""
 
     def __init__(self, stop: int | None) -> None:
+        self.has = b""
         self._left = stop
         self._is_gone = asyncio.Event()
-        self.got = b""
 
     async def send(self, message: dict[str, Any]) -> None:
         """Take what came."""
-        self.got += message.get("body", b"")
+        self.has += message.get("body", b"")
         if self._left is not None:
             self._left -= len(message.get("body", b""))
             if self._left <= 0:
@@ -53,6 +59,10 @@ class StreamingClient:
         """Wait until it goes."""
         await self._is_gone.wait()
         return {"type": "http.disconnect"}
+
+
+async def always() -> bool:
+    return True
 
 
 def outgoing(provider: Provider, body: bytes = BODY) -> OutgoingRequest:
@@ -91,7 +101,7 @@ async def test_streams_that_are_cut_leave_no_task_behind(
     async def one() -> None:
         goes = cut_by in ("client", "both") and chance.random() < 0.7
         client = StreamingClient(chance.randrange(1, 6_000) if goes else None)
-        exchanging = Exchanging(outgoing(provider), client.send, record)
+        exchanging = Exchanging(outgoing(provider), client.send, record, always)
         try:
             await exchanging.run(client.receive)
         except DomainError:
@@ -121,8 +131,10 @@ async def test_a_stream_that_cannot_be_recorded_reaches_its_client(
         raise away
 
     client = StreamingClient(None)
-    await Exchanging(outgoing(provider), client.send, record).run(client.receive)
-    assert client.got.endswith(b"data: [DONE]\n\n")
+    await Exchanging(outgoing(provider), client.send, record, always).run(
+        client.receive
+    )
+    assert client.has.endswith(b"data: [DONE]\n\n")
     await dialing.pool().aclose()
 
 
@@ -136,8 +148,8 @@ async def test_a_whole_reply_that_cannot_be_recorded_is_refused(
     client = StreamingClient(None)
     asked = outgoing(provider, BODY.replace(b"true", b"false"))
     with pytest.raises(type(away)):
-        await Exchanging(asked, client.send, record).run(client.receive)
-    assert client.got == b""
+        await Exchanging(asked, client.send, record, always).run(client.receive)
+    assert client.has == b""
     await dialing.pool().aclose()
 
 
@@ -153,7 +165,9 @@ async def test_a_reply_is_recorded_by_the_database_that_was_only_restarted(
             raise away
         return AfterReply()
 
-    monkeypatch.setattr(application, "_prepared", lambda *_: outgoing(provider))
+    monkeypatch.setattr(
+        application, "_prepared", lambda *_: ("key:1", outgoing(provider))
+    )
     monkeypatch.setattr(application, "_recorded", record)
     client = StreamingClient(None)
     path = "/v1/chat/completions"
@@ -168,7 +182,82 @@ async def test_a_reply_is_recorded_by_the_database_that_was_only_restarted(
 
     proxy = application.with_proxy(no_other)
     await proxy(scope | {"headers": [], "query_string": b""}, receive, client.send)
-    assert client.got.endswith(b"data: [DONE]\n\n")
+    assert client.has.endswith(b"data: [DONE]\n\n")
     first, second = recorded
     assert first is second is not None
     await dialing.pool().aclose()
+
+
+async def test_a_stream_is_cut_for_who_loses_access_and_recorded_as_far_as_it_came(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay, "SECONDS_BETWEEN_CHECKS", 0)
+    provider.silent_after = 400
+    client, recorded = StreamingClient(None), list[Outcome]()
+
+    async def record(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
+        recorded.append(outcome)
+        return AfterReply()
+
+    async def until_it_has_something() -> bool:
+        return len(client.has) < 400
+
+    before = asyncio.all_tasks()
+    exchanging = Exchanging(
+        outgoing(provider), client.send, record, until_it_has_something
+    )
+    with override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30):
+        await exchanging.run(client.receive)
+    assert asyncio.all_tasks() == before
+    assert client.has[400:].count(b"This key has lost its access.") == 1
+    (outcome,) = recorded
+    assert outcome.error == "This key has lost its access."
+    assert outcome.read is not None
+    assert outcome.read().message is not None
+    assert all(one.is_closed() for one in dialing.pool().connections)
+    await dialing.pool().aclose()
+
+
+async def test_who_loses_access_before_a_reply_begins_is_refused(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay, "SECONDS_BETWEEN_CHECKS", 0)
+    provider.pause = 3600
+    client = StreamingClient(None)
+
+    async def record(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
+        return AfterReply()
+
+    async def once_it_was_asked() -> bool:
+        return not provider.asked
+
+    asked = replace(outgoing(provider), body=BODY.replace(b"true", b"null"))
+    exchanging = Exchanging(asked, client.send, record, once_it_was_asked)
+    with (
+        override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30),
+        pytest.raises(Forbidden, match="lost its access"),
+    ):
+        await exchanging.run(client.receive)
+    assert client.has == b""
+    await dialing.pool().aclose()
+
+
+@pytest.mark.parametrize("right", [Right.EDIT, Right.OWN_SESSION])
+@pytest.mark.parametrize(
+    "ends",
+    [
+        lambda: ApiKey.objects.update(revoked_at=timezone.now()),
+        lambda: ApiKey.objects.update(expires_at=timezone.now()),
+        lambda: Membership.objects.update(role=ProjectRole.REVIEWER),
+        lambda: Membership.objects.all().delete(),
+    ],
+    ids=["revoked", "expired", "role", "member"],
+)
+def test_a_key_has_access_for_as_long_as_it_may_send_requests(
+    project: Project, editor: User, right: Right, ends: Callable[[], object]
+) -> None:
+    made = create_key(editor, project, name="agent", scopes=frozenset({right}))
+    actor = f"key:{made.row.pk}"
+    assert application._is_allowed(actor)
+    ends()
+    assert not application._is_allowed(actor)
