@@ -48,7 +48,7 @@ def with_static_files(application: Any) -> Any:
             "default-src 'none'; style-src 'self'; sandbox"
         )
         if url.endswith("/icons.svg") and not settings.PRODUCTION:
-            headers["Cache-Control"] += ", stale-while-revalidate=604800"
+            headers["Cache-Control"] = "max-age=0, stale-while-revalidate=604800"
 
     served = ServeStaticASGI(
         application,

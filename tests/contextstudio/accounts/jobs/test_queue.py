@@ -149,7 +149,9 @@ def test_the_oldest_due_job_comes_first_and_none_before_its_time(
     Job.objects.filter(pk=second.pk).update(
         run_after=timezone.now() - timedelta(minutes=1)
     )
-    Job.objects.filter(pk=job.pk).update(run_after=timezone.now() + timedelta(minutes=1))
+    Job.objects.filter(pk=job.pk).update(
+        run_after=timezone.now() + timedelta(minutes=1)
+    )
     claimed = queue.claim()
     assert claimed is not None
     assert claimed.pk == second.pk
