@@ -14,7 +14,7 @@ import tarfile
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -63,6 +63,9 @@ class Manifest:
     def blobs(self) -> int:
         """How many files of messages and imports it holds."""
         return sum(name.startswith(BLOBS) for name in self.members)
+
+
+_SAID = {one.name for one in fields(Manifest)}
 
 
 class MemberWriter:
@@ -129,7 +132,10 @@ def _members(tar: tarfile.TarFile, path: Path) -> Iterator[tuple[str, IO[bytes]]
     for entry in tar:
         stream = tar.extractfile(entry) if entry.isreg() else None
         if stream is None or not _MEMBER.fullmatch(entry.name):
-            raise BrokenBackup(f"{path} holds {entry.name!r}, which no backup does.")
+            raise BrokenBackup(
+                f"{path} holds {entry.name!r}, which this version doesn't know: it is damaged, "
+                "no backup, or was made by a newer version of ContextStudio."
+            )
         yield entry.name, stream
 
 
@@ -149,7 +155,7 @@ def checked(path: Path) -> Manifest:
     if not data:
         raise BrokenBackup(f"{path} has no manifest: it was broken off.")
     said: dict[str, Any] = json.loads(data)
-    if said.get("format") != _FORMAT:
+    if said.get("format") != _FORMAT or said.keys() - _SAID:
         raise BrokenBackup(f"{path} was made by a newer version of ContextStudio.")
     expected = {name: (one[0], one[1]) for name, one in said["members"].items()}
     for name in sorted(expected.keys() | found.keys()):

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import subprocess
 import threading
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.backup import archive
 from contextstudio.backup.archive import BrokenBackup
 from tests.servers import Server, StartServer
 
@@ -171,15 +173,46 @@ def test_nothing_is_backed_up_of_an_empty_database_and_nothing_where_no_file_can
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("app", ["threads", "an_app_of_tomorrow"])
+def test_a_backup_of_a_newer_version_is_refused(app: str, tmp_path: Path) -> None:
     file, applied = tmp_path / "studio.backup", MigrationRecorder(connection)
-    applied.record_applied("threads", "9999_of_tomorrow")
+    applied.record_applied(app, "9999_of_tomorrow")
     try:
         call_command("backup", str(file), stdout=StringIO())
     finally:
-        applied.record_unapplied("threads", "9999_of_tomorrow")
+        applied.record_unapplied(app, "9999_of_tomorrow")
     with pytest.raises(Conflict, match="made by a newer version"):
         call_command("restore", str(file))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestOfTomorrow(archive.Manifest):
+    """One that says more than today's."""
+
+    said_tomorrow: str = ""
+
+
+def test_a_backup_that_holds_more_than_this_version_knows_is_refused(
+    tmp_path: Path,
+) -> None:
+    file, more = tmp_path / "studio.backup", tmp_path / "more"
+    more.write_bytes(b"more")
+    told: dict[str, Any] = {
+        "vendor": "sqlite",
+        "created_at": "",
+        "migrations": {},
+        "rows": {},
+        "key_fingerprint": "",
+    }
+    with archive.written(file) as writer:
+        writer.finish(ManifestOfTomorrow(**told))
+    with pytest.raises(BrokenBackup, match="made by a newer version"):
+        archive.checked(file)
+    with archive.written(file) as writer:
+        writer.add("more", more)
+        writer.finish(archive.Manifest(**told))
+    with pytest.raises(BrokenBackup, match="'more', which this version doesn't know"):
+        archive.checked(file)
 
 
 def refusal(server: Server, *arguments: str) -> str:
