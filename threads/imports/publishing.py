@@ -114,15 +114,22 @@ def link_parents(project_id: int, keys: Sequence[uuid.UUID]) -> None:
 
 
 def unstage(stage: uuid.UUID) -> None:
-    """Remove what an import has staged that will not be tried again, and what it has shown."""
+    """Remove what an import has staged that will not be tried again, and what it has shown.
+
+    What it says goes too, where nothing else says it.
+    """
     brought = Import.objects.filter(staged_by=stage)
     made = Source.objects.filter(brought_by__in=brought, outcome__in=_MADE)
     its_own = Q(staged_by=stage) | Q(pk__in=made.values("session"))
     sessions = Session.objects.filter(its_own)
-    keys = list(sessions.values_list("pk", flat=True))
+    rows = list(sessions.values_list("pk", "project"))
+    keys = [key for key, _ in rows]
+    bodies = erasing.bodies_of(sessions)
     erasing.empty(sessions)
     _run([Session.objects.filter(pk__in=some).delete for some in chunks(keys, AT_ONCE)])
     erasing.remove_imports(brought)
+    for _, project_id in rows[:1]:
+        erasing.sweep_bodies(project_id, bodies)
 
 
 def _run(steps: Sequence[Step]) -> None:

@@ -9,7 +9,7 @@ that may be about to name it: `clean` comes by every hour and takes what was lef
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -209,11 +209,36 @@ def clean() -> None:
         logger.warning("Files that nothing names could not be removed.", exc_info=True)
 
 
-def _sweep(project_id: int, images: set[str], files: set[str]) -> None:
-    """Remove what is left of erased sessions; what can't be removed now is left to `clean`."""
+def bodies_of(sessions: QuerySet[Session]) -> set[int]:
+    """What these sessions say, for who removes them and then calls `sweep_bodies`."""
+    said = Message.objects.filter(session__in=sessions).order_by()
+    return set(said.values_list("body", flat=True).iterator(chunk_size=_AT_ONCE))
+
+
+def sweep_bodies(project_id: int, bodies: Collection[int]) -> None:
+    """Remove those of some bodies that no message has any more, and the images they name."""
+    if bodies:
+        _sweep(project_id, set(), set(), among=bodies)
+
+
+def _sweep(
+    project_id: int,
+    images: set[str],
+    files: set[str],
+    *,
+    among: Collection[int] | None = None,
+) -> None:
+    """Remove what is left of erased sessions, `among` some bodies or all of the project.
+
+    What can't be removed now is left to the next time, and to `clean`.
+    """
     try:
-        bodies = Body.objects.filter(project=project_id)
-        unused = list(bodies.filter(~_IS_USED).values_list("pk", flat=True))
+        idle = Body.objects.filter(~_IS_USED, project=project_id)
+        if among is None:
+            unused = list(idle.values_list("pk", flat=True))
+        else:
+            parts = (idle.filter(pk__in=keys) for keys in chunks(among))
+            unused = [key for one in parts for key in one.values_list("pk", flat=True)]
         # Images first: once a body is gone nobody knows what it named.
         files |= _erase_images(project_id, unused, images)
         _erase_bodies(project_id, unused)

@@ -24,7 +24,7 @@ from tests.threads.support.stub_format import says, stub
 from threads import imports
 from threads.imports import accounting, jobs, publishing
 from threads.imports.running import import_run
-from threads.models import Import, Session
+from threads.models import Body, Import, Session
 
 
 @pytest.fixture
@@ -191,6 +191,7 @@ def test_an_import_of_one_who_may_not_edit_any_more_is_taken_back_before_it_is_s
     assert "right to edit" in job.error
     assert not Session.objects.exists()
     assert not Import.objects.exists()
+    assert not Body.objects.exists()
 
 
 def test_of_two_jobs_with_one_file_the_later_waits_and_finds_it_known(
@@ -253,6 +254,17 @@ def test_one_file_that_is_sent_several_times_at_once_becomes_one_session(
     with ThreadPoolExecutor(2) as threads:
         assert sorted(threads.map(sent, range(2))) == [200, 201]
     assert Session.objects.count() == 1
+
+
+def test_what_is_taken_back_leaves_only_what_others_say_too(
+    stage: Take, take: Take
+) -> None:
+    take(stub(*says("shared"), id="before"))
+    known = set(Body.objects.values_list("pk", flat=True))
+    stage(stub(*says("shared", "alone"), id="a"), job := uuid.uuid4())
+    assert Body.objects.count() > len(known)
+    imports.unstage(job)
+    assert set(Body.objects.values_list("pk", flat=True)) == known
 
 
 class Killed(BaseException):
