@@ -23,5 +23,6 @@ def export(
     view: ViewName = "original",
 ) -> Streamed:
     """Download the originals, or what the model would see."""
-    session = get_session(caller_of(request), session_id)
-    return export_response(session, format=format, view=view)
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    return export_response(caller, session, format=format, view=view)

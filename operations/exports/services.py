@@ -8,13 +8,16 @@ own) hold the messages as they are before they are compiled.
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.responses import Streamed
+from contextstudio.accounts.selectors import caller_of_actor
 from operations.context.services import ContextQuery, assemble_session
 from operations.domain.tree.key import original_key
 from operations.log.selectors import load_history
@@ -29,6 +32,7 @@ from threads.rendering import standalone
 from threads.store import blobs
 from threads.store.originals import load_messages
 from threads.store.records import load_record
+from threads.store.selectors import get_session
 
 from .effective import (
     BATCH,
@@ -39,6 +43,8 @@ from .effective import (
     written_messages,
 )
 
+SECONDS_BETWEEN_CHECKS = 10.0
+"""How often it is looked whether a session may still be read while a file of it is sent."""
 _BODIES = {
     "openai": "openai",
     "anthropic": "anthropic",
@@ -119,16 +125,36 @@ def _file(
     return formats.write(format, messages, heading)
 
 
-def export_response(session: Session, *, format: str, view: str) -> Streamed:
-    """The file as a download."""
+def export_response(
+    caller: Caller, session: Session, *, format: str, view: str
+) -> Streamed:
+    """The file as a download, for one who has passed the session's gate."""
     kind = formats.WRITERS.get(format)
     export_id = uuid.uuid4()
     pieces = write_export(session, format=format, view=view, export_id=export_id)
     name = formats.file_name(format, export_id)
     name = name or f"{session.pk}-{view}.{kind.suffix if kind else 'txt'}"
-    answer = Streamed(pieces, content_type=kind.media_type if kind else "text/plain")
+    allowed = _while_allowed(caller.actor, session.pk, pieces)
+    answer = Streamed(allowed, content_type=kind.media_type if kind else "text/plain")
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer
+
+
+def _while_allowed(
+    actor: str, session_id: uuid.UUID, pieces: Iterator[bytes]
+) -> Iterator[bytes]:
+    """The pieces of a file for as long as who asked for it may read the session.
+
+    Raises NotFound where that ends, and the download breaks off: a part of a session that was
+    erased meanwhile must not look like the whole.
+    """
+    looked = monotonic()
+    for piece in pieces:
+        if monotonic() - looked >= SECONDS_BETWEEN_CHECKS:
+            get_session(caller_of_actor(actor), session_id)
+            looked = monotonic()
+        yield piece
+    get_session(caller_of_actor(actor), session_id)
 
 
 def _originals(session: Session) -> Iterator[Message]:

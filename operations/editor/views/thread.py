@@ -136,11 +136,12 @@ def children(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 @require_GET
 def export(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     """A download: the originals, or what the model sees."""
-    session = get_session(caller_of(request), session_id)
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
     fields = fields_of(request)
     view = View.EFFECTIVE if not fields.get("view") else view_of(fields)
     return export_response(
-        session, format=fields.get("format", "contextstudio"), view=view
+        caller, session, format=fields.get("format", "contextstudio"), view=view
     )
 
 

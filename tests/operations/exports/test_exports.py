@@ -1,12 +1,19 @@
 """What an export takes from beside the messages."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
+from contextstudio.accounts.domain.errors import NotFound
+from contextstudio.accounts.models import Membership
+from operations.exports import services
+from tests.operations.support.rest import make_session
+from threads.models import Message, Session
 from threads.store import records
 
 CALL = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
@@ -50,3 +57,32 @@ def test_tools_of_which_the_record_is_cut_are_declared_by_name(
 
     assert line["tools"] != [TOOL]
     assert [tool["function"]["name"] for tool in line["tools"]] == ["look"]
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        lambda: Membership.objects.all().delete(),
+        lambda: Session.objects.update(deleted_at=timezone.now()),
+        lambda: Message.objects.all().delete() and Session.objects.all().delete(),
+    ],
+    ids=["member", "deleted", "erased"],
+)
+@pytest.mark.parametrize("seconds", [0, 60], ids=["long", "short"])
+def test_an_export_breaks_off_where_its_session_may_not_be_read_any_more(
+    agent: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    ends: Callable[[], object],
+    seconds: float,
+) -> None:
+    monkeypatch.setattr(services, "SECONDS_BETWEEN_CHECKS", seconds)
+    monkeypatch.setattr(services, "BATCH", 1)
+    said = [{"role": "user", "content": f"Part {number}."} for number in range(9)]
+    session_id = make_session(agent, said)
+    answer = agent.get(f"/api/sessions/{session_id}/export", {"format": "markdown"})
+    pieces = iter(answer.streaming_content)  # type: ignore[attr-defined]  # it is a file
+    sent = [next(pieces) for _ in range(3)]
+    ends()
+    with pytest.raises(NotFound):
+        sent.extend(pieces)
+    assert seconds or b"Part 8." not in b"".join(sent)

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from operations.domain.log.operation import Redact, Snip
@@ -88,9 +89,9 @@ def test_signatures_end_where_something_was_redacted_in_the_originals_too(
     ],
 )
 def test_a_download_is_called_as_its_tool_looks_for_it(
-    session: Session, format: str, name: re.Pattern[str]
+    caller: Caller, session: Session, format: str, name: re.Pattern[str]
 ) -> None:
-    answer = export_response(session, format=format, view="effective")
+    answer = export_response(caller, session, format=format, view="effective")
     given = re.search(r'filename="(.*)"', answer["Content-Disposition"])
     found = name.match(given[1] if given else "")
     assert found is not None
