@@ -28,6 +28,7 @@ from threads.imports.jobs import index_if_free
 from threads.imports.views import import_jobs
 from threads.models import Message, Session
 from threads.rendering import summary
+from threads.rendering.hidden import visible
 from threads.rendering.text import ansi
 from threads.search import meaning
 from threads.search.by_meaning import search_by_meaning
@@ -37,6 +38,7 @@ from threads.store.origins import load_parents
 from threads.store.selectors import deleted_sessions, list_sessions, visible_sessions
 
 PAGE = 50
+NAMED_PROJECTS = 3
 SHOWN_MATCHES = 20
 TOKENS = "tokens"
 """How the address says that those of the most tokens come first."""
@@ -115,12 +117,19 @@ def index(request: HttpRequest) -> HttpResponse:
         "otherwise_href": f"{address}{otherwise}",
         "older_href": f"{address}?{older}" if found.next_cursor else "",
         "newest_href": f"{address}{newest}" if cursor else "",
-        "project": ", ".join(project.name for project in projects) or "no project",
+        "project": _named([project.name for project in projects]),
         "may_edit": any(caller.may(Right.EDIT, project.pk) for project in projects),
     }
     if query and not cursor:
         context |= _found(request, caller)
     return render(request, "operations/sessions/sessions.html", context)
+
+
+def _named(projects: Sequence[str]) -> str:
+    """Projects by their names, many by their number."""
+    if len(projects) > NAMED_PROJECTS:
+        return f"{len(projects):,} projects"
+    return ", ".join(map(visible, projects)) or "no project"
 
 
 def _said(fields: dict[str, str]) -> str:

@@ -8,7 +8,7 @@ from django.conf import LazySettings
 from django.test import Client
 
 from contextstudio.accounts.domain.paging import encode_cursor
-from contextstudio.accounts.models import User
+from contextstudio.accounts.models import Membership, Project, User
 from operations.sessions.views import PAGE
 from tests.operations.conftest import Page
 from tests.people import caller
@@ -70,6 +70,17 @@ def test_a_viewer_gets_no_way_in_for_files(
     open_page: Callable[..., Page], viewer: User
 ) -> None:
     assert 'id="dropzone"' not in content(open_page(viewer))
+
+
+def test_a_few_projects_are_named_and_many_counted(page: Page, editor: User) -> None:
+    for number in range(3):
+        assert "1</b> session in Demonstration" in content(page)
+        more = Project.objects.create(
+            slug=f"more-{number}", name=f"More \u202e{number}"
+        )
+        Membership.objects.create(project=more, user=editor, role="viewer")
+    shown = content(page)
+    assert "session in 4 projects" in shown
 
 
 def test_titles_are_searched(page: Page) -> None:
