@@ -56,6 +56,19 @@ def test_a_replacement_that_repeats_groups_without_measure_is_refused() -> None:
             search.find(text)
 
 
+def test_what_other_threads_take_of_the_processor_is_not_the_search_s(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The package's limit counts them: what is given up by it is searched where it is alone."""
+
+    def given_up(*_: object, **__: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(expressions, "search", given_up)
+    found = SearchExpression(r"(\w+) boats", r"\1").find("Two boats")
+    assert list(found) == [Stretch(0, 9, "Two")]
+
+
 def test_a_long_text_is_searched_as_a_short_one() -> None:
     long = "x" * HARMLESS
     text = f"{long} key=abc {long} key=😀\udcff {long}"
