@@ -24,7 +24,11 @@ from servestatic import ServeStaticASGI
 
 from operations.editor.consumers import websocket_urlpatterns
 from operations.forwarding.mount import with_apply
-from operations.forwarding.proxy.application import with_proxy, without_sockets
+from operations.forwarding.proxy.application import (
+    lifespan,
+    with_proxy,
+    without_sockets,
+)
 
 from .mcp.mount import with_mcp
 from .web.guard import HostGuard, no_such_socket
@@ -86,6 +90,7 @@ application = without_sockets(
                 "websocket": AuthMiddlewareStack(
                     URLRouter([*websocket_urlpatterns, re_path("", no_such_socket)])  # type: ignore[arg-type]  # ASGI
                 ),
+                "lifespan": lifespan,
             }
         )
     )

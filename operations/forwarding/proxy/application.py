@@ -23,7 +23,7 @@ from .incoming import Incoming
 from .preparing import OutgoingRequest, prepare
 from .problems import refusal_body
 from .recording import Outcome, record_outcome
-from .relay import AfterReply, Exchanging
+from .relay import AfterReply, Exchanging, all_ended
 from .routes import Route, is_forwarded, route_of
 from .tools.answering import settle
 from .tools.offering import Answered
@@ -50,6 +50,18 @@ def with_proxy(application: Application) -> Application:
             await application(scope, receive, send)
 
     return answer
+
+
+async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
+    """Have a server that stops wait until the exchanges that it cancelled are recorded.
+
+    Uvicorn cancels them once its patience is over, and then lets the signal end its process.
+    """
+    await receive()
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    await all_ended()
+    await send({"type": "lifespan.shutdown.complete"})
 
 
 class NoSockets(DomainError):

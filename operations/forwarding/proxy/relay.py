@@ -5,6 +5,7 @@ client goes or loses its right, the provider fails, stalls or breaks off, the se
 connection to the provider is given back or closed, and what was said by then is recorded, once.
 """
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -37,6 +38,8 @@ _SECONDS_OF_CLIENT = 60.0
 """How long a client may take to take a piece of the reply."""
 SECONDS_BETWEEN_CHECKS = 10.0
 """How often it is looked whether who asks still may, while a reply is on its way."""
+_open = set["asyncio.Task[object]"]()
+"""The tasks of this process in which an exchange is under way."""
 _OF_BYTES = frozenset({b"content-length", b"content-encoding"})
 """Headers that say something of a body's bytes, which others take the place of."""
 
@@ -66,6 +69,12 @@ class AfterReply:
 
 
 Record = Callable[[OutgoingRequest, Outcome], Awaitable[AfterReply]]
+
+
+async def all_ended() -> None:
+    """Wait for exchanges that were told to end: each records how far it came."""
+    if _open:
+        await asyncio.wait(_open)
 
 
 class Exchanging:
@@ -101,6 +110,9 @@ class Exchanging:
         Raises DomainError where the client has been answered nothing yet.
         """
         refusal: Exception | None = None
+        if task := asyncio.current_task():
+            _open.add(task)
+            task.add_done_callback(_open.discard)
         try:
             async with anyio.create_task_group() as tasks:
 

@@ -21,6 +21,7 @@ from contextstudio.accounts.domain.errors import DomainError, Forbidden
 from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.keys.services import create_key
 from contextstudio.accounts.models import ApiKey, Membership, Project, User
+from contextstudio.asgi import application as asgi
 from operations.forwarding.proxy import application, relay
 from operations.forwarding.proxy.preparing import OutgoingRequest
 from operations.forwarding.proxy.recording import Exchange, Outcome
@@ -261,3 +262,38 @@ def test_a_key_has_access_for_as_long_as_it_may_send_requests(
     assert application._is_allowed(actor)
     ends()
     assert not application._is_allowed(actor)
+
+
+@override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30)
+async def test_a_server_that_stops_waits_until_the_streams_it_cancels_are_recorded(
+    provider: Provider,
+) -> None:
+    provider.silent_after = 400
+    recorded, said, begun = list[Outcome](), list[str](), asyncio.Event()
+    told: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+
+    async def record(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
+        await asyncio.get_running_loop().run_in_executor(None, recorded.append, outcome)
+        return AfterReply()
+
+    async def send(message: dict[str, Any]) -> None:
+        if message.get("body"):
+            begun.set()
+
+    async def answer(message: dict[str, Any]) -> None:
+        said.append(message["type"])
+        assert len(said) == 1 or len(recorded) == 1
+
+    ending = asyncio.create_task(asgi({"type": "lifespan"}, told.get, answer))
+    told.put_nowait({"type": "lifespan.startup"})
+    never = StreamingClient(None).receive
+    stream = asyncio.create_task(
+        Exchanging(outgoing(provider), send, record, always).run(never)
+    )
+    await begun.wait()
+    stream.cancel()
+    told.put_nowait({"type": "lifespan.shutdown"})
+    await ending
+    assert said == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+    assert recorded[0].read is not None and recorded[0].read().message is not None
+    await dialing.pool().aclose()
