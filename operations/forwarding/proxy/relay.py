@@ -159,7 +159,8 @@ class Exchanging:
 
     async def _exchange(self) -> None:
         try:
-            response = await dialing.pool().handle_async_request(self._request())
+            pool = dialing.pool(self._outgoing.target.base.scheme)
+            response = await pool.handle_async_request(self._request())
         except dialing.AddressRefused as error:
             raise self._failed(BadGateway(str(error), code="address_refused")) from None
         except httpcore.TimeoutException:

@@ -23,8 +23,10 @@ from .addresses import forbidden
 
 MOST_CONNECTIONS = 2_000
 KEPT_CONNECTIONS = 200
-KEPT_FOR = 20.0
-"""Seconds that an idle connection is kept; providers close theirs after a minute or more."""
+KEPT_FOR = {"https": 20.0, "http": 4.0}
+"""Seconds that an idle connection is kept; providers close theirs after a minute or more, servers
+of models on one's own network after 5 seconds, as uvicorn does. A request that meets its
+connection being closed would fail."""
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
@@ -109,12 +111,14 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         await self._network.sleep(seconds)
 
 
-def new_pool(backend: httpcore.AsyncNetworkBackend) -> httpcore.AsyncConnectionPool:
+def new_pool(
+    backend: httpcore.AsyncNetworkBackend, scheme: str = "https"
+) -> httpcore.AsyncConnectionPool:
     """Connections to upstreams; HTTP/1.1, one request each at a time."""
     return httpcore.AsyncConnectionPool(
         max_connections=MOST_CONNECTIONS,
         max_keepalive_connections=KEPT_CONNECTIONS,
-        keepalive_expiry=KEPT_FOR,
+        keepalive_expiry=KEPT_FOR[scheme],
         retries=0,
         network_backend=backend,
         ssl_context=_trusted_authorities(),
@@ -128,14 +132,14 @@ def _trusted_authorities() -> ssl.SSLContext:
     return httpcore.default_ssl_context()
 
 
-_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, httpcore.AsyncConnectionPool] = (
-    WeakKeyDictionary()
-)
+_pools: WeakKeyDictionary[
+    asyncio.AbstractEventLoop, dict[str, httpcore.AsyncConnectionPool]
+] = WeakKeyDictionary()
 
 
-def pool() -> httpcore.AsyncConnectionPool:
-    """The connections of this event loop."""
-    loop = asyncio.get_running_loop()
-    if loop not in _pools:
-        _pools[loop] = new_pool(GuardedBackend())
-    return _pools[loop]
+def pool(scheme: str) -> httpcore.AsyncConnectionPool:
+    """The connections of this event loop, those with TLS or those without."""
+    pools = _pools.setdefault(asyncio.get_running_loop(), {})
+    if scheme not in pools:
+        pools[scheme] = new_pool(GuardedBackend(), scheme)
+    return pools[scheme]

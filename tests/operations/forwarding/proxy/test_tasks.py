@@ -113,9 +113,9 @@ async def test_streams_that_are_cut_leave_no_task_behind(
         await asyncio.gather(*(one() for _ in range(STREAMS)))
     assert asyncio.all_tasks() == before
     assert len(recorded) == STREAMS
-    connections = dialing.pool().connections
+    connections = dialing.pool("http").connections
     assert all(one.is_idle() or one.is_closed() for one in connections)
-    await dialing.pool().aclose()
+    await dialing.pool("http").aclose()
 
 
 @pytest.fixture(params=[OperationalError, InterfaceError])
@@ -136,7 +136,7 @@ async def test_a_stream_that_cannot_be_recorded_reaches_its_client(
         client.receive
     )
     assert client.has.endswith(b"data: [DONE]\n\n")
-    await dialing.pool().aclose()
+    await dialing.pool("http").aclose()
 
 
 @override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30)
@@ -151,7 +151,7 @@ async def test_a_whole_reply_that_cannot_be_recorded_is_refused(
     with pytest.raises(type(away)):
         await Exchanging(asked, client.send, record, always).run(client.receive)
     assert client.has == b""
-    await dialing.pool().aclose()
+    await dialing.pool("http").aclose()
 
 
 @override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30)
@@ -186,7 +186,7 @@ async def test_a_reply_is_recorded_by_the_database_that_was_only_restarted(
     assert client.has.endswith(b"data: [DONE]\n\n")
     first, second = recorded
     assert first is second is not None
-    await dialing.pool().aclose()
+    await dialing.pool("http").aclose()
 
 
 async def test_a_stream_is_cut_for_who_loses_access_and_recorded_as_far_as_it_came(
@@ -215,8 +215,8 @@ async def test_a_stream_is_cut_for_who_loses_access_and_recorded_as_far_as_it_ca
     assert outcome.error == "This key has lost its access."
     assert outcome.read is not None
     assert outcome.read().message is not None
-    assert all(one.is_closed() for one in dialing.pool().connections)
-    await dialing.pool().aclose()
+    assert all(one.is_closed() for one in dialing.pool("http").connections)
+    await dialing.pool("http").aclose()
 
 
 async def test_who_loses_access_before_a_reply_begins_is_refused(
@@ -240,7 +240,7 @@ async def test_who_loses_access_before_a_reply_begins_is_refused(
     ):
         await exchanging.run(client.receive)
     assert client.has == b""
-    await dialing.pool().aclose()
+    await dialing.pool("http").aclose()
 
 
 @pytest.mark.parametrize("right", [Right.EDIT, Right.OWN_SESSION])
@@ -296,4 +296,4 @@ async def test_a_server_that_stops_waits_until_the_streams_it_cancels_are_record
     await ending
     assert said == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     assert recorded[0].read is not None and recorded[0].read().message is not None
-    await dialing.pool().aclose()
+    await dialing.pool("http").aclose()

@@ -6,6 +6,7 @@ from typing import Any
 
 import httpcore
 import pytest
+import uvicorn
 from django.test import override_settings
 
 from contextstudio.accounts.domain.caller import Caller
@@ -245,6 +246,15 @@ def test_a_key_stays_only_while_the_origin_does(
     assert put("https://api.example.com/v1") == ""
     assert put("https://api.example.com/v1", "sk-2") == "sk-2"
     assert put("https://api.example.com/v1", "") == ""
+
+
+def test_a_connection_without_tls_is_given_up_before_a_server_of_models_closes_it() -> (
+    None
+):
+    """Else a request that comes just then would fail."""
+    kept = new_pool(GuardedBackend(), "http")._keepalive_expiry
+    assert kept is not None
+    assert kept < uvicorn.Config("").timeout_keep_alive
 
 
 def test_a_key_lies_encrypted_and_opens_at_its_place_alone(
