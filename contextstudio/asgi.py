@@ -52,7 +52,9 @@ def with_static_files(application: Any) -> Any:
             "default-src 'none'; style-src 'self'; sandbox"
         )
         if url.endswith("/icons.svg") and not settings.PRODUCTION:
-            headers["Cache-Control"] = "max-age=0, stale-while-revalidate=604800"
+            headers["Cache-Control"] = (
+                "max-age=0, public, stale-while-revalidate=604800"
+            )
 
     served = ServeStaticASGI(
         application,
