@@ -16,6 +16,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.models import User
 from contextstudio.backup import archive
 from contextstudio.backup.archive import BrokenBackup
 from tests.servers import Server, StartServer
@@ -137,22 +138,25 @@ def test_what_was_acknowledged_before_a_backup_is_in_what_is_made_of_it(
         assert client.post(path, json=more).status_code == 201
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_damaged_backup_changes_nothing_and_a_whole_one_overwrites_nothing(
-    start_server: StartServer, empty_server: Server, tmp_path: Path
+    owner: User, empty_server: Server, tmp_path: Path
 ) -> None:
-    server, file = start_server(), tmp_path / "studio.backup"
-    server.command("backup", str(file))
-    assert "is there already" in refusal(server, "backup", str(file))
-    assert "is not empty" in refusal(server, "restore", str(file))
-    assert server.command("verify") == "Whole."
+    file = tmp_path / "studio.backup"
+    call_command("backup", str(file), stdout=StringIO())
+    with pytest.raises(Conflict, match="is there already"):
+        call_command("backup", str(file))
+    with pytest.raises(Conflict, match="is not empty"):
+        call_command("restore", str(file))
 
     data = file.read_bytes()
     broken = tmp_path / "broken.backup"
     for spoiled in (data[: len(data) // 2], data[:5000] + b"?" + data[5001:], b""):
         broken.write_bytes(spoiled)
-        with pytest.raises(BrokenBackup, match=r"broken\.backup"):
-            call_command("verify", str(broken))
-        assert "broken.backup" in refusal(empty_server, "restore", str(broken))
+        for command in ("verify", "restore"):
+            with pytest.raises(BrokenBackup, match=r"broken\.backup"):
+                call_command(command, str(broken))
+    assert "broken.backup" in refusal(empty_server, "restore", str(broken))
     assert not (empty_server.folder / "blobs").exists()
     # With a key of its own, nothing has made the folder before.
     empty_server.folder /= "new"
