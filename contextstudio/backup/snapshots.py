@@ -4,6 +4,7 @@ Of SQLite the pages, by its own online backup: in WAL mode writers go on meanwhi
 every table as COPY writes it, all in one repeatable-read transaction, which blocks nobody either.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -74,9 +75,13 @@ def put_back(folder: Path, migrations: dict[str, list[str]]) -> None:
     """Make a database of a snapshot's files, and bring it to this version's form."""
     if settings.ON_SQLITE:
         connection.close()
+        name = connection.settings_dict["NAME"]
+        # A database without tables has pages already, and takes none of another size: those of
+        # an earlier version are smaller.
+        os.truncate(name, 0)
         with (
             closing(sqlite3.connect(folder / _FILE)) as source,
-            closing(sqlite3.connect(connection.settings_dict["NAME"])) as target,
+            closing(sqlite3.connect(name)) as target,
         ):
             source.backup(target)
     else:
