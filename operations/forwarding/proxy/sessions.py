@@ -5,6 +5,7 @@ import uuid
 from django.db.models import QuerySet
 
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.models import Project
 from threads.domain.formats.sources import proxy_format
 from threads.domain.message import Message, Role
@@ -15,6 +16,7 @@ from threads.sessions.services import NewSession, create_session
 from threads.store.originals import load_recorded_at
 from threads.store.selectors import visible_sessions
 
+from .names import NameTaken
 from .references import kept
 
 _BEGUN = 8
@@ -73,7 +75,7 @@ def new_session(
     """A session for a conversation that has none; `client` is its User-Agent.
 
     `parent`: the session that the conversation belongs to, as that of a sub-agent or as
-    `relation` says.
+    `relation` says. Raises NameTaken where another request has made it in the meantime.
     """
     strategy = {"openai-responses": "openai"}.get(form, form)
     new = NewSession(
@@ -82,7 +84,12 @@ def new_session(
         model=model,
         format=proxy_format(client),
     )
-    session = create_session(caller, project, new)
+    try:
+        session = create_session(caller, project, new)
+    except Conflict as taken:
+        if name and named_session(caller, project, name):
+            raise NameTaken(taken.message) from taken
+        raise
     if parent is not None:
         session.parent, session.relation = parent, relation
         session.save(update_fields=["parent", "relation"])

@@ -5,21 +5,25 @@ from typing import Any
 
 import pytest
 
-from contextstudio.accounts.models import User
-from operations.forwarding.proxy.incoming import Incoming
+from contextstudio.accounts.models import Project, User
+from operations.forwarding.proxy import sessions
+from operations.forwarding.proxy.incoming import Asked, Incoming
 from operations.forwarding.proxy.recording import Exchange, Outcome
 from operations.forwarding.proxy.replies import ReplyReader
-from operations.forwarding.proxy.routes import RequestKind, Route
+from operations.forwarding.proxy.rewriting import rewrite
+from operations.forwarding.proxy.routes import RequestKind, Route, route_of
 from operations.forwarding.proxy.tools.answering import settle
 from operations.forwarding.proxy.tools.offering import Offer
-from operations.forwarding.upstreams.services import WireProvider
+from operations.forwarding.upstreams.services import WireProvider, target_of
 from operations.models import AnsweredCalls, ScratchpadVersion
 from tests.people import caller
 from threads.models import Session
+from threads.sessions.services import NewSession, create_session
 
 from .forms import Said, answer_of
 
 PATH = "/v1/chat/completions"
+HELLO = b'{"model": "m", "messages": [{"role": "user", "content": "Hello"}]}'
 NOTE = ("manage_scratchpad", {"action": "append", "content": "Boats: 21."})
 LOOK = ("look_around", {})
 
@@ -74,3 +78,24 @@ def test_the_calls_of_the_reply_that_comes_first_are_answered(
     assert second == first
     assert AnsweredCalls.objects.get(session=session) == kept
     assert ScratchpadVersion.objects.filter(session=session).count() == 1
+
+
+@pytest.mark.django_db
+def test_a_session_that_two_requests_name_first_is_that_of_both(
+    project: Project, editor: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who, named = caller(editor), sessions.named_session
+    made = create_session(who, project, NewSession(external_id="boats"))
+    too_early = [None, None]  # the other request has not made it yet
+
+    def named_later(*given: Any) -> Session | None:
+        return too_early.pop() if too_early else named(*given)
+
+    monkeypatch.setattr(sessions, "named_session", named_later)
+    headers = [(b"x-session-id", b"boats")]
+    route = route_of("POST", PATH.encode(), {})
+    incoming = Incoming(method="POST", query=b"", headers=headers, body=HELLO)
+    target = target_of(project.pk, route.provider)
+    sent = rewrite(Asked(who, project, target, route, incoming))
+    assert sent.exchange is not None
+    assert sent.exchange.session_id == made.pk
