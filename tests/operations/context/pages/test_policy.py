@@ -64,7 +64,7 @@ def test_a_policy_is_saved_named_and_taken_back(page: Page) -> None:
     assert saved.status_code == 302
     assert policies.policy_of(page.session) == read_policy({"window": 3})
     shown = page.get("policy").content.decode()
-    assert "set for this session, saved by editor" in shown
+    assert "set for this session, saved by <bdi>editor</bdi>" in shown
     assert 'name="window" value="3"' in shown
     assert page.post("policy", **filled(window=""), act="save").status_code == 422
     page.post("policy", act="reset")
@@ -80,7 +80,7 @@ def test_the_projects_policy_is_the_owners_to_choose(
     assert open_page(owner).post("policy", **chosen, act="project").status_code == 302
     assert policies.policy_of(page.session) == SLOP
     shown = page.get("policy").content.decode()
-    assert "<b>Lean</b>, the project default, saved by owner" in shown
+    assert "<b>Lean</b>, the project default, saved by <bdi>owner</bdi>" in shown
     read = open_page(viewer).get("policy").content.decode()
     assert "Save for this session" not in read
     assert "You can try any setting here" in read
