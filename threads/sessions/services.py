@@ -73,7 +73,7 @@ def create_session(caller: Caller, project: Project, new: NewSession) -> Session
 
 
 def stage_session(
-    caller: Caller, project: Project, new: NewSession, stage: uuid.UUID | None
+    caller: Caller, project: Project, new: NewSession, stage: uuid.UUID
 ) -> Session:
     """Make a session that nobody sees until its stage is shown, a batch in each transaction."""
     require(caller, Right.OWN_SESSION, project.pk)

@@ -290,11 +290,8 @@ class Exchanging:
         exchange = self._outgoing.exchange
         if exchange is None or not exchange.is_background or self._reader is None:
             return
-        if (
-            self._is_named
-            or self._is_recorded
-            or (begun := self._reader.begun()) is None
-        ):
+        begun = self._reader.begun()
+        if self._is_named or self._is_recorded or begun is None:
             return
         self._is_named = True
         outcome = Outcome(read=lambda: begun, status=self._status)

@@ -67,9 +67,8 @@ def with_answered(session: Session, body: ForwardedBody) -> ForwardedBody:
         answered = [bytes(memoryview(one)) for one in by_place.get(place, ())]
         messages += [raw, *answered]
         values += [body.value[name][place - 1], *map(read_json, answered)]
-    listed = body.listed(
-        messages[body.before :]
-    )  # as many as before: they stand behind these
+    # As many as before stand in what it goes on from.
+    listed = body.listed(messages[body.before :])
     raw = body.written({name: listed})
     return replace(
         body,
