@@ -268,7 +268,7 @@ def test_a_key_has_access_for_as_long_as_it_may_send_requests(
 async def test_a_server_that_stops_waits_until_the_streams_it_cancels_are_recorded(
     provider: Provider,
 ) -> None:
-    provider.silent_after = 400
+    provider.silent_after = enough = 400
     recorded, said, begun = list[Outcome](), list[str](), asyncio.Event()
     told: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
@@ -276,8 +276,11 @@ async def test_a_server_that_stops_waits_until_the_streams_it_cancels_are_record
         await asyncio.get_running_loop().run_in_executor(None, recorded.append, outcome)
         return AfterReply()
 
+    client = StreamingClient(None)
+
     async def send(message: dict[str, Any]) -> None:
-        if message.get("body"):
+        await client.send(message)
+        if len(client.has) >= enough:  # the first bytes hold no word yet
             begun.set()
 
     async def answer(message: dict[str, Any]) -> None:
@@ -286,10 +289,8 @@ async def test_a_server_that_stops_waits_until_the_streams_it_cancels_are_record
 
     ending = asyncio.create_task(asgi({"type": "lifespan"}, told.get, answer))
     told.put_nowait({"type": "lifespan.startup"})
-    never = StreamingClient(None).receive
-    stream = asyncio.create_task(
-        Exchanging(outgoing(provider), send, record, always).run(never)
-    )
+    exchanging = Exchanging(outgoing(provider), send, record, always)
+    stream = asyncio.create_task(exchanging.run(client.receive))
     await begun.wait()
     stream.cancel()
     told.put_nowait({"type": "lifespan.shutdown"})
