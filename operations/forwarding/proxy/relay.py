@@ -294,9 +294,7 @@ class Exchanging:
         if self._is_named or self._is_recorded or begun is None:
             return
         self._is_named = True
-        outcome = Outcome(read=lambda: begun, status=self._status)
-        with anyio.CancelScope(shield=True):
-            await self._record(self._outgoing, outcome)
+        await self._tell(Outcome(read=lambda: begun, status=self._status))
 
     async def _begin(self, status: int, headers: Sequence[Header]) -> None:
         self._is_begun = True
@@ -338,11 +336,7 @@ class Exchanging:
         return error
 
     async def _keep(self, *, broken: bool) -> AfterReply:
-        """Record how it ended, once.
-
-        A database that is away by then takes no reply from a client that has the most of it: who
-        goes on from it sends it again, and it is recorded then.
-        """
+        """Record how it ended, once."""
         if self._is_recorded or self._outgoing.exchange is None:
             return AfterReply()
         self._is_recorded = True
@@ -354,6 +348,14 @@ class Exchanging:
             first_byte_ms=self._first_byte,
             total_ms=self._since(),
         )
+        return await self._tell(outcome)
+
+    async def _tell(self, outcome: Outcome) -> AfterReply:
+        """Have it recorded, whatever else ends meanwhile.
+
+        A database that is away by then takes no reply from a client that has some of it: who goes
+        on from it sends it again, and it is recorded then.
+        """
         recorded = AfterReply()
         with anyio.CancelScope(shield=True):
             try:

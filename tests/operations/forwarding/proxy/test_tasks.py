@@ -124,17 +124,19 @@ def away(request: pytest.FixtureRequest) -> Error:
     return error
 
 
+@pytest.mark.parametrize("is_background", [False, True])
 @override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30)
 async def test_a_stream_that_cannot_be_recorded_reaches_its_client(
-    provider: Provider, away: Error
+    provider: Provider, away: Error, is_background: bool
 ) -> None:
     async def record(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
         raise away
 
-    client = StreamingClient(None)
-    await Exchanging(outgoing(provider), client.send, record, always).run(
-        client.receive
-    )
+    client, asked = StreamingClient(None), outgoing(provider)
+    assert asked.exchange is not None
+    exchange = replace(asked.exchange, is_background=is_background)
+    asked = replace(asked, exchange=exchange)
+    await Exchanging(asked, client.send, record, always).run(client.receive)
     assert client.has.endswith(b"data: [DONE]\n\n")
     await dialing.pool("http").aclose()
 
