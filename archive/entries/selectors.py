@@ -1,7 +1,7 @@
 """Reading the archive: entries of a message, and what they keep as it may be read."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -80,7 +80,7 @@ def readable_parts(session: Session, entry: ArchiveEntry) -> tuple[Part, ...]:
 
 def readable(entries: Sequence[ArchiveEntry]) -> list[Readable]:
     """Entries with what redactions mask in each one's session."""
-    masks: dict[uuid.UUID, dict[str, str]] = {}
+    masks: dict[uuid.UUID, Mapping[str, str]] = {}
     found: list[Readable] = []
     for entry in entries:
         if entry.session_id not in masks:

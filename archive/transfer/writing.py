@@ -127,7 +127,7 @@ def _operation(
     return {
         "key": entry_key(number),
         "type": kind,
-        "title": row.title,
+        "title": history.title(number),
         "bundle": str(row.bundle) if row.bundle else None,
         "payload": payload,
     }

@@ -1,6 +1,7 @@
 """Destroying what messages say, for good: the one thing that the log can't take back."""
 
 import uuid
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from django.db.transaction import atomic, on_commit
@@ -14,10 +15,10 @@ from operations.domain.log.operation import Purge, Snip
 from operations.domain.thread.check import check
 from operations.domain.thread.groups import MessageGroup, groups_of
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, original_key
+from operations.domain.tree.key import Key, original_key, original_number
 from operations.log.cache import forget_everything
 from operations.log.transaction import LogTransaction, open_log
-from operations.models import AnsweredCalls, ReplyItem, SentPiece
+from operations.models import AnsweredCalls, LogEntry, ReplyItem, SentPiece
 from threads.domain.part import Text
 from threads.models import Session
 from threads.sessions import erasing
@@ -51,7 +52,7 @@ def remove_group(
         transaction.add(*checked.edits, bundle=bundle, title=title)
     if not transaction.history.log.purged.issuperset(keys):
         transaction.add(Purge(targets=keys), bundle=bundle, title=title)
-        _purge_title(transaction.session, range(group.first, group.last + 1))
+        _purge_titles(transaction, keys)
         erasing.purge(transaction.session, range(group.first, group.last + 1))
         _purge_sent(transaction.session, frozenset(keys))
         AnsweredCalls.objects.filter(
@@ -73,13 +74,24 @@ def remove_group(
     return committed
 
 
-def _purge_title(session: Session, indexes: range) -> None:
-    """Destroy what the title took of these originals: most begin with the first message."""
-    originals = load_recorded_at(session, indexes).values()
-    parts = (part for original in originals for part in original.parts)
+def _purge_titles(transaction: LogTransaction, keys: Sequence[Key]) -> None:
+    """Destroy what titles took of these originals: most sessions' begin with the first message.
+
+    Of text that is masked in them nothing knows any more what it says, so that it is destroyed
+    in operations' titles too.
+    """
+    session, masks = transaction.session, transaction.history.log.masks
+    recorded = load_recorded_at(session, [original_number(key) - 1 for key in keys])
+    said = {original_key(index): one.parts for index, one in recorded.items()}
+    parts = (part for parts in said.values() for part in parts)
     texts = {part.text: _REMOVED for part in parts if isinstance(part, Text)}
+    texts |= masks.texts(said.__getitem__, said)
     session.title = mask_title(session.title, texts)
     session.save(update_fields=["title"])
+    for entry in LogEntry.objects.filter(session=session).exclude(title=""):
+        title = mask_title(entry.title, texts)
+        if title != entry.title:
+            LogEntry.objects.filter(pk=entry.pk).update(title=title)
 
 
 def _purge_sent(session: Session, keys: AbstractSet[Key]) -> None:

@@ -51,6 +51,7 @@ from threads.models import Session
 from threads.store.selectors import may_in, require_in
 
 from .arguments import EditArguments
+from .unseen import with_unseen
 
 
 class Act(StrEnum):
@@ -351,6 +352,7 @@ def _record(
     rights = {right_over(edit) for edit in made}
     may_apply = all(may_in(caller, right, transaction.session) for right in rights)
     proposed = stage or propose or not may_apply
+    made = with_unseen(transaction.session, transaction.thread, made)
     checked = check(
         transaction.thread, made, proposed=proposed, bundle=bundle is not None
     )

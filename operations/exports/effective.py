@@ -147,7 +147,7 @@ def _opened(context: Context, fold: FoldNode, shown: list[Message]) -> html.Open
     count = f"{fold.leaves:,} message{'' if fold.leaves == 1 else 's'}"
     return html.Opened(
         kind=fold.kind,
-        title=load_history(context.session).rows[int(fold.operation[1:])].title,
+        title=load_history(context.session).title(int(fold.operation[1:])),
         note=f"{count}, {fold.tokens_before:,} tokens, replaced by "
         f"{fold.tokens_after:,} tokens",
         shown=tuple(shown),

@@ -4,7 +4,7 @@ In the transaction of the request, under the session's lock. Where nothing is to
 thread is the one that there would be.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from contextstudio.accounts.domain.caller import Caller
@@ -16,7 +16,7 @@ from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index, original_key
 from operations.domain.tree.leaf import Leaf
-from operations.domain.tree.span import MASK, Span, fingerprint
+from operations.domain.tree.span import spans_saying
 from operations.log.selectors import (
     History,
     load_history,
@@ -28,7 +28,6 @@ from operations.log.transaction import begin, counted
 from threads import tokens
 from threads.domain.message import Message, starts_group
 from threads.domain.part import Part
-from threads.domain.text import text_of
 from threads.models import Session
 from threads.sessions.services import name_by
 from threads.store import events
@@ -158,29 +157,6 @@ def _masked_again(
     }
     for key, place in stands.items():
         message = aligned.message(place)
-        spans = tuple(_spans(session, key, message, texts))
+        spans = tuple(spans_saying(key, message.parts, texts))
         if spans:
             yield Redact(spans=spans)
-
-
-def _spans(
-    session: Session, key: Key, message: Message, texts: Mapping[str, str]
-) -> Iterator[Span]:
-    """Where a message says one of these texts, the longest first, none within another."""
-    for place, part in enumerate(message.parts):
-        words, taken = text_of(part), list[range]()
-        for text in sorted(texts, key=len, reverse=True):
-            start = words.find(text)
-            while start >= 0:
-                end = start + len(text)
-                if all(end <= one.start or one.stop <= start for one in taken):
-                    taken.append(range(start, end))
-                    yield Span(
-                        key=key,
-                        part=place,
-                        start=start,
-                        end=end,
-                        sha256=fingerprint(text),
-                        text="" if texts[text] == MASK else texts[text],
-                    )
-                start = words.find(text, end)

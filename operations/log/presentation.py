@@ -119,7 +119,7 @@ def _present_report(report: Report, history: History) -> dict[str, Any]:
         "id": str(row.id),
         "key": report.key,
         "type": report.kind,
-        "title": row.title,
+        "title": history.title(report.number),
         "status": report.status,
         "staged": recorded.entry.staged,
         "reason": _reason(report, history),

@@ -1,9 +1,10 @@
 """Reading the log and the thread that it makes; `get_operation` is the gate to an operation."""
 
 import uuid
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
@@ -13,7 +14,7 @@ from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log.entry import Entry
 from operations.domain.log.log import Log, fold
-from operations.domain.log.mask import Masks
+from operations.domain.log.mask import Masks, mask_title
 from operations.domain.log.operation import EDITS
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
@@ -40,6 +41,7 @@ class LogRow(NamedTuple):
     created_at: datetime
     bundle: uuid.UUID | None
     title: str
+    """As it was given: what may be read of it, the history says."""
 
 
 class History(NamedTuple):
@@ -47,6 +49,12 @@ class History(NamedTuple):
 
     log: Log
     rows: Map[int, LogRow]
+    masked: Mapping[str, str] = MappingProxyType({})
+    """The texts that redactions which are on mask, and what is read in their place."""
+
+    def title(self, number: int) -> str:
+        """The title of an entry, with what redactions mask in it."""
+        return mask_title(self.rows[number].title, self.masked)
 
     def names(self) -> dict[str, str]:
         """What each actor of the log was called in their newest entry."""
@@ -101,15 +109,14 @@ def load_history(session: Session) -> History:
         rows = LogEntry.objects.filter(
             session=session, number__gt=known.log.head, number__lte=session.head
         ).order_by("number")
-        known = extended(known, rows)
+        known = extended(session, known, rows)
         _histories.keep(session.pk, known)
     if known.log.head > session.head:
         return history_at(known, session.head)
     return known
 
 
-def masked_texts(session: Session, masks: Masks) -> dict[str, str]:
-    """What is masked in a session, and what is read in its place."""
+def _masked_texts(session: Session, masks: Masks) -> dict[str, str]:
     recorded = load_recorded_at(session, masks.indexes) if masks else {}
 
     def read(key: Key) -> tuple[Part, ...]:
@@ -119,8 +126,8 @@ def masked_texts(session: Session, masks: Masks) -> dict[str, str]:
     return masks.texts(read)
 
 
-def extended(history: History, rows: Iterable[LogEntry]) -> History:
-    """A history with further entries at its end."""
+def extended(session: Session, history: History, rows: Iterable[LogEntry]) -> History:
+    """The history of a session with further entries at its end."""
     entries, known = [], history.rows.mutate()
     for row in rows:
         entry = Entry(
@@ -135,15 +142,17 @@ def extended(history: History, rows: Iterable[LogEntry]) -> History:
         known[row.number] = LogRow(
             row.id, row.actor, row.actor_name, row.created_at, row.bundle, row.title
         )
-    log = history.log.extended(entries)
-    return History(log, known.finish())
+    log, masked = history.log.extended(entries), history.masked
+    if log.masks is not history.log.masks:
+        masked = _masked_texts(session, log.masks)
+    return History(log, known.finish(), masked)
 
 
 def history_at(history: History, head: int) -> History:
     """A history as it was when `head` was its last entry."""
     entries = history.log.entries[:head]
     rows = Map((entry.number, history.rows[entry.number]) for entry in entries)
-    return History(fold(entries), rows)
+    return History(fold(entries), rows, history.masked)
 
 
 def load_thread(

@@ -37,7 +37,6 @@ from .selectors import (
     load_history,
     load_leaves,
     load_thread,
-    masked_texts,
     overview,
 )
 
@@ -103,7 +102,7 @@ class LogTransaction:
         self.session.head += len(rows)
         self.numbers.extend(row.number for row in rows)
         masks = self.history.log.masks
-        self.history = extended(self.history, rows)
+        self.history = extended(self.session, self.history, rows)
         self._masks_otherwise |= self.history.log.masks is not masks
         self.thread = replay(
             load_leaves(self.session),
@@ -120,8 +119,8 @@ class LogTransaction:
             self.session.overview = overview(self.thread)
             changed = ["head", "updated_at", "overview"]
             if self._masks_otherwise:  # the title may be made of what is masked now
-                texts = masked_texts(self.session, self.history.log.masks)
-                self.session.title = mask_title(self.session.title, texts)
+                masked = self.history.masked
+                self.session.title = mask_title(self.session.title, masked)
                 changed.append("title")
             self.session.save(update_fields=changed)
             keep_thread(self.session, self.thread, self.history)

@@ -22,7 +22,6 @@ from operations.domain.tree.key import (
     original_key,
 )
 from operations.domain.tree.span import read_changed
-from operations.log import selectors
 from operations.log.cache import Cache
 from operations.log.selectors import load_history
 from operations.models import LogEntry
@@ -187,11 +186,9 @@ def mask_title(session: Session, title: str) -> str:
     return mask.mask_title(" ".join(title.split()), masked_texts(session))
 
 
-def masked_texts(session: Session) -> dict[str, str]:
+def masked_texts(session: Session) -> Mapping[str, str]:
     """What redactions that are on mask in the session, and what is read in its place."""
-    if not session.head:
-        return {}
-    return selectors.masked_texts(session, load_history(session).log.masks)
+    return load_history(session).masked if session.head else {}
 
 
 def mask_originals(session: Session, readings: Readings) -> Readings:

@@ -258,7 +258,7 @@ def _operations(session: Session) -> list[tuple[str, str, str]]:
         (
             f"o{number}",
             f"{word_for(recorded)} o{number}",
-            history.rows[number].title,
+            history.title(number),
         )
         for number in reversed(history.log.edits)
         if not (recorded := history.log.edits[number]).withdrawn

@@ -149,10 +149,12 @@ def mask_title(title: str, texts: Mapping[str, str]) -> str:
         if not line:
             continue
         title = title.replace(line, texts[text])
+        if not title.endswith(_CUT):
+            continue
         kept = title.removesuffix(_CUT)
         sizes = range(min(len(line), len(kept)), LEAST_CUT - 1, -1)
         size = next((size for size in sizes if kept.endswith(line[:size])), 0)
-        if size and kept != title:
+        if size:
             title = kept[:-size] + texts[text] + _CUT
     return title
 

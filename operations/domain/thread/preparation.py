@@ -73,7 +73,7 @@ class _Preparation:
                 named = self._leaves(moved, "moved") if moved else ()
                 return replace(edit, order=listed, moved=named)
             case op.Replace(spans=spans) | op.Redact(spans=spans):
-                self._spans(spans)
+                self._spans(spans, redacted=isinstance(edit, op.Redact))
                 return edit
             case op.Tag(tags=tags):
                 if not tags or not all(tag.strip() for tag in tags):
@@ -153,7 +153,7 @@ class _Preparation:
             return entry_key(number)
         return leaves[-1]
 
-    def _spans(self, spans: Sequence[Span]) -> None:
+    def _spans(self, spans: Sequence[Span], *, redacted: bool) -> None:
         if not spans:
             raise self._invalid("No spans are given.", "spans", code="empty")
         for place, span in enumerate(spans):
@@ -167,17 +167,22 @@ class _Preparation:
             raise self._invalid("Spans overlap.", "spans", place, code="overlap")
         for place, span in enumerate(spans):
             made = self._made(span.key)
-            if made and not matches(made.parts, span):
+            said = matches(made.parts, span) if made else True
+            if not (said or (redacted and self._once_said(span))):
                 sentence = (
                     f"The text in {span.key} does not match the sha256 of the span."
                 )
                 raise self._invalid(sentence, "spans", place, code="text")
 
     def _made(self, key: Key) -> New | None:
-        number, place = made_place(key) or (0, None)
-        edit = self._edit(number)
-        made = op.messages_of(edit) if edit else ()
-        return made[place] if place is not None and place < len(made) else None
+        number, _ = made_place(key) or (0, None)
+        return _message(self._edit(number), key)
+
+    def _once_said(self, span: Span) -> bool:
+        """Whether a message read the text of a span before its operation was amended."""
+        number, _ = made_place(span.key) or (0, None)
+        words = (_message(one, span.key) for one in self._thread.log.wordings(number))
+        return any(one is not None and matches(one.parts, span) for one in words)
 
     def _messages(self, messages: Sequence[New]) -> None:
         if not messages:
@@ -210,3 +215,9 @@ class _Preparation:
 
     def _invalid(self, sentence: str, *place: str | int, code: str) -> Invalid:
         return Invalid(sentence, at=(*self._at, *place), code=code)
+
+
+def _message(edit: op.Edit | None, key: Key) -> New | None:
+    _, place = made_place(key) or (0, None)
+    made = op.messages_of(edit) if edit else ()
+    return made[place] if place is not None and place < len(made) else None

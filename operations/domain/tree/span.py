@@ -5,7 +5,7 @@ pieces is itself no text: a change that covers it empties both sides up to it.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -64,6 +64,33 @@ def matches(parts: Sequence[Part], span: Span) -> bool:
     """Whether a span covers the very text that it was recorded for."""
     text = covered(parts, span)
     return text is not None and fingerprint(text) == span.sha256
+
+
+def spans_saying(
+    key: Key, parts: Sequence[Part], texts: Mapping[str, str]
+) -> Iterator[Span]:
+    """Where a message says one of these texts, the longest first, none within another.
+
+    `texts` says what is to be read in the place of each.
+    """
+    longest = sorted(texts, key=len, reverse=True)
+    for place, part in enumerate(parts):
+        words, taken = text_of(part), list[range]()
+        for text in longest:
+            start = words.find(text)
+            while start >= 0:
+                end = start + len(text)
+                if all(end <= one.start or one.stop <= start for one in taken):
+                    taken.append(range(start, end))
+                    yield Span(
+                        key=key,
+                        part=place,
+                        start=start,
+                        end=end,
+                        sha256=fingerprint(text),
+                        text="" if texts[text] == MASK else texts[text],
+                    )
+                start = words.find(text, end)
 
 
 def overlapping(spans: Iterable[tuple[int, Span]]) -> Iterator[tuple[int, int]]:

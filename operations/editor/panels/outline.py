@@ -192,7 +192,7 @@ def _fold_of_bundle(thread: Thread, number: int) -> FoldNode | None:
 
 def _together(look: Look, first: OperationHeading, numbers: Sequence[int]) -> OutlineOp:
     """The entry of operations that share one; it leads to the first of them."""
-    title = look.operations.history.rows[numbers[0]].title
+    title = look.operations.history.title(numbers[0])
     name = bundle_name(look.thread, title, numbers)
     bundle = look.thread.log.at(numbers[0]).bundle
     word = bundle_word(look.thread, bundle, first.word) if bundle else first.word

@@ -168,7 +168,7 @@ class Operations:
         bundles = {self.thread.log.at(number).bundle for number in numbers}
         if len(bundles) > 1 or None in bundles:
             return ""
-        title = visible(self.history.rows[numbers[0]].title)
+        title = visible(self.history.title(numbers[0]))
         return f"{title} ({len(numbers):,} operations)" if title else ""
 
     def amends(self, number: int) -> tuple[int, ...]:
@@ -210,7 +210,7 @@ class Operations:
             version=1 + len(amends),
             amends=amends,
             reason=reason_of(report, self.thread),
-            title=row.title,
+            title=self.history.title(number),
             hidden_by=name_of(self.thread, inside) if inside else "",
             tags=edit.tags if isinstance(edit, Tag) else edit.condition.tags,
             staged=recorded.entry.staged and recorded.state is EditState.PROPOSED,

@@ -106,7 +106,7 @@ def _in_order(
 ) -> dict[Key, PartOfBundle]:
     """The parts of a bundle that have notes: `keys`, in the order of the thread."""
     thread = look.thread
-    title = look.operations.history.rows[numbers[0]].title
+    title = look.operations.history.title(numbers[0])
     called = bundle_name(thread, title, numbers)
     newest = look.operations[entry_key(numbers[-1])].word
     word = bundle_word(thread, name, newest)

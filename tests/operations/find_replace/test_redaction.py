@@ -12,7 +12,9 @@ from contextstudio.accounts.domain.caller import Caller
 from operations.domain.log.operation import Condition, Redact
 from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
+from operations.edits.purging import remove_group
 from operations.log.cache import forget_everything
+from operations.models import LogEntry
 from tests.operations.support.rest import get, make_session, operate, post
 
 SECRET = "hunter2-and-more"
@@ -22,10 +24,14 @@ MASKED = "The password is [redacted]."
 
 @pytest.fixture
 def session_id(agent: Client) -> str:
-    """Message 1, an insert (o1) and a digest that was amended (o2, o3) tell the secret."""
+    """Message 1, an insert (o1) and a digest that was amended (o2, o3) tell the secret.
+
+    So does the title of the insert.
+    """
     said = [{"role": "user", "content": words} for words in ("Hello", WORDS, "A", "B")]
     session_id = make_session(agent, said, title="Secrets")
-    operate(agent, session_id, "insert", after_idx=0, messages=[said[1]])
+    titled = {"title": f"For {SECRET}"}
+    operate(agent, session_id, "insert", after_idx=0, messages=[said[1]], **titled)
     made = operate(agent, session_id, "digest", range=[2, 3], summary=WORDS)
     path = f"/api/operations/{made['operation_id']}/amend"
     post(agent, path, {"summary": f"Note: {WORDS}"})
@@ -73,6 +79,8 @@ def doors(client: Client, session_id: str) -> dict[str, str]:
         "dialog": f"/sessions/{session_id}/dialogs/amend?operation=o2",
         "versions": f"/sessions/{session_id}/dialogs/versions?operation=o2",
         "list": "/sessions/",
+        "operations": f"{path}/operations",
+        "what the model sees": f"/sessions/{session_id}/context",
         **{one["key"]: f"/api/operations/{one['id']}" for one in operations},
     }
     found = {}
@@ -183,6 +191,50 @@ def test_a_mask_lies_on_what_is_not_in_the_thread_any_more(
     insert = get(agent, f"/api/sessions/{session_id}/operations")["operations"][0]
     post(agent, f"/api/operations/{insert['id']}/revert")
     assert telling(doors(agent, session_id)) == set()
+
+
+def test_a_redaction_masks_its_text_in_what_the_thread_does_not_show(
+    agent: Client, caller: Caller, session_id: str
+) -> None:
+    """The insert is off, the digest says something else by now, and another only waits."""
+    insert, made = get(agent, f"/api/sessions/{session_id}/operations")["operations"]
+    post(agent, f"/api/operations/{insert['id']}/toggle", {"active": False})
+    post(agent, f"/api/operations/{made['id']}/amend", {"summary": "Nothing"})
+    operate(agent, session_id, "digest", range=[0, 0], summary=WORDS, propose=True)
+    pattern = {"start": SECRET, "replacement": "", "all": True}
+    redacted = operate(agent, session_id, "redact", patterns=[pattern])
+    spans = get(agent, f"/api/operations/{redacted['operation_id']}")["spans"]
+    assert {one["key"] for one in spans} == {"m1", "o1.0", "o2.0", "o6.0"}
+    assert telling(doors(agent, session_id)) == set()
+    post(agent, f"/api/operations/{insert['id']}/toggle", {"active": True})
+    assert telling(doors(agent, session_id)) == set()
+
+
+def test_redactions_of_one_text_share_what_the_thread_does_not_show(
+    agent: Client, caller: Caller
+) -> None:
+    """Each takes what no other has, so that none is refused."""
+    said = [{"role": "user", "content": words} for words in (WORDS, WORDS)]
+    session_id = make_session(agent, said)
+    made = operate(agent, session_id, "insert", after_idx=0, messages=[said[0]])
+    post(agent, f"/api/operations/{made['operation_id']}/toggle", {"active": False})
+    edits = [Redact(spans=(span("m0"),)), Redact(spans=(span("m1"),))]
+    done = services.record_bundle(caller, UUID(session_id), edits)
+    first, second = (done.history.log.edits[number].edit for number in done.numbers)
+    assert isinstance(first, Redact) and isinstance(second, Redact)
+    assert [one.key for one in first.spans] == ["m0", "o1.0"]
+    assert [one.key for one in second.spans] == ["m1"]
+
+
+def test_what_titles_say_of_a_masked_text_goes_with_the_message_that_is_purged(
+    agent: Client, caller: Caller, session_id: str, redaction: str
+) -> None:
+    """Of a text that is gone nothing tells any more what to mask."""
+    remove_group(caller, UUID(session_id), 2)
+    forget_everything()
+    titles = LogEntry.objects.values_list("title", flat=True)
+    assert "For [redacted]" in titles
+    assert not any(SECRET in title for title in titles)
 
 
 def test_masks_are_read_from_the_database(

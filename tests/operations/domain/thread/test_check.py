@@ -118,6 +118,20 @@ def test_what_operations_made_is_named_as_strictly(edit, code, at):
     assert invalid(edit, 6, *before) == (code, at)
 
 
+def test_a_redaction_may_name_what_a_message_read_before_it_was_amended():
+    amended = Amend(operation="o1", edit=insert("m0", "Other words."))
+    made = thread(3, insert("m0", "The secret."), amended)
+    old = span("o1.0", 4, 10, "secret")
+    checked = check(made, [Redact(spans=(old,))])
+    assert checked.thread.log.masks.edit(1, insert("m0", "The secret.")) == insert(
+        "m0", "The [redacted]."
+    )
+    for edit in (Replace(spans=(old,)), Redact(spans=(span("o1.0", 4, 10, "never"),))):
+        with pytest.raises(Invalid) as refusal:
+            check(made, [edit])
+        assert refusal.value.code == "text"
+
+
 def test_all_malformed_edits_of_a_bundle_are_named():
     made = thread(3)
     with pytest.raises(Invalid) as refusal:

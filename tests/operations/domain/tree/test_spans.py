@@ -18,6 +18,7 @@ from operations.domain.tree.span import (
     fingerprint,
     matches,
     read_changed,
+    spans_saying,
 )
 from tests.operations.support.builders import (
     digest,
@@ -166,6 +167,18 @@ def test_a_span_matches_only_the_text_it_was_made_for():
     assert covered(parts, span("m0", 4, 8)) is None
     assert covered(parts, span("m0", 4, 5, part=1)) is None
     assert covered(parts, span("m0", 4, 4)) is None
+
+
+def test_texts_are_found_in_a_message_the_longest_first():
+    parts = (Text("abcab"), Text("nothing"), Text("cab, abc"))
+    found = list(spans_saying("o1.0", parts, {"ab": "[redacted]", "abc": "***"}))
+    assert [(one.part, one.start, one.end, one.text) for one in found] == [
+        (0, 0, 3, "***"),
+        (0, 3, 5, ""),
+        (2, 5, 8, "***"),
+        (2, 1, 3, ""),
+    ]
+    assert all(matches(parts, one) and one.key == "o1.0" for one in found)
 
 
 def test_lone_surrogates_have_a_fingerprint():
