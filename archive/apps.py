@@ -21,7 +21,7 @@ class ArchiveConfig(AppConfig):
         from .entries.words import ENTRIES
         from .hindsight import trials
         from .hindsight.tools import CheckHindsight
-        from .memos import words_for_context
+        from .memos import mask_for_good, words_for_context
         from .pruning.automatic import prune_before_request
         from .pruning.forgetting import forget_lines
         from .pruning.tools import Prune
@@ -57,3 +57,4 @@ class ArchiveConfig(AppConfig):
         erasing.register_forgetting(forget)
         erasing.register_forgetting(forget_results)
         erasing.register_forgetting(forget_lines)
+        erasing.register_forgetting(mask_for_good)

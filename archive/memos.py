@@ -16,8 +16,9 @@ from contextstudio.database.prepared import Prepared, given
 from operations.context.layers import LayerWords, Surroundings
 from operations.context.policies import policy_of
 from operations.domain.context.policy import Memos
+from operations.domain.log.mask import mask_words
 from operations.domain.providers.request import Injected
-from operations.messages.reader import mask_text
+from operations.messages.reader import mask_text, masked_in
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -254,3 +255,16 @@ def _content_of(memo: Memo) -> str:
     """What a memo says, with what redactions that are on mask in the session it is from."""
     content = bytes(memo.content).decode("utf-8", "surrogatepass")
     return mask_text(memo.session, content) if memo.session else content
+
+
+def mask_for_good(session: Session, indexes: Sequence[int] | None) -> None:
+    """Mask for good what a session's memos quote of originals, or of all of it, that are destroyed.
+
+    In the caller's transaction: after it, nothing tells what a redaction masked in them.
+    """
+    memos = list(Memo.objects.filter(session=session))
+    texts = masked_in(session, indexes) if memos else {}
+    for memo in memos if texts else ():
+        words = bytes(memo.content).decode("utf-8", "surrogatepass")
+        memo.content = mask_words(words, texts).encode("utf-8", "surrogatepass")
+        memo.save(update_fields=["content"])

@@ -16,6 +16,7 @@ class OperationsConfig(AppConfig):
         from .log.compactions import record
         from .log.selectors import load_payloads
         from .messages.reader import mask_originals, mask_title, masked_places
+        from .notes.masking import mask_for_good
         from .tools.offered import ProxyTools
 
         toolbox.register(ProxyTools())
@@ -24,5 +25,6 @@ class OperationsConfig(AppConfig):
         hooks.register_recorder(record)
         given_tags.register(tags.record, tags.load)
         erasing.register(load_payloads)
+        erasing.register_forgetting(mask_for_good)
         register(secrets.KIND, secrets.run_secrets, title="Scan for secrets")
         hooks.register(secrets.look_through)

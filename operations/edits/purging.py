@@ -18,6 +18,7 @@ from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_key, original_number
 from operations.log.cache import forget_everything
 from operations.log.transaction import LogTransaction, open_log
+from operations.messages.reader import masked_in
 from operations.models import AnsweredCalls, LogEntry, ReplyItem, SentPiece
 from threads.domain.part import Text
 from threads.models import Session
@@ -80,12 +81,12 @@ def _purge_titles(transaction: LogTransaction, keys: Sequence[Key]) -> None:
     Of text that is masked in them nothing knows any more what it says, so that it is destroyed
     in operations' titles too.
     """
-    session, masks = transaction.session, transaction.history.log.masks
-    recorded = load_recorded_at(session, [original_number(key) - 1 for key in keys])
-    said = {original_key(index): one.parts for index, one in recorded.items()}
-    parts = (part for parts in said.values() for part in parts)
+    session = transaction.session
+    indexes = [original_number(key) - 1 for key in keys]
+    recorded = load_recorded_at(session, indexes).values()
+    parts = (part for original in recorded for part in original.parts)
     texts = {part.text: _REMOVED for part in parts if isinstance(part, Text)}
-    texts |= masks.texts(said.__getitem__, said)
+    texts |= masked_in(session, indexes)
     session.title = mask_title(session.title, texts)
     session.save(update_fields=["title"])
     for entry in LogEntry.objects.filter(session=session).exclude(title=""):

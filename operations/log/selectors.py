@@ -116,14 +116,17 @@ def load_history(session: Session) -> History:
     return known
 
 
-def _masked_texts(session: Session, masks: Masks) -> dict[str, str]:
+def masked_texts(
+    session: Session, masks: Masks, keys: Iterable[Key] | None = None
+) -> dict[str, str]:
+    """What is masked in a session, or in these of its messages, and what is read in its place."""
     recorded = load_recorded_at(session, masks.indexes) if masks else {}
 
     def read(key: Key) -> tuple[Part, ...]:
         found = recorded.get(original_number(key) - 1)
         return found.parts if found else ()
 
-    return masks.texts(read)
+    return masks.texts(read, keys)
 
 
 def extended(session: Session, history: History, rows: Iterable[LogEntry]) -> History:
@@ -144,7 +147,7 @@ def extended(session: Session, history: History, rows: Iterable[LogEntry]) -> Hi
         )
     log, masked = history.log.extended(entries), history.masked
     if log.masks is not history.log.masks:
-        masked = _masked_texts(session, log.masks)
+        masked = masked_texts(session, log.masks)
     return History(log, known.finish(), masked)
 
 

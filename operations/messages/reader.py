@@ -22,6 +22,7 @@ from operations.domain.tree.key import (
     original_key,
 )
 from operations.domain.tree.span import read_changed
+from operations.log import selectors
 from operations.log.cache import Cache
 from operations.log.selectors import load_history
 from operations.models import LogEntry
@@ -189,6 +190,14 @@ def mask_title(session: Session, title: str) -> str:
 def masked_texts(session: Session) -> Mapping[str, str]:
     """What redactions that are on mask in the session, and what is read in its place."""
     return load_history(session).masked if session.head else {}
+
+
+def masked_in(session: Session, indexes: Sequence[int] | None) -> Mapping[str, str]:
+    """What redactions that are on mask in these originals; None: in all of the session."""
+    if indexes is None or not session.head:
+        return masked_texts(session)
+    masks = load_history(session).log.masks
+    return selectors.masked_texts(session, masks, map(original_key, indexes))
 
 
 def mask_originals(session: Session, readings: Readings) -> Readings:

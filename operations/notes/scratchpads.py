@@ -83,7 +83,7 @@ def write_scratchpad(
     row = ScratchpadVersion.objects.create(
         session=session,
         number=last + 1,
-        content=content.encode("utf-8", "surrogatepass"),
+        content=encode(content),
         actor=caller.actor,
         actor_name=caller.name[:150],
     )
@@ -126,3 +126,7 @@ def _read(session: Session, row: ScratchpadVersion) -> Scratchpad:
 def decode(content: bytes | memoryview) -> str:
     """Words as they are stored: as bytes, because they may hold NUL and lone surrogates."""
     return bytes(content).decode("utf-8", "surrogatepass")
+
+
+def encode(words: str) -> bytes:
+    return words.encode("utf-8", "surrogatepass")

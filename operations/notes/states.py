@@ -31,7 +31,7 @@ from threads.store import events
 from threads.store.originals import find_holding, load_messages_at
 from threads.store.selectors import get_session
 
-from .scratchpads import decode
+from .scratchpads import decode, encode
 
 LONGEST = 100_000
 """Characters of STATE that somebody sets."""
@@ -99,7 +99,7 @@ def set_state(caller: Caller, session_id: uuid.UUID, content: str) -> Versioned:
     StateVersion.objects.create(
         session=session,
         number=rows.count() + 1,
-        content=content.encode("utf-8", "surrogatepass"),
+        content=encode(content),
         message_count=session.message_count,
         actor=caller.actor,
         actor_name=caller.name[:150],

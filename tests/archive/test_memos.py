@@ -9,6 +9,7 @@ from django.test import Client
 from archive.memos import retrieve_memos
 from archive.models import Memo
 from contextstudio.accounts.models import Membership, Project, User
+from operations.log.cache import forget_everything
 from tests.operations.support.rest import Tools, context, make_session, operate, post
 from tests.people import caller, client_of
 
@@ -128,6 +129,24 @@ def test_what_is_redacted_in_a_session_is_masked_in_its_memos(tools: Tools) -> N
     patterns = [{"start": "clocks"}]
     operate(tools.client, tools.session_id, "redact", patterns=patterns)
     assert found(tools, tags=["said"]) == ["They say: Why do the [redacted] differ?"]
+
+
+@pytest.mark.parametrize("destroyed", ["message", "session"])
+def test_what_is_masked_in_memos_stays_so_when_the_text_is_destroyed(
+    tools: Tools, destroyed: str
+) -> None:
+    """After that nothing tells any more what a redaction masked in them."""
+    tools("save_memo", content="They say: Why do the clocks differ?", tags=["said"])
+    patterns = [{"start": "clocks"}]
+    operate(tools.client, tools.session_id, "redact", patterns=patterns)
+    if destroyed == "message":
+        tools("remove_group", group_id=1)
+    else:
+        path = f"/api/sessions/{tools.session_id}?purge=1"
+        assert tools.client.delete(path).status_code == 204
+    forget_everything()
+    other = Tools(tools.client, make_session(tools.client, 2))
+    assert found(other, tags=["said"]) == ["They say: Why do the [redacted] differ?"]
 
 
 def test_a_memo_is_corrected_superseded_and_deleted(tools: Tools) -> None:

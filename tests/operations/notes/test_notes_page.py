@@ -9,6 +9,8 @@ from contextstudio.accounts.models import User
 from operations.domain.log.operation import Redact
 from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
+from operations.edits.purging import remove_group
+from operations.log.cache import forget_everything
 from operations.notes import scratchpads, states
 from tests.operations.conftest import Page
 from tests.operations.editor.views.hostile import EVIL, SENT, watched
@@ -138,6 +140,22 @@ def test_what_is_redacted_is_masked_in_notes(
     span = Span(key="m0", part=0, start=0, end=10, sha256=fingerprint("Question 0"))
     services.record_edit(caller(editor), stated.pk, Redact(spans=(span,)))
     assert "Question 0" not in text(page, compare="1")
+
+
+def test_what_is_masked_in_notes_stays_so_when_the_message_is_purged(
+    page: Page, editor: User, owner: User
+) -> None:
+    """Of a text that is gone nothing tells any more what to mask."""
+    page.post("notes", act="scratchpad", content="Question 0 is open.", version=0)
+    page.post("notes", act="state", content="Goal: Question 0")
+    span = Span(key="m0", part=0, start=0, end=10, sha256=fingerprint("Question 0"))
+    services.record_edit(caller(editor), page.session.pk, Redact(spans=(span,)))
+    remove_group(caller(owner), page.session.pk, 1)
+    forget_everything()
+    page.session.refresh_from_db()
+    shown = text(page, compare="1")
+    assert "Question 0" not in shown
+    assert "[redacted] is open." in shown
 
 
 def test_state_that_no_page_can_hold_is_shown_all_the_same(
