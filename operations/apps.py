@@ -13,6 +13,7 @@ class OperationsConfig(AppConfig):
         from .edits import given_tags as tags
         from .find_replace import secrets
         from .forwarding import toolbox
+        from .forwarding.sent.forgetting import forget_sent
         from .log.compactions import record
         from .log.selectors import load_payloads
         from .messages.reader import mask_originals, mask_title, masked_places
@@ -26,5 +27,6 @@ class OperationsConfig(AppConfig):
         given_tags.register(tags.record, tags.load)
         erasing.register(load_payloads)
         erasing.register_forgetting(mask_for_good)
+        erasing.register_forgetting(forget_sent)
         register(secrets.KIND, secrets.run_secrets, title="Scan for secrets")
         hooks.register(secrets.look_through)

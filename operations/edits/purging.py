@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 
 from django.db.transaction import atomic, on_commit
 
@@ -19,13 +18,11 @@ from operations.domain.tree.key import Key, original_key, original_number
 from operations.log.cache import forget_everything
 from operations.log.transaction import LogTransaction, open_log
 from operations.messages.reader import masked_in
-from operations.models import AnsweredCalls, LogEntry, ReplyItem, SentPiece
+from operations.models import LogEntry
 from threads.domain.part import Text
-from threads.models import Session
 from threads.sessions import erasing
 from threads.store.originals import load_recorded_at
 
-_AT_ONCE = 500
 _REMOVED = "[removed]"
 
 
@@ -55,14 +52,6 @@ def remove_group(
         transaction.add(Purge(targets=keys), bundle=bundle, title=title)
         _purge_titles(transaction, keys)
         erasing.purge(transaction.session, range(group.first, group.last + 1))
-        _purge_sent(transaction.session, frozenset(keys))
-        AnsweredCalls.objects.filter(
-            session=transaction.session, index__range=(group.first, group.last)
-        ).delete()
-        ReplyItem.objects.filter(
-            request__session=transaction.session,
-            request__reply_index__range=(group.first, group.last),
-        ).delete()
         AuditEntry.objects.create(
             project_id=transaction.session.project_id,
             actor=caller.actor,
@@ -93,16 +82,6 @@ def _purge_titles(transaction: LogTransaction, keys: Sequence[Key]) -> None:
         title = mask_title(entry.title, texts)
         if title != entry.title:
             LogEntry.objects.filter(pk=entry.pk).update(title=title)
-
-
-def _purge_sent(session: Session, keys: AbstractSet[Key]) -> None:
-    """Destroy what was sent of these originals; that it was sent stays known."""
-    rows = SentPiece.objects.filter(session=session)
-    told = rows.values_list("number", "keys").iterator()
-    numbers = [number for number, made_of in told if not keys.isdisjoint(made_of)]
-    for start in range(0, len(numbers), _AT_ONCE):
-        some = rows.filter(number__in=numbers[start : start + _AT_ONCE])
-        some.update(content=b"")
 
 
 def find_group(thread: Thread, group_id: int) -> MessageGroup:

@@ -118,10 +118,15 @@ class _Keeping:
                 kind=piece.kind,
                 keys=list(piece.keys),
                 tokens=piece.tokens,
-                content=zlib.compress(piece.body, _LEVEL),
+                content=compressed(piece.body),
             )
             self._rows.append(row)
         return number
+
+
+def compressed(body: bytes) -> bytes:
+    """The JSON of a piece as it is kept."""
+    return zlib.compress(body, _LEVEL)
 
 
 def _numbers(session: Session) -> _Numbers:

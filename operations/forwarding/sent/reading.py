@@ -69,7 +69,7 @@ def read_pieces(session: Session, numbers: Collection[int]) -> dict[int, Any]:
     rows = SentPiece.objects.filter(session=session, number__in=list(numbers))
     texts = masked_texts(session)
     return {
-        number: _masked(_decoded(bytes(content)), texts)
+        number: masked(decoded(bytes(content)), texts)
         for number, content in rows.values_list("number", "content")
     }
 
@@ -88,17 +88,19 @@ def _facts(session: Session, numbers: Sequence[int]) -> dict[int, PieceFacts]:
     }
 
 
-def _decoded(content: bytes) -> Any:
+def decoded(content: bytes) -> Any:
+    """The JSON of a piece."""
     return json.loads(zlib.decompress(content)) if content else PURGED
 
 
-def _masked(value: Any, texts: Mapping[str, str]) -> Any:
+def masked(value: Any, texts: Mapping[str, str]) -> Any:
+    """A value of JSON with these texts replaced in its strings."""
     if not texts:
         return value
     if isinstance(value, str):
         return mask_words(value, texts)
     if isinstance(value, list):
-        return [_masked(item, texts) for item in value]
+        return [masked(item, texts) for item in value]
     if isinstance(value, dict):
-        return {name: _masked(item, texts) for name, item in value.items()}
+        return {name: masked(item, texts) for name, item in value.items()}
     return value

@@ -109,6 +109,26 @@ def test_what_is_purged_is_destroyed_in_what_was_sent_too(
     assert "message 0" not in sent and "message 5" in sent
 
 
+def test_what_is_masked_in_what_was_sent_stays_so_when_the_message_is_purged(
+    agent: Client, session_id: str
+) -> None:
+    """What else was sent may quote it: here the scratchpad, and a digest of other messages."""
+    quoted = "they said message 0 twice"
+    path = f"/api/sessions/{session_id}/scratchpad"
+    assert agent.put(path, {"content": quoted}, "application/json").status_code == 200
+    operate(agent, session_id, "digest", range=[2, 3], summary=quoted)
+    apply(agent, session_id, said(COUNT))
+    assert str(what_was_sent(session_id, 1)).count(quoted) == 2
+    operate(agent, session_id, "redact", patterns=[{"start": "message 0", "all": True}])
+    for purge in (None, 1):
+        if purge:
+            Tools(agent, session_id)("remove_group", group_id=purge)
+            forget_everything()
+        sent = str(what_was_sent(session_id, 1))
+        assert sent.count("they said [redacted] twice") == 2
+        assert "message 0" not in sent and "message 5" in sent
+
+
 def test_a_request_that_only_asks_is_not_kept(agent: Client, session_id: str) -> None:
     apply(agent, session_id, said(COUNT), append=False)
     assert not SessionRequest.objects.filter(session=session_id).exists()

@@ -1,0 +1,51 @@
+"""Destroying what was sent, and answered, of originals that are purged."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+
+from contextstudio.database.steps import chunks
+from operations.domain.tree.key import original_key
+from operations.messages.reader import masked_in
+from operations.models import AnsweredCalls, ReplyItem, SentPiece
+from threads.models import Session
+
+from .keeping import compressed
+from .reading import decoded, masked
+
+_AT_ONCE = 500
+
+
+def forget_sent(session: Session, indexes: Sequence[int] | None) -> None:
+    """Destroy what was sent of these originals, in the caller's transaction.
+
+    That it was sent stays known. What else was sent keeps its words; where it quotes text that a
+    redaction masks in these, it stays masked, for nothing will tell that text any more. What was
+    sent of a session that is erased goes with it.
+    """
+    if indexes is None:
+        return
+    AnsweredCalls.objects.filter(session=session, index__in=indexes).delete()
+    ReplyItem.objects.filter(
+        request__session=session, request__reply_index__in=indexes
+    ).delete()
+    keys = frozenset(map(original_key, indexes))
+    told = SentPiece.objects.filter(session=session).values_list("number", "keys")
+    made_of_them = {
+        number for number, made_of in told.iterator() if not keys.isdisjoint(made_of)
+    }
+    for some in chunks(made_of_them, _AT_ONCE):
+        SentPiece.objects.filter(session=session, number__in=some).update(content=b"")
+    if texts := masked_in(session, indexes):
+        _mask(session, made_of_them, texts)
+
+
+def _mask(session: Session, emptied: Collection[int], texts: Mapping[str, str]) -> None:
+    pieces = SentPiece.objects.filter(session=session)
+    for number, content in pieces.values_list("number", "content").iterator(_AT_ONCE):
+        if number in emptied:
+            continue
+        words = decoded(bytes(content))
+        shown = masked(words, texts)
+        if shown != words:
+            content = compressed(json.dumps(shown).encode())
+            pieces.filter(number=number).update(content=content)
