@@ -17,7 +17,7 @@ from operations.domain.ledger.money import dollars
 from operations.models import SessionRequest
 from threads.store.selectors import get_session
 
-from .presentation import sentence
+from .presentation import RequestStanding, sentence, standing_of
 from .records import list_requests
 
 _A_PAGE = 50
@@ -45,6 +45,7 @@ class ShownRequest:
     row: SessionRequest
     sentence: str
     format: str
+    standing: RequestStanding
     sign: str
     suspended: int
     reasons: list[tuple[str, str]]
@@ -73,11 +74,13 @@ def requests(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 def _shown(row: SessionRequest) -> ShownRequest:
+    standing = standing_of(row)
     return ShownRequest(
         row=row,
         sentence=sentence(row),
         format=_FORMATS.get(row.format, row.format),
-        sign=_SIGNS.get(SessionRequest.Status(row.status), "check"),
+        standing=standing,
+        sign=_SIGNS[standing.status],
         suspended=sum(map(len, row.suspended.values())),
         reasons=[(why, ", ".join(keys)) for why, keys in row.suspended.items()],
         edits=", ".join(dict.fromkeys(one["key"] for one in row.edits)),

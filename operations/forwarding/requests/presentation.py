@@ -2,8 +2,10 @@
 
 import uuid
 from collections.abc import Iterator
-from typing import Any
+from datetime import timedelta
+from typing import Any, NamedTuple
 
+from django.utils import timezone
 from pydantic import BaseModel
 
 from operations.domain.forwarding.plan import RequestDecision
@@ -71,6 +73,7 @@ class RequestPage(BaseModel):
 
 def present_request(row: SessionRequest) -> dict[str, Any]:
     """A request as the API gives it."""
+    standing = standing_of(row)
     return {
         "id": str(row.pk),
         "number": row.number,
@@ -95,8 +98,8 @@ def present_request(row: SessionRequest) -> dict[str, Any]:
         "suspended": row.suspended,
         "tokens": {"before": row.tokens_before, "after": row.tokens_after},
         "prepared_ms": row.prepared_ms,
-        "status": row.status,
-        "error": row.error,
+        "status": standing.status,
+        "error": standing.error,
         "upstream_status": row.upstream_status,
         "usage": {
             "input_tokens": row.input_tokens,
@@ -109,6 +112,27 @@ def present_request(row: SessionRequest) -> dict[str, Any]:
         "total_ms": row.total_ms,
         "reply_index": row.reply_index,
     }
+
+
+LOST_AFTER = timedelta(days=1)
+"""By then a reply has ended, or its server was killed, or nobody will fetch it."""
+
+
+class RequestStanding(NamedTuple):
+    """How far a request came, and why no further."""
+
+    status: SessionRequest.Status
+    error: str
+
+
+def standing_of(row: SessionRequest) -> RequestStanding:
+    """How far a request came, as far as is known by now; a reply may still be fetched later."""
+    status = SessionRequest.Status(row.status)
+    lost = timezone.now() - LOST_AFTER
+    if status is SessionRequest.Status.SENT and row.created_at < lost:
+        sentence = "No reply was recorded within a day."
+        return RequestStanding(SessionRequest.Status.FAILED, row.error or sentence)
+    return RequestStanding(status, row.error)
 
 
 def sentence(row: SessionRequest) -> str:

@@ -1,9 +1,12 @@
 """The page and the REST of a session's requests: each with what it was, in words."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from operations.forwarding.requests.presentation import sentence
+from operations.forwarding.requests.presentation import LOST_AFTER, sentence
 from operations.models import SessionRequest
 from tests.operations.support.rest import get, make_session, operate, post, said
 
@@ -62,6 +65,22 @@ def test_the_page_says_the_same(agent: Client, session_id: str) -> None:
     text = agent.get(f"/sessions/{empty}/requests").content.decode()
     assert "No requests yet" in text
     assert '<a class="link" href="/settings/keys/">Create a key</a>' in text
+
+
+def test_a_request_whose_server_was_killed_is_under_way_for_a_day_at_most(
+    agent: Client, session_id: str
+) -> None:
+    rows = SessionRequest.objects.filter(session=session_id).order_by("number")
+    rows.update(status=SessionRequest.Status.SENT)
+    killed = rows[0]
+    SessionRequest.objects.filter(pk=killed.pk).update(
+        created_at=timezone.now() - LOST_AFTER - timedelta(minutes=1)
+    )
+    listed = get(agent, f"/api/sessions/{session_id}/requests")["items"]
+    assert [row["status"] for row in listed] == ["sent", "sent", "failed"]
+    assert listed[-1]["error"] == "No reply was recorded within a day."
+    text = agent.get(f"/sessions/{session_id}/requests").content.decode()
+    assert (text.count("Under way"), text.count("No reply was recorded")) == (2, 1)
 
 
 @pytest.mark.parametrize(
