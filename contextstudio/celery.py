@@ -16,6 +16,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
 # Three times the longest that a job is expected to take; Celery's documentation names all
 # three places where the shortest value wins.
 _VISIBILITY_SECONDS = 3 * 3600
+SECONDS_TO_SEND = 2
+"""For which sending a message may hold up its request: the sweep finds what was not sent."""
 
 
 class Wakings(redis.QoS):
@@ -45,7 +47,18 @@ class Wakings(redis.QoS):
 
 redis.Channel.QoS = Wakings
 
-app = Celery("contextstudio", broker=settings.REDIS_URL or None)
+
+class Application(Celery):
+    """Celery in which who sends a message gives up sooner than who waits for one."""
+
+    def connection_for_write(self, url: str | None = None, **options: Any) -> Any:
+        """A connection for sending, also of requests that answer somebody meanwhile."""
+        given = options.pop("transport_options", None) or {}
+        hurried = {"socket_timeout": SECONDS_TO_SEND, "max_retries": 0, **given}
+        return super().connection_for_write(url, transport_options=hurried, **options)
+
+
+app = Application("contextstudio", broker=settings.REDIS_URL or None)
 app.conf.update(
     accept_content=["json"],
     task_serializer="json",
@@ -59,6 +72,7 @@ app.conf.update(
     worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
+    broker_pool_acquire_timeout=SECONDS_TO_SEND,
     broker_transport_options={
         "visibility_timeout": _VISIBILITY_SECONDS,
         "unacked_restore_interval": 5,

@@ -127,12 +127,14 @@ if ON_SQLITE:
 DATABASES = {"default": _database}
 
 REDIS_URL = environment.text("REDIS_URL")
-_cache = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+_cache: dict[str, object] = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 _layer: dict[str, object] = {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 if REDIS_URL:
     _cache = {
         "BACKEND": "contextstudio.web.cache.SpareableCache",
         "LOCATION": REDIS_URL,
+        # Seconds: a Redis that takes what it is told and never answers must hold up no page.
+        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     }
     _layer = {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
@@ -144,7 +146,7 @@ if REDIS_URL:
                 {
                     "address": REDIS_URL,
                     "socket_timeout": None,
-                    "socket_connect_timeout": 10,
+                    "socket_connect_timeout": 2,
                     "socket_keepalive": True,
                 }
             ]

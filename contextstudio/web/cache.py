@@ -1,14 +1,18 @@
 """A cache in Redis that may be away: then nothing is kept, and nothing is found."""
 
 import logging
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from django.core.cache.backends.redis import RedisCache
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, TimeoutError
 
 logger = logging.getLogger(__name__)
+
+SECONDS_OF_REST = 5
+"""For which a Redis that didn't answer in time isn't asked again."""
 
 
 class SpareableCache(RedisCache):
@@ -35,8 +39,26 @@ class SpareableCache(RedisCache):
 
 
 def _tried(ask: Callable[[], Any], without: Any) -> Any:
+    """The answer of Redis, or what is said without one.
+
+    A page asks several times. Where Redis is away, each is refused at once; where it is frozen,
+    the page waits for the first alone.
+    """
+    if time.monotonic() < _rest.until:
+        return without
     try:
         return ask()
-    except RedisError:
+    except RedisError as error:
+        if isinstance(error, TimeoutError):
+            _rest.until = time.monotonic() + SECONDS_OF_REST
         logger.warning("The cache can't be reached; it is done without.")
         return without
+
+
+class _Rest:
+    """Until when Redis isn't asked; for the process, which has a cache for each thread."""
+
+    until = 0.0
+
+
+_rest = _Rest()

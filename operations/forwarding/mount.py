@@ -43,6 +43,8 @@ def with_apply(application: Application) -> Application:
     """An application that answers `apply` to keys, and the rest as before."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        # From here on whoever edits, by whatever door, waits for no channel layer.
+        listen_in(asyncio.get_running_loop())
         asked = _asked(scope)
         if asked is None:
             await application(scope, receive, send)
@@ -51,7 +53,6 @@ def with_apply(application: Application) -> Application:
         body, is_whole = await _read(receive)
         if not is_whole:
             return  # the client has gone
-        listen_in(asyncio.get_running_loop())
         response = await in_thread(_response, session_id, headers, body)
         if response is None:
             await application(scope, _again(body, receive), send)

@@ -13,7 +13,7 @@ from threads.models import Session
 
 logger = logging.getLogger(__name__)
 
-LAYER_SECONDS = 30
+LAYER_SECONDS = 2
 """How long whoever has something else to do waits for the channel layer, which has no limit."""
 
 

@@ -1,11 +1,15 @@
 """A Redis that is away costs nothing but what was kept in it."""
 
+import socket
 import uuid
+from collections.abc import Iterator
 
 import pytest
+from django.core.cache import caches
 from redis.exceptions import RedisError
 
 from contextstudio.accounts.jobs import tasks
+from contextstudio.web import cache as cache_module
 from contextstudio.web.cache import SpareableCache
 from threads.store import events
 
@@ -22,6 +26,63 @@ def test_a_cache_that_is_away_is_an_empty_one(cache: SpareableCache) -> None:
     assert cache.get("a", 3) == 3
     assert cache.get_many(["a", "b"]) == {}
     assert cache.add("a", 1)
+
+
+class Frozen:
+    """A Redis that lets in who knocks, and never answers."""
+
+    def __init__(self, door: socket.socket) -> None:
+        self._door = door
+        door.setblocking(False)
+        where = f"redis://127.0.0.1:{door.getsockname()[1]}/0"
+        limits = {"socket_timeout": 0.01, "socket_connect_timeout": 1}
+        self.cache = SpareableCache(where, {"OPTIONS": limits})
+
+    def knocks(self) -> int:
+        """How many have knocked since it was asked last."""
+        count = 0
+        while True:
+            try:
+                self._door.accept()[0].close()
+            except BlockingIOError:
+                return count
+            count += 1
+
+
+@pytest.fixture
+def frozen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Frozen]:
+    monkeypatch.setattr(cache_module, "_rest", cache_module._Rest())
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        yield Frozen(door)
+
+
+def test_a_frozen_redis_is_waited_for_once_and_not_by_every_question(
+    frozen: Frozen,
+) -> None:
+    assert frozen.cache.get("a", 3) == 3
+    assert frozen.knocks()
+    frozen.cache.set("a", 1)
+    assert frozen.cache.get_many(["a"]) == {}
+    assert not frozen.knocks()
+
+
+def test_a_redis_that_was_frozen_is_asked_again(
+    frozen: Frozen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache_module, "SECONDS_OF_REST", 0)
+    frozen.cache.get("a")
+    assert frozen.knocks()
+    frozen.cache.get("a")
+    assert frozen.knocks()
+
+
+@pytest.mark.redis
+def test_no_page_waits_long_for_a_frozen_redis() -> None:
+    pool = caches["default"]._cache.get_client().connection_pool  # type: ignore[attr-defined]
+    limits = pool.connection_kwargs
+    assert limits["socket_timeout"] <= 2
+    assert limits["socket_connect_timeout"] <= 2
+    assert events.LAYER_SECONDS <= 2
 
 
 @pytest.mark.django_db

@@ -24,6 +24,7 @@ from threads.domain.message import Role
 from threads.domain.part import Text
 from threads.models import Session
 from threads.sessions.services import append_messages
+from threads.store import events
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -240,3 +241,20 @@ def test_what_is_nested_too_deep_is_refused_by_django(door: Door) -> None:
     answer = door.post(deep, {})
     assert (answer.status, answer.by_django) == (422, True)
     assert json.loads(answer.body)["code"] == "json_too_deep"
+
+
+def test_who_edits_by_any_door_waits_for_no_channel_layer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is told goes to the loop that pages listen in, and is not waited for."""
+    monkeypatch.setattr(events, "_loop", None)
+
+    async def behind(scope: Scope, receive: Any, send: Any) -> None:
+        assert events._loop is asyncio.get_running_loop()
+
+    async def nothing(*_: Message) -> Message:
+        return {}
+
+    page = {"type": "http", "method": "POST", "path": "/", "headers": []}
+    async_to_sync(with_apply(behind))(page, nothing, nothing)
+    assert events._loop is not None

@@ -133,6 +133,30 @@ def test_a_broker_that_is_away_harms_no_request(
     assert "the sweep will find job" in caplog.text
 
 
+def test_who_sends_a_message_gives_up_soon_and_who_waits_for_one_does_not() -> None:
+    sending = app.connection_for_write().transport_options
+    assert sending["socket_timeout"] <= 2
+    assert sending["socket_connect_timeout"] <= 2
+    assert app.conf.broker_pool_acquire_timeout <= 2
+    assert app.connection().transport_options == sending  # a worker's banner asks so
+    assert app.connection_for_read().transport_options["socket_timeout"] == 30
+
+
+def test_a_broker_that_is_away_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """kombu would ask a second and a third time, and count these in seconds."""
+    asked: list[str] = []
+
+    def refuse(transport: redis.Transport) -> None:
+        asked.append("connect")
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(redis.Transport, "establish_connection", refuse)
+    away = app.connection_for_write("redis://127.0.0.1:1")
+    with pytest.raises(OperationalError), app.amqp.Producer(away) as producer:
+        app.send_task(queue.TASK, producer=producer, retry=False)
+    assert asked == ["connect"]
+
+
 @pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_a_process_of_a_worker_ends_no_connection_of_the_one_it_was_forked_from() -> (
