@@ -38,6 +38,18 @@ _POOL_TIMEOUT = 5
 By itself it tries for five minutes, after pauses that double: a database that was away for long
 would be asked again only after as long. Once it has given up, the next request has it try anew."""
 
+SILENCE = {
+    "connect_timeout": _POOL_TIMEOUT,
+    # Of a machine that is gone without a word: by themselves systems ask after two hours, and
+    # send again what isn't taken for a quarter of one.
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,  # milliseconds
+}
+"""Of the driver: after how many seconds a silent server is given up."""
+
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"", "0", "false", "no", "off"})
 
@@ -115,6 +127,9 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
             "DATABASE_URL must start with postgresql:// (or sqlite:///); "
             f"it starts with {parts.scheme}://."
         )
+    # psycopg is loaded where PostgreSQL is used, and nowhere else.
+    from .database.silence import BoundedConnection  # noqa: PLC0415
+
     query = dict(parse_qsl(parts.query))
     limits = f"-c lock_timeout={LOCK_TIMEOUT} -c statement_timeout={STATEMENT_TIMEOUT}"
     return {
@@ -125,10 +140,12 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
         "HOST": unquote(parts.hostname or ""),
         "PORT": port,
         "OPTIONS": {
+            **SILENCE,
             **query,
             # What a URL says is said last, and counts.
             "options": f"{limits} {query.get('options', '')}".strip(),
             "pool": {
+                "connection_class": BoundedConnection,
                 "min_size": 2,
                 "max_size": 16,
                 "timeout": _POOL_TIMEOUT,

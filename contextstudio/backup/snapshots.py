@@ -19,6 +19,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
 from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.database.patience import unhurried
 
 _FILE = "contextstudio.sqlite3"
 _COPY = ".copy"
@@ -168,8 +169,7 @@ def _last_of_each_app(
 @contextmanager
 def _unhurried() -> Iterator[Any]:
     """A transaction whose statements may take long."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL statement_timeout = 0")
+    with unhurried(), transaction.atomic(), connection.cursor() as cursor:
         yield cursor
 
 

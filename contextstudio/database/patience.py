@@ -1,4 +1,4 @@
-"""How long PostgreSQL lets a statement run: some that an operator starts take what they need."""
+"""How long PostgreSQL lets a statement run, and is waited for: some need the time they take."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,3 +39,4 @@ def _set(using: str, statement: str) -> None:
     if connections[using].vendor == "postgresql":
         with connections[using].cursor() as cursor:
             cursor.execute(statement)
+        connections[using].connection.is_unhurried = statement == _LIFT

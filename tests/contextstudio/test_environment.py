@@ -88,6 +88,27 @@ def test_a_postgresql_url_is_read_in_full_and_pooled() -> None:
     assert options["options"] == "-c lock_timeout=5000 -c statement_timeout=30000"
 
 
+def test_a_machine_that_is_gone_without_a_word_is_given_up_within_half_a_minute() -> (
+    None
+):
+    options = environment.database("postgresql://h/name", Path())["OPTIONS"]
+    assert isinstance(options, dict)
+    probes = options["keepalives_interval"] * options["keepalives_count"]
+    assert options["keepalives_idle"] + probes <= 30
+    assert options["tcp_user_timeout"] <= 30_000
+    assert options["connect_timeout"] <= options["pool"]["timeout"]
+
+
+def test_what_the_url_says_of_silence_counts() -> None:
+    described = environment.database(
+        "postgresql://h/name?keepalives_idle=60&connect_timeout=2", Path()
+    )
+    options = described["OPTIONS"]
+    assert isinstance(options, dict)
+    assert options["keepalives_idle"] == "60"
+    assert options["connect_timeout"] == "2"
+
+
 def test_the_limits_of_statements_can_be_others() -> None:
     described = environment.database(
         "postgresql://h/name?options=-c%20statement_timeout%3D60000", Path()
