@@ -17,8 +17,9 @@ import httpcore
 from django.conf import settings
 from django.db import Error
 
-from contextstudio.accounts.domain.errors import DomainError, Forbidden
+from contextstudio.accounts.domain.errors import DomainError, Forbidden, Unavailable
 from contextstudio.accounts.responses import outage
+from contextstudio.database.outages import RETRY_AFTER
 from operations.forwarding.upstreams import dialing
 
 from .headers import Header, to_client
@@ -110,6 +111,7 @@ class Exchanging:
         Raises DomainError where the client has been answered nothing yet.
         """
         refusal: Exception | None = None
+        is_stopped = False
         if task := asyncio.current_task():
             _open.add(task)
             task.add_done_callback(_open.discard)
@@ -135,9 +137,16 @@ class Exchanging:
                 except (DomainError, Error) as error:
                     refusal = error  # raised outside: a group of tasks would wrap it
                 tasks.cancel_scope.cancel()
+        except asyncio.CancelledError:
+            # Of all that may end this task, only a server that stops does it so. The client is
+            # told, and nothing raised: the server would log that as a fault of ours.
+            self._error = self._error or "The server is stopping."
+            is_stopped = True
         finally:
             with anyio.CancelScope(shield=True):
                 await self._keep(broken=True)
+        if is_stopped:
+            await self._break_off(partial(Unavailable, retry_after=RETRY_AFTER))
         if refusal is not None:
             raise refusal
 
@@ -320,7 +329,7 @@ class Exchanging:
             self._first_byte = self._since()
         return self._reader.feed(chunk) if self._reader else False
 
-    async def _break_off(self, kind: type[DomainError]) -> None:
+    async def _break_off(self, kind: Callable[[str], DomainError]) -> None:
         """Let the client know that a reply ended before its end."""
         await self._keep(broken=True)
         if not self._is_begun:

@@ -17,7 +17,7 @@ from django.test import override_settings
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import DomainError, Forbidden
+from contextstudio.accounts.domain.errors import DomainError, Forbidden, Unavailable
 from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.keys.services import create_key
 from contextstudio.accounts.models import ApiKey, Membership, Project, User
@@ -299,4 +299,37 @@ async def test_a_server_that_stops_waits_until_the_streams_it_cancels_are_record
     await ending
     assert said == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     assert recorded[0].read is not None and recorded[0].read().message is not None
+    await stream  # and nothing raised, which the server would log as a fault
+    assert client.has[enough:].count(b"The server is stopping.") == 1
+    await dialing.pool("http").aclose()
+
+
+@override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30)
+async def test_who_waits_for_a_whole_reply_of_a_server_that_stops_is_told_to_ask_again(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay, "SECONDS_BETWEEN_CHECKS", 0)
+    provider.pause = 3600
+    recorded, asked = list[Outcome](), asyncio.Event()
+    client = StreamingClient(None)
+
+    async def record(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
+        recorded.append(outcome)
+        return AfterReply()
+
+    async def once_it_was_asked() -> bool:
+        if provider.asked:
+            asked.set()
+        return True
+
+    whole = outgoing(provider, BODY.replace(b"true", b"null"))
+    exchanging = Exchanging(whole, client.send, record, once_it_was_asked)
+    waiting = asyncio.create_task(exchanging.run(client.receive))
+    await asked.wait()
+    waiting.cancel()
+    with pytest.raises(Unavailable, match="The server is stopping") as told:
+        await waiting
+    assert told.value.retry_after
+    assert client.has == b""
+    assert [outcome.error for outcome in recorded] == ["The server is stopping."]
     await dialing.pool("http").aclose()
