@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -70,7 +70,8 @@ class Peer:
     """A server, over one connection."""
 
     def __init__(self, base: str, pid: str, key: str = "") -> None:
-        self._threads = Path("/proc", pid, "task")
+        # Linux's clock of a process (clock_getcpuclockid): with the threads that have ended.
+        self._clock = ~int(pid) << 3 | 2
         address = urlsplit(base)
         self._line = http.client.HTTPConnection(address.hostname or "", address.port)
         self._headers = {"Content-Type": "application/json"}
@@ -88,18 +89,10 @@ class Peer:
 
     def timed(self, path: str, body: bytes) -> Took:
         """What a request takes it."""
-        cpu, begun = self._cpu(), time.perf_counter()
+        cpu, begun = time.clock_gettime(self._clock), time.perf_counter()
         self.post(path, body)
         wall = time.perf_counter() - begun
-        return Took(self._cpu() - cpu, wall)
-
-    def _cpu(self) -> float:
-        """Seconds that its threads were on a processor."""
-        total = 0
-        for one in self._threads.glob("*/schedstat"):
-            with suppress(OSError):  # of a thread that has just ended
-                total += int(one.read_text().split()[0])
-        return total / 1e9
+        return Took(time.clock_gettime(self._clock) - cpu, wall)
 
 
 class _Loop:
