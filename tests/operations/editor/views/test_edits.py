@@ -120,6 +120,14 @@ def test_tags_are_printed_on_the_row(page: Page) -> None:
     assert '<span class="tag">goal</span><span class="tag">keep</span>' in content
 
 
+def test_of_many_tags_a_row_shows_three_and_names_the_others(page: Page) -> None:
+    tags = "a, b, c, d, e<f, " + "g" * 30
+    content = page.edit("tag", targets="m0", tags=tags).content.decode()
+    row = content[content.index('<span class="tags">') :]
+    assert row.count('<span class="tag">') == 3
+    assert f'role="img" title="3 more: d, e&lt;f, {"g" * 30}">+3</span>' in row
+
+
 def test_what_acts_on_inserted_messages_is_named_by_them(page: Page) -> None:
     page.edit("insert", after="m3", role="user", text="Between")
     answer = page.edit("tag", targets="o1.0", tags="goal")
