@@ -43,6 +43,7 @@ LIMITS = (
     ("/api/tools/", 16 * MB),
     ("/mcp", 16 * MB),
     ("/v1", 64 * MB),  # and what the proxy forwards
+    ("/models/", 64 * MB),
     ("/s/", 64 * MB),
     ("/api/", 1 * MB),
     ("/", 16 * MB),  # forms of pages, in which people write

@@ -47,6 +47,9 @@ class Route:
 
 _ROOTS = ("/v1", "/v1beta", "/v1alpha")
 _SESSIONS = "/s/"
+_BARE = re.compile(r"/models/[^/]+:[A-Za-z]+")
+"""How LiteLLM asks for Gemini's models at an address that it is given without a version."""
+_USUAL_VERSION = "/v1beta"
 _CONVERSATIONS = {
     "/v1/chat/completions": (WireProvider.OPENAI, RequestKind.REPLY, "openai"),
     "/v1/messages": (WireProvider.ANTHROPIC, RequestKind.REPLY, "anthropic"),
@@ -80,6 +83,8 @@ def is_forwarded(path: str) -> bool:
     if path.startswith(_SESSIONS):
         _, _, path = path.removeprefix(_SESSIONS).partition("/")
         path = f"/{path}"
+    if _BARE.fullmatch(path):
+        return True
     return any(path == root or path.startswith(f"{root}/") for root in _ROOTS)
 
 
@@ -93,6 +98,8 @@ def route_of(method: str, raw_path: bytes, headers: Mapping[bytes, bytes]) -> Ro
             unquote_to_bytes(name).decode("utf-8", "replace"),
             f"/{rest}",
         )
+    if _BARE.fullmatch(unquote_to_bytes(path).decode("utf-8", "replace")):
+        path = f"{_USUAL_VERSION}{path}"
     spelled_out = unquote_to_bytes(path)
     segments = spelled_out.replace(b"\\", b"/").split(b"/")[1:]
     if {b"", b".", b".."} & set(segments[:-1]) or segments[-1] in (b".", b".."):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from operations.forwarding.proxy.routes import RequestKind, route_of
+from operations.forwarding.proxy.routes import RequestKind, is_forwarded, route_of
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,24 @@ def test_a_conversation_is_one_however_its_address_is_spelled(
         return
     assert route.model == "gemini-2.5-pro"
     assert f"/models/{route.model}:" in route.path
+
+
+@pytest.mark.parametrize("begin", ["", "/s/boats"])
+def test_a_model_of_gemini_may_be_asked_without_a_version(begin: str) -> None:
+    """As LiteLLM does at an address that it is given without one."""
+    path = f"{begin}/models/gemini-2.5-pro:streamGenerateContent"
+    assert is_forwarded(path)
+    route = route_of("POST", path.encode(), {})
+    assert (route.form, route.kind) == ("gemini", RequestKind.REPLY)
+    assert route.path == "/v1beta/models/gemini-2.5-pro:streamGenerateContent"
+    assert (route.model, route.streams) == ("gemini-2.5-pro", True)
+
+
+@pytest.mark.parametrize(
+    "path", ["/models", "/models/a", "/models/a/b:c", "/models/a:"]
+)
+def test_what_else_begins_so_is_not_forwarded(path: str) -> None:
+    assert not is_forwarded(path)
 
 
 @pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/models", "/v1/models/"])
