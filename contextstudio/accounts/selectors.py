@@ -27,6 +27,8 @@ from .domain.paging import Page, clamp, decode_cursor, page
 from .domain.rights import RIGHTS_OF, ProjectRole, Right, with_implied
 from .models import ApiKey, Job, KeyRequest, Membership, Project, User
 
+KEYS_SHOWN = 100
+"""Keys of one page."""
 REQUESTS_SHOWN = 100
 """Of a key's requests, at once."""
 
@@ -279,6 +281,15 @@ def list_keys(caller: Caller) -> QuerySet[ApiKey]:
     own = Q(pk=caller.key_id) if caller.is_agent else Q(maker_id=caller.user_id)
     visible = keys.filter(own | Q(project__in=caller.projects(Right.ADMIN)))
     return visible.select_related("project", "maker").order_by("-created_at", "-pk")
+
+
+def newest_keys(caller: Caller, before: int | None = None) -> tuple[list[ApiKey], bool]:
+    """The keys that were made last, or those before one; and whether there are older ones."""
+    keys = list_keys(caller).order_by("-pk")
+    if before is not None:
+        keys = keys.filter(pk__lt=before)
+    found = list(keys[: KEYS_SHOWN + 1])
+    return found[:KEYS_SHOWN], len(found) > KEYS_SHOWN
 
 
 def get_key(caller: Caller, key_id: int, *, lock: bool = False) -> ApiKey:

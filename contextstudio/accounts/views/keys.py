@@ -23,8 +23,8 @@ from contextstudio.accounts.keys.services import NewKey
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.accounts.selectors import (
     get_key,
-    list_keys,
     list_requests,
+    newest_keys,
     visible_projects,
 )
 
@@ -166,9 +166,14 @@ def keys(request: HttpRequest) -> HttpResponse:
             form.add_error(field_of(refusal, form), refusal.message)
         else:
             form = KeyForm(caller)
+    # A key that was just made is among the newest.
+    before = _number_of(request.GET.get("before", "")) if new_key is None else None
+    listed, are_older = newest_keys(caller, before)
     context = {
         "form": form,
-        "keys": list_keys(caller),
+        "keys": listed,
+        "is_newest": before is None,
+        "older": listed[-1].pk if are_older else None,
         "new_key": new_key,
         "now": timezone.now(),
     }

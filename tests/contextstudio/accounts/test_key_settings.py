@@ -28,7 +28,12 @@ from contextstudio.accounts.models import (
     Project,
     User,
 )
-from contextstudio.accounts.selectors import REQUESTS_SHOWN, caller_of_key, find_key
+from contextstudio.accounts.selectors import (
+    KEYS_SHOWN,
+    REQUESTS_SHOWN,
+    caller_of_key,
+    find_key,
+)
 from tests.people import caller, key_of
 
 SOON = timedelta(hours=1)
@@ -276,3 +281,21 @@ def test_the_page_of_anothers_key_offers_no_rotation(
     accounts.set_member(caller(owner), project, editor, ProjectRole.VIEWER)
     client.force_login(editor)
     assert client.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_page_of_keys_shows_the_newest_and_leads_to_older_ones(
+    client: Client, owner: User, project: Project, row: ApiKey, more: int
+) -> None:
+    for _ in range(KEYS_SHOWN - 1 + more):
+        key_of(owner, project)
+    client.force_login(owner)
+    first = client.get("/settings/keys/")
+    assert len(first.context["keys"]) == KEYS_SHOWN
+    assert (row in first.context["keys"]) is (not more)
+    assert first.context["older"] == (row.pk + 1 if more else None)
+    if more:
+        second = client.get("/settings/keys/", {"before": first.context["older"]})
+        assert second.context["keys"] == [row]
+        assert 'href="/settings/keys/"' in second.content.decode()
+        assert "No keys yet" not in second.content.decode()
