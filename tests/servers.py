@@ -22,6 +22,21 @@ PATIENCE_SECONDS = 60
 
 START_LINE = "Sign in: "
 ALL_SCOPES = "read,propose,edit,review,admin"
+WITHOUT_WARMING = """
+import os, sys
+import manage
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
+manage._load()
+from contextstudio.management.commands import serve
+serve.WARMING = ()
+sys.argv = ["manage.py", "serve"]
+manage.main()
+"""
+"""`manage.py serve` that loads what counts tokens when it is to count.
+
+Two and a half seconds of a processor are nothing to a server that lives for days. Those of the
+tests live for a minute, and few of them count so much.
+"""
 
 
 def environment(**changes: str) -> dict[str, str]:
@@ -253,7 +268,8 @@ def _copy(first: Server, folder: Path) -> Server:
     shutil.copytree(first.folder, folder, dirs_exist_ok=True)
     template = httpx.URL(first.database_url).path.lstrip("/")
     url = _fresh_database(template=template)
-    return Server(folder, url, full_key=first.full_key)
+    lean = "-c", WITHOUT_WARMING
+    return Server(folder, url, full_key=first.full_key, program=lean)
 
 
 def _fresh_database(*, template: str = "template1") -> str:
