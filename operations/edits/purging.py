@@ -75,11 +75,12 @@ def _purge_titles(transaction: LogTransaction, keys: Sequence[Key]) -> None:
     recorded = load_recorded_at(session, indexes).values()
     parts = (part for original in recorded for part in original.parts)
     texts = {part.text: _REMOVED for part in parts if isinstance(part, Text)}
-    texts |= masked_in(session, indexes)
-    session.title = mask_title(session.title, texts)
+    masked = masked_in(session, indexes)
+    session.title = mask_title(session.title, {**texts, **masked})
     session.save(update_fields=["title"])
-    for entry in LogEntry.objects.filter(session=session).exclude(title=""):
-        title = mask_title(entry.title, texts)
+    entries = LogEntry.objects.filter(session=session).exclude(title="")
+    for entry in entries if masked else ():
+        title = mask_title(entry.title, masked)
         if title != entry.title:
             LogEntry.objects.filter(pk=entry.pk).update(title=title)
 

@@ -29,6 +29,8 @@ Wordings = Callable[[int], Iterable[Edit]]
 LEAST_CUT = 6
 """Characters of a masked text that are masked where a title breaks off in it."""
 _CUT = "…"
+_MOST_OF_A_TITLE = 10_000
+"""Characters of a text that a title is compared with, which has 300: a page compares fifty."""
 
 
 class Masks:
@@ -145,7 +147,7 @@ def mask_words(words: str, texts: Mapping[str, str]) -> str:
 def mask_title(title: str, texts: Mapping[str, str]) -> str:
     """A title with masked texts replaced, and the beginning of one before its ellipsis."""
     for text in sorted(texts, key=len, reverse=True):
-        line = " ".join(text.split())
+        line = " ".join(text[:_MOST_OF_A_TITLE].split())
         if not line:
             continue
         title = title.replace(line, texts[text])
