@@ -14,7 +14,7 @@ from operations.domain.log.log import Log
 from operations.domain.log.operation import Amend, Insert, Operation, Redact, Revise
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, original_index, original_key
+from operations.domain.tree.key import original_key
 from operations.domain.tree.leaf import Leaf
 from operations.domain.tree.span import spans_saying
 from operations.log.selectors import (
@@ -22,16 +22,15 @@ from operations.log.selectors import (
     load_history,
     load_leaves,
     load_thread,
+    masked_texts,
     overview,
 )
 from operations.log.transaction import begin, counted
 from threads import tokens
 from threads.domain.message import Message, starts_group
-from threads.domain.part import Part
 from threads.models import Session
 from threads.sessions.services import name_by
 from threads.store import events
-from threads.store.originals import load_recorded_at
 from threads.store.recording import record_messages
 
 from .alignment import RequestAlignment
@@ -140,17 +139,10 @@ def _masked_again(
     if not log.masks:
         return
     sent = {key for unit in aligned.plan.units for key in unit.keys}
-    gone = [key for key in log.masks.keys if key not in sent]
+    gone = dict.fromkeys(key for key in log.masks.keys if key not in sent)
     if not gone:
         return
-    indexes = (original_index(key) for key in gone)
-    recorded = load_recorded_at(session, (one for one in indexes if one is not None))
-
-    def read(key: Key) -> tuple[Part, ...]:
-        found = recorded.get(original_index(key) or 0)
-        return found.parts if found else ()
-
-    texts = log.masks.texts(read, gone)
+    texts = masked_texts(session, log.masks, gone)
     start = aligned.plan.appended.start
     stands = aligned.plan.made | {
         original_key(first + place - start): place for place in aligned.plan.appended

@@ -1,7 +1,7 @@
 """Reading the log and the thread that it makes; `get_operation` is the gate to an operation."""
 
 import uuid
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from operations.domain.log.mask import Masks, mask_title
 from operations.domain.log.operation import EDITS
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, original_number
+from operations.domain.tree.key import Key, original_key, original_number
 from operations.domain.tree.leaf import Leaf
 from operations.domain.tree.map import Map
 from operations.domain.tree.status import Status
@@ -117,10 +117,13 @@ def load_history(session: Session) -> History:
 
 
 def masked_texts(
-    session: Session, masks: Masks, keys: Iterable[Key] | None = None
+    session: Session, masks: Masks, keys: Collection[Key] | None = None
 ) -> dict[str, str]:
     """What is masked in a session, or in these of its messages, and what is read in its place."""
-    recorded = load_recorded_at(session, masks.indexes) if masks else {}
+    indexes = masks.indexes
+    if keys is not None:
+        indexes = [index for index in indexes if original_key(index) in keys]
+    recorded = load_recorded_at(session, indexes) if indexes else {}
 
     def read(key: Key) -> tuple[Part, ...]:
         found = recorded.get(original_number(key) - 1)

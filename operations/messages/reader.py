@@ -197,7 +197,7 @@ def masked_in(session: Session, indexes: Sequence[int] | None) -> Mapping[str, s
     if indexes is None or not session.head:
         return masked_texts(session)
     masks = load_history(session).log.masks
-    return selectors.masked_texts(session, masks, map(original_key, indexes))
+    return selectors.masked_texts(session, masks, set(map(original_key, indexes)))
 
 
 def mask_originals(session: Session, readings: Readings) -> Readings:
