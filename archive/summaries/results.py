@@ -1,10 +1,10 @@
 """What jobs have answered of a session: masked where it is shown, gone with what is purged."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from contextstudio.accounts.models import Job
-from operations.domain.log.mask import mask_words
+from operations.domain.log.mask import mask_json
 from operations.domain.tree.key import original_key
 from operations.messages.reader import masked_texts
 from threads.models import Session
@@ -21,20 +21,8 @@ def shown_result(job: Job) -> dict[str, Any] | None:
     session_id = job.arguments.get("session_id")
     session = Session.objects.filter(pk=session_id).first()
     masks = masked_texts(session) if session and job.result else {}
-    masked: dict[str, Any] | None = _masked(job.result, masks)
+    masked: dict[str, Any] | None = mask_json(job.result, masks)
     return masked
-
-
-def _masked(value: Any, masks: Mapping[str, str]) -> Any:
-    if not masks:
-        return value
-    if isinstance(value, str):
-        return mask_words(value, masks)
-    if isinstance(value, dict):
-        return {name: _masked(item, masks) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_masked(item, masks) for item in value]
-    return value
 
 
 def forget_results(session: Session, indexes: Sequence[int] | None) -> None:

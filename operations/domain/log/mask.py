@@ -19,7 +19,7 @@ from operations.domain.tree.span import (
     matches,
     read_changed,
 )
-from threads.domain.part import Part
+from threads.domain.part import JSON, Part
 from threads.domain.text import text_of
 
 from .operation import Edit, Redact, messages_of
@@ -142,6 +142,19 @@ def mask_words(words: str, texts: Mapping[str, str]) -> str:
     longest = sorted(texts, key=len, reverse=True)
     found = re.compile("|".join(map(re.escape, longest)))
     return found.sub(lambda match: texts[match[0]], words)
+
+
+def mask_json(value: JSON, texts: Mapping[str, str]) -> JSON:
+    """A value of JSON with masked texts replaced in its strings; names of members stay."""
+    if not texts:
+        return value
+    if isinstance(value, str):
+        return mask_words(value, texts)
+    if isinstance(value, list):
+        return [mask_json(item, texts) for item in value]
+    if isinstance(value, dict):
+        return {name: mask_json(item, texts) for name, item in value.items()}
+    return value
 
 
 def mask_title(title: str, texts: Mapping[str, str]) -> str:

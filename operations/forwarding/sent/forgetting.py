@@ -4,13 +4,14 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 
 from contextstudio.database.steps import chunks
+from operations.domain.log.mask import mask_json
 from operations.domain.tree.key import original_key
 from operations.messages.reader import masked_in
 from operations.models import AnsweredCalls, ReplyItem, SentPiece
 from threads.models import Session
 
 from .keeping import compressed
-from .reading import decoded, masked
+from .reading import decoded
 
 _AT_ONCE = 500
 
@@ -45,7 +46,7 @@ def _mask(session: Session, emptied: Collection[int], texts: Mapping[str, str]) 
         if number in emptied:
             continue
         words = decoded(bytes(content))
-        shown = masked(words, texts)
+        shown = mask_json(words, texts)
         if shown != words:
             content = compressed(json.dumps(shown).encode())
             pieces.filter(number=number).update(content=content)

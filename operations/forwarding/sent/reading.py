@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.errors import NotFound
 from operations.domain.forwarding.sent import SentChange, change_between, numbers_of
-from operations.domain.log.mask import mask_words
+from operations.domain.log.mask import mask_json
 from operations.domain.tree.key import Key
 from operations.messages.reader import masked_texts
 from operations.models import SentPiece, SessionRequest
@@ -69,7 +69,7 @@ def read_pieces(session: Session, numbers: Collection[int]) -> dict[int, Any]:
     rows = SentPiece.objects.filter(session=session, number__in=list(numbers))
     texts = masked_texts(session)
     return {
-        number: masked(decoded(bytes(content)), texts)
+        number: mask_json(decoded(bytes(content)), texts)
         for number, content in rows.values_list("number", "content")
     }
 
@@ -91,16 +91,3 @@ def _facts(session: Session, numbers: Sequence[int]) -> dict[int, PieceFacts]:
 def decoded(content: bytes) -> Any:
     """The JSON of a piece."""
     return json.loads(zlib.decompress(content)) if content else PURGED
-
-
-def masked(value: Any, texts: Mapping[str, str]) -> Any:
-    """A value of JSON with these texts replaced in its strings."""
-    if not texts:
-        return value
-    if isinstance(value, str):
-        return mask_words(value, texts)
-    if isinstance(value, list):
-        return [masked(item, texts) for item in value]
-    if isinstance(value, dict):
-        return {name: masked(item, texts) for name, item in value.items()}
-    return value

@@ -2,7 +2,7 @@
 
 import pytest
 
-from operations.domain.log.mask import mask_title, mask_words
+from operations.domain.log.mask import mask_json, mask_title, mask_words
 from operations.domain.log.operation import Redact
 from tests.operations.support.builders import insert, log, span
 from threads.domain.part import Text
@@ -31,6 +31,13 @@ def test_the_longest_text_is_masked_first() -> None:
     texts = {"ab": "1", "abc": "2"}
     assert mask_words("abcab", texts) == "21"
     assert mask_words("abcab", {}) == "abcab"
+
+
+def test_strings_within_json_are_masked_and_nothing_else() -> None:
+    value = {"pass": ["a pass", 1, None, {"deep": "pass"}], "so": True}
+    masked = {"pass": ["a ***", 1, None, {"deep": "***"}], "so": True}
+    assert mask_json(value, {"pass": "***"}) == masked
+    assert mask_json(value, {}) is value
 
 
 @pytest.mark.parametrize(
