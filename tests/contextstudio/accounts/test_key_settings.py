@@ -248,6 +248,17 @@ def test_the_page_renames_a_key_that_has_ended_and_leaves_its_end_alone(
     assert "expired" in client.get("/settings/keys/").content.decode()
 
 
+def test_the_form_behind_a_list_of_keys_is_one_click_away(
+    client: Client, owner: User, row: ApiKey
+) -> None:
+    client.force_login(owner)
+    listed = client.get("/settings/keys/").content.decode()
+    assert 'href="#create"' in listed
+    assert listed.index(row.prefix) < listed.index('id="create"')
+    ApiKey.objects.all().delete()
+    assert 'href="#create"' not in client.get("/settings/keys/").content.decode()
+
+
 def test_the_page_of_a_rotation_shows_the_new_secret_once(
     client: Client, owner: User, key: str, row: ApiKey
 ) -> None:
