@@ -17,6 +17,9 @@ from .rewriting import RewrittenRequest, rewrite
 from .routes import RequestKind, Route
 from .tools.offering import MOST_ROUNDS, NOT_YET, Answered, Offer, wanted
 
+_SHORTEST_KEY = 16
+"""Characters of what a provider may have drawn as a key."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingRequest:
@@ -37,6 +40,16 @@ class OutgoingRequest:
     """What the client is told of it, in headers of the reply."""
     offer: Offer | None = None
     """The tools of ours that were added: a reply may call them."""
+
+    @property
+    def secret(self) -> bytes:
+        """The project's key where it is sent along: who asks must not read it in an error.
+
+        Servers that ask for no key are given a word in its place, which is none.
+        """
+        key = self.target.api_key.encode()
+        is_sent = any(value.endswith(key) for _, value in self.headers)
+        return key if is_sent and len(key) >= _SHORTEST_KEY else b""
 
 
 def prepare(

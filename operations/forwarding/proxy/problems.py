@@ -1,5 +1,6 @@
 """Refusals as clients of each provider read them: our problem document with their `error`."""
 
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,6 +8,10 @@ from contextstudio.accounts.domain.errors import DomainError, problem
 from contextstudio.accounts.responses import dump
 from operations.forwarding.upstreams.services import WireProvider
 
+from .replies import MOST_BYTES
+from .replies.unpacking import unpacking
+
+_HIDDEN = b"***"
 _ANTHROPIC: Mapping[int, str] = {
     401: "authentication_error",
     403: "permission_error",
@@ -52,3 +57,13 @@ def error_event(provider: WireProvider, sentence: str) -> bytes:
     if provider is WireProvider.ANTHROPIC:
         name, error = b"event: error\n", {"type": "error", **error}
     return b"\n\n" + name + b"data: " + dump(error) + b"\n\n"
+
+
+def without_secret(body: bytes, encoding: str, secret: bytes) -> bytes | None:
+    """A provider's error, unpacked, that doesn't repeat a secret; None where it never did."""
+    unpack = unpacking(encoding, MOST_BYTES)
+    try:
+        plain = unpack(body) if unpack else body
+    except zlib.error:
+        return None
+    return plain.replace(secret, _HIDDEN) if secret in plain else None

@@ -8,7 +8,7 @@ connection to the provider is given back or closed, and what was said by then is
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -24,7 +24,7 @@ from operations.forwarding.upstreams import dialing
 
 from .headers import Header, to_client
 from .preparing import OutgoingRequest
-from .problems import error_event
+from .problems import error_event, without_secret
 from .recording import Outcome
 from .replies import MOST_BYTES, ReplyReader
 from .tools.stripping import without_calls
@@ -234,6 +234,8 @@ class Exchanging:
                 self._outgoing.offer or not self._reader.streams
             ):
                 await self._at_once(response, start, self._reader)
+            elif response.status >= 400 and self._outgoing.secret:
+                await self._refusal(response, start, headers)
             else:
                 await self._as_it_comes(response, start)
         except (
@@ -255,6 +257,37 @@ class Exchanging:
         So a client that goes on at once finds it in the session, and sees no call that is not
         its own.
         """
+        held = await self._whole(response)
+        recorded = await self._keep(broken=False)
+        if recorded.again is not None:
+            self._again = recorded.again
+            return
+        if recorded.unsaid:
+            start = [one for one in start if one[0] not in _OF_BYTES]
+            form, names = self._outgoing.form, recorded.unsaid
+            whole = reader.unpacked(held)
+            held = without_calls(form, whole, names, events=reader.has_events)
+        await self._begin(response.status, start)
+        await self._say(held, more=False)
+
+    async def _refusal(
+        self,
+        response: httpcore.Response,
+        start: Sequence[Header],
+        headers: Mapping[bytes, bytes],
+    ) -> None:
+        """An error of the provider: as it came, but for the project's key where it repeats that."""
+        body = await self._whole(response)
+        await self._keep(broken=False)
+        encoding = headers.get(b"content-encoding", b"").decode("latin-1")
+        told = without_secret(body, encoding, self._outgoing.secret)
+        if told is not None:
+            start = [one for one in start if one[0] not in _OF_BYTES]
+        await self._begin(response.status, start)
+        await self._say(body if told is None else told, more=False)
+
+    async def _whole(self, response: httpcore.Response) -> bytes:
+        """A reply's body, held until its end."""
         held: list[bytes] = []
         size = 0
         async for chunk in response.aiter_stream():
@@ -263,17 +296,7 @@ class Exchanging:
             size += len(chunk)
             if size > MOST_BYTES:
                 raise self._failed(BadGateway("The reply is too long."))
-        recorded = await self._keep(broken=False)
-        if recorded.again is not None:
-            self._again = recorded.again
-            return
-        if recorded.unsaid:
-            start = [one for one in start if one[0] not in _OF_BYTES]
-            whole = reader.unpacked(b"".join(held))
-            form, names = self._outgoing.form, recorded.unsaid
-            held = [without_calls(form, whole, names, events=reader.has_events)]
-        await self._begin(response.status, start)
-        await self._say(b"".join(held), more=False)
+        return b"".join(held)
 
     async def _as_it_comes(
         self, response: httpcore.Response, start: Sequence[Header]

@@ -216,3 +216,36 @@ def test_an_upstreams_model_is_asked_in_place_of_the_callers(proxy: Proxy) -> No
         timeout=60,
     ).raise_for_status()
     assert proxy.provider.last.path == "/v1beta/models/own-model:generateContent"
+
+
+@pytest.mark.parametrize("is_packed", [False, True], ids=["plain", "packed"])
+@pytest.mark.parametrize("is_streaming", [False, True], ids=["whole", "streaming"])
+def test_an_error_that_repeats_the_projects_key_does_not_show_it(
+    proxy: Proxy, is_packed: bool, is_streaming: bool
+) -> None:
+    key = "sk-the-projects-own-4711"
+    proxy.lead("openai", api_key=key).raise_for_status()
+    said = json.dumps({"error": {"message": f"Incorrect API key: {key}."}}).encode()
+    headers = [("Content-Encoding", "gzip")] if is_packed else []
+    proxy.provider.status = 401
+    proxy.provider.raw = headers, gzip.compress(said) if is_packed else said
+    asked = {"model": MODEL, "messages": [user("One")], "stream": is_streaming}
+    reply = httpx.post(proxy.url + CHAT, json=asked, headers=proxy.headers, timeout=60)
+    assert proxy.provider.last.header("authorization") == f"Bearer {key}"
+    assert reply.status_code == 401
+    assert reply.json() == {"error": {"message": "Incorrect API key: ***."}}
+
+
+@pytest.mark.parametrize("body", [b"ollama is busy", b"\x1f\x8b no gzip"], ids=str)
+def test_any_other_error_passes_byte_for_byte(proxy: Proxy, body: bytes) -> None:
+    headers = [("Content-Encoding", "gzip")] if b"gzip" in body else []
+    proxy.provider.status, proxy.provider.raw = 503, (headers, body)
+    for key in ("ollama", "sk-the-projects-own-4711"):
+        proxy.lead("openai", api_key=key).raise_for_status()
+        asked = {"model": MODEL, "messages": [user("One")]}
+        with httpx.stream(
+            "POST", proxy.url + CHAT, json=asked, headers=proxy.headers, timeout=60
+        ) as reply:
+            assert b"".join(reply.iter_raw()) == body
+        assert reply.status_code == 503
+        assert int(reply.headers["content-length"]) == len(body)
