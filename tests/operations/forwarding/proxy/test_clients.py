@@ -93,6 +93,8 @@ class OpenAI(Chat):
 
 
 class LiteLLM(Chat):
+    model, path = f"openai/{MODEL}", "/v1"
+
     def __init__(self, proxy: Proxy, stream: bool) -> None:
         super().__init__()
         self.proxy, self.stream = proxy, stream
@@ -104,10 +106,10 @@ class LiteLLM(Chat):
         import litellm
 
         answer: Any = litellm.completion(
-            model=f"openai/{MODEL}",
+            model=self.model,
             messages=self.said,
             tools=TOOLS,
-            api_base=f"{self.proxy.url}/v1",
+            api_base=self.proxy.url + self.path,
             api_key=self.proxy.key,
             stream=self.stream,
             num_retries=0,
@@ -116,6 +118,14 @@ class LiteLLM(Chat):
             answer = litellm.stream_chunk_builder(list(answer))
         said: dict[str, Any] = answer.choices[0].message.model_dump(exclude_none=True)
         return said
+
+
+class LiteLLMAnthropic(LiteLLM):
+    model, path = "anthropic/claude-sonnet-4-5", ""
+
+
+class LiteLLMGemini(LiteLLM):
+    model, path = "gemini/gemini-2.5-flash", ""
 
 
 class Plain(Chat):
@@ -279,12 +289,43 @@ class Gemini:
         self.client.close()
 
 
+class LiteLLMResponses(Responses):
+    """LiteLLM's own way to the Responses API."""
+
+    def __init__(self, proxy: Proxy, stream: bool) -> None:
+        super().__init__(proxy, stream)
+        self.proxy = proxy
+        asyncio.set_event_loop(None)  # as for LiteLLM
+
+    def _next(self) -> str:
+        import litellm
+
+        answer: Any = litellm.responses(
+            model=f"openai/{MODEL}",
+            instructions=PROMPT,
+            input=self.said,
+            store=False,
+            tools=[{"type": "function", **FUNCTION}],
+            api_base=f"{self.proxy.url}/v1",
+            api_key=self.proxy.key,
+            stream=self.stream,
+            num_retries=0,
+        )
+        if self.stream:
+            answer = [*answer][-1].response
+        self.said += [one.model_dump(exclude_none=True) for one in answer.output]
+        return str(answer.output_text)
+
+
 def _text(answer: Any) -> str:
     parts = answer.candidates[0].content.parts or ()
     return "".join(part.text or "" for part in parts)
 
 
-CLIENTS = (OpenAI, LiteLLM, Plain, Anthropic, Responses, Gemini)
+CLIENTS = (
+    *(OpenAI, Plain, Anthropic, Responses, Gemini),
+    *(LiteLLM, LiteLLMAnthropic, LiteLLMGemini, LiteLLMResponses),
+)
 
 
 @pytest.fixture(params=CLIENTS, ids=lambda client: client.__name__)

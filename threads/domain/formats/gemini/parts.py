@@ -94,12 +94,23 @@ def read_response(response: Block, calls: OpenCalls) -> ToolResult:
     """A tool's answer: its text (other JSON as text), then the media it brought."""
     name = fields.text(response, "name")
     call_id = calls.answer(fields.text(response, "id"), name)
-    words, is_error = read_answer(response.get("response"))
+    words, is_error = read_answer(_bare(response.get("response"), name))
     found = [
         media for part in fields.items(response, "parts") if (media := read_media(part))
     ]
     content = (*((Text(words),) if words else ()), *found)
     return ToolResult(call_id, content, name or None, is_error)
+
+
+def _bare(response: JSON, name: str) -> JSON:
+    """What a client had to say where it could say one text only.
+
+    LiteLLM has it as `content` alone, Vercel's AI SDK beside the tool's name.
+    """
+    if not isinstance(response, dict) or not isinstance(response.get("content"), str):
+        return response
+    others = {member: response[member] for member in response if member != "content"}
+    return response["content"] if others in ({}, {"name": name}) else response
 
 
 def read_answer(response: JSON) -> tuple[str, bool]:
