@@ -93,16 +93,15 @@ class _Script(NamedTuple):
 
     def part(self, number: int) -> Edit | EditOutcome:
         """The edit, if it acts, else what becomes of it."""
-        recorded = self.log.edits[number]
+        entry, state, edit = self.log.edits[number]
         if number in self.assumed:
-            return recorded.edit
-        tags = frozenset() if recorded.entry.actor == CLIENT else self.tags
-        if recorded.state is not EditState.ON:
-            return _OUTCOMES[recorded.state]
-        condition = recorded.edit.condition
-        if not condition.holds(tags):
-            return EditOutcome(Status.UNMET, condition.unmet(tags))
-        return recorded.edit
+            return edit
+        if state is not EditState.ON:
+            return _OUTCOMES[state]
+        tags = frozenset() if entry.actor == CLIENT else self.tags
+        if not edit.condition.holds(tags):
+            return EditOutcome(Status.UNMET, edit.condition.unmet(tags))
+        return edit
 
 
 def _kept(
@@ -166,8 +165,11 @@ def _by_client(log: Log) -> set[int]:
 def _play(draft: ThreadDraft, number: int, script: _Script) -> None:
     """Let an edit act; it is suspended where the client doesn't send what it acts on."""
     part = script.part(number)
-    outcome = part if isinstance(part, EditOutcome) else part.apply(draft, number)
-    if not isinstance(part, EditOutcome) and outcome.status is Status.VOID:
+    if isinstance(part, EditOutcome):
+        draft.outcomes.set(number, part)
+        return
+    outcome = part.apply(draft, number)
+    if outcome.status is Status.VOID:
         is_anchor = isinstance(part, Insert)
         if why := draft.why_suspended(named_keys(part), is_anchor=is_anchor):
             draft.suspended[number] = None
@@ -231,7 +233,7 @@ def _played(
         _play(draft, number, script)
         if draft.passed_over and waits_from is None:
             waits_from = number
-        if (head - number).bit_length() < left and number < head and not plain:
+        if not plain and number < head and (head - number).bit_length() < left:
             left = (head - number).bit_length()
             draft = draft.closed()
             stages.append(Stage(number, draft, waits_from))

@@ -39,6 +39,12 @@ class Move(NamedTuple):
     container: int
 
 
+_KEPT = (
+    *("inserted", "folds", "made_by", "messages", "tags", "changes", "moves"),
+    *("moved_by", "suspended", "_withheld", "_hangs_on", "_taken", "_saved"),
+)
+
+
 class ThreadDraft:
     """What replay works on. Nodes are those of `tree`; `purged` keys have no text.
 
@@ -47,6 +53,11 @@ class ThreadDraft:
     conflict tells which leaves would do: they may be many, and are of use only while it can still
     be refused.
     """
+
+    __slots__ = (  # a copy with a dict of its own would look up each method anew
+        *_KEPT,
+        *("leaves", "tree", "purged", "explained", "passed_over", "outcomes", "shown"),
+    )
 
     def __init__(
         self, leaves: Sequence[Leaf] = (), *, purged: AbstractSet[Key] = frozenset()
@@ -67,6 +78,8 @@ class ThreadDraft:
         """What each operation in the tree shows or inserted."""
         self.tags: Kept[int, tuple[str, ...]] = kept()
         self.changes: Kept[Key, tuple[SpanChange, ...]] = kept()
+        self._saved: Kept[int, int] = kept()
+        """The tokens that changes take from the text of a leaf, or from what a fold shows."""
         self.moves: Kept[int, tuple[Move, ...]] = kept()
         """What each resequence took elsewhere."""
         self.moved_by: Kept[int, int] = kept()
@@ -186,7 +199,7 @@ class ThreadDraft:
         if not leaves:
             return EditOutcome(Status.VOID, _NO_TARGET)
         nodes = self.tree.summits(leaves)
-        containers = {*map(self.tree.parent_of, nodes)}
+        containers = self.tree.containers_of(nodes)
         if len(containers) > 1:
             return self._cut(number, leaves)
         at_top = THREAD in containers
@@ -253,7 +266,7 @@ class ThreadDraft:
         self, number: int, spans: Iterable[Span], *, redacted: bool
     ) -> EditOutcome:
         """Change the spans whose text is there and that no operation before has changed."""
-        holders, clashes = [], set()
+        holders, clashes = dict[Key, int](), set[int]()
         changes: dict[Key, list[SpanChange]] = {}
         taken = TakenStretches(self._taken)
         for span in spans:
@@ -269,22 +282,22 @@ class ThreadDraft:
                 span.part, span.start, span.end, text, number, redacted, span.saved
             )
             changes.setdefault(span.key, []).append(change)
-            holders.append(holder)
+            holders[span.key] = holder
         for key, new in changes.items():
-            self._change(key, new)
+            self._change(key, holders[key], new)
         self._taken.update(taken.all())
         if holders:
-            return _applied(dict.fromkeys(holders))
+            return _applied(dict.fromkeys(holders.values()))
         if clashes:
             keys = tuple(map(entry_key, sorted(clashes)))
             return EditOutcome(Status.CONFLICT, _OVERLAPS, operations=keys)
         return EditOutcome(Status.VOID, _NO_TEXT)
 
-    def _change(self, key: Key, changes: Sequence[SpanChange]) -> None:
-        node = self.holder(key)
-        at_top = [] if node is None or self.tree.parent_of(node) else [node]
+    def _change(self, key: Key, node: int, changes: Sequence[SpanChange]) -> None:
+        at_top = [] if self.tree.parent_of(node) else [node]
         self._count(at_top, -1)
         self.changes[key] = (*self.changes.get(key, ()), *changes)
+        self._saved[node] = self._saved.get(node, 0) + sum(one.saved for one in changes)
         self._count(at_top, 1)
 
     def saved(self, key: Key) -> int:
@@ -299,22 +312,20 @@ class ThreadDraft:
 
     def _count(self, nodes: Iterable[int], times: int) -> None:
         """Count what the model sees of nodes at the top: one time more, or one less."""
-        leaves, changed, shown = self.leaves, len(self.changes), self.shown
+        leaves, saved, roles = self.leaves, self._saved.get, self.shown.roles
         for node in nodes:
             if node > 0:
                 role, tokens, _ = leaves[node - 1]
-                if changed:
-                    tokens -= self.saved(original_key(node - 1))
-                shown.add(role, times * tokens, times)
             elif node in self.tree.size:
                 number, _ = self.made_by[node]
-                for place, new in enumerate(self.messages[number]):
-                    saved = self.saved(made_key(number, place))
-                    shown.folds += times * (new.tokens - saved)
+                tokens = sum([new.tokens for new in self.messages[number]])
+                self.shown.folds += times * (tokens - saved(node, 0))
+                continue
             else:
                 new = self.made(node)
-                tokens = new.tokens - self.saved(self.key(node))
-                shown.add(new.role, times * tokens, times)
+                role, tokens = new.role, new.tokens
+            messages, count = roles.get(role, (0, 0))
+            roles[role] = messages + times, count + times * (tokens - saved(node, 0))
 
     def _present(self, keys: Iterable[Key], number: int) -> list[int]:
         """The distinct leaves among keys that an operation can act on, in the order of the keys."""
@@ -417,9 +428,3 @@ def _moved(
     stood = {node: place for place, node in enumerate(before)}
     still = {after[place] for place in longest_ascent([stood[node] for node in after])}
     return [node for node in before if node not in still]
-
-
-_KEPT = (
-    *("inserted", "folds", "made_by", "messages", "tags", "changes", "moves"),
-    *("moved_by", "suspended", "_withheld", "_hangs_on", "_taken"),
-)

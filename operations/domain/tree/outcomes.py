@@ -7,9 +7,13 @@ from copy import copy
 from .kept import Kept, PlainMap, kept
 from .status import MARKED, WITHDRAWN, EditOutcome, Status
 
+_KEPT = ("by_number", "marked", "withdrawn")
+
 
 class Outcomes:
     """The outcome of each edit by its number. Open or closed, as the draft is that has them."""
+
+    __slots__ = (*_KEPT, "statuses")
 
     def __init__(self) -> None:
         """Of no edit yet; closed."""
@@ -64,6 +68,3 @@ class Outcomes:
             if number <= through:
                 outcomes.set(number, outcome)
         return outcomes.closed()
-
-
-_KEPT = ("by_number", "marked", "withdrawn")

@@ -20,8 +20,3 @@ class Shown:
         shown = Shown()
         shown.folds, shown.roles = self.folds, self.roles.copy()
         return shown
-
-    def add(self, role: str, tokens: int, messages: int) -> None:
-        """Count messages of a role with their tokens; negative where they are no more seen."""
-        known, count = self.roles.get(role, (0, 0))
-        self.roles[role] = (known + messages, count + tokens)

@@ -13,6 +13,7 @@ share: a version costs what was changed in it, and further originals cost nothin
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 
 from .kept import Kept, PlainMap, kept
 
@@ -21,8 +22,16 @@ _STEP = 1 << 40
 _NEAR = 1 << 20
 
 
+_KEPT = (
+    *("size", "originals", "_parent", "_previous", "_next", "_rank"),
+    *("_first", "_last", "_above"),
+)
+
+
 class ThreadTree:
     """Leaves and folds; every leaf stands in it exactly once."""
+
+    __slots__ = (*_KEPT, *("count", "made", "_near"))
 
     def __init__(self, count: int = 0) -> None:
         """A closed tree of `count` originals, without folds."""
@@ -69,6 +78,10 @@ class ThreadTree:
     def parent_of(self, node: int) -> int:
         """The container that a node stands in."""
         return self._parent.get(node, THREAD)
+
+    def containers_of(self, nodes: Iterable[int]) -> set[int]:
+        """The containers that nodes stand in."""
+        return set(map(self._parent.get, nodes, repeat(THREAD)))
 
     def next_of(self, node: int) -> int:
         """The next node of the container; 0 behind the last."""
@@ -173,23 +186,33 @@ class ThreadTree:
 
     def wrap(self, nodes: list[int]) -> int:
         """Put nodes of one container into a new fold, where the first of them stood."""
-        nodes.sort(key=self.rank_of)
+        if not self._are_in_a_row(nodes):
+            nodes.sort(key=self.rank_of)
+            self._gather(nodes)
         first, last = nodes[0], nodes[-1]
-        container, before = self.parent_of(first), self.previous_of(first)
-        fold = self._add(self.rank_of(first))
-        self._gather(nodes)
-        self._detach(first, last)
-        self._link(fold, behind=before, container=container)
-        size = originals = len(nodes)
-        parent = self._parent
-        for node in nodes:
-            parent[node] = fold
-            if node < 0:
-                size += self.size.get(node, 1) - 1
-                originals += self.originals.get(node, 0) - 1
+        fold, container = self._add(self.rank_of(first)), self.parent_of(first)
+        self._stand(fold, self.previous_of(first), self.next_of(last), container)
+        self._previous[first] = self._next[last] = 0
         self._first[fold], self._last[fold] = first, last
-        self.size[fold], self.originals[fold] = size, originals
+        if container:
+            self._parent[fold] = container
+        self._parent.update(dict.fromkeys(nodes, fold))
+        made = [node for node in nodes if node < 0]
+        originals = len(nodes) - len(made)
+        self.size[fold] = originals + sum(self.size.get(node, 1) for node in made)
+        for node in made:
+            originals += self.originals.get(node, 0)
+        self.originals[fold] = originals
         return fold
+
+    def _are_in_a_row(self, nodes: Sequence[int]) -> bool:
+        """Whether nodes are originals that still follow one another, in their order."""
+        first = nodes[0]
+        return (
+            first > 0
+            and nodes == [*range(first, first + len(nodes))]
+            and not any(map(self._next.__contains__, nodes[:-1]))
+        )
 
     def _gather(self, nodes: Sequence[int]) -> None:
         """Close the gaps in the chain between nodes that are in its order."""
@@ -219,11 +242,10 @@ class ThreadTree:
 
     def meeting(self, leaves: Sequence[int]) -> tuple[int, list[int]]:
         """The lowest container that holds all leaves, and for each the node of it that does."""
-        parent = self.parent_of
-        container = parent(leaves[0])
-        if {parent(leaf) for leaf in leaves} == {container}:
-            return container, list(leaves)
-        container = self._lowest_common(leaves)
+        containers = self.containers_of(leaves)
+        if len(containers) == 1:
+            return containers.pop(), list(leaves)
+        container, parent = self._lowest_common(leaves), self.parent_of
         child: dict[int, int] = {}
         for leaf in leaves:
             passed, node = [], leaf
@@ -236,21 +258,20 @@ class ThreadTree:
 
     def permute(self, before: Sequence[int], nodes: Sequence[int]) -> None:
         """Let nodes of one container, which stand as in `before`, stand in another order."""
-        container = self.parent_of(nodes[0])
-        ranks = [self.rank_of(node) for node in before]
-        behind = []
-        for node in before:
-            behind.append(self.previous_of(node))
-            self._detach(node, node)
-        for place, node in enumerate(nodes):
-            # All are out of the chain now, so places without a gap have one node before them.
-            joined = place > 0 and behind[place] == behind[place - 1]
-            self._rank[node] = ranks[place]
-            self._link(
-                node,
-                behind=nodes[place - 1] if joined else behind[place],
-                container=container,
+        container, instead = (
+            self.parent_of(nodes[0]),
+            dict(zip(before, nodes, strict=True)),
+        )
+        places = [
+            (self.rank_of(n), self.previous_of(n), self.next_of(n)) for n in before
+        ]
+        for node, (rank, behind, follower) in zip(nodes, places, strict=True):
+            behind, follower = (
+                instead.get(behind, behind),
+                instead.get(follower, follower),
             )
+            self._rank[node] = rank
+            self._stand(node, behind, follower, container)
 
     def _lowest_common(self, leaves: Sequence[int]) -> int:
         path: list[int] = []
@@ -292,6 +313,10 @@ class ThreadTree:
         follower = self.next_of(behind) if behind else self._first[container]
         if container or node in self._parent:
             self._parent[node] = container
+        self._stand(node, behind, follower, container)
+
+    def _stand(self, node: int, behind: int, follower: int, container: int) -> None:
+        """Let a node stand between two others of a container; 0: none."""
         self._previous[node], self._next[node] = behind, follower
         if behind:
             self._next[behind] = node
@@ -321,12 +346,6 @@ class ThreadTree:
         if not follower:
             return _STEP
         return self.rank_of(follower) - self.rank_of(behind)
-
-
-_KEPT = (
-    *("size", "originals", "_parent", "_previous", "_next", "_rank"),
-    *("_first", "_last", "_above"),
-)
 
 
 def longest_ascent(values: Sequence[int]) -> list[int]:
