@@ -1,0 +1,275 @@
+"""What `apply` costs in memory: `python -m bench.context.applying`.
+
+M1: 120 digests over 10,000 messages, bytes in and bytes out, against reading and writing the
+same bytes with orjson alone. The messages are aligned, and the answer is kept under the log: so
+it is with every request that `apply` has answered before. Timed is its messages found in the
+bytes, and the answer put together; in the second line also the SHA-256 of the request, by which
+`apply` knows it again.
+In the other lines the answer is made. After a change: the last of the digests was recorded since,
+and `apply` makes the portions anew that it touches. The first time: the JSON is read, the log
+replayed and every portion made, of messages that are known as they came in. As one portion: all
+messages are compiled and counted, as those of a request are that can't be cut, and as contexts are
+that others ask for. All lines give the same bytes.
+Each figure is the ratio of the least CPU times of interleaved rounds.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from bench.transcript import messages
+from operations.domain.context.assembly import (
+    Assembly,
+    Plan,
+    assemble,
+    outgoings,
+    unchanged,
+    untouched,
+)
+from operations.domain.context.compiling import (
+    compiling,
+    framing,
+    keys_near,
+    left_out_results,
+    unanswered,
+)
+from operations.domain.context.portions.portion import Frame, Portion
+from operations.domain.context.portions.request import Portions
+from operations.domain.context.portions.sums import Sums
+from operations.domain.forwarding.alignment import Unit
+from operations.domain.forwarding.passthrough import with_own
+from operations.domain.forwarding.splice import Splice, joined, splice
+from operations.domain.log.entry import Entry
+from operations.domain.log.log import Log, fold
+from operations.domain.log.operation import Digest
+from operations.domain.providers import compile_request
+from operations.domain.providers.plain import Unread, plain_of
+from operations.domain.providers.request import Draft, LeftOutResult, Outgoing
+from operations.domain.thread.replay import replay
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import original_key
+from operations.forwarding.raw import Beginning, RawRequest, read_further, read_raw
+from threads.domain.formats.format import Heading
+from threads.domain.formats.openai import messages as openai
+
+from .assembling import (
+    COUNT,
+    ROUNDS,
+    SUMMARY,
+    ReadOriginal,
+    count_of,
+    leaves_of,
+    said_of,
+    targets_at,
+)
+from .replay import Row, _least
+
+DIGESTS = 120
+_PLAN = Plan(count=count_of, strategy="openai")
+
+
+def rows() -> Iterator[Row]:
+    """The lines of the table: M1 of the plan for performance."""
+    given = list(messages(COUNT))
+    body = orjson.dumps({"messages": given})
+    hook, log = _Hook(given), fold(_digests())
+    before = hook.made(fold(log.entries[:-1]))
+    kept = hook.made(log).answer
+    answers = {_request(body).digest: kept}
+    beginning = _request(body).beginning
+    assert beginning is not None
+
+    def spliced() -> bytes:
+        return _written(kept, _known(beginning, body))
+
+    def found() -> bytes:
+        raw = _request(body)
+        return _written(answers[raw.digest], raw)
+
+    def changed() -> bytes:
+        made = hook.made(before.thread.log.extended(log.entries[-1:]), before)
+        return _written(made.answer, _known(beginning, body))
+
+    def first() -> bytes:
+        assert orjson.loads(body)
+        return _written(hook.made(log).answer, _request(body))
+
+    def whole() -> bytes:
+        made = hook.whole(log, orjson.loads(body)["messages"])
+        return _written(made, _request(body))
+
+    def alone() -> bytes:
+        return orjson.dumps(orjson.loads(body))
+
+    runs = (spliced, found, changed, first, whole)
+    assert len({run() for run in runs}) == 1
+    *times, peer = _least(*runs, alone, rounds=ROUNDS)
+    ours, known, *anew = (one / peer for one in times)
+    name = f"M1 hook, {DIGESTS} operations / orjson"
+    yield Row(name, f"{ours:.2f} ×", "≤ 0.5 ×", ours <= 0.5)
+    yield Row("… found by the digest of the request", f"{known:.2f} ×", "", None)
+    names = ("after a change", "the first time", "as one portion")
+    for name, ratio in zip(names, anew, strict=True):
+        yield Row(f"… {name}", f"{ratio:.2f} ×", "", None)
+
+
+def _request(body: bytes) -> RawRequest:
+    raw = read_raw(body)
+    assert raw is not None
+    return raw
+
+
+def _known(beginning: Beginning, body: bytes) -> RawRequest:
+    """A request that is known by its beginning."""
+    further = read_further(beginning, body)
+    assert further is not None
+    return further.request
+
+
+def _written(answer: Splice, request: RawRequest) -> bytes:
+    return answer.of(request.run, before=b'{"messages":[', behind=b'],"issues":[]}')
+
+
+def _digests() -> list[Entry]:
+    apart = COUNT // DIGESTS
+    return [
+        Entry(
+            number,
+            Digest(targets=targets_at(number * apart - apart + 1), messages=(SUMMARY,)),
+            "bench",
+        )
+        for number in range(1, DIGESTS + 1)
+    ]
+
+
+class _Made(NamedTuple):
+    """An answer, and what is known by it of the next request."""
+
+    thread: Thread
+    messages: Sequence[Outgoing]
+    portions: Sequence[Portion]
+    answer: Splice
+
+
+class _Hook:
+    """Makes the answer to a request whose messages are the originals, one by one."""
+
+    def __init__(self, given: list[dict[str, Any]]) -> None:
+        found = openai.read_messages(given)
+        self._leaves = leaves_of(found)
+        self._said = said_of(found)
+        self._units = [Unit(at, at + 1, at, at + 1) for at in range(len(given))]
+        self._by_key = dict(zip(self._said, self._units, strict=True))
+        plain = [plain_of(message, "openai") for message in found]
+        self._plain = [
+            one and Unread.of(one, index, self._leaves[index])
+            for index, one in enumerate(plain)
+        ]
+        self._answered = {
+            original_key(index): one.results for index, one in enumerate(plain) if one
+        }
+
+    def made(self, log: Log, last: _Made | None = None) -> _Made:
+        """As `apply` makes it: in portions, those of the last request where they are the same."""
+        thread = replay(self._leaves, log, known=last.thread if last else None)
+        outgoing = self._outgoings(thread, last.messages if last else ())
+        assembly = assemble(thread, outgoing, _PLAN)
+        frame = self._frame(thread, assembly)
+        portions = Portions(frame, last.portions if last else ()).of(
+            assembly.messages, intact=assembly.intact
+        )
+        framed = framing(assembly.layers, portions[0].prompt, count_of)
+        assert assembly.sent + Sums().and_(portions).change + framed
+        sent = joined(piece for portion in portions for piece in portion.block.pieces)
+        return _Made(thread, outgoing, portions, Splice(sent))
+
+    def whole(self, log: Log, forms: list[dict[str, Any]]) -> Splice:
+        """As one portion, all of whose messages are read."""
+        thread = replay(self._leaves, log)
+        assembly = assemble(
+            thread, outgoings(thread, self._read(thread), count_of), _PLAN
+        )
+        draft = Draft(
+            layers=assembly.layers,
+            messages=assembly.messages,
+            model="",
+            heading=Heading(),
+            intact=assembly.intact,
+            left_out=self._left_out(thread, assembly, unanswered(assembly.messages)),
+        )
+        compiled = compile_request("openai", draft)
+        assert compiling(assembly, compiled, count_of).step.after
+        sent = with_own(
+            compiled,
+            assembly.layers,
+            assembly.messages,
+            thread,
+            self._units,
+            range(len(forms)),
+            None,
+        )
+        return Splice(splice(sent.messages, orjson.dumps))
+
+    def _outgoings(self, thread: Thread, last: Sequence[Outgoing]) -> list[Outgoing]:
+        """The messages as they go out; those that are known are not read."""
+        known = {**untouched(thread, self._plain, thread.keys)}
+        known.update(unchanged(thread, last))
+        return outgoings(thread, self._read(thread), count_of, known=known)
+
+    def _read(self, thread: Thread) -> Mapping[str, ReadOriginal]:
+        made = {
+            one.key: ReadOriginal(one.message.parts)
+            for key in thread.top_folds
+            for one in thread.shown(key)
+            if one.message is not None
+        }
+        return self._said | made
+
+    def _frame(self, thread: Thread, assembly: Assembly) -> Frame:
+        prompt = [key for layer in assembly.layers for key in layer.keys]
+        draft = Draft(
+            layers=assembly.layers,
+            messages=(),
+            model="",
+            heading=Heading(),
+            intact=assembly.intact,
+        )
+        return Frame(
+            provider="openai",
+            draft=draft,
+            thread=thread,
+            given=range(len(self._units)),
+            system=None,
+            at_top=[self._units[0], *(self._by_key[key] for key in prompt)],
+            unit=self._by_key.get,
+            left_out=lambda calls: self._left_out(thread, assembly, calls),
+            write=orjson.dumps,
+            count=count_of,
+            recorded=lambda key: self._leaves[self._by_key[key].first].tokens,
+            read=self._with_words,
+        )
+
+    def _with_words(self, known: Sequence[Outgoing]) -> Sequence[Outgoing]:
+        return [
+            one.with_words(*self._said[one.key]) if isinstance(one, Unread) else one
+            for one in known
+        ]
+
+    def _left_out(
+        self, thread: Thread, assembly: Assembly, calls: Mapping[str, int]
+    ) -> Mapping[str, LeftOutResult]:
+        near = keys_near(thread, calls)
+        answers = {key: self._answered[key] for key in near if key in self._answered}
+        return left_out_results(thread, assembly.steps, calls, answers)
+
+
+def main() -> None:
+    """Print the table."""
+    for row in rows():
+        verdict = {None: "", True: "ok", False: "MISSED"}[row.ok]
+        print(f"{row.name:48} {row.value:>10} {row.bar:>8} {verdict}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
