@@ -186,23 +186,23 @@ class ThreadTree:
 
     def wrap(self, nodes: list[int]) -> int:
         """Put nodes of one container into a new fold, where the first of them stood."""
+        size = originals = len(nodes)
         if not self._are_in_a_row(nodes):
             nodes.sort(key=self.rank_of)
             self._gather(nodes)
+            for node in nodes:
+                if node < 0:
+                    size += self.size.get(node, 1) - 1
+                    originals += self.originals.get(node, 0) - 1
         first, last = nodes[0], nodes[-1]
         fold, container = self._add(self.rank_of(first)), self.parent_of(first)
         self._stand(fold, self.previous_of(first), self.next_of(last), container)
-        self._previous[first] = self._next[last] = 0
-        self._first[fold], self._last[fold] = first, last
         if container:
             self._parent[fold] = container
         self._parent.update(dict.fromkeys(nodes, fold))
-        made = [node for node in nodes if node < 0]
-        originals = len(nodes) - len(made)
-        self.size[fold] = originals + sum(self.size.get(node, 1) for node in made)
-        for node in made:
-            originals += self.originals.get(node, 0)
-        self.originals[fold] = originals
+        self._previous[first] = self._next[last] = 0
+        self._first[fold], self._last[fold] = first, last
+        self.size[fold], self.originals[fold] = size, originals
         return fold
 
     def _are_in_a_row(self, nodes: Sequence[int]) -> bool:
