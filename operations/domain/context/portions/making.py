@@ -35,7 +35,8 @@ class PortionMaker:
         """The portion of the messages from one place to another."""
         if plain := self.unread(start, end, reach):
             return plain
-        frame, basis = self.frame, self._basis(start, end, reach)
+        frame, calls = self.frame, unanswered(self.messages[start:end])
+        basis = self._basis(start, end, reach, calls)
         messages = frame.read(basis.messages)
         found = compile_portion(
             frame.provider,
@@ -72,7 +73,7 @@ class PortionMaker:
             length=len(messages),
             findings=found.findings,
             breaks=found.watermark if found.watermark < basis.intact else None,
-            unanswered=unanswered(messages),
+            unanswered=calls,
             ids=frozenset(_ids(messages, turns)),
             shared=frozenset(unit for unit in units if len(unit.keys) > 1),
             signs=_signs(messages),
@@ -180,9 +181,10 @@ class PortionMaker:
                 tokens = frame.count((Text(piece.decode()),))
             yield SentMessage(piece, tuple(keys), tokens)
 
-    def _basis(self, start: int, end: int, reach: int) -> Basis:
-        messages = self.messages[start:end]
-        left_out = self.frame.left_out(unanswered(messages))
+    def _basis(
+        self, start: int, end: int, reach: int, calls: Mapping[str, int]
+    ) -> Basis:
+        messages, left_out = self.messages[start:end], self.frame.left_out(calls)
         return Basis(
             messages=messages,
             units=tuple(self.frame.unit(message.key) for message in messages),

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from operations.domain.forwarding.alignment import Unit
+from operations.domain.providers.plain import Unread
 from operations.domain.providers.request import LeftOutResult, Outgoing
 from operations.domain.tree.key import Key
 
@@ -98,9 +99,7 @@ class Portions:
         while start < len(self._maker.messages) or not found:
             portion = (
                 self._again(start, reach[-1])
-                or self._maker.unread(
-                    start, self._end(start, SHORTEST_PLAIN), reach[-1]
-                )
+                or self._unread(start, reach[-1])
                 or self._maker.made(start, self._end(start, SHORTEST), reach[-1])
             )
             while found and (found[-1].ends, portion.begins) not in APART:
@@ -135,6 +134,20 @@ class Portions:
             found.append(portion)
             reach.append(behind(portion, reach[-1]))
         return found, reach
+
+    def _unread(self, start: int, reach: int) -> Portion | None:
+        """The portion of plain messages that begins here, up to one that has to be read.
+
+        None where it would be shorter than one that is compiled.
+        """
+        messages, end = self._maker.messages, self._end(start, SHORTEST_PLAIN)
+        places = range(start, end)
+        read = next((at for at in places if not isinstance(messages[at], Unread)), end)
+        if read < end:
+            least = start + SHORTEST - 1
+            cuts = (at for at in range(read, least, -1) if may_cut(messages, at))
+            end = next(cuts, start)
+        return self._maker.unread(start, end, reach) if end > start else None
 
     def _end(self, start: int, shortest: int) -> int:
         """Where a portion that begins here ends: at the first cut that makes it long enough.

@@ -29,7 +29,7 @@ from tests.operations.domain.context.test_portions import (
 )
 from tests.operations.domain.forwarding.sending import Conversation
 from tests.operations.domain.thread.talks import FORMATS
-from tests.operations.support.builders import entries, snip
+from tests.operations.support.builders import digest, entries, snip
 from tests.operations.support.strategies import TAGS, logs
 from threads.domain.message import Message, Role
 from threads.domain.part import Image, Text, Thinking, ToolCall, ToolResult
@@ -151,6 +151,21 @@ def test_only_what_an_operation_touches_is_read(format: str) -> None:
     request = Request(conversation, format, WHOLE, reads=False)
     assert together_of(request.portions()) == request.at_once()
     assert len(request.was_read) < 16
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_is_not_read_is_one_portion_up_to_the_cut_before_what_has_to_be(
+    format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(portions, "SHORTEST", 4)
+    monkeypatch.setattr(portions, "SHORTEST_PLAIN", 64)
+    said = [one for place in range(20) for one in a_call_of(f"call-{place}", place)]
+    conversation = Conversation(said, entries(digest(40, 43)))
+    request = Request(conversation, format, WHOLE, reads=False)
+    found = request.portions()
+    assert together_of(found) == request.at_once()
+    # There is no cut between a summary and the answer before it.
+    assert [portion.length for portion in found][:2] == [4, 35]
 
 
 def test_what_comes_last_is_read_only_where_somebody_else_has_to_speak_last() -> None:
