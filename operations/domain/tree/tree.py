@@ -258,18 +258,14 @@ class ThreadTree:
 
     def permute(self, before: Sequence[int], nodes: Sequence[int]) -> None:
         """Let nodes of one container, which stand as in `before`, stand in another order."""
-        container, instead = (
-            self.parent_of(nodes[0]),
-            dict(zip(before, nodes, strict=True)),
-        )
+        container = self.parent_of(nodes[0])
+        instead = dict(zip(before, nodes, strict=True))
         places = [
             (self.rank_of(n), self.previous_of(n), self.next_of(n)) for n in before
         ]
         for node, (rank, behind, follower) in zip(nodes, places, strict=True):
-            behind, follower = (
-                instead.get(behind, behind),
-                instead.get(follower, follower),
-            )
+            behind = instead.get(behind, behind)
+            follower = instead.get(follower, follower)
             self._rank[node] = rank
             self._stand(node, behind, follower, container)
 
