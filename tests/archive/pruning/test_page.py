@@ -35,6 +35,16 @@ def test_the_plan_is_shown_by_class_reason_and_tokens(
     assert "Nothing to prune under these rules." in narrow
 
 
+def test_all_messages_or_only_what_changes_keeps_the_rules_and_says_it_once(
+    tools: Tools, path: str, editor: User
+) -> None:
+    browser = browser_of(editor)
+    page = browser.get(path, {"keep_last_n": "5", "show": "all"}).content.decode()
+    assert 'href="?keep_last_n=5&amp;show=changed#messages-title"' in page
+    page = browser.get(path, {"keep_last_n": "5", "show": "changed"}).content.decode()
+    assert 'href="?keep_last_n=5&amp;show=all#messages-title"' in page
+
+
 def test_the_plan_says_what_the_ledger_says_once_it_is_applied(
     tools: Tools, path: str, editor: User
 ) -> None:
