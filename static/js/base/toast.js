@@ -70,6 +70,11 @@ function tellInDialog(notice) {
   return true;
 }
 
+/** Take away the notices that offer to undo or redo what is no longer the newest. */
+export function withdrawSteps() {
+  for (const step of box.querySelectorAll("[data-action=undo], [data-action=redo]")) takeAway(step.closest(".toast"));
+}
+
 /** Announce a notice, and take it away unless somebody is at it or it tells of an error. */
 function tend(notice) {
   const isError = notice.matches(".toast--error");

@@ -4,6 +4,7 @@
  */
 import { applyPatch } from "./patch.js";
 import { say } from "../base/announce.js";
+import { withdrawSteps } from "../base/toast.js";
 import { inTurn, isWriting, send } from "../base/requests.js";
 import { session, stamp } from "./session.js";
 
@@ -48,13 +49,23 @@ export async function catchUp() {
   }
 }
 
-/** What others did is said, too: it may be far from what is being read. */
+/** What undo and redo would do, as the drawer's buttons say. */
+const ownSteps = () => [...document.querySelectorAll("#drawer :is([data-action=undo], [data-action=redo])")]
+  .map((button) => button.title).join();
+
+/**
+ * What came from elsewhere is said, too: it may be far from what is being read. If it was the reader's own,
+ * from another window, the Undo of the last notice would mean that entry.
+ */
 function showWhatCame(patch) {
   const { head, messages } = session;
+  const before = ownSteps();
   applyPatch(patch);
+  const isOwn = ownSteps() !== before;
+  if (isOwn) withdrawSteps();
   const more = session.messages - messages;
   if (more > 0) say(more === 1 ? "1 new message" : `${more.toLocaleString("en")} new messages`);
-  else if (session.head > head) say("The thread was changed by somebody else");
+  else if (session.head > head) say(isOwn ? "The thread has changed" : "The thread was changed by somebody else");
 }
 
 /** Our own writes bring their changes along: look only once those before are through. */

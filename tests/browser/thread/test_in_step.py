@@ -38,6 +38,25 @@ def test_what_one_window_does_shows_in_the_other(
     assert keys_on_sheet(page) == keys_on_sheet(other)
 
 
+def test_a_notice_offers_no_undo_that_would_mean_what_another_window_did(
+    page: Page, context: BrowserContext, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread(30)
+    row(page, "m5").focus()
+    snip(page)
+    offered = page.locator("#toasts").get_by_role("button", name="Undo")
+    agent_snips(api, session, 20, 21)
+    expect(page.locator("#operations-count")).to_have_text("2")
+    expect(offered).to_be_visible()
+    other = context.new_page()
+    visit(other, session)
+    row(other, "m9").focus()
+    snip(other)
+    expect(page.locator("#operations-count")).to_have_text("3")
+    expect(offered).to_have_count(0)
+    expect(page.locator("#said")).to_have_text("The thread has changed")
+
+
 def test_what_happens_above_does_not_move_what_is_read(
     page: Page, open_thread: OpenThread, api: httpx.Client
 ) -> None:
