@@ -9,11 +9,24 @@ import "./sessions/recall.js";
 import { copyText } from "./editing/copying.js";
 import { define } from "./base/actions.js";
 
-/** Send the form of the dialog that is open: Control Enter works from every field of it. */
+/** Send the form of the dialog that is open, or that of the field with the focus, as Enter in a line would. */
 function save(pressed) {
   const shown = pressed.closest("dialog") ?? document.querySelector("dialog[open]");
-  shown?.querySelector("form")?.requestSubmit();
+  if (shown) shown.querySelector("form")?.requestSubmit();
+  else if (pressed.matches("input, select, textarea")) {
+    pressed.form?.requestSubmit(pressed.form.querySelector("button:not([type=button])"));
+  }
 }
+
+/** Words of many lines that were typed outside a dialog, where no draft is kept, and not sent. */
+const isUnsent = ({ value, defaultValue }) => value !== defaultValue;
+let isSending = false;
+addEventListener("submit", (event) => { isSending = !event.defaultPrevented; });
+addEventListener("pageshow", () => { isSending = false; });
+addEventListener("beforeunload", (event) => {
+  const typed = [...document.querySelectorAll("form:not(dialog form) textarea")];
+  if (!isSending && typed.some(isUnsent)) event.preventDefault();
+});
 
 // The pages of a session: each link that names its place is a command too.
 for (const link of document.querySelectorAll("a[data-place]")) {

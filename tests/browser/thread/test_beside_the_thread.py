@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Dialog, Page, Route, expect
 
 from tests.browser.conftest import press, row, snip, visit
 from tests.browsers import Faults
@@ -188,6 +188,29 @@ def test_what_a_session_keeps_is_written_and_read_again(
     page.wait_for_load_state()
     press(page, "g", "t")
     expect(row(page, "m0")).to_be_visible()
+
+
+def test_a_page_sends_its_open_form_by_keys_and_asks_before_words_are_lost(
+    page: Page, session: str
+) -> None:
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    page.goto(f"/sessions/{session}/notes")
+    page.get_by_text("Edit scratchpad").click()
+    words = page.get_by_role("textbox", name="Markdown")
+    words.fill("Look into b.py too.")
+    page.get_by_role("link", name="Memos").click()
+    expect(words).to_have_value("Look into b.py too.")
+    words.press("Control+Enter")
+    expect(page.locator("#toasts")).to_contain_text("Scratchpad saved.")
+    page.get_by_role("link", name="Memos").click()
+    expect(page).to_have_url(re.compile("/memos$"))
+    assert asked == ["beforeunload"]
 
 
 def test_a_light_leads_to_what_the_model_sees_which_answers_at_once(
