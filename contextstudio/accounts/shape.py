@@ -9,6 +9,7 @@ from pydantic.fields import FieldInfo
 from .domain.errors import Invalid, Place, there_is_no
 
 _OWN_WORDS = "Value error, "
+_WHEN_COUNTED = " after validation"
 _OF_NO_KIND = frozenset({"union_tag_invalid", "union_tag_not_found"})
 
 
@@ -97,5 +98,5 @@ def _no_kind(context: Mapping[str, Any], known: Sequence[str]) -> str:
 
 def sentence(words: str) -> str:
     """What a library says, with a capital and a full stop."""
-    words = words.removeprefix(_OWN_WORDS).rstrip(".")
+    words = words.removeprefix(_OWN_WORDS).replace(_WHEN_COUNTED, "").rstrip(".")
     return f"{words[:1].upper()}{words[1:]}."

@@ -262,3 +262,17 @@ def test_a_cursor_that_somebody_made_up_is_a_fault_of_no_list(
         for position in made_up:
             answer = agent.get(path, {**query, "cursor": encode_cursor(position)})
             assert answer.status_code in (200, 422), (path, position)
+
+
+def test_what_is_too_few_is_counted_as_the_caller_sent_it(
+    client: Client, editor: User, project: Project
+) -> None:
+    client.force_login(editor)
+    session_id = make_session(client, [{"role": "user", "content": "Go on."}])
+    answer = client.post(
+        "/api/tools/resequence_messages",
+        {"session_id": session_id, "new_order": [0]},
+        content_type="application/json",
+    )
+    told = "List should have at least 2 items, not 1."
+    assert (answer.status_code, answer.json()["detail"]) == (422, told)
