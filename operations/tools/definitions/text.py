@@ -7,6 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Invalid
+from operations.domain.ledger.saving import spared
 from operations.domain.log.operation import Digest, Edit, Snip, messages_of
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
@@ -16,7 +17,7 @@ from operations.edits import services
 from operations.edits.arguments import ReplaceArguments
 from operations.edits.arguments.text import MOST_PATTERNS, PatternArguments
 from operations.edits.schemas import present_bundle
-from operations.find_replace.services import change_by_pattern
+from operations.find_replace.services import SpanMatch, change_by_pattern
 from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction
 from operations.messages.names import keys_of_hashes, message_ids
@@ -119,7 +120,8 @@ class PruneContext(SessionTool):
     {"success": true, "replacements": [{"operation": …, "message_id": "msg-1a2b3c4d",
     "original_length": 5120, "new_length": 33, "tokens_saved": 1204}], "errors": []}
 
-    Lengths are in characters. If patterns are refused, success is false, nothing was
+    Lengths are in characters; `tokens_saved` is what the model reads less, so inside a fold it
+    is 0. If patterns are refused, success is false, nothing was
     changed, and `errors` says for every pattern what to fix: not found (with similar text
     that is there), too short, several matches (each with its message and an excerpt), or
     overlapping. Fix them and call again.
@@ -193,7 +195,7 @@ class PruneContext(SessionTool):
                 "message_id": ids[found.match.key],
                 "original_length": found.match.length,
                 "new_length": len(pattern.replacement),
-                "tokens_saved": found.span.saved if found.span else 0,
+                "tokens_saved": _spared_by(transaction.before, found),
             }
             for pattern, each in zip(asked, changes, strict=True)
             for found in each
@@ -242,6 +244,12 @@ def _edit(key: Key, target: Sequence[str]) -> Edit:
     return Digest(targets=(key,), messages=(New(Role.SYSTEM, (Text(target[1]),)),))
 
 
+def _spared_by(thread: Thread, found: SpanMatch) -> int:
+    """What a change of text saves of what the model reads: inside a fold nothing."""
+    is_hidden = bool(thread.path(found.match.key))
+    return 0 if is_hidden or found.span is None else found.span.saved
+
+
 def _sizes(
     session: Session, thread: Thread, transaction: LogTransaction, key: Key, number: int
 ) -> dict[str, int]:
@@ -249,15 +257,15 @@ def _sizes(
     node = thread.node(key)
     if isinstance(node, FoldNode):
         keys = [f"{node.key}.{place}" for place in range(len(node.messages))]
-        tokens = node.tokens_after
     else:
-        keys, tokens = [node.key], node.tokens - node.saved
+        keys = [node.key]
     words = MessageReader(session, thread).effective(keys)
-    made = messages_of(transaction.history.log.edits[number].edit)
+    edit = transaction.history.log.edits[number].edit
+    made = messages_of(edit)
     return {
         "original_length": sum(_length(one.parts) for one in words.values()),
         "new_length": sum(_length(message.parts) for message in made),
-        "tokens_saved": tokens - sum(message.tokens for message in made),
+        "tokens_saved": spared(thread, edit),
     }
 
 

@@ -48,6 +48,23 @@ def test_distill_shows_the_summary(call: Tools, agent: Client, session_id: str) 
     assert "Refactor auth." not in reads(agent, session_id)
 
 
+def test_what_the_model_does_not_read_saves_no_tokens(
+    call: Tools, agent: Client, session_id: str
+) -> None:
+    def saved(**arguments: Any) -> int:
+        (made,) = call("context", **arguments)["replacements"]
+        return int(made["tokens_saved"])
+
+    first = saved(action="discard", targets=[["m2"]])
+    assert first > 0
+    assert saved(action="discard", targets=[["m2"]]) == 0
+    assert saved(action="distill", targets=[["m2", "Back in few words."]]) < 0
+    operate(agent, session_id, "digest", start_idx=1, end_idx=3, summary="Read.")
+    assert saved(action="discard", targets=[["m3"]]) == 0
+    pattern = {"start": ANALYSIS[:20], "end": ANALYSIS[-20:], "replacement": "…"}
+    assert saved(action="replace", targets=[pattern], include_folded=True) == 0
+
+
 def test_hashes_that_mean_nothing_or_too_much_are_all_refused(
     call: Tools, agent: Client, session_id: str
 ) -> None:

@@ -8,6 +8,7 @@ from operations.domain.ledger.saving import (
     hidden_in,
     saved_at,
     saved_in_thread,
+    spared,
 )
 from operations.domain.log.operation import Edit, Replace, Tag, Toggle
 from operations.domain.tree.key import entry_key
@@ -67,6 +68,14 @@ def test_of_one_that_waits_it_is_what_it_alone_would_take() -> None:
     applied = thread(6, revise(3, 4), snip(2, 4))
     saved = found.tokens.effective - applied.tokens.effective
     assert saved_in_thread(found, 2) == saved_in_thread(applied, 2) == saved
+
+
+def test_what_the_model_is_spared_by_an_edit_inside_a_fold_is_nothing() -> None:
+    found = thread(8, snip(3, 3), digest(4, 6))
+    assert spared(found, snip(1, 2)) == 20
+    assert spared(found, snip(3, 3)) == 0
+    assert spared(found, snip(4, 5)) == 0
+    assert spared(found, snip(4, 6)) == new().tokens
 
 
 def test_inside_a_fold_it_is_what_is_taken_from_the_originals_there() -> None:
