@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextstudio.templatetags.look import more_tokens, signed
 from operations.domain.ledger.saving import saved_in_thread
 from operations.domain.log.entry import controlled
+from operations.domain.log.log import Log
 from operations.domain.log.operation import (
     Accept,
     ActivateTags,
@@ -65,6 +66,8 @@ def done_by(look: Look, entries: Iterable[int]) -> str:
                 return f"the edit of {named}"
             case ActivateTags():
                 return "the change of active tags"
+            case Accept() if _commits(log, number):
+                return f"committing {named}"
             case Revert() | Accept() | Reject():
                 return f"{_DOING[operation.kind]} {named}"
     return ""
@@ -78,6 +81,13 @@ def concerned(look: Look, number: int) -> list[int]:
         found = [edit for entry in operation.entries for edit in concerned(look, entry)]
         return list(dict.fromkeys(found))
     return [number] if number in log.edits else list(controlled(operation))
+
+
+def _commits(log: Log, number: int) -> bool:
+    """Whether an entry lets apply what its own author had staged."""
+    control = log.at(number)
+    staged = (log.edits[edit].entry for edit in controlled(control.operation))
+    return all(one.staged and one.actor == control.actor for one in staged)
 
 
 def _of_bundle(look: Look, transaction: LogTransaction) -> list[int]:
@@ -101,6 +111,8 @@ def _deed(look: Look, number: int, operation: Operation, numbers: Sequence[int])
             entry = look.thread.log.at(number)
             waits = "staged" if entry.staged else "proposed" if entry.proposed else ""
             return f"{named} {waits or _place(look, number)}".rstrip()
+        case Accept() if _commits(look.thread.log, number):
+            return f"{named} committed"
         case _:
             return f"{named} {_PAST.get(operation.kind, operation.kind)}"
 

@@ -10,7 +10,9 @@ def panel(page: Page) -> str:
     return page.get("panel").content.decode()
 
 
-def test_what_is_staged_stands_in_the_drawer_until_it_is_committed(page: Page) -> None:
+def test_what_is_staged_stands_in_the_drawer_until_it_is_committed(
+    page: Page, open_page: Callable[..., Page], owner: User
+) -> None:
     answer = page.edit("snip", targets="m5 m6", stage="1")
     assert "Snip #5–#6 staged" in answer.content.decode()
     page.edit("digest", targets="m10 m11", summary="They spoke.", dialog="1", stage="1")
@@ -24,10 +26,13 @@ def test_what_is_staged_stands_in_the_drawer_until_it_is_committed(page: Page) -
     page.post("operations/o1/revert")
     assert "Commit 1" in panel(page)
     answer = page.post("staged/commit")
-    assert "Digest #10–#11 accepted" in answer.content.decode()
+    assert "Digest #10–#11 committed" in answer.content.decode()
     assert "n-o2" in page.rows()
     assert "Commit" not in panel(page)
     assert 'data-late="staged"' not in page.get("ledger").content.decode()
+    assert "Undid committing digest #10–#11" in page.post("undo").content.decode()
+    answer = open_page(owner).post("operations/o2/accept")
+    assert "Digest #10–#11 accepted" in answer.content.decode()
 
 
 def test_what_is_discarded_is_taken_back(page: Page) -> None:
