@@ -20,7 +20,7 @@ from operations.domain.log.operation import (
 from operations.domain.tree.key import Key, entry_key
 from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look
-from operations.editor.rows.operation import Op
+from operations.editor.rows.operation import Op, condition_words
 from operations.log.transaction import LogTransaction
 from operations.messages.names import name_of, names_of
 from threads.rendering.hidden import visible
@@ -153,6 +153,9 @@ def _difference(look: Look, transaction: LogTransaction, numbers: Sequence[int])
     thread = transaction.thread
     more = thread.tokens.effective - transaction.before.tokens.effective
     alone = saved_in_thread(look.thread, numbers[0]) if len(numbers) == 1 else None
+    if len(numbers) == 1 and thread.status(numbers[0]) is Status.UNMET:
+        condition = thread.log.edits[numbers[0]].edit.condition
+        return f", applies only {condition_words(condition)}"
     if not more:
         waits = thread.log.at(transaction.numbers[-1]).proposed
         if not waits or not alone:

@@ -67,7 +67,7 @@ class Note:
     why: str = ""
     """What its author says it is for; a bundle says it as its name."""
     under: str = ""
-    """When it would apply, where it has a condition: `while brief is active`."""
+    """When it would apply, where a condition that it waits for is: `while brief is active`."""
     words: ShownWords | None = None
     changes: Sequence[ShownChange] = ()
     """Drawn with its row, as are `words`."""
@@ -121,7 +121,7 @@ def bracket_of(look: Look, node: Node, before: Node | None) -> Bracket | None:
 def _mark(look: Look, mark: Mark) -> Note | None:
     op = look.operations[mark.operation]
     recorded = look.thread.log.edit(mark.operation)
-    waits = op.status == Status.PROPOSED
+    waits, is_unmet = op.status == Status.PROPOSED, op.status == Status.UNMET
     if recorded is None or not (waits or op.word in ON_PAPER):
         return None
     edit = recorded.edit
@@ -142,7 +142,7 @@ def _mark(look: Look, mark: Mark) -> Note | None:
         compares=named_keys(edit) if is_compared else (),
         spans=tuple(spans[:MOST_CHANGES]),
         more=len(spans[MOST_CHANGES:]),
-        under=condition_words(edit.condition) if waits else "",
+        under=condition_words(edit.condition) if waits or is_unmet else "",
     )
 
 

@@ -35,6 +35,17 @@ def test_toast_marker_drawer_and_ledger_say_one_figure_of_a_snip_over_a_fold(
     assert f"aves {saved} per turn" in line
 
 
+def test_what_waits_for_a_tag_says_so_in_notice_and_thread(page: Page) -> None:
+    words = "only while brief and short are active"
+    toast = page.edit("snip", targets="m2", tags="brief short").content.decode()
+    assert f"Snip #2, applies {words}." in toast
+    assert f"Applies {words}" in page.get("").content.decode()
+    assert "Snip #2 off." in page.post("operations/o1/off").content.decode()
+    assert f"Applies {words}" not in page.get("").content.decode()
+    on = page.post("operations/o1/on").content.decode()
+    assert f"Snip #2 on, applies {words}." in on
+
+
 def test_where_a_request_saves_less_than_the_thread_the_ledger_says_so(
     page: Page,
 ) -> None:
