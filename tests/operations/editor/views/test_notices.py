@@ -39,7 +39,11 @@ def test_what_waits_for_a_tag_says_so_in_notice_and_thread(page: Page) -> None:
     words = "only while brief and short are active"
     toast = page.edit("snip", targets="m2", tags="brief short").content.decode()
     assert f"Snip #2, applies {words}." in toast
-    assert f"Applies {words}" in page.get("").content.decode()
+    shown = page.get("").content.decode()
+    assert f"Applies {words}" in shown
+    assert "1 message" in shown
+    assert "1 message hidden" not in shown
+    assert "−100%" not in shown
     assert "Snip #2 off." in page.post("operations/o1/off").content.decode()
     assert f"Applies {words}" not in page.get("").content.decode()
     on = page.post("operations/o1/on").content.decode()
