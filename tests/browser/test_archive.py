@@ -1,5 +1,6 @@
 """The archive's pages in a browser: with a keyboard alone, wide and narrow, in both themes."""
 
+import re
 from pathlib import Path
 
 import httpx
@@ -175,6 +176,25 @@ data-action="summary-dismiss" data-address="summaries/dismiss">Dismiss</button>"
     visit(page, pruned)
     expect(page.locator(".pending")).to_have_count(0)
     assert dismissed == ["POST"]
+
+
+def test_a_summary_in_the_dialog_leads_the_focus_to_what_it_wrote(
+    page: Page, pruned: str
+) -> None:
+    visit(page, pruned)
+    row(page, "m12").focus()
+    press(page, "d")
+    page.get_by_role("button", name="Outline without a model").focus()
+    held: list[Route] = []
+    page.route("**/summaries/*", lambda route: held.append(route))
+    press(page, "Enter")
+    expect(page.get_by_role("button", name="Stop")).to_be_focused()
+    page.unroute("**/summaries/*")
+    for route in held:
+        route.continue_()
+    words = page.get_by_label("What the model sees instead")
+    expect(words).to_have_value(re.compile("summed up by rule"))
+    expect(words).to_be_focused()
 
 
 def test_a_summary_into_the_thread_becomes_its_digest(page: Page, pruned: str) -> None:

@@ -43,12 +43,26 @@ function take() {
   made.remove();
 }
 
+/** Each answer takes the place of the buttons: the focus that was in them goes to what may be done next. */
+function leadOn() {
+  let wasHere = false;
+  const part = () => dialog.querySelector("#summary");
+  dialog.addEventListener("htmx:beforeRequest", ({ detail }) => {
+    if (detail.target === part()) wasHere = part().contains(document.activeElement);
+  });
+  dialog.addEventListener("htmx:afterSettle", () => {
+    if (!wasHere || !part() || dialog.contains(document.activeElement)) return;
+    (part().querySelector(".button") ?? field()).focus();
+  });
+}
+
 export function watchSummaries() {
   document.body.addEventListener("summaryOrdered", () => {
     leaveDialog();
     lookForPending();
   });
   dialog?.addEventListener("htmx:afterSettle", take);
+  if (dialog) leadOn();
 }
 
 define({ "keep-reference": keep });
