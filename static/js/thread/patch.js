@@ -2,13 +2,13 @@
  * Writes, and the answer to each: a patch, which is pieces with htmx's out-of-band attributes, and
  * facts about the thread. A write posts what the page has seen and gets back what changed.
  */
-import { applySplices, reload } from "./chunks.js";
+import { applySplices, bring, reload } from "./chunks.js";
 import { fragment } from "../base/fragment.js";
 import { keepPlace } from "./scroll_anchor.js";
 import { morph, morphChildren } from "../base/morph.js";
 import { Refused, inTurn, text } from "../base/requests.js";
-import { focusRow, isTop, tendTabOrder } from "./rows.js";
-import { numberRows } from "./sections.js";
+import { focusRow, isTop, rowAt, tendTabOrder } from "./rows.js";
+import { locate, numberRows } from "./sections.js";
 import { clearIfActedOn } from "./selection.js";
 import { feed, rowOf, session, stamp } from "./session.js";
 
@@ -74,6 +74,7 @@ export function applyPatch(html) {
     return;
   }
   const pieces = [...answer.querySelectorAll("[hx-swap-oob]")];
+  const reader = rowAt(document.activeElement)?.dataset.key;
   const isMinimap = ({ id }) => id === "minimap";
   keepPlace(() => {
     putPieces(pieces.filter((piece) => !isMinimap(piece)));
@@ -85,7 +86,14 @@ export function applyPatch(html) {
   feed.dispatchEvent(new CustomEvent("thread:changed"));
   drawMinimap(pieces.filter(isMinimap));
   const settled = facts.dataset.reload ? reload() : Promise.resolve();
-  settled.then(() => { if (focus && rowOf(focus)) focusRow(rowOf(focus)); });
+  settled.then(() => (focus && !rowOf(focus) && reader && !rowOf(reader) ? bringRow(focus) : null))
+    .then(() => { if (focus && rowOf(focus)) focusRow(rowOf(focus)); });
+}
+
+/** What took in the reader's row can begin in a section that isn't loaded. */
+async function bringRow(key) {
+  const at = await locate({ key }).catch(() => null);
+  if (at) await bring(at.position);
 }
 
 /** One row that came alone takes the place of the one it was. */

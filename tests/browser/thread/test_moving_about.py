@@ -1,5 +1,6 @@
 """Reading long threads: chunks come and go, jumps land exactly, the keyboard goes everywhere."""
 
+import re
 from collections.abc import Callable
 
 import httpx
@@ -360,3 +361,26 @@ def test_the_outline_marks_the_group_that_is_read(
     snip(page)
     expect(page.locator("#outline-list a[data-to=o1]")).to_be_visible()
     expect(marked).to_have_count(1)
+
+
+def test_a_fold_that_begins_where_nothing_is_loaded_takes_the_focus_of_the_last_it_holds(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(700)
+    row(page, "m0").focus()
+    press(page, "m")
+    go_to(page, 600)
+    expect(row(page, "m600")).to_be_focused()
+    # As is done to the farthest sections of a long thread.
+    page.route(re.compile("count=100"), lambda route: route.abort())
+    page.locator(".chunk").evaluate_all(
+        """(all) => all.slice(0, 5).forEach((section) => {
+            section.dataset.height = section.offsetHeight;
+            section.style.height = `${section.offsetHeight}px`;
+            section.replaceChildren();
+        })"""
+    )
+    press(page, "'")
+    expect(page.locator("#selection-count")).to_have_text("601 messages")
+    snip(page)
+    expect(row(page, "o1")).to_be_focused()
