@@ -59,7 +59,8 @@ class LedgerRow:
     """Whether it is there to save tokens; see `is_to_save`."""
     frame: int = 0
     """Tokens that it saves less in the request than in the thread: what its words have around
-    them there, or what a provider would not have been sent anyway."""
+    them there, or what a provider would not have been sent anyway. Negative: that it saves more,
+    as where it makes signed reasoning void."""
 
 
 _rows_kept: Cache[Sequence[LedgerRow]] = Cache(lambda rows: 600 * len(rows))

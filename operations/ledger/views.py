@@ -186,9 +186,9 @@ def _each_turn(row: LedgerRow, prices: Prices) -> str:
 
 
 def _frame(row: LedgerRow) -> str:
-    """Why a request saves less than the thread: what the provider's form puts round the words."""
-    less = "less" if row.bill.saved > 0 else "more"
-    return f"{row.frame:,} {less} than in the thread" if row.frame > 0 else ""
+    """How far a request differs from the thread: by what a form adds, or must not be sent."""
+    word = "less" if (row.frame > 0) == (row.bill.saved > 0) else "more"
+    return f"{abs(row.frame):,} {word} than in the thread" if row.frame else ""
 
 
 def _cost(amount: Fraction, prices: Prices, note: str = "") -> str:

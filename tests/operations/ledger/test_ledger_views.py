@@ -1,5 +1,6 @@
 """What operations cost and save, as the drawer says it."""
 
+from dataclasses import replace
 from fractions import Fraction
 from unittest.mock import patch
 
@@ -56,7 +57,7 @@ def test_a_line_says_what_is_rewritten_saved_and_when_it_pays() -> None:
     assert said(800, 700, 500) == "Saves 100 per turn ($0.00030), breaks even at once"
 
 
-def test_a_line_says_in_one_pair_of_brackets_what_a_turn_costs_and_why_it_is_less() -> (
+def test_a_line_says_in_one_pair_of_brackets_what_a_turn_costs_and_how_it_differs() -> (
     None
 ):
     row = LedgerRow(
@@ -70,6 +71,8 @@ def test_a_line_says_in_one_pair_of_brackets_what_a_turn_costs_and_why_it_is_les
     known, unknown = line_of(row, KNOWN).text, line_of(row, UNKNOWN).text
     assert "10,000 per turn ($0.0030; 29 less than in the thread), breaks" in known
     assert "10,000 per turn (29 less than in the thread), breaks" in unknown
+    more = line_of(replace(row, frame=-6_163), UNKNOWN).text
+    assert "10,000 per turn (6,163 more than in the thread), breaks" in more
 
 
 def test_what_is_not_there_to_save_has_its_cost_alone(page: Page) -> None:
