@@ -222,8 +222,10 @@ class AmendForm(ConditionForm):
 
     model = RewordAmendment
     operation = KeysField()
+    version = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    """The entry whose words the dialog began with."""
     text = LongTextField(label="What the model sees", required=False)
-    field_order = ["type", "dialog", "operation", "text", "tags"]
+    field_order = ["type", "dialog", "operation", "version", "text", "tags"]
 
     def __init__(self, *data: Any, **options: Any) -> None:
         super().__init__(*data, **options)

@@ -220,7 +220,8 @@ def _effective_amend(log: Log, control: op.Amend) -> op.Amend | None:
     if recorded is None:
         raise NotFound(f"There is no operation {control.operation}.", at=("operation",))
     if recorded.withdrawn:
-        raise _refused(control.operation, recorded.state, "restore or accept it first")
+        way = "restore" if recorded.state is EditState.REVERTED else "accept"
+        raise _refused(control.operation, recorded.state, f"{way} it first")
     if op.retargets(recorded.edit, control.edit):
         raise Conflict(
             "An amendment may change content and condition, not targets.",

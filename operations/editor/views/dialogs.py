@@ -88,8 +88,8 @@ def refused(
 def _explained(session: Session, error: DomainError) -> str:
     """The sentence of a conflict, with the operations that are in the way; else empty."""
     operations = error.facts.get("operations")
-    if not isinstance(operations, list | tuple):
-        return ""
+    if not isinstance(operations, list | tuple) or error.code.startswith("is_"):
+        return ""  # what is reverted or rejected is named already
     thread = load_thread(session)
     named = ", ".join(
         name_of(thread, key) for key in operations if thread.log.edit(key)
@@ -133,6 +133,7 @@ def _amend(request: HttpRequest, look: Look) -> HttpResponse:
         "type": "amend",
         "dialog": "1",
         "operation": key,
+        "version": worded_by(look, key),
         "text": text,
         "tags": edit.condition.tags,
     }
@@ -146,6 +147,12 @@ def _amend(request: HttpRequest, look: Look) -> HttpResponse:
         look.session, "amend", f"operations/{key}/amend", lead=lead, word=op.word
     )
     return render(request, FORM, {"form": form, "dialog": head})
+
+
+def worded_by(look: Look, key: Key) -> int:
+    """The entry that gave an operation the words in force."""
+    number = int(key[1:])
+    return max((number, *look.operations.amends(number)))
 
 
 def text_shown(edit: Edit) -> str | None:
@@ -197,6 +204,8 @@ def _head_again(session: Session, form: EditForm, *, needs: str) -> dict[str, ob
         key = form.data.get("operation", "")
         recorded = thread.log.edit(key)
         word = recorded.edit.kind if recorded else "digest"
+        if recorded and "text" in form.fields:
+            form.fields["text"].required = bool(text_shown(recorded.edit))
         return _head(session, "amend", f"operations/{key}/amend", word=word)
     name = "moved" if isinstance(form, MoveForm) else "targets"
     leaves = leaves_of(thread, form.data.get(name, "").split())

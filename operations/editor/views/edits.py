@@ -9,6 +9,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Conflict, DomainError, NotFound
 from operations.domain.tree.key import entry_number
 from operations.editor.forms import ActivateForm, AmendForm, form_of
+from operations.editor.rows.look import Look
 from operations.edits import own_entries, services
 from operations.edits.arguments import RewordAmendment
 from operations.edits.services import Act
@@ -17,10 +18,10 @@ from operations.requests import number_of
 from threads.models import Session
 from threads.store.selectors import get_session
 
-from .dialogs import FORM, activation, refused, text_shown
+from .dialogs import FORM, activation, refused, text_shown, worded_by
 from .patches import answer, recording
 from .refusals import SKIP, answer_refusal
-from .requests import operation_id_of
+from .requests import look_of, operation_id_of
 
 ACTS = (*Act, "widen")
 """What a page does to an operation."""
@@ -127,10 +128,23 @@ def amend(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse
         return refused(request, session, form)
     try:
         operation_id = operation_id_of(session, key)
+        _refuse_stale(look_of(caller, session), key, form)
         amendment = _without_shown(session, key, form.arguments)
         return answer(request, services.amend(caller, operation_id, amendment.amended))
     except DomainError as error:
         return refused(request, session, form, error)
+
+
+def _refuse_stale(look: Look, key: str, form: AmendForm) -> None:
+    """Raises Conflict where it was amended since the dialog was opened, but not a second time."""
+    known, newest = form.cleaned_data["version"], worded_by(look, key)
+    if known not in (None, newest):
+        form.data = form.data.copy()  # type: ignore[attr-defined]
+        form.data["version"] = str(newest)  # type: ignore[index]
+        raise Conflict(
+            "It was amended after you opened this. Save again to replace that version with yours.",
+            code="stale_version",
+        )
 
 
 def _without_shown(

@@ -24,6 +24,35 @@ def test_amending_gives_a_new_version_and_its_difference(page: Page) -> None:
     assert "<ins>Other</ins>" in versions
 
 
+def test_words_that_somebody_else_gave_meanwhile_are_not_replaced_unasked(
+    page: Page,
+) -> None:
+    page.edit("digest", targets="m2 m3", summary="First words")
+    opened = page.get("dialogs/amend", operation="o1").text
+    fields = {"operation": "o1", "type": "amend", "dialog": "1", "tags": ""}
+    fields["version"] = re.findall(r'name="version" value="(\d+)"', opened)[0]
+    page.post("operations/o1/amend", **fields, text="Words of another window")
+    refused = page.post("operations/o1/amend", **fields, text="First words")
+    assert refused.status_code == 409
+    assert "It was amended after you opened this." in refused.text
+    assert "First words</textarea>" in refused.text
+    fields["version"] = re.findall(r'name="version" value="(\d+)"', refused.text)[0]
+    answer = page.post("operations/o1/amend", **fields, text="First words")
+    assert answer.status_code == 200
+    assert ">v3</button>" in answer.text
+
+
+def test_what_is_reverted_is_named_once_where_it_is_not_amended(page: Page) -> None:
+    page.edit("digest", targets="m2 m3", summary="First words")
+    page.post("operations/o1/revert")
+    fields = {"operation": "o1", "type": "amend", "dialog": "1", "tags": ""}
+    refused = page.post("operations/o1/amend", **fields, text="Other words")
+    assert refused.status_code == 409
+    assert "o1 is reverted: restore it first." in refused.text
+    assert "In the way" not in refused.text
+    assert "What the model sees</label>" in refused.text  # not "optional"
+
+
 def test_a_tag_of_two_words_stays_one_where_something_else_is_amended(
     page: Page, editor: User
 ) -> None:
