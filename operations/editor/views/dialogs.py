@@ -143,6 +143,8 @@ def _amend(request: HttpRequest, look: Look) -> HttpResponse:
     else:
         form.fields["text"].required = bool(initial["text"])
     lead = f"{op.range or op.where}, {key}"
+    if (count := len(messages_of(edit))) > 1:
+        lead += f". The text of its {count} messages can be changed with the amend_operation tool."
     head = _head(
         look.session, "amend", f"operations/{key}/amend", lead=lead, word=op.word
     )

@@ -4,13 +4,21 @@ import re
 from html import unescape
 
 from contextstudio.accounts.models import User
-from operations.domain.log.operation import Condition, Redact, Snip, messages_of
+from operations.domain.log.operation import (
+    Condition,
+    Insert,
+    Redact,
+    Snip,
+    messages_of,
+)
+from operations.domain.tree.leaf import New
 from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
 from operations.log.selectors import load_thread
 from operations.models import LogEntry
 from tests.operations.conftest import Page
 from tests.people import caller
+from threads.domain.message import Role
 from threads.domain.part import Text
 
 
@@ -51,6 +59,18 @@ def test_what_is_reverted_is_named_once_where_it_is_not_amended(page: Page) -> N
     assert "o1 is reverted: restore it first." in refused.text
     assert "In the way" not in refused.text
     assert "What the model sees</label>" in refused.text  # not "optional"
+
+
+def test_of_several_messages_the_dialog_says_how_their_text_is_changed(
+    page: Page, editor: User
+) -> None:
+    said = tuple(New(Role.USER, (Text(word),)) for word in ("Here.", "There."))
+    services.record_edit(
+        caller(editor), page.session.pk, Insert(after="m2", messages=said)
+    )
+    dialog = page.get("dialogs/amend", operation="o1").text
+    assert 'name="text"' not in dialog
+    assert "The text of its 2 messages can be changed with the" in dialog
 
 
 def test_a_tag_of_two_words_stays_one_where_something_else_is_amended(
