@@ -25,7 +25,7 @@ from threads.domain.formats.kit.transcripts import typed_parts
 from threads.domain.formats.sources import source_of
 from threads.domain.message import Role
 from threads.imports.jobs import index_if_free
-from threads.imports.views import import_jobs
+from threads.imports.views import import_jobs, projects_to_import_into
 from threads.models import Message, Session
 from threads.rendering import summary
 from threads.rendering.hidden import visible
@@ -88,7 +88,7 @@ def index(request: HttpRequest) -> HttpResponse:
         among=AWAITING if awaiting else None,
         by_tokens=by_tokens,
     )
-    projects = list(visible_projects(caller))
+    projects, own = visible_projects(caller), projects_to_import_into(caller)
     address = reverse("operations:sessions")
     by_meaning = _is_by_meaning(request)
     said = {"q": query, "source": source}
@@ -118,7 +118,8 @@ def index(request: HttpRequest) -> HttpResponse:
         "older_href": f"{address}?{older}" if found.next_cursor else "",
         "newest_href": f"{address}{newest}" if cursor else "",
         "project": _named([project.name for project in projects]),
-        "may_edit": any(caller.may(Right.EDIT, project.pk) for project in projects),
+        "may_edit": bool(own),
+        "projects": own,
     }
     if query and not cursor:
         context |= _found(request, caller)

@@ -108,6 +108,7 @@ def imports_made(request: HttpRequest) -> HttpResponse:
     cursor = request.GET.get("cursor") or None
     found = list_imports(caller, cursor=cursor, limit=SHOWN_IMPORTS)
     address = reverse("threads:imports")
+    projects = projects_to_import_into(caller)
     context = {
         "imports": [shown_import(row) for row in found.items],
         "jobs": import_jobs(caller),
@@ -115,7 +116,8 @@ def imports_made(request: HttpRequest) -> HttpResponse:
         if found.next_cursor
         else "",
         "newest_href": address if cursor else "",
-        "may_edit": may_edit_somewhere(caller),
+        "may_edit": bool(projects),
+        "projects": projects,
     }
     return render(request, "threads/imports/imports.html", context)
 
@@ -224,10 +226,13 @@ def _line(job: Job) -> ImportLine:
     return ImportLine(job, name, job.error or done)
 
 
-def may_edit_somewhere(caller: Caller) -> bool:
-    return any(
-        caller.may(Right.EDIT, project.pk) for project in visible_projects(caller)
-    )
+def projects_to_import_into(caller: Caller) -> list[Project]:
+    """The projects in which the caller may edit."""
+    return [
+        project
+        for project in visible_projects(caller)
+        if caller.may(Right.EDIT, project.pk)
+    ]
 
 
 def _job_rows(
@@ -261,8 +266,8 @@ def _project(caller: Caller, slug: str | None) -> Project:
     """The project that is named, or the first in which the caller may edit."""
     projects = [
         project
-        for project in visible_projects(caller)
-        if slug in (None, "", project.slug) and caller.may(Right.EDIT, project.pk)
+        for project in projects_to_import_into(caller)
+        if slug in (None, "", project.slug)
     ]
     if not projects:
         raise Invalid("You can’t import into any project here.", at=["project"])

@@ -41,8 +41,11 @@ function upload(found) {
   const fields = new FormData();
   for (const { file } of found) fields.append("file", file);
   fields.append("paths", JSON.stringify(found.map(({ path }) => path)));
+  if (form.elements.project) fields.append("project", form.elements.project.value);
   say(found.length === 1 ? `Importing ${found[0].path}` : `Importing ${found.length} files`);
-  inTurn(() => post(fields, document.getElementById("import-refused"))).then(() => { form.reset(); });
+  inTurn(() => post(fields, document.getElementById("import-refused"))).then(() => {
+    for (const input of form.querySelectorAll("[type=file]")) input.value = "";
+  });
 }
 
 const chosen = (input) => [...input.files].map((file) => ({ file, path: file.webkitRelativePath || file.name }));

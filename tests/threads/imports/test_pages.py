@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from contextstudio.accounts.jobs import queue, runner
-from contextstudio.accounts.models import AuditEntry, Job, Project, User
+from contextstudio.accounts.models import AuditEntry, Job, Membership, Project, User
 from tests.threads.support.specimens import SPECIMENS
 from threads import imports
 from threads.models import Import, Session
@@ -48,6 +48,22 @@ def test_a_dropped_file_leads_to_its_session(browser: Client) -> None:
 def test_pasted_text_is_taken_like_a_file(browser: Client) -> None:
     send(browser, text=CHAT)
     assert Session.objects.get().message_count == 2
+
+
+def test_who_may_import_into_several_projects_chooses_one(
+    browser: Client, editor: User, project: Project
+) -> None:
+    choice = '<option value="second">Second</option>'
+    second = Project.objects.create(slug="second", name="Second")
+    member = Membership.objects.create(project=second, user=editor, role="viewer")
+    assert choice not in browser.get("/sessions/").content.decode()
+    member.role = "editor"
+    member.save()
+    for address in ("/sessions/", "/imports/"):
+        page = browser.get(address).content.decode()
+        assert page.count(choice) == 2  # for files, and for pasted text
+    send(browser, text=CHAT, project="second")
+    assert Session.objects.get().project == second
 
 
 def test_several_files_lead_to_the_report_of_their_one_import(browser: Client) -> None:
