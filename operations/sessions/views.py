@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.selectors import visible_projects
+from contextstudio.accounts.selectors import get_project, visible_projects
 from contextstudio.database.best_effort import write_if_free
 from operations.domain.log.operation import Redact
 from operations.log.selectors import load_thread, overview
@@ -73,14 +73,15 @@ def matches(request: HttpRequest) -> HttpResponse:
 def index(request: HttpRequest) -> HttpResponse:
     """Sessions, newest change first, or those of the most tokens where `sort` says so.
 
-    With `awaiting` those alone in which something waits for review.
+    With `awaiting` those alone in which something waits for review, with `project` those of one.
     """
-    caller = caller_of(request)
+    caller, chosen = caller_of(request), request.GET.get("project") or None
     query, cursor = request.GET.get("q", ""), request.GET.get("cursor") or None
     source, awaiting = request.GET.get("source", ""), "awaiting" in request.GET
     by_tokens = request.GET.get("sort") == TOKENS
     found = list_sessions(
         caller,
+        project=chosen,
         cursor=cursor,
         limit=PAGE,
         query=query,
@@ -89,9 +90,10 @@ def index(request: HttpRequest) -> HttpResponse:
         by_tokens=by_tokens,
     )
     projects, own = visible_projects(caller), projects_to_import_into(caller)
+    listed = [get_project(caller, chosen)] if chosen else projects
     address = reverse("operations:sessions")
     by_meaning = _is_by_meaning(request)
-    said = {"q": query, "source": source}
+    said = ({"project": chosen} if chosen else {}) | {"q": query, "source": source}
     if awaiting:
         said = {"awaiting": "on"} | said
     if by_meaning:
@@ -104,20 +106,23 @@ def index(request: HttpRequest) -> HttpResponse:
     context = {
         "sessions": _listed(caller, found.items),
         "deleted_count": deleted_sessions(caller).count(),
-        "count": visible_sessions(caller).count(),
+        "count": visible_sessions(caller, chosen).count(),
         "jobs": import_jobs(caller),
         "query": query,
         "source": source,
         "awaiting": awaiting,
-        "awaiting_count": visible_sessions(caller).filter(AWAITING).count(),
+        "awaiting_count": visible_sessions(caller, chosen).filter(AWAITING).count(),
+        "awaiting_href": _said({"awaiting": "on", "project": chosen or ""}),
         "sources": _sources(caller),
+        "all_projects": projects,
+        "chosen": chosen,
         "has_meaning": meaning.is_on(),
         "by_meaning": by_meaning,
         "by_tokens": by_tokens,
         "otherwise_href": f"{address}{otherwise}",
         "older_href": f"{address}?{older}" if found.next_cursor else "",
         "newest_href": f"{address}{newest}" if cursor else "",
-        "project": _named([project.name for project in projects]),
+        "project": _named([project.name for project in listed]),
         "may_edit": bool(own),
         "projects": own,
     }
@@ -147,11 +152,14 @@ def _sources(caller: Caller) -> list[str]:
 
 def _found(request: HttpRequest, caller: Caller) -> dict[str, object]:
     query, after = request.GET.get("q", ""), request.GET.get("after") or None
-    by_meaning = _is_by_meaning(request)
+    project, by_meaning = request.GET.get("project", ""), _is_by_meaning(request)
     find = search_by_meaning if by_meaning else search
-    found = find(caller, query, cursor=after, limit=SHOWN_MATCHES)
+    found = find(
+        caller, query, project=project or None, cursor=after, limit=SHOWN_MATCHES
+    )
     index_if_free()
-    asked = {"q": query} | ({"meaning": "on"} if by_meaning else {})
+    asked = {"q": query} | ({"project": project} if project else {})
+    asked |= {"meaning": "on"} if by_meaning else {}
     more = urlencode(asked | {"after": found.next_cursor or ""})
     return {
         "by_meaning": by_meaning,

@@ -132,6 +132,27 @@ def test_what_awaits_review_is_counted_and_listed_alone(page: Page) -> None:
     assert "Nothing awaits review" in content(page, awaiting="on")
 
 
+def test_the_list_and_what_is_found_keep_to_the_project_that_is_chosen(
+    page: Page, editor: User
+) -> None:
+    assert 'name="project"' not in content(page).split('id="import"')[0]
+    second = Project.objects.create(slug="second", name="Second")
+    Membership.objects.create(project=second, user=editor, role="editor")
+    said = (Text("Low tide."),)
+    new = NewSession(title="Tide", messages=[Message(role=Role.USER, parts=said)])
+    create_session(caller(editor), second, new)
+    both = content(page)
+    assert "Tide" in both and "Twenty" in both
+    shown = content(page, project="second")
+    assert "Tide" in shown and "Twenty" not in shown
+    assert "<b>1</b> session in Second" in shown
+    # For the list, and for what is imported from there: files, and pasted text.
+    assert shown.count('<option value="second" selected>Second</option>') == 3
+    assert "Question 0" not in content(page, project="second", q="Question")
+    stranger = page.client.get("/sessions/", {"project": "unknown"})
+    assert stranger.status_code == 404
+
+
 def test_the_pages_of_a_source_keep_to_it(page: Page) -> None:
     project = page.session.project
     for number in range(60):
