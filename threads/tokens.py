@@ -74,7 +74,7 @@ def is_exact(model: str) -> bool:
 
 def count_parts(parts: Sequence[Part], encoding: str = DEFAULT) -> list[int]:
     """The tokens of each part; their sum is the count of the message."""
-    return count_messages([parts], encoding)[0]
+    return count_words([tokens.words(parts)], encoding)[0]
 
 
 def count_messages(
@@ -92,16 +92,15 @@ def count_words(
     A thread of its own serves each request, and the first text that a thread counts takes the
     accelerator 8 ms. So threads that count little have it done by some that stay.
     """
-    count, listed = counter(encoding), list(messages)
-
-    def counted() -> list[list[int]]:
-        return [[tokens.total(part, count) for part in parts] for parts in listed]
-
-    asked = getattr(_this_thread, "asked", 0)
+    count, asked = counter(encoding), getattr(_this_thread, "asked", 0)
     if asked == MOST_ASKED or current_thread() is main_thread():
-        return counted()
+        return _counted(messages, count)
     _this_thread.asked = asked + 1
-    return _staying().submit(counted).result()
+    return _staying().submit(_counted, list(messages), count).result()
+
+
+def _counted(messages: Iterable[tokens.Words], count: Count) -> list[list[int]]:
+    return [[tokens.total(part, count) for part in parts] for parts in messages]
 
 
 MOST_ASKED = 32

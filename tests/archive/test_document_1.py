@@ -206,7 +206,8 @@ def test_long_sessions_lose_half_their_tokens_and_nothing_used_later(
         is_result = any(part.kind == "tool_result" for part in one.parts)
         if one.role is Role.USER and not is_result:
             assert item.prune_class == "keep"
-    lost = needed_later(PlanReading(ThreadReading(messages), found))
+    changes = (step.change for step in found.steps)
+    lost = needed_later(PlanReading(ThreadReading(messages), changes))
     assert sum(map(len, lost.values())) == 0
 
 

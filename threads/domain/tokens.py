@@ -18,6 +18,8 @@ The true price depends on the size and on the provider (Anthropic: width x heigh
 FILE = 1_500
 """Tokens of a file: the lower of the 1,500 to 3,000 that Anthropic gives for a PDF's page."""
 
+_json: Callable[[JSON], str] = json.JSONEncoder(ensure_ascii=False).encode
+
 Counted = str | tuple[list[JSON], int]
 """What of a part is counted: its text; or its values, and what is estimated.
 
@@ -71,7 +73,3 @@ _WORDS: dict[type, Callable[[Any], Counted]] = {
     Opaque: lambda part: _json(part.data),
 }
 """What is counted of each kind of part; a look-up, for a `match` takes as long as the rest."""
-
-
-def _json(value: JSON) -> str:
-    return json.dumps(value, ensure_ascii=False)

@@ -195,26 +195,30 @@ class _Walk:
         found = self.sightings.in_texts(texts)
         if said.shown_by is not None:
             self.instead[said.shown_by] |= found
+        at_once = [one for one in said.left_out if one.since <= said.place]
         if said.left_out:
-            self.whole[number] = self.shown[number] = found
-            for reference in found:
-                self.in_sight[reference] += 1
-        for left_out in said.left_out:
-            if left_out.since <= said.place:
-                self._leave_out(number, left_out)
+            self.whole[number] = found
+            if not at_once:
+                self._show(number, found)
+        for left_out in at_once:
+            self._leave_out(number, left_out)
 
     def _leave_out(self, number: int, left_out: LeftOut) -> None:
         """Let a message be missing from now on, but for what is shown of it."""
         now = self.sightings.in_texts(left_out.shows) if left_out.shows else set()
-        for reference in self.shown[number]:
-            self.in_sight[reference] -= 1
-        for reference in now:
-            self.in_sight[reference] += 1
-        self.shown[number] = now
+        self._show(number, now)
         place = number, left_out.by
         for reference in self.whole[number] - now:
             self.missing[reference].places.append(place)
         self.has_left = True
+
+    def _show(self, number: int, now: set[Reference]) -> None:
+        """Let this, and nothing else, be in sight of a message that is left out."""
+        for reference in self.shown.get(number, ()):
+            self.in_sight[reference] -= 1
+        for reference in now:
+            self.in_sight[reference] += 1
+        self.shown[number] = now
 
     def _use(self, number: int, used: Iterable[Reference]) -> None:
         if not self.has_left:

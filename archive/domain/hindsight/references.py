@@ -10,6 +10,7 @@ one: `views.py` in `src/app/views.py`, the first digits of a hash in the whole o
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import chain
 from typing import NamedTuple
 
 from operations.domain.text.extensions import EXTENSIONS
@@ -88,23 +89,34 @@ class References:
         return Texts(texts, self._named.__getitem__)
 
 
-class _Named(dict[bytes, Sequence[tuple[Reference, str]]]):
-    """What runs name."""
+_Naming = tuple[Reference, str]
+"""A reference, with the words in which it is named."""
 
-    def __missing__(self, run: bytes) -> Sequence[tuple[Reference, str]]:
-        named = self[run] = tuple(_named(run))
+
+class _Named(dict[bytes, Sequence[_Naming]]):
+    """What runs name, and what in them is too long to be named."""
+
+    def __init__(self) -> None:
+        self._words = _Words()
+
+    def __missing__(self, run: bytes) -> Sequence[_Naming]:
+        named = self[run] = () if is_plain(run) else self._named_in(text_of(run))
         return named
 
+    def _named_in(self, run: str) -> Sequence[_Naming]:
+        if word := word_of(run):
+            return self._words[word]
+        return tuple(_all_named(run, self._words))
 
-def _named(run: bytes) -> Iterable[tuple[Reference, str]]:
-    """What one run names, and what is too long to be named."""
-    if is_plain(run):
-        return ()
-    text = text_of(run)
-    if word := word_of(text):
+
+class _Words(dict[str, Sequence[_Naming]]):
+    """What words name that are one number, hash or identifier."""
+
+    def __missing__(self, word: str) -> Sequence[_Naming]:
         kind = _kind_of(word)
-        return () if kind is None else ((Reference(kind, word), word),)
-    return _all_named(text)
+        named = () if kind is None else ((Reference(kind, word), word),)
+        self[word] = named
+        return named
 
 
 def word_of(run: str) -> str:
@@ -116,8 +128,8 @@ def word_of(run: str) -> str:
     return word if _WORD(word) else ""
 
 
-def _all_named(run: str) -> Iterator[tuple[Reference, str]]:
-    run = plain(run)
+def _all_named(run: str, known: _Words) -> Iterator[_Naming]:
+    run = plain(run) if "\\" in run else run
     if "://" in run:
         for url in URL.findall(run):
             name = url.rstrip(ENDS)
@@ -130,31 +142,19 @@ def _all_named(run: str) -> Iterator[tuple[Reference, str]]:
         yield Reference(ReferenceType.NUMBER, number.replace(",", "")), number
         run = run.replace(number, " ")
     if "/" not in run and "." not in run:
-        yield from _of_words(run)
+        yield from chain.from_iterable(map(known.__getitem__, WORDS(run)))
         return
     for piece in PIECES(run):
         segments = segments_of(piece)
         if len(segments) > 1 and _HAS_LETTERS(piece):
             written = piece.lstrip("+-").rstrip(ENDS + "/")
             yield Reference(ReferenceType.PATH, "/".join(segments)), written
-        else:
-            for segment in segments:
-                yield from _of_segment(segment)
-
-
-def _of_segment(segment: str) -> Iterator[tuple[Reference, str]]:
-    """What stands in a word without slashes: a file's name, or numbers, hashes, identifiers."""
-    if _is_file(segment):
-        yield Reference(ReferenceType.FILE, segment), segment
-    else:
-        yield from _of_words(segment)
-
-
-def _of_words(segment: str) -> Iterator[tuple[Reference, str]]:
-    for word in WORDS(segment):
-        kind = _kind_of(word)
-        if kind is not None:
-            yield Reference(kind, word), word
+            continue
+        for segment in segments:
+            if _is_file(segment):
+                yield Reference(ReferenceType.FILE, segment), segment
+            else:
+                yield from chain.from_iterable(map(known.__getitem__, WORDS(segment)))
 
 
 def _kind_of(word: str) -> ReferenceType | None:
@@ -173,9 +173,7 @@ def _is_file(word: str) -> bool:
 
 
 def plain(run: str) -> str:
-    """A run without what stands for line breaks in it, and with a drive's slashes turned."""
-    if "\\" not in run:
-        return run
+    """A run with backslashes without those of line breaks, and with a drive's slashes turned."""
     if drive := _DRIVE.search(run):
         start = drive.start()
         rest = re.sub(r"\\{1,2}", "/", run[start + 2 :])
@@ -185,8 +183,11 @@ def plain(run: str) -> str:
 
 def segments_of(piece: str) -> list[str]:
     """The segments of a path, without those that say where it begins."""
-    segments = piece.lstrip("+-").split("/")
-    segments = [segment for segment in segments if segment not in ("", ".")]
+    piece = piece.lstrip("+-")
+    if "/" not in piece:
+        segment = piece.rstrip(ENDS)
+        return [segment] if segment else []
+    segments = [segment for segment in piece.split("/") if segment not in ("", ".")]
     if segments:
         segments[-1] = segments[-1].rstrip(ENDS)
         if not segments[-1]:

@@ -4,6 +4,7 @@ Each different run is looked at once: most of what tools print was printed befor
 something in texts costs is cutting them.
 """
 
+import re
 import string
 from collections.abc import Callable, Collection, Iterable
 from typing import Generic, TypeVar
@@ -15,6 +16,10 @@ _SHORTEST = 3
 _MARKS = b".,:-+~@!?;"
 """What may stand around a word and is no part of it."""
 _HEXADECIMAL = b"abcdefABCDEF"
+_MAY_NAME = re.compile(
+    rb"[A-Za-z0-9_]{7}|[0-9]{4}|,[0-9\x80-\xff]|[/\\]|\.[A-Za-z0-9]"
+).search
+"""What one of is in all that names something: a hash has seven characters, an identifier more."""
 _WITHIN_WORDS = f"{string.ascii_letters}{string.digits}_".encode()
 _WITHIN = _WITHIN_WORDS + b".,/@+~:\\-"
 _WITHIN_URLS = _WITHIN + b"?#%&=!$*;"
@@ -36,7 +41,7 @@ def runs_of(text: str) -> list[bytes]:
 
 
 def _cut(text: str, table: bytes) -> list[bytes]:
-    return text.encode("utf-8", "surrogatepass").translate(table).split()
+    return encoded(text).translate(table).split()
 
 
 def cut_finely(texts: Iterable[str]) -> Iterable[bytes]:
@@ -58,14 +63,21 @@ def words_in(run: bytes) -> list[bytes]:
 
 
 def is_plain(run: bytes) -> bool:
-    """Whether a run can't name anything: it is a word of everyday.
+    """Whether a run can't name anything: it is a word of everyday, or nothing in it is a name.
 
     Capitals within it make a name of it, and letters of hexadecimal digits alone may be a hash.
     """
     word = run.strip(_MARKS)
     if len(word) < _SHORTEST:
         return b"/" not in word  # which may have lost its first segment: `../a`
-    return word.isalpha() and word[1:].islower() and bool(word.strip(_HEXADECIMAL))
+    if word.isalpha() and word[1:].islower() and word.strip(_HEXADECIMAL):
+        return True
+    return not _MAY_NAME(word)
+
+
+def encoded(text: str) -> bytes:
+    """A text in UTF-8, halves of pairs included."""
+    return text.encode("utf-8", "surrogatepass")
 
 
 def text_of(run: bytes) -> str:
@@ -82,11 +94,13 @@ class Texts(list[str]):
     What is looked at once alone does better without: to keep its runs takes longer than to cut it.
     """
 
+    __slots__ = ("runs",)
+
     def __init__(self, texts: Iterable[str], names: Callable[[bytes], object]) -> None:
         """`names` says what a run names: in one that names nothing, nothing can be found."""
         super().__init__(texts)
-        different = dict.fromkeys(runs_of("\n".join(self)))
-        self.runs = tuple(filter(names, different))
+        naming = filter(names, runs_of("\n".join(self)))
+        self.runs = tuple(dict.fromkeys(naming))
         """Their different runs that name something, in their order."""
 
 

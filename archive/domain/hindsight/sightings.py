@@ -17,27 +17,24 @@ from .references import (
     PIECES,
     URL,
     UUID,
-    WORDS,
     Reference,
     ReferenceType,
     plain,
     segments_of,
 )
-from .runs import Runs, cut_finely, text_of, words_in
+from .runs import Runs, cut_finely, encoded, text_of, words_in
 
 _LONG_HASH = re.compile(rb"[0-9A-Fa-f]{7}").search
 _GROUPED = re.compile(rb"\d,\d{3}").search
 _SHORTEST_HASH, _UUID_LENGTH = 7, 36
 
 
-def _words_of(run: str) -> list[str]:
-    """The words in a run, and what is one with commas or dashes in it."""
-    words: list[str] = WORDS(run)
-    if "-" in run and len(run) >= _UUID_LENGTH:
-        words += (uuid.lower() for uuid in UUID.findall(run))
-    if "," in run:
-        words += (number.replace(",", "") for number in GROUPED.findall(run))
-    return words
+def _marked(run: str) -> Iterator[bytes]:
+    """What in a run is one word with dashes or commas in it."""
+    for uuid in UUID.findall(run) if len(run) >= _UUID_LENGTH else ():
+        yield uuid.lower().encode()
+    for number in GROUPED.findall(run) if "," in run else ():
+        yield number.replace(",", "").encode()
 
 
 class Sightings:
@@ -45,13 +42,13 @@ class Sightings:
 
     def __init__(self, wanted: Iterable[Reference]) -> None:
         """Finds these."""
-        self._words: dict[str, list[Reference]] = {}
+        self._words: dict[bytes, list[Reference]] = {}
         self._paths: dict[str, list[tuple[list[str], Reference]]] = {}
         self._urls: dict[str, list[Reference]] = {}
-        self._hashes: dict[str, set[int]] = {}
+        self._hashes: dict[bytes, set[int]] = {}
         self._tails: set[str] = set()
-        self._hints: set[bytes] = set()
-        """Words of which one is in every run that holds a word, a file's name or a path."""
+        self._tail_hints: set[bytes] = set()
+        """Words of which one is in every run that holds a file's name or a path."""
         self._wordless: list[bytes] = []
         """Files' names without such a word: in another script."""
         for one in wanted:
@@ -73,18 +70,18 @@ class Sightings:
                 self._paths.setdefault(name, []).append(([name], one))
                 self._want_tail(name)
             case _:
-                self._words.setdefault(name, []).append(one)
-                self._hints.add(name.encode())
+                word = encoded(name)
+                self._words.setdefault(word, []).append(one)
                 if one.kind is ReferenceType.HASH:
-                    lengths = self._hashes.setdefault(name[:_SHORTEST_HASH], set())
-                    lengths.add(len(name))
+                    beginning = word[:_SHORTEST_HASH]
+                    self._hashes.setdefault(beginning, set()).add(len(word))
 
     def _want_tail(self, tail: str) -> None:
         self._tails.add(tail)
-        written = tail.encode("utf-8", "surrogatepass")
+        written = encoded(tail)
         words = words_in(written)
         if words:
-            self._hints.add(max(words, key=len))
+            self._tail_hints.add(max(words, key=len))
         else:
             self._wordless.append(written)
 
@@ -111,37 +108,49 @@ class Sightings:
 
     def _look(self, run: bytes) -> Collection[Reference]:
         """What stands in a run, which is looked at closely only where its words are hints."""
-        words = words_in(run)
+        words, tails = words_in(run), self._tail_hints
         if (
             b"\\" not in run
-            and self._hints.isdisjoint(words)
+            and self._words.keys().isdisjoint(words)
             and not (
-                (b"," in run and _GROUPED(run))
-                or (self._hashes and _LONG_HASH(run))
+                ((b"/" in run or b"." in run) and not tails.isdisjoint(words))
                 or (self._urls and b"://" in run)
                 or (self._wordless and any(tail in run for tail in self._wordless))
+                or (b"," in run and _GROUPED(run))
+                or (self._hashes and _LONG_HASH(run) and self._may_begin(run, words))
             )
         ):
             return ()
-        return self._in_run(text_of(run))
+        return self._in_run(run, words)
 
-    def _in_run(self, run: str) -> list[Reference]:
-        run, wanted = plain(run), self._words
-        words = _words_of(run)
+    def _may_begin(self, run: bytes, words: Iterable[bytes]) -> bool:
+        """Whether a run with a long number may hold the whole of a hash."""
+        return len(run) >= _UUID_LENGTH or any(
+            word[:_SHORTEST_HASH] in self._hashes for word in words
+        )
+
+    def _in_run(self, run: bytes, words: list[bytes]) -> list[Reference]:
+        wanted = self._words
+        text = text_of(run)
+        if "\\" in text:
+            text = plain(text)
+            words = words_in(encoded(text))
+        if "-" in text or "," in text:
+            words += _marked(text)
         found = [one for word in words if word in wanted for one in wanted[word]]
-        if self._hashes:
+        if self._hashes and _LONG_HASH(run):
             found += self._begun(words)
-        for piece in PIECES(run) if "/" in run or "." in run else ():
+        for piece in PIECES(text) if "/" in text or "." in text else ():
             found += self._in_piece(piece)
-        for url in URL.findall(run) if self._urls and "://" in run else ():
+        for url in URL.findall(text) if self._urls and "://" in text else ():
             found += self._in_url(url)
         return found
 
-    def _begun(self, words: Iterable[str]) -> Iterator[Reference]:
+    def _begun(self, words: Iterable[bytes]) -> Iterator[Reference]:
         """Those that are the first digits of words that are hashes."""
         for word in words:
             beginning = word[:_SHORTEST_HASH]
-            if beginning in self._hashes and HASH(word):
+            if beginning in self._hashes and HASH(word.decode()):
                 for length in self._hashes[beginning] - {len(word)}:
                     yield from self._words.get(word[:length], ())
 

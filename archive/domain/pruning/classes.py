@@ -137,6 +137,8 @@ class Judge:
 
     def _why_protected(self, use: ToolUse) -> Judgement | None:
         """Why a call and its result are left alone, if its tool or a file of it is protected."""
+        if not self._tools and not self._paths:
+            return None
         tool = use.name
         if any(_matches(tool, pattern) for pattern in self._tools):
             return _keep(f"The tool {tool} is protected")

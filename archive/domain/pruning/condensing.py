@@ -5,7 +5,6 @@ Every line ends in the reference by which the whole is recalled.
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from threads.domain.part import JSON, Part, Text, Thinking, ToolCall, ToolResult
@@ -91,7 +90,8 @@ def with_lines(parts: Sequence[Part], lines: Sequence[str | None]) -> tuple[Part
         if isinstance(part, ToolResult):
             line = next(waiting)
             if line is not None:
-                part = replace(part, content=(Text(line),))
+                content = (Text(line),)
+                part = ToolResult(part.call_id, content, part.name, part.is_error)
         found.append(part)
     return tuple(found)
 
@@ -142,7 +142,8 @@ def exit_status(use: ToolUse, text: str) -> str:
 
 def short(text: str, most: int) -> str:
     """The first words of a text on one line, in so many characters at most."""
-    words = " ".join(text[: 20 * most].split())
+    enough = most // 2 + 1  # each is a character and a blank at least
+    words = " ".join(text[: 20 * most].split(None, enough)[:enough])
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 

@@ -17,7 +17,7 @@ class NamesLeft:
 
     def __init__(self, thread: ThreadReading, plan: PrunePlan) -> None:
         """Those of the thread before any step is taken."""
-        read = PlanReading(thread, plan)
+        read = PlanReading(thread, (step.change for step in plan.steps))
         references = read.references
         named = [references.of(texts) for texts in read.texts]
         self._times = Counter(chain.from_iterable(named))

@@ -7,6 +7,7 @@ and hashes.
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from itertools import chain
 
 from archive.domain.hindsight.references import Reference, References, ReferenceType
 from archive.domain.hindsight.sightings import Sightings
@@ -25,9 +26,14 @@ def likely_later(read: PlanReading, most: int) -> Mapping[Key, list[str]]:
     references = References(read.references)
     shorter = sorted(place for place, shows in read.shown.items() if shows)
     named = {place: references.of(read.texts[place]) for place in shorter}
-    times = Counter(one for names in named.values() for one in names)
+    times = Counter(chain.from_iterable(named.values()))
     last = {one: place for place, names in named.items() for one in names}
-    used = {place: references.of(read.uses[place]) for place in shorter}
+    used = {
+        place: named[place]
+        if read.uses[place] is read.texts[place]
+        else references.of(read.uses[place])
+        for place in shorter
+    }
     worth = {
         one
         for one, place in last.items()

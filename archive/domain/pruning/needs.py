@@ -32,10 +32,10 @@ def plan(
     `thread` reads the same messages; who reads them later too brings it along.
     """
     planning = Planning(messages, rules, count, protected or Protected())
-    first = planning.plan()
-    if not first.steps:
-        return first
-    read = PlanReading(thread or ThreadReading(messages), first)
+    changes = list(planning.changes())
+    if not changes:
+        return planning.plan()
+    read = PlanReading(thread or ThreadReading(messages), changes)
     used = needed_later(read) if rules.name_used_later else {}
     most = rules.likely_names
     likely = likely_later(read, most) if most else {}

@@ -7,11 +7,13 @@ with all their results. So whichever steps are taken, no call is parted from its
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from archive.domain.reference import Location
-from operations.domain.log.operation import Edit
+from operations.domain.log.operation import Edit, messages_of
 from operations.domain.tree.key import Key
+from threads.domain.part import Part
 
 from .classes import PruneClass, Rule
 
@@ -45,12 +47,25 @@ class PruneItem(NamedTuple):
     stashed: tuple[Stashed, ...] = ()
 
 
+class Change(NamedTuple):
+    """The places of messages, and what stands there instead, if anything does."""
+
+    places: tuple[int, ...]
+    parts: tuple[Part, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class PruneStep:
     """An edit, and the places of the messages that it changes."""
 
     edit: Edit
     places: tuple[int, ...]
+
+    @property
+    def change(self) -> Change:
+        """What the edit does to them."""
+        made = (new.parts for new in messages_of(self.edit))
+        return Change(self.places, tuple(chain.from_iterable(made)))
 
 
 @dataclass(frozen=True)

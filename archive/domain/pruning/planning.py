@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from archive.domain.hindsight.runs import encoded
 from archive.domain.reference import Location
 from operations.domain.context.policy import Pruning
 from operations.domain.context.step import Count
@@ -25,7 +26,7 @@ from .condensing import (
     short,
     with_lines,
 )
-from .plan import PruneItem, PrunePlan, PruneStep, Stashed
+from .plan import Change, PruneItem, PrunePlan, PruneStep, Stashed
 from .tool_uses import ToolUse, superseded, tool_uses
 
 _WORTH_IT = 0.8
@@ -36,10 +37,7 @@ Told = Mapping[Key, str]
 
 
 class Planning:
-    """Judges each message, then finds what can go whole; the rest of it is condensed.
-
-    A second plan, whose lines tell more, costs only what those lines change.
-    """
+    """Judges each message, then finds what can go whole; the rest of it is condensed."""
 
     def __init__(
         self,
@@ -50,8 +48,6 @@ class Planning:
     ) -> None:
         self._messages, self._rules, self._count = messages, rules, count
         self._told: Told = {}
-        self._known: dict[int, tuple[PruneItem, Edit | None]] = {}
-        """By place what a message becomes of which nothing more is told."""
         self._lines: dict[ToolUse, Condensed] = {}
         uses = tool_uses([message.parts for message in messages])
         self._judge = Judge(messages, rules, protected, superseded(uses))
@@ -70,8 +66,24 @@ class Planning:
         """By place of a message with results that isn't kept, what becomes of each of them."""
         self._bare: dict[int, _Short] = {}
         """By place what a message becomes that isn't kept, before anything more is told of it."""
+        self._tokens: dict[int, int] = {}
+        """What it weighs then."""
         for place in range(len(messages)):
             self._judge_at(place)
+
+    def changes(self) -> Iterator[Change]:
+        """What the plan changes as long as its lines tell nothing more."""
+        gone = set[int]()
+        for places in self._removable():
+            gone.update(places)
+            yield Change(places, ())
+        for place in range(len(self._messages)):
+            if (
+                place not in self._kept
+                and place not in gone
+                and self._is_shorter(place)
+            ):
+                yield Change((place,), self._short_at(place).parts)
 
     def plan(self, told: Told = MappingProxyType({})) -> PrunePlan:
         """The plan whose lines also say what they are told; no such message goes whole."""
@@ -151,25 +163,19 @@ class Planning:
         ]
         return self._item(message, judged[0], 0, stashed)
 
+    def _is_shorter(self, place: int) -> bool:
+        """Whether a message that isn't kept becomes shorter by enough to be condensed."""
+        short, most = self._short_at(place), self._messages[place].tokens * _WORTH_IT
+        if short.judged.prune_class is PruneClass.KEEP:
+            return False
+        return short.is_surely_within(most) or self._weight_at(place) <= most
+
     def _condensed(self, place: int) -> tuple[PruneItem, Edit | None]:
         """What a message that stays is like, and the edit that makes it so, if one does."""
-        if self._messages[place].key in self._told:
-            return self._shortened(place)
-        if place not in self._known:
-            self._known[place] = self._shortened(place)
-        return self._known[place]
-
-    def _shortened(self, place: int) -> tuple[PruneItem, Edit | None]:
-        message = self._messages[place]
-        if place not in self._bare:
-            is_of_results = place in self._judged
-            short = self._short_results if is_of_results else self._short_words
-            self._bare[place] = short(place)
-        judged, lines, parts, stashed = self._bare[place]
-        parts = _telling(parts, lines, self._told.get(message.key))
-        if judged.prune_class is PruneClass.KEEP:
-            return self._item(message, judged, message.tokens), None
-        tokens = self._count(parts)
+        message, short = self._messages[place], self._short_at(place)
+        if short.judged.prune_class is PruneClass.KEEP:
+            return self._item(message, short.judged, message.tokens), None
+        parts, tokens = self._telling(place, short)
         if tokens > message.tokens * _WORTH_IT:
             kept = Judgement(PruneClass.KEEP, "Its reference is hardly shorter")
             return self._item(message, kept, message.tokens), None
@@ -177,7 +183,33 @@ class Planning:
             targets=(message.key,),
             messages=(New(message.role.value, parts, tokens),),
         )
-        return self._item(message, judged, tokens, stashed), edit
+        return self._item(message, short.judged, tokens, short.stashed), edit
+
+    def _telling(self, place: int, short: "_Short") -> tuple[tuple[Part, ...], int]:
+        """The parts and their tokens; the first line, or a text before words, says more."""
+        told = self._told.get(self._messages[place].key)
+        if not told:
+            return short.parts, self._weight_at(place)
+        if not short.lines:
+            more = Text(told)
+            return (more, *short.parts), self._count((more,)) + self._weight_at(place)
+        lines = [*short.lines]
+        first = next(at for at, line in enumerate(lines) if line is not None)
+        lines[first] = f"{lines[first]}\n{told}"
+        parts = with_lines(short.parts, lines)
+        return parts, self._count(parts)
+
+    def _short_at(self, place: int) -> "_Short":
+        if place not in self._bare:
+            is_of_results = place in self._judged
+            short = self._short_results if is_of_results else self._short_words
+            self._bare[place] = short(place)
+        return self._bare[place]
+
+    def _weight_at(self, place: int) -> int:
+        if place not in self._tokens:
+            self._tokens[place] = self._count(self._bare[place].parts)
+        return self._tokens[place]
 
     def _short_results(self, place: int) -> "_Short":
         message, uses = self._messages[place], self._answers[place]
@@ -204,7 +236,9 @@ class Planning:
             return _Short(judged, (), message.parts, [])
         above = self._rules.condense_above
         texts = [part for part in message.parts if isinstance(part, Text)]
-        is_long = message.tokens > above and self._count(texts) > above
+        is_long = message.tokens > above and (
+            len(texts) == len(message.parts) or self._count(texts) > above
+        )
         parts = condensed_words(message.parts, message.name, is_long=is_long)
         return _Short(judged, (), parts, [self._words(place, Rule.WORDS)])
 
@@ -286,22 +320,11 @@ class _Short(NamedTuple):
     parts: tuple[Part, ...]
     stashed: Sequence[Stashed]
 
-
-def _telling(
-    parts: tuple[Part, ...], lines: Sequence[str | None], told: str | None
-) -> tuple[Part, ...]:
-    """The parts, whose first line says this besides; of words it stands before them.
-
-    Nothing is told of a message that no line stands for.
-    """
-    if not told:
-        return parts
-    if not lines:
-        return (Text(told), *parts)
-    first = next(at for at, line in enumerate(lines) if line is not None)
-    more = [*lines]
-    more[first] = f"{lines[first]}\n{told}"
-    return with_lines(parts, more)
+    def is_surely_within(self, tokens: float) -> bool:
+        """Whether it needn't be counted: all of it is lines, and no text has more than bytes."""
+        written = [encoded(line) for line in self.lines if line is not None]
+        is_all = 0 < len(written) == len(self.parts)
+        return is_all and sum(map(len, written)) <= tokens
 
 
 _WEIGHT = {PruneClass.KEEP: 0, PruneClass.REMOVE: 1, PruneClass.CONDENSE: 2}

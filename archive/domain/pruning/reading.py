@@ -1,15 +1,14 @@
 """What a thread says and what a plan leaves of it, read once for all who look for names in it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from archive.domain.hindsight.references import References
 from archive.domain.hindsight.runs import Texts
 from archive.domain.hindsight.texts import read_of, texts_of
-from operations.domain.log.operation import messages_of
 
 from .classes import Prunable
-from .plan import PrunePlan
+from .plan import Change
 
 
 class ThreadReading:
@@ -18,6 +17,7 @@ class ThreadReading:
     def __init__(self, messages: Sequence[Prunable]) -> None:
         self.messages = messages
         self.references = References()
+        self._nothing = self.references.read(())
 
     @cached_property
     def _both(self) -> list[tuple[Texts, Texts]]:
@@ -26,7 +26,9 @@ class ThreadReading:
     def _read(self, message: Prunable) -> tuple[Texts, Texts]:
         texts, uses = read_of(message.role, message.parts)
         kept = self.references.read(texts)
-        return kept, kept if uses is texts else self.references.read(uses)
+        if uses is texts:
+            return kept, kept
+        return kept, self.references.read(uses) if uses else self._nothing
 
     @cached_property
     def texts(self) -> list[Texts]:
@@ -42,15 +44,14 @@ class ThreadReading:
 class PlanReading:
     """The same, and what a plan shows in the place of messages."""
 
-    def __init__(self, thread: ThreadReading, plan: PrunePlan) -> None:
+    def __init__(self, thread: ThreadReading, changes: Iterable[Change]) -> None:
         self.messages, self.references = thread.messages, thread.references
         self.texts, self.uses = thread.texts, thread.uses
         self.shown: dict[int, Texts] = {}
         """Of messages that the plan changes, the texts that stand there then, if any."""
         self.step: dict[int, int] = {}
         """The number of the step that changes them."""
-        for number, step in enumerate(plan.steps):
-            parts = (part for new in messages_of(step.edit) for part in new.parts)
+        for number, (places, parts) in enumerate(changes):
             shows = self.references.read(texts_of(parts))
-            self.shown |= dict.fromkeys(step.places, shows)
-            self.step |= dict.fromkeys(step.places, number)
+            self.shown |= dict.fromkeys(places, shows)
+            self.step |= dict.fromkeys(places, number)

@@ -13,8 +13,8 @@ from threads.domain.part import Part, Text, ToolCall
 
 from .extensions import EXTENSIONS
 
-_PATH = re.compile(r"(?<![\w/.:-])(?:~|\.{1,2})?/?(?:[\w@.-]{1,80}/)+[\w@.-]{1,80}")
-_FILE = re.compile(r"(?<![\w/.-])[\w-]{1,80}\.\w{1,11}(?![\w/.-])")
+_PATH = re.compile(r"(?<![\w/.:-])(?:~|\.{1,2})?/?(?:[\w@.-]{1,80}+/)+[\w@.-]{1,80}")
+_FILE = re.compile(r"(?<![\w/.-])[\w-]{1,80}+\.\w{1,11}+(?![\w/.-])")
 _NUMBER = re.compile(r"(?<![\w.:/-])\d[\d,]*\d(?:\.\d+)?\s?%?(?![\w:/-])")
 _COMMAND_ARGUMENTS = ("command", "cmd", "script")
 _LONGEST = 20_000
@@ -65,12 +65,17 @@ def left_out(originals: Iterable[Sequence[Part]], summary: str) -> LeftOutNames:
 def named_paths(texts: Iterable[str]) -> Iterator[str]:
     """The paths and files that texts name, of a long one those in its beginning."""
     for text in texts:
-        beginning = text[:_LONGEST]
-        for path in _PATH.findall(beginning):
+        words = text[:_LONGEST].split()
+        for path in _PATH.findall(_those_with("/", words)):
             yield path.rstrip(".")
-        for word in _FILE.findall(beginning):
+        for word in _FILE.findall(_those_with(".", words)):
             if word.rpartition(".")[2].lower() in EXTENSIONS:
                 yield word
+
+
+def _those_with(mark: str, words: Iterable[str]) -> str:
+    """The words in which a regular expression that asks for a mark is to look: the fewest."""
+    return " ".join(word for word in words if mark in word)
 
 
 def _written(part: Part) -> Iterator[str]:

@@ -135,3 +135,11 @@ def test_in_texts_that_are_read_once_the_same_is_named_and_found(
     sightings, read = Sightings(wanted), references.read([text])
     assert References().of(read) == References().of([text])
     assert sightings.in_texts(read) == Sightings(wanted).in_texts([text])
+
+
+@given(st.text("aeZ_09.,/:-+é@~ ", max_size=16))
+def test_a_run_that_is_passed_over_names_nothing_when_it_is_looked_at_closely(
+    text: str,
+) -> None:
+    closely = text.replace(" ", "\\ ") + "\\"  # no run with a backslash is passed over
+    assert {*References().of([text])} == {*References().of([closely])}

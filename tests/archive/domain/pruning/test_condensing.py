@@ -1,6 +1,8 @@
 """Condensed lines, in the words of document 1."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from archive.domain.pruning.condensing import (
     condensed_use,
@@ -71,6 +73,14 @@ def test_commands_have_50_characters_and_summaries_80() -> None:
     told = condensed_use(use("Agent", {}, "y" * 90), REF)
     assert told.line == f"📝 {'y' * 79}… [recall:{REF}]"
     assert short("a  b", 3) == "a b"
+
+
+@given(st.text("ab \n", max_size=30), st.integers(2, 12))
+def test_words_are_cut_as_if_all_were_read(text: str, most: int) -> None:
+    words = " ".join(text.split())
+    assert short(text, most) == (
+        words if len(words) <= most else f"{words[: most - 1]}…"
+    )
 
 
 def test_a_result_without_a_call_is_told_by_its_own_name() -> None:

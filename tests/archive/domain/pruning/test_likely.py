@@ -1,15 +1,23 @@
 """Names that may be needed after a run: what the line in the place of a text says of them."""
 
+from collections.abc import Sequence
+
+from archive.domain.pruning.needs import plan
+from operations.domain.context.policy import Pruning
 from tests.archive.domain.pruning.work import (
     LONG,
     call,
     classes,
+    count,
     lines,
     planned,
     result,
     said,
+    thread,
     user,
 )
+from threads.domain.part import Part
+from threads.domain.text import whole_text
 
 
 def of_lines(*results: str, likely_names: int = 40) -> list[str]:
@@ -69,3 +77,17 @@ def test_what_goes_whole_leaves_no_names() -> None:
     edited = (call("2", "Edit", file_path="a.py", old="x"), result("2", LONG))
     found = planned(user("Mend a.py"), *viewed, *edited)
     assert classes(found)[1:3] == ["remove", "remove"]
+
+
+def test_no_line_is_counted_before_it_is_known_what_more_it_tells() -> None:
+    counted = list[str]()
+
+    def noting(parts: Sequence[Part]) -> int:
+        counted.append(whole_text(tuple(parts)))
+        return count(parts)
+
+    text = f"{LONG * 4} retryBackoffLimit"
+    work = [user("Go."), call("1", "Agent"), result("1", text)]
+    plan(thread(*work), Pruning(keep_last_n=0), noting)
+    (line,) = [text for text in counted if "recall:" in text]
+    assert line.endswith("Names: retryBackoffLimit")
