@@ -219,7 +219,7 @@ class ThreadTree:
         behind = nodes[0]
         for node in nodes[1:]:
             if self.next_of(behind) != node:
-                self._detach(node, node)
+                self._detach(node)
                 self._link(node, behind=behind, container=self.parent_of(node))
             behind = node
 
@@ -323,19 +323,14 @@ class ThreadTree:
         else:
             self._last[container] = node
 
-    def _detach(self, first: int, last: int) -> None:
-        """Take a stretch of the chain out of it: from one node to another, or one alone."""
-        before, follower = self.previous_of(first), self.next_of(last)
-        container = self.parent_of(first)
-        if before:
-            self._next[before] = follower
-        else:
-            self._first[container] = follower
+    def _detach(self, node: int) -> None:
+        """Take a node out of the chain, before which another one stands."""
+        before, follower = self.previous_of(node), self.next_of(node)
+        self._next[before] = follower
         if follower:
             self._previous[follower] = before
         else:
-            self._last[container] = before
-        self._previous[first] = self._next[last] = 0
+            self._last[self.parent_of(node)] = before
 
     def _gap(self, behind: int) -> int:
         follower = self.next_of(behind) if behind else 0

@@ -38,8 +38,15 @@ _TOOLS = "additional_tools"
 BEFORE = "previous_response_id"
 CONVERSATION = "conversation"
 REFERENCE = "item_reference"
+DECLARED = ("functionDeclarations", "function_declarations")
+"""In which a tool of Gemini's has its list; the API takes both spellings, LiteLLM the second."""
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+def declared_in(tool: Mapping[str, Any]) -> list[Any]:
+    """What a tool of Gemini's declares."""
+    return [one for name in DECLARED for one in tool.get(name) or ()]
 
 
 class Names(NamedTuple):
@@ -154,8 +161,8 @@ class ForwardedBody:
         given = [one for one in self.value.get("tools") or () if isinstance(one, dict)]
         if self.form != "gemini":
             return [*given, *(tool for one in self.ahead for tool in _tools_in(one))]
-        lists = (one.get("functionDeclarations") or () for one in given)
-        return [one for found in lists for one in found if isinstance(one, dict)]
+        found = (tool for one in given for tool in declared_in(one))
+        return [tool for tool in found if isinstance(tool, dict)]
 
     def listed(self, messages: Iterable[bytes]) -> bytes:
         """The member for these messages."""

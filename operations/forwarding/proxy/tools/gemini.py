@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from contextstudio.accounts.responses import dump, read_json
+from operations.forwarding.proxy.bodies import DECLARED, declared_in
 from operations.forwarding.toolbox import CallAnswer, OfferedTool
 
 from .form import Call, JSONObject, Members, Stripper, ToolForm
 
-_DECLARED = "functionDeclarations"
 _SIGNATURE = "thoughtSignature"
 _CALLING = ("functionCallingConfig", "function_calling_config")
 
@@ -54,7 +54,7 @@ class GeminiTools(ToolForm):
         config = config if isinstance(config, dict) else {}
         count = config.get("candidateCount", config.get("candidate_count"))
         given = value.get("tools") or ()
-        return count in (None, 1) and all(one.keys() <= {_DECLARED} for one in given)
+        return count in (None, 1) and all(one.keys() <= {*DECLARED} for one in given)
 
     def definitions(self, tools: Sequence[OfferedTool]) -> list[JSONObject]:
         return [
@@ -70,8 +70,8 @@ class GeminiTools(ToolForm):
         """One list of declarations: the provider refuses several."""
         given = members.get("tools")
         own = read_json(bytes(memoryview(given))) if given is not None else None
-        declared = [one for listed in own or () for one in listed.get(_DECLARED) or ()]
-        return dump([{_DECLARED: [*declared, *self.definitions(tools)]}])
+        declared = [tool for one in own or () for tool in declared_in(one)]
+        return dump([{DECLARED[0]: [*declared, *self.definitions(tools)]}])
 
     def without_calls(self, value: JSONObject) -> tuple[str, bytes]:
         """The client's settings stay but for that; a name stands in one spelling or the other."""
