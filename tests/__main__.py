@@ -1,10 +1,12 @@
 """The whole suite, as `make test` runs it, in three parts.
 
-On PostgreSQL and Redis, where they answer on their usual ports, what may ask a database: all but
-the browser, the domains, rendering and the documents' examples. Then the rest on SQLite. With CI
-set, PostgreSQL and Redis must answer. Meanwhile the tests of the domains, which wait for nothing,
-with their coverage: every line of a domain is run. They take what the others leave of the cores
-while they wait for servers that were killed. `make soak` measures the whole product.
+First on PostgreSQL and Redis, where they answer on their usual ports, what may ask a database:
+all but the browser, the domains, rendering and the documents' examples. Then the tests of the
+domains, with their coverage: every line of a domain is run. Then the rest on SQLite. With CI set,
+PostgreSQL and Redis must answer.
+
+The rest is measured only where the tests of the domains leave lines to it; `make soak` measures the
+whole product.
 """
 
 import os
@@ -12,8 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -34,11 +35,10 @@ WITH_A_DATABASE = (
 OF_THE_DOMAINS = tuple(f"tests/{folder}" for folder in DOMAINS)
 THE_REST = ("--ignore-glob=tests/*/domain",)
 MEASURED = ("-p", "tests.measuring")
-AFTER_ALL_OTHERS = ("nice", "-n", "19")
 
 
 def main() -> int:
-    """The exit code of the first part that fails, else 0."""
+    """The exit code of the first run that fails, else 0."""
     services = _services()
     if isinstance(services, str):
         print(f"{services} The tests run on SQLite alone.", flush=True)
@@ -46,44 +46,22 @@ def main() -> int:
             return 1
     else:
         print("PostgreSQL and Redis answer: the tests run on them too.", flush=True)
-    with _domains() as domains:
-        failed = not isinstance(services, str) and _pytest(
-            *WITH_A_DATABASE, environment=services
-        )
-        return failed or _pytest(*THE_REST) or domains()
-
-
-@contextmanager
-def _domains() -> Iterator[Callable[[], int]]:
-    """Tests of the domains that run meanwhile; what is given waits for them, and says how it went.
-
-    They are given up where the caller ends before that.
-    """
-    with (
-        tempfile.TemporaryDirectory() as lines,
-        tempfile.TemporaryFile() as output,
-        subprocess.Popen(
-            [*AFTER_ALL_OTHERS, *_command(*OF_THE_DOMAINS, *MEASURED)],
-            env=_environment({MEASURED_INTO: lines}),
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        ) as running,
-    ):
-
-        def ended() -> int:
-            failed = running.wait()
-            output.seek(0)
-            print(output.read().decode(errors="replace"), flush=True)
-            if failed:
-                return failed
-            if left := lines_not_run(Path(lines)):
-                print(f"Lines of the domains that their tests don't run:\n{left}")
-            return bool(left)
-
-        try:
-            yield ended
-        finally:
-            running.terminate()
+        failed = _pytest(*WITH_A_DATABASE, environment=services)
+        if failed:
+            return failed
+    with tempfile.TemporaryDirectory() as folder:
+        into = {MEASURED_INTO: folder}
+        failed = _pytest(*OF_THE_DOMAINS, *MEASURED, environment=into)
+        if failed:
+            return failed
+        left = lines_not_run(Path(folder))
+        if not left:
+            return _pytest(*THE_REST)
+        print(f"Lines that the tests of the domains don't run:\n{left}", flush=True)
+        failed = _pytest(*THE_REST, *MEASURED, environment=into)
+        if left := lines_not_run(Path(folder)):
+            print(f"Lines of the domains that no test runs:\n{left}")
+        return failed or bool(left)
 
 
 def _services() -> dict[str, str] | str:
@@ -113,32 +91,32 @@ def _candidates() -> Iterator[str]:
 def _pytest(
     *options: str, environment: Mapping[str, str] = MappingProxyType({})
 ) -> int:
-    """The exit code of a run."""
-    command = _command(*options)
-    return subprocess.run(
-        command, env=_environment(environment), check=False
-    ).returncode
-
-
-def _command(*options: str) -> list[str]:
-    """A run of tests with a worker for each core.
+    """The exit code of a run, with a worker for each core.
 
     One more takes longer: databases, servers and browsers use what workers leave of the cores.
     """
-    return [
-        *(sys.executable, "-m", "pytest", "-q"),
-        *("-n", str(CORES), "--dist", "loadfile", "--no-loadscope-reorder"),
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DATABASE_URL", "REDIS_URL")
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        str(CORES),
+        "--dist",
+        "loadfile",
+        "--no-loadscope-reorder",
         "--durations=15",
-        *options,
-        *sys.argv[1:],
     ]
-
-
-def _environment(added: Mapping[str, str]) -> dict[str, str]:
-    """That of this process, with no database but the one that is added."""
-    named = ("DATABASE_URL", "REDIS_URL")
-    kept = {name: value for name, value in os.environ.items() if name not in named}
-    return {**kept, **added}
+    return subprocess.run(
+        [*command, *options, *sys.argv[1:]],
+        env={**inherited, **environment},
+        check=False,
+    ).returncode
 
 
 if __name__ == "__main__":
