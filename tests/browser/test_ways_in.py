@@ -2,11 +2,13 @@
 
 import json
 import re
+import uuid
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
 from tests.browsers import Faults
+from tests.servers import Server
 
 from .conftest import conversation
 
@@ -45,6 +47,31 @@ def test_pasted_text_opens_its_session(page: Page) -> None:
     page.get_by_label("Transcript", exact=True).fill(transcript(5, "pasted"))
     page.locator("#paste").get_by_role("button", name="Import").click()
     expect(page.locator("#feed")).to_have_attribute("data-total", "5")
+
+
+def test_what_comes_in_goes_into_the_project_that_is_chosen(
+    page: Page, server: Server, tmp_path: Path
+) -> None:
+    # Behind the other projects in the list: what other tests drop goes into the first.
+    name = f"z{uuid.uuid4().hex}"
+    server.command("create_project", name)
+    file = tmp_path / "file.json"
+    file.write_text(transcript(7, "from a file"))
+    page.goto("/sessions/")
+    page.locator("#import-project").select_option(name)
+    page.set_input_files("#file", file)
+    expect(page.locator("#feed")).to_have_attribute("data-total", "7")
+    page.goto("/sessions/")
+    page.get_by_role("button", name="paste text").click()
+    page.locator("#paste-project").select_option(name)
+    page.get_by_label("Transcript", exact=True).fill(transcript(5, "pasted"))
+    page.locator("#paste").get_by_role("button", name="Import").click()
+    expect(page.locator("#feed")).to_have_attribute("data-total", "5")
+    page.goto("/sessions/")
+    page.get_by_label("Project", exact=True).select_option(name)
+    page.get_by_role("button", name="Search").click()
+    titles = page.locator("#sessions .session-title")
+    expect(titles).to_have_text(["pasted", "from a file"])
 
 
 def test_what_is_no_transcript_is_refused_where_it_was_given(
