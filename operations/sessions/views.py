@@ -1,7 +1,7 @@
 """The list of sessions: see `templates/operations/sessions/row.html`."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import get_project, visible_projects
 from contextstudio.database.best_effort import write_if_free
 from operations.domain.log.operation import Redact
@@ -104,7 +105,7 @@ def index(request: HttpRequest) -> HttpResponse:
     older = urlencode({**said, "cursor": found.next_cursor or ""})
     newest = _said(said)
     context = {
-        "sessions": _listed(caller, found.items),
+        "sessions": _listed(caller, found.items, listed),
         "deleted_count": deleted_sessions(caller).count(),
         "count": visible_sessions(caller, chosen).count(),
         "jobs": import_jobs(caller),
@@ -194,7 +195,11 @@ def _match(match: SearchHit) -> dict[str, object]:
     }
 
 
-def _listed(caller: Caller, sessions: Sequence[Session]) -> list[dict[str, Any]]:
+def _listed(
+    caller: Caller, sessions: Sequence[Session], projects: Collection[Project]
+) -> list[dict[str, Any]]:
+    """The rows of sessions of these projects, which name theirs where it isn't the only one."""
+    names = {one.pk: one.name for one in projects if len(projects) > 1}
     overviews, first_words = _load_overviews(sessions), _load_first_words(sessions)
     parents = load_parents(sessions)
     widest = max((session.original_tokens for session in sessions), default=0)
@@ -208,6 +213,7 @@ def _listed(caller: Caller, sessions: Sequence[Session]) -> list[dict[str, Any]]
                 "id": session.pk,
                 "title": session.title,
                 "line": "" if says_title else line,
+                "project": names.get(session.project_id, ""),
                 "kin": parents.get(session.pk),
                 "source": source_of(session.format),
                 "message_count": session.message_count,

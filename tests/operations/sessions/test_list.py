@@ -143,8 +143,10 @@ def test_the_list_and_what_is_found_keep_to_the_project_that_is_chosen(
     create_session(caller(editor), second, new)
     both = content(page)
     assert "Tide" in both and "Twenty" in both
+    assert "<bdi>Second</bdi> · <bdi>Low tide.</bdi>" in both
     shown = content(page, project="second")
     assert "Tide" in shown and "Twenty" not in shown
+    assert "<bdi>Second</bdi>" not in shown
     assert "<b>1</b> session in Second" in shown
     # For the list, and for what is imported from there: files, and pasted text.
     assert shown.count('<option value="second" selected>Second</option>') == 3
