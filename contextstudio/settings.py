@@ -1,7 +1,7 @@
 """Django's settings: one file for both ways to run, told apart by the environment.
 
 `make run` needs nothing set. In production (`CONTEXTSTUDIO_PRODUCTION=1`) SECRET_KEY and
-ALLOWED_HOSTS must be given, cookies need HTTPS and static files have hashed names.
+ALLOWED_HOSTS must be given, cookies need HTTPS and static files must have been gathered.
 """
 
 from pathlib import Path
@@ -168,13 +168,10 @@ STATICFILES_DIRS = [
     ("pictures", BASE_DIR / "docs" / "pictures"),  # of the help
 ]
 STATIC_ROOT = BASE_DIR / "staticfiles"
-if PRODUCTION:
-    STORAGES = {
-        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-        "staticfiles": {
-            "BACKEND": "servestatic.storage.CompressedManifestStaticFilesStorage"
-        },
-    }
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "contextstudio.web.static_files.VersionedStorage"},
+}
 
 # Safety. What is strict here holds for pages; contextstudio.web.guard holds for every connection.
 

@@ -1,58 +1,112 @@
-"""Static files, in front of Django."""
+"""Static files, in front of Django, under addresses that name their version.
+
+A page asks for sixty files. Under `/static/<version>/`, which is a hash of what all of them say,
+none of them ever changes: a browser keeps them, and asks for nothing when it goes to another page.
+What modules and style sheets name relative to themselves is of the same version, so that a page
+never runs modules of two.
+"""
 
 import asyncio
+import hashlib
+import re
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from io import BufferedIOBase
+from pathlib import Path
 from wsgiref.headers import Headers
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
+from django.core.exceptions import ImproperlyConfigured
 from servestatic import ServeStaticASGI
 from servestatic.responders import Redirect, Response, StaticFile
+from servestatic.storage import CompressedStaticFilesStorage
 from servestatic.utils import decode_path_info
 
 from .guard import Application, Receive, Scope, Send
 
 _PIECE = 256 * 1024
+_COMPRESSED = {".br", ".gz", ".zst"}
+_VERSIONED = re.compile(r"^[0-9a-f]{12}/")
 _reading = ThreadPoolExecutor(2, "static-files")
+
+
+class VersionedStorage(CompressedStaticFilesStorage):
+    """Gives the addresses that pages name; in production also compresses what it gathers."""
+
+    def url(self, name: str | None) -> str:
+        """The address of a file. While one works on them, it is one that is asked for again."""
+        address: str = super().url(name if settings.DEBUG else f"{version()}/{name}")
+        return address
+
+
+@cache
+def version() -> str:
+    """The first 12 hexadecimal digits of a hash of all static files, by name and content.
+
+    It is the same in every process that serves the same files. Raises ImproperlyConfigured where
+    there are none: in production, `collectstatic` gathers them.
+    """
+    files = {
+        f"{prefix}{path.relative_to(root).as_posix()}": path
+        for root, prefix in reversed(_roots())
+        for path in root.rglob("*")
+        if path.suffix not in _COMPRESSED and path.is_file()
+    }
+    if not files:
+        raise ImproperlyConfigured(
+            f"No static files in {settings.STATIC_ROOT}: run manage.py collectstatic."
+        )
+    found = hashlib.sha256()
+    for name in sorted(files):
+        content = files[name].read_bytes()
+        found.update(f"{name}\0{len(content)}\0".encode() + content)
+    return found.hexdigest()[:12]
 
 
 def with_static_files(application: Application) -> Application:
     """The application behind the static files.
 
-    In production they are what `collectstatic` gathered, with hashed names that never change.
-    Otherwise they come straight from where the finders see them, and a browser asks each time
-    whether they have changed, so that a start needs no collecting. Icons it shows without waiting
-    for the answer: those of a notice that the server is gone would not come.
+    In production they are what `collectstatic` gathered. Otherwise they come straight from where
+    the finders see them, so that a start needs no collecting. Under an address without a version,
+    or with another one, a browser asks each time whether a file has changed.
     """
+    versioned = None if settings.DEBUG else f"{settings.STATIC_URL}{version()}/"
     served = _StaticFiles(
         application,
         autorefresh=settings.DEBUG,
-        max_age=None if settings.PRODUCTION else 0,
+        max_age=0,
         allow_all_origins=False,
         add_headers_function=_harden,
+        immutable_file_test=lambda _, url: bool(
+            versioned and url.startswith(versioned)
+        ),
     )
-    roots = [(settings.STATIC_ROOT, settings.STATIC_URL)]
-    if not settings.PRODUCTION:
-        roots = [
-            (
-                storage.location,
-                settings.STATIC_URL + (getattr(storage, "prefix", None) or ""),
-            )
-            for finder in get_finders()
-            for storage in getattr(finder, "storages", {}).values()
-        ]
     # Later ones win, where the first finder does in Django.
-    for root, prefix in reversed(roots):
-        served.add_files(root, prefix=prefix)
+    for root, prefix in reversed(_roots()):
+        for base in filter(None, (settings.STATIC_URL, versioned)):
+            served.add_files(root, prefix=base + prefix)
     return served
+
+
+def _roots() -> list[tuple[Path, str]]:
+    """The folders of static files, the first of which wins, and what goes before their names."""
+    if settings.PRODUCTION:
+        return [(Path(settings.STATIC_ROOT), "")]
+    return [*_found_by_finders()]
+
+
+def _found_by_finders() -> Iterator[tuple[Path, str]]:
+    for finder in get_finders():
+        for storage in getattr(finder, "storages", {}).values():
+            prefix = getattr(storage, "prefix", None)
+            yield Path(storage.location), f"{prefix}/" if prefix else ""
 
 
 def _harden(headers: Headers, path: str, url: str) -> None:
     headers["X-Content-Type-Options"] = "nosniff"
     headers["Content-Security-Policy"] = "default-src 'none'; style-src 'self'; sandbox"
-    if url.endswith("/icons.svg") and not settings.PRODUCTION:
-        headers["Cache-Control"] = "max-age=0, public, stale-while-revalidate=604800"
 
 
 class _StaticFiles(ServeStaticASGI):
@@ -96,9 +150,15 @@ class _StaticFiles(ServeStaticASGI):
     async def _found(self, scope: Scope) -> StaticFile | Redirect | None:
         path = decode_path_info(scope["path"])
         if not self.autorefresh:
-            return self.files.get(path)
+            return self.files.get(path) or self.files.get(_without_version(path))
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(_reading, self.find_file, path)
+
+
+def _without_version(path: str) -> str:
+    """Where a file is now that a page of another version asks for."""
+    name = path.removeprefix(settings.STATIC_URL)
+    return path if name == path else settings.STATIC_URL + _VERSIONED.sub("", name, 1)
 
 
 def _begun(found: StaticFile | Redirect, scope: Scope) -> tuple[Response, bytes]:

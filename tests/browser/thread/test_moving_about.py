@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
+from django.templatetags.static import static
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenThread, conversation, press, row, snip, visit
@@ -265,8 +266,9 @@ def test_the_key_sheet_lists_what_the_keys_do(
     press(page, "?")
     shown = page.locator("#keys dd").all_inner_texts()
     live = page.evaluate(
-        "async () => (await import('/static/js/base/keys.js')).liveCommands()"
-        ".filter(({ keys }) => keys.length).map(({ name }) => name)"
+        "async (file) => (await import(file)).liveCommands()"
+        ".filter(({ keys }) => keys.length).map(({ name }) => name)",
+        static("js/base/keys.js"),
     )
     assert sorted(shown) == sorted(live)
 

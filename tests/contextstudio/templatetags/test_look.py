@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from contextstudio.templatetags import look
+from contextstudio.web.static_files import version
 
 
 def test_numbers_have_separated_thousands_and_true_signs():
@@ -100,7 +101,8 @@ def test_the_id_of_a_node_is_its_key_without_dots():
 
 def test_an_icon_points_into_the_sprite_and_is_not_read_out():
     assert look.icon("grip", "i--small") == (
-        '<svg class="i i--small" aria-hidden="true"><use href="/static/icons.svg#grip"/></svg>'
+        '<svg class="i i--small" aria-hidden="true"><use '
+        f'href="/static/{version()}/icons.svg#grip"/></svg>'
     )
 
 

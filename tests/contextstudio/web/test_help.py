@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from contextstudio.accounts.models import User
 from contextstudio.web.help import PAGES, load
+from contextstudio.web.static_files import version
 from tests.servers import ROOT
 
 ADDRESSES = {name: "/help/" if name == "guide" else f"/help/{name}" for name in PAGES}
@@ -55,7 +56,7 @@ def test_no_document_leads_to_what_only_the_repository_has(name: str) -> None:
 
 def test_its_pictures_are_among_the_static_files() -> None:
     pictures = re.findall(
-        r'<img src="/static/([^"]+)" alt="([^"]+)"', load("guide").body
+        rf'<img src="/static/{version()}/([^"]+)" alt="([^"]+)"', load("guide").body
     )
     assert len(pictures) >= 10
     assert all(finders.find(path) for path, _ in pictures)

@@ -43,6 +43,18 @@ def test_a_key_is_made_shown_once_and_revoked(page: Page) -> None:
     expect(page.get_by_text("My agent")).to_have_count(0)
 
 
+def test_a_page_after_another_asks_for_no_file_that_both_have(page: Page) -> None:
+    page.goto("/imports/")
+    page.goto("/settings/keys/")
+    asked: dict[str, int] = page.evaluate(
+        "() => Object.fromEntries(performance.getEntriesByType('resource')"
+        ".map((file) => [file.name.split('/static/').pop().slice(13), file.transferSize]))"
+    )
+    assert asked["css/pages/keys.css"] > 0
+    for shared in ("css/base/tokens.css", "js/page.js", "js/base/toast.js"):
+        assert asked[shared] == 0
+
+
 def test_a_wrong_password_is_said_and_the_name_is_kept(
     page: Page, faults: Faults, server: Server
 ) -> None:
