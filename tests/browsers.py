@@ -17,7 +17,7 @@ from .servers import Server
 COMMANDS = ("chromium-headless-shell", "chromium")
 """The system's browsers; the first opens a window in a fifth of the time."""
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 240_000
 """For how long a condition may fail to come: what a machine takes that is busy with other things.
 
 A test that passes waits no longer than it must, and one that fails says so later.

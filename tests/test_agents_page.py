@@ -12,6 +12,7 @@ from contextstudio.accounts.domain.connecting import (
     Connection,
     connections,
 )
+from tests.servers import PATIENCE_SECONDS
 
 from .operations.forwarding.proxy.provider import Provider, running_provider
 from .servers import ROOT, Server, StartServer
@@ -65,7 +66,7 @@ def test_the_examples_do_what_the_page_says(
         "PYTHONPATH": str(ROOT),
     }
     # The first request imports the protocol, which takes seconds.
-    httpx.post(f"{proxying_server.url}/mcp", json={}, timeout=60)
+    httpx.post(f"{proxying_server.url}/mcp", json={}, timeout=PATIENCE_SECONDS)
     own = {
         "http://127.0.0.1:8000": proxying_server.url,
         "https://api.openai.com": provider.url,
@@ -120,7 +121,9 @@ def test_what_a_client_sends_by_its_settings_reaches_the_provider(
     for name in ("openai", "anthropic", "gemini"):
         where = f"{proxying_server.url}/api/projects/demo/upstreams/{name}"
         upstream = {"base_url": provider.url, "api_key": "sk-provider"}
-        httpx.put(where, json=upstream, headers=admin, timeout=60).raise_for_status()
+        httpx.put(
+            where, json=upstream, headers=admin, timeout=PATIENCE_SECONDS
+        ).raise_for_status()
     [settings] = [
         one for one in connections(proxying_server.url, key) if one.client == client
     ]

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import httpx
 import pytest
 
+from tests.servers import PATIENCE_SECONDS
+
 from .operations.forwarding.proxy.provider import Provider, running_provider
 from .servers import ROOT, Server, StartServer
 
@@ -81,7 +83,7 @@ def environment(
         f"{server.url}/api/projects/demo/upstreams/openai",
         json={"base_url": f"{provider.url}/v1", "api_key": "sk-provider"},
         headers={"Authorization": f"Bearer {server.key()}"},
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     ).raise_for_status()
     return {
         **server.environment(),

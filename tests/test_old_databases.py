@@ -14,6 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.servers import PATIENCE_SECONDS
+
 from .old_databases import NAME, SECRET
 from .old_databases.answers import known, read, without_sentences
 from .servers import Server
@@ -45,7 +47,9 @@ def client(
     shutil.copytree(old / "blobs", data / "blobs")
     server = OldServer(data).start()
     headers = {"Authorization": f"Bearer {(old / 'key').read_text()}"}
-    with httpx.Client(base_url=server.url, headers=headers, timeout=60) as client:
+    with httpx.Client(
+        base_url=server.url, headers=headers, timeout=PATIENCE_SECONDS
+    ) as client:
         yield client
     server.kill()
 

@@ -38,7 +38,7 @@ def refused(*command: str, **changes: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     assert done.returncode == 1
     assert done.stdout == ""

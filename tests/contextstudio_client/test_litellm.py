@@ -16,7 +16,7 @@ import pytest
 
 from contextstudio_client import Client
 from tests.operations.forwarding.proxy.provider import Asked, Provider, running_provider
-from tests.servers import Server
+from tests.servers import PATIENCE_SECONDS, Server
 
 pytestmark = pytest.mark.sqlite
 """The hook asks by HTTP; which database answers changes nothing for it."""
@@ -48,7 +48,9 @@ class Gateway:
         headers |= {"Authorization": f"Bearer {MASTER_KEY}"}
         if session:
             headers["x-litellm-session-id"] = session
-        return httpx.post(f"{self.url}{path}", json=body, headers=headers, timeout=60)
+        return httpx.post(
+            f"{self.url}{path}", json=body, headers=headers, timeout=PATIENCE_SECONDS
+        )
 
     def chat(
         self, messages: list[Any], session: str | None, *, stream: bool = False

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from contextstudio.sqlite import use_bundled_library
-from tests.servers import Server
+from tests.servers import PATIENCE_SECONDS, Server
 
 from . import NAME, SECRET
 from .answers import read
@@ -31,7 +31,9 @@ def main(folder: Path) -> None:
         server.start()
         key = server.key()
         headers = {"Authorization": f"Bearer {key}"}
-        with httpx.Client(base_url=server.url, headers=headers, timeout=60) as client:
+        with httpx.Client(
+            base_url=server.url, headers=headers, timeout=PATIENCE_SECONDS
+        ) as client:
             _fill(client)
             server.index()
             answers = read(client)

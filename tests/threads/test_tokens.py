@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiktoken import get_encoding
 
+from tests.servers import PATIENCE_SECONDS
 from threads import tokens
 from threads.domain.message import Message
 from threads.domain.part import Image, Text, ToolCall, ToolResult
@@ -124,7 +125,7 @@ def test_a_process_that_counts_much_loads_the_accelerator_beside_its_work(
     def load(encoding: str, load: Callable[[str], Any] = tokens._load_fastokens) -> Any:
         loaders.append(current_thread().name)
         loading.set()
-        assert may_load.wait(60)
+        assert may_load.wait(PATIENCE_SECONDS)
         return load(encoding)
 
     monkeypatch.setattr(tokens, "_load_fastokens", load)
@@ -132,7 +133,7 @@ def test_a_process_that_counts_much_loads_the_accelerator_beside_its_work(
     assert tokens.count_many(["Hello there"]) == [2]
     assert loaders == []
     assert tokens.count_many(["Hello there"] * 5) == [2] * 5
-    assert loading.wait(60)
+    assert loading.wait(PATIENCE_SECONDS)
     assert tokens.count_many(["Hello there"]) == [2]
     may_load.set()
     assert tokens.is_accelerated()

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.servers import PATIENCE_SECONDS
+
 KEY = "sk-of-the-tests"
-PATIENCE_SECONDS = 60
 SUMMARY = "They chose SQLite."
 
 

@@ -19,7 +19,7 @@ from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.models import User
 from contextstudio.backup import archive
 from contextstudio.backup.archive import BrokenBackup
-from tests.servers import Server, StartServer
+from tests.servers import PATIENCE_SECONDS, Server, StartServer
 
 WRITERS = 4
 SECONDS_BETWEEN = 0.1
@@ -60,7 +60,7 @@ class Writers:
     def __enter__(self) -> "Writers":
         for thread in self._threads:
             thread.start()
-        assert self.enough.wait(60)
+        assert self.enough.wait(PATIENCE_SECONDS)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -84,7 +84,7 @@ class Writers:
 
 def client_of(server: Server, key: str) -> httpx.Client:
     headers = {"Authorization": f"Bearer {key}"}
-    return httpx.Client(base_url=server.url, headers=headers, timeout=60)
+    return httpx.Client(base_url=server.url, headers=headers, timeout=PATIENCE_SECONDS)
 
 
 def messages_of(client: httpx.Client, session: str) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from operations.log.cache import forget_everything
 from operations.log.selectors import load_history, load_leaves, load_thread
 from tests.operations.support.builders import picture, shape
 from tests.operations.support.rest import keys, make_session, thread
-from tests.servers import ROOT, environment, url_of_test_database
+from tests.servers import PATIENCE_SECONDS, ROOT, environment, url_of_test_database
 from threads.models import Session
 
 COUNT = 9
@@ -222,7 +222,7 @@ def test_another_process_makes_the_same_thread(agent: Client) -> None:
         ),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stderr

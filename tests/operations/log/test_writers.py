@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from tests.servers import Server, StartServer
+from tests.servers import PATIENCE_SECONDS, Server, StartServer
 
 CLIENTS = 50
 KILLS = 20 if os.environ.get("SOAK") else 6
@@ -56,7 +56,7 @@ class Writer:
                     f"{self.server.url}/api/sessions/{self.session_id}/operations",
                     json=body,
                     headers={"Idempotency-Key": key},
-                    timeout=60,
+                    timeout=PATIENCE_SECONDS,
                 )
             except httpx.TransportError:
                 waiting.wait(SECONDS_BEFORE_TRYING_AGAIN)
@@ -124,7 +124,7 @@ def _session(server: Server, key: str) -> str:
         f"{server.url}/api/sessions",
         json={"title": "Many writers", "messages": messages},
         headers={"Authorization": f"Bearer {key}"},
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     assert answer.status_code == 201, answer.text
     return answer.json()["id"]
@@ -138,7 +138,7 @@ def _log(server: Server, key: str, session_id: str) -> list[dict]:
             f"{server.url}/api/sessions/{session_id}/log",
             params={"limit": 500} | ({"cursor": cursor} if cursor else {}),
             headers={"Authorization": f"Bearer {key}"},
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
         ).json()
         entries += answer["items"]
         cursor = answer["next_cursor"]

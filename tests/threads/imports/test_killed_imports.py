@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers import ROOT, Server, StartServer
+from tests.servers import PATIENCE_SECONDS, ROOT, Server, StartServer
 
 FILES, MESSAGES = 6, 90
 KILLS = 6  # more than the attempts that may fail
@@ -54,7 +54,7 @@ def work(server: Server, talks: Path, *, steps: int | None) -> dict[str, Any] | 
             process.kill()
             break
     process.stdout.close()
-    process.wait(60)
+    process.wait(PATIENCE_SECONDS)
     return json.loads(last) if last.startswith("{") else None
 
 

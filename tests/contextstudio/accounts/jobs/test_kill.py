@@ -16,7 +16,7 @@ from contextstudio.accounts.jobs import queue
 from contextstudio.accounts.models import Job, Project, User
 from contextstudio.celery import app as celery
 from tests.people import caller
-from tests.servers import ROOT, environment, url_of_test_database
+from tests.servers import PATIENCE_SECONDS, ROOT, environment, url_of_test_database
 
 DRIVER = "tests.contextstudio.accounts.jobs.driver"
 KIND = "test.staged"
@@ -26,7 +26,6 @@ CELERY = [
     *("--concurrency", "1", "--loglevel", "ERROR"),
     *("--without-gossip", "--without-mingle"),
 ]
-PATIENCE_SECONDS = 60
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -19,10 +19,9 @@ from contextstudio.accounts.jobs import JobContext, housekeeping, queue
 from contextstudio.accounts.jobs.workers import Workers
 from contextstudio.accounts.models import Job, Project, TokenBucket, User
 from tests.people import caller
-from tests.servers import ROOT, environment, url_of_test_database
+from tests.servers import PATIENCE_SECONDS, ROOT, environment, url_of_test_database
 
 KIND = "test"
-PATIENCE_SECONDS = 30
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

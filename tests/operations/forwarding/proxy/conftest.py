@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.servers import Server, started_copy
+from tests.servers import PATIENCE_SECONDS, Server, started_copy
 
 from .provider import Provider, running_provider
 
@@ -86,7 +86,9 @@ class Proxy:
 def proxy(proxying_server: Server, provider: Provider) -> Iterator[Proxy]:
     key = proxying_server.key()
     headers = {"Authorization": f"Bearer {key}"}
-    with httpx.Client(base_url=proxying_server.url, headers=headers, timeout=60) as api:
+    with httpx.Client(
+        base_url=proxying_server.url, headers=headers, timeout=PATIENCE_SECONDS
+    ) as api:
         found = Proxy(proxying_server.url, key, provider, api)
         found.known = {one["id"] for one in found.sessions()}
         for form in ("openai", "anthropic", "gemini"):

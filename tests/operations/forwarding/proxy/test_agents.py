@@ -6,6 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.servers import PATIENCE_SECONDS
+
 from .conftest import Proxy
 from .forms import MODEL, Said
 
@@ -13,7 +15,9 @@ RUN = {"name": "run_shell_command", "parameters": {"type": "OBJECT"}}
 
 
 def post(proxy: Proxy, path: str, body: dict[str, Any]) -> Any:
-    reply = httpx.post(proxy.url + path, json=body, headers=proxy.headers, timeout=60)
+    reply = httpx.post(
+        proxy.url + path, json=body, headers=proxy.headers, timeout=PATIENCE_SECONDS
+    )
     return reply.raise_for_status().json()
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.servers import PATIENCE_SECONDS
+
 from .conftest import Proxy
 from .forms import MODEL
 
@@ -23,7 +25,7 @@ def ask(proxy: Proxy, *said: Any, name: str = "", **headers: str) -> httpx.Respo
         proxy.url + CHAT,
         json={"model": MODEL, "messages": messages},
         headers=proxy.headers | named | headers,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
 
 
@@ -104,7 +106,7 @@ def test_answers_in_pieces_that_can_not_be_joined_go_out_as_they_came(
         f"{proxy.url}/v1beta/models/gemini-2.5-flash:generateContent",
         json=body,
         headers=proxy.headers,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     assert reply.status_code == 200
     assert proxy.provider.last.json == body
@@ -120,7 +122,7 @@ def test_a_name_that_no_session_can_have_is_refused_whatever_the_policy(
             f"{proxy.url}/s/{name}{CHAT}",
             json={"model": MODEL, "messages": [user("One")]},
             headers=proxy.headers | offered,
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
         )
         assert reply.status_code == 422
         assert reply.json()["at"] == ["X-Session-Id"]
@@ -146,7 +148,7 @@ def respond(proxy: Proxy, **body: Any) -> httpx.Response:
         proxy.url + RESPONSES,
         json={"model": MODEL, **body},
         headers=proxy.headers,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
 
 
@@ -184,7 +186,7 @@ def test_one_that_cannot_be_read_passes_and_its_request_says_so(proxy: Proxy) ->
         proxy.url + CHAT,
         json={"model": MODEL, "messages": [user("One")]},
         headers=proxy.headers,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     ) as reply:
         assert b"".join(reply.iter_raw()) == b"\x0b\x02\x80{}\x03"
     assert [one["content"] for one in proxy.messages()] == ["One"]
@@ -213,7 +215,7 @@ def test_an_upstreams_model_is_asked_in_place_of_the_callers(proxy: Proxy) -> No
         f"{proxy.url}/v1beta/models/gemini-2.5-flash:generateContent",
         json={"contents": [{"role": "user", "parts": [{"text": "One"}]}]},
         headers=proxy.headers,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     ).raise_for_status()
     assert proxy.provider.last.path == "/v1beta/models/own-model:generateContent"
 
@@ -230,7 +232,9 @@ def test_an_error_that_repeats_the_projects_key_does_not_show_it(
     proxy.provider.status = 401
     proxy.provider.raw = headers, gzip.compress(said) if is_packed else said
     asked = {"model": MODEL, "messages": [user("One")], "stream": is_streaming}
-    reply = httpx.post(proxy.url + CHAT, json=asked, headers=proxy.headers, timeout=60)
+    reply = httpx.post(
+        proxy.url + CHAT, json=asked, headers=proxy.headers, timeout=PATIENCE_SECONDS
+    )
     assert proxy.provider.last.header("authorization") == f"Bearer {key}"
     assert reply.status_code == 401
     assert reply.json() == {"error": {"message": "Incorrect API key: ***."}}
@@ -244,7 +248,11 @@ def test_any_other_error_passes_byte_for_byte(proxy: Proxy, body: bytes) -> None
         proxy.lead("openai", api_key=key).raise_for_status()
         asked = {"model": MODEL, "messages": [user("One")]}
         with httpx.stream(
-            "POST", proxy.url + CHAT, json=asked, headers=proxy.headers, timeout=60
+            "POST",
+            proxy.url + CHAT,
+            json=asked,
+            headers=proxy.headers,
+            timeout=PATIENCE_SECONDS,
         ) as reply:
             assert b"".join(reply.iter_raw()) == body
         assert reply.status_code == 503

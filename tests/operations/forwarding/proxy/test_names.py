@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.servers import Server
+from tests.servers import PATIENCE_SECONDS, Server
 
 from .conftest import Proxy
 from .forms import MODEL, Said
@@ -51,7 +51,7 @@ class Claude:
             body["system"] = [{"type": "text", "text": prompt}]
         headers = {"Authorization": f"Bearer {self.key}"} | self.named
         url = f"{self.proxy.url}/v1/messages"
-        reply = httpx.post(url, json=body, headers=headers, timeout=60)
+        reply = httpx.post(url, json=body, headers=headers, timeout=PATIENCE_SECONDS)
         return reply.raise_for_status().json()
 
 
@@ -213,7 +213,9 @@ def test_a_cache_key_is_a_name_only_where_it_is_one_conversations(
         body = {"model": MODEL, "store": False, "input": said, **more}
         sent = body | {"prompt_cache_key": key}
         url = f"{proxy.url}/v1/responses"
-        httpx.post(url, json=sent, headers=proxy.headers, timeout=60).raise_for_status()
+        httpx.post(
+            url, json=sent, headers=proxy.headers, timeout=PATIENCE_SECONDS
+        ).raise_for_status()
 
     proxy.provider.script = [Said("14 boats."), Said("Boats")]
     ask(
@@ -242,7 +244,7 @@ class Agents:
             f"{self.proxy.url}/v1/messages",
             json={"model": MODEL, "max_tokens": 99, "system": PROMPT, "messages": said},
             headers=self.proxy.headers | names,
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
         )
         content = reply.raise_for_status().json()["content"]
         return [*said, {"role": "assistant", "content": content}]

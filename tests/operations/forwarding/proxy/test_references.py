@@ -18,6 +18,7 @@ from operations.forwarding.requests.records import (
 )
 from operations.models import SessionRequest
 from tests.people import caller
+from tests.servers import PATIENCE_SECONDS
 from threads.models import Session
 
 from .conftest import Proxy
@@ -56,7 +57,7 @@ def respond(
             **more,
         },
         headers=proxy.headers | ({"X-Session-Id": session} if session else {}),
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     sent: dict[str, Any] = proxy.provider.last.json
     return reply, sent
@@ -374,7 +375,9 @@ def test_a_request_whose_words_its_provider_keeps_says_none(proxy: Proxy) -> Non
         [("Content-Type", "application/json")],
         json.dumps({"object": "response", "id": "resp_a", "output": []}).encode(),
     )
-    httpx.post(url, json=body, headers=headers, timeout=60).raise_for_status()
+    httpx.post(
+        url, json=body, headers=headers, timeout=PATIENCE_SECONDS
+    ).raise_for_status()
     assert proxy.provider.last.json == body
 
 
@@ -408,7 +411,9 @@ def in_background(
         body = b"".join(b"data: %s\n\n" % json.dumps(one).encode() for one in events)
     proxy.provider.raw = ([("Content-Type", kind)], body)
     asked = {"model": MODEL, "input": "One", "background": True, "stream": bool(stream)}
-    with httpx.Client(base_url=proxy.url, headers=proxy.headers, timeout=60) as client:
+    with httpx.Client(
+        base_url=proxy.url, headers=proxy.headers, timeout=PATIENCE_SECONDS
+    ) as client:
         return client.request(method, path, json=asked if method == "POST" else None)
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.servers import PATIENCE_SECONDS
+
 from .conftest import Proxy
 from .forms import MODEL
 
@@ -20,7 +22,7 @@ ASK = {
 
 
 def post(url: str, **sent: Any) -> httpx.Response:
-    return httpx.post(url, timeout=60, **sent)
+    return httpx.post(url, timeout=PATIENCE_SECONDS, **sent)
 
 
 def stream(proxy: Proxy, asked: Any, stop: int | None = None, **headers: str) -> bytes:
@@ -31,7 +33,7 @@ def stream(proxy: Proxy, asked: Any, stop: int | None = None, **headers: str) ->
         proxy.url + PATH,
         json=asked,
         headers=proxy.headers | headers,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     ) as reply:
         for chunk in reply.iter_raw():
             got += chunk
@@ -143,7 +145,9 @@ def test_what_a_revoked_key_was_being_answered_is_not_recorded(proxy: Proxy) -> 
     proxy.provider.silent_after = 400
     headers = {"Authorization": f"Bearer {made['key']}"}
     address = proxy.url + PATH
-    with httpx.stream("POST", address, json=ASK, headers=headers, timeout=60) as reply:
+    with httpx.stream(
+        "POST", address, json=ASK, headers=headers, timeout=PATIENCE_SECONDS
+    ) as reply:
         pieces = reply.iter_raw()
         assert next(pieces)
         proxy.api.delete(f"/api/keys/{made['id']}").raise_for_status()

@@ -24,7 +24,9 @@ UPGRADE = {
 def test_a_client_that_tries_a_socket_is_told_to_use_http(
     proxy: Proxy, path: str
 ) -> None:
-    reply = httpx.get(proxy.url + path, headers=proxy.headers | UPGRADE, timeout=60)
+    reply = httpx.get(
+        proxy.url + path, headers=proxy.headers | UPGRADE, timeout=PATIENCE_SECONDS
+    )
     assert reply.status_code == 426
     assert "use HTTP" in reply.json()["error"]["message"]
     assert reply.json()["code"] == "use_http"

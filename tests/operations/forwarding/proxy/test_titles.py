@@ -6,6 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.servers import PATIENCE_SECONDS
+
 from .conftest import Proxy
 from .forms import MODEL
 from .test_names import kin
@@ -22,7 +24,7 @@ def ask(proxy: Proxy, thread: str, source: str, *said: str, **more: Any) -> None
         proxy.url + "/v1/responses",
         json={"model": MODEL, "input": items, "store": False, **more},
         headers=proxy.headers | names,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     ).raise_for_status()
 
 
@@ -51,6 +53,6 @@ def test_what_else_a_turn_says_of_itself_links_nothing(proxy: Proxy, told: str) 
         proxy.url + "/v1/responses",
         json={"model": MODEL, "input": f"{TITLES}How many boats are in?"},
         headers=proxy.headers | {"Session-Id": "t-6", "X-Codex-Turn-Metadata": told},
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     ).raise_for_status()
     assert [one["parent"] for one in proxy.sessions()] == [None, None]

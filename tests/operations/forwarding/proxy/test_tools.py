@@ -9,6 +9,7 @@ import pytest
 
 from operations.forwarding.proxy.tools.gemini import GeminiTools
 from operations.forwarding.proxy.tools.offering import MOST_ROUNDS
+from tests.servers import PATIENCE_SECONDS
 
 from .conftest import Proxy
 from .forms import MODEL, Said
@@ -131,7 +132,7 @@ def ask(proxy: Proxy, *messages: Any, offered: str = "context", **body: Any) -> 
         proxy.url + PATH,
         json={"model": MODEL, "messages": said, **body},
         headers=proxy.headers | {"X-ContextStudio-Tools": offered},
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
 
 
@@ -204,7 +205,7 @@ def test_tools_that_are_no_list_of_objects_pass_as_they_are(
         proxy.url + path,
         json={**said, "tools": own},
         headers=proxy.headers | {"X-ContextStudio-Tools": "recall"},
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     assert reply.status_code == 200
     assert proxy.provider.last.json["tools"] == own
@@ -226,7 +227,7 @@ def test_of_several_candidates_none_is_offered_tools(
             proxy.url + GEMINI,
             json=body,
             headers=proxy.headers | {"X-ContextStudio-Tools": "recall"},
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
         ).raise_for_status()
         assert ("tools" in proxy.provider.last.json) is (many == 1)
 
@@ -308,7 +309,7 @@ def respond(proxy: Proxy, said: Any, before: str = "") -> Any:
         proxy.url + "/v1/responses",
         json=body | ({"previous_response_id": before} if before else {}),
         headers=proxy.headers | {"X-ContextStudio-Tools": "context"},
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     ).raise_for_status()
     return proxy.provider.last.json
 
