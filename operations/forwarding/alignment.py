@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.forwarding import side_calls
 from operations.domain.forwarding.alignment import Given, Unit, follow, placed
-from operations.domain.forwarding.call_ids import with_held_ids
+from operations.domain.forwarding.call_ids import as_held, with_held_ids
 from operations.domain.forwarding.finding import find
 from operations.domain.forwarding.plan import RequestPlan, extension, plan
 from operations.domain.log.entry import Recorded
@@ -213,7 +213,7 @@ def _extension(
     if found is None:
         return None
     units, count = found
-    given = with_held_ids(given, held, units)
+    own, given = given, with_held_ids(given, held, units)
     behind = (
         unit._replace(start=unit.start + place, end=unit.end + place)
         for unit in placed(units, keys)
@@ -224,6 +224,7 @@ def _extension(
         known=place + count,
         count=place + len(given.messages),
     )
+    made = as_held(made, own, given, place)
     return RequestAlignment(made, given, place, said=_said(given, units, held))
 
 
@@ -243,16 +244,17 @@ def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
     if found := _followed(session, inbound, given, last, absent):
         units, known = found
         said = _said(given, units, last)
-        given = with_held_ids(given, last, units)
+        own, given = given, with_held_ids(given, last, units)
         if last is not every:
             units = placed(units, last.keys)
         made = extension(units, held=count, known=known, count=len(given.messages))
-        return RequestAlignment(made, given, said=said)
+        return RequestAlignment(as_held(made, own, given), given, said=said)
     form, heading = REQUESTS[inbound.format], _heading(session)
     units = find(given, every, form, heading)
-    given = with_held_ids(given, every, units)
+    own, given = given, with_held_ids(given, every, units)
     quotes = side_calls.quotes(given.messages, _last_replies(session, last.keys))
     made = plan(given, every.roles, log, units, quotes=quotes)
+    made = as_held(made, own, given)
     prompts = [
         [held.readings(at)[0] for at in range(held.lead)] for held in (every, last)
     ]

@@ -13,6 +13,7 @@ from threads.domain.message import Message
 from threads.domain.part import Part, ToolCall, ToolResult
 
 from .alignment import Given, Held, Unit, is_known
+from .plan import RequestPlan
 
 
 def with_held_ids(given: Given, held: Held, units: Sequence[Unit]) -> Given:
@@ -34,6 +35,31 @@ def with_held_ids(given: Given, held: Held, units: Sequence[Unit]) -> Given:
     for place in unheld:
         messages[place] = _renamed(messages[place], ids)
     return given._replace(messages=messages)
+
+
+def as_held(
+    plan: RequestPlan, own: Given, named: Given, skipped: int = 0
+) -> RequestPlan:
+    """The plan of a request of which `with_held_ids` may have named some results anew.
+
+    Their calls go out under the ids that the session gave them wherever they are compiled, so the
+    results must too, and not as their client gave them. `own` begins behind `skipped` messages.
+    """
+    if named is own:
+        return plan
+    pairs = zip(own.messages, named.messages, strict=True)
+    renamed = {
+        place
+        for place, (ours, theirs) in enumerate(pairs, start=skipped)
+        if theirs is not ours and theirs != ours
+    }
+    units = [
+        unit
+        if renamed.isdisjoint(range(unit.start, unit.end))
+        else unit._replace(as_given=False)
+        for unit in plan.units
+    ]
+    return replace(plan, units=units)
 
 
 def _places_behind(units: Sequence[Unit], count: int) -> list[int]:

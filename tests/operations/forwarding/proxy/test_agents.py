@@ -90,6 +90,30 @@ def test_a_result_stays_with_its_call_where_a_client_names_calls_itself(
     assert results == calls
 
 
+def test_a_result_goes_out_under_the_id_of_its_call_where_a_client_names_calls_itself(
+    proxy: Proxy,
+) -> None:
+    run = Said("I run it.", calls=(("run_shell_command", {"command": "ls"}),))
+    proxy.provider.script = [run, Said("One file."), run, Said("The same.")]
+    cli = GeminiCLI(proxy)
+    cli.ask("Which files are there?")
+    cli.answer("first.txt")
+    proxy.operate(type="digest", targets=["m1"], summary="They asked for files.")
+    cli.ask("And now?")
+    cli.answer("second.txt")
+    parts = [
+        part
+        for content in proxy.provider.last.json["contents"]
+        for part in content["parts"]
+    ]
+    calls = [part["functionCall"]["id"] for part in parts if "functionCall" in part]
+    results = [
+        part["functionResponse"]["id"] for part in parts if "functionResponse" in part
+    ]
+    assert len(calls) == 2
+    assert results == calls
+
+
 def item(role: str, text: str, kind: str = "input_text") -> dict[str, Any]:
     content = [{"type": kind, "text": text}]
     return {"type": "message", "role": role, "content": content}
