@@ -103,14 +103,19 @@ def read_response(response: Block, calls: OpenCalls) -> ToolResult:
 
 
 def _bare(response: JSON, name: str) -> JSON:
-    """What a client had to say where it could say one text only.
+    """What a tool said, without what a client put around it to have an object.
 
-    LiteLLM has it as `content` alone, Vercel's AI SDK beside the tool's name.
+    LiteLLM has a text as `content` alone; Vercel's AI SDK has what it was, JSON too, as `content`
+    or `error` beside the tool's name.
     """
-    if not isinstance(response, dict) or not isinstance(response.get("content"), str):
+    if not isinstance(response, dict):
         return response
-    others = {member: response[member] for member in response if member != "content"}
-    return response["content"] if others in ({}, {"name": name}) else response
+    if response.get("name") == name and response.keys() == {"name", "content"}:
+        return response["content"]
+    if response.get("name") == name and response.keys() == {"name", "error"}:
+        return {"error": response["error"]}
+    is_text = response.keys() == {"content"} and isinstance(response["content"], str)
+    return response["content"] if is_text else response
 
 
 def read_answer(response: JSON) -> tuple[str, bool]:
