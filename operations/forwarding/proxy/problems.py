@@ -12,6 +12,8 @@ from .replies import MOST_BYTES
 from .replies.unpacking import unpacking
 
 _HIDDEN = b"***"
+_BEHIND = 1 << 31
+"""The number of an event that stands behind all others, of which nobody knows how many came."""
 _ANTHROPIC: Mapping[int, str] = {
     401: "authentication_error",
     403: "permission_error",
@@ -48,14 +50,16 @@ def _error(provider: WireProvider, error: DomainError) -> dict[str, Any]:
     return {"message": error.message, "type": kind, "param": None, "code": error.code}
 
 
-def error_event(provider: WireProvider, sentence: str) -> bytes:
+def error_event(provider: WireProvider, form: str, sentence: str) -> bytes:
     """The last event of a stream that broke off, behind what may be half of one."""
     failed = DomainError(sentence, code="upstream_broke_off")
     failed.status = 502  # type: ignore[misc]  # as if nothing had come yet
     error: dict[str, Any] = {"error": _error(provider, failed)}
     name = b""
-    if provider is WireProvider.ANTHROPIC:
+    if provider is WireProvider.ANTHROPIC or form == "openai-responses":
         name, error = b"event: error\n", {"type": "error", **error}
+    if form == "openai-responses":  # clients read it by either of the forms it comes in
+        error |= error["error"] | error | {"sequence_number": _BEHIND}
     return b"\n\n" + name + b"data: " + dump(error) + b"\n\n"
 
 

@@ -358,9 +358,9 @@ class Exchanging:
         if not self._is_begun:
             raise self._failed(kind(self._error))
         if self._reader is not None and self._reader.streams:
-            await self._say(
-                error_event(self._outgoing.target.provider, self._error), more=False
-            )
+            sent = self._outgoing
+            event = error_event(sent.target.provider, sent.form, self._error)
+            await self._say(event, more=False)
         # Else the server closes the connection, for the body has not ended.
 
     def _failed(self, error: DomainError) -> DomainError:

@@ -139,6 +139,24 @@ def test_a_provider_that_falls_silent_leaves_a_partial_reply(proxy: Proxy) -> No
     assert [one["status"] for one in proxy.messages()] == ["complete", "partial"]
 
 
+def test_a_response_that_breaks_off_ends_with_an_error_in_the_form_of_its_events(
+    proxy: Proxy,
+) -> None:
+    """Of a stream of Responses each event has a type and a number; SDKs refuse one that hasn't."""
+    proxy.provider.cut = 700
+    asked = {"model": MODEL, "stream": True, "input": "How is the weather?"}
+    reply = post(f"{proxy.url}/v1/responses", json=asked, headers=proxy.headers)
+    *_, last = filter(None, reply.text.split("\n\n"))
+    name, data = last.split("\n")
+    event = json.loads(data.removeprefix("data: "))
+    said = {"code": "upstream_broke_off", "message": "The provider broke off."}
+    assert name == "event: error"
+    assert (event["type"], event["param"]) == ("error", None)
+    assert event["sequence_number"] > 0
+    assert said.items() <= event.items()
+    assert said.items() <= event["error"].items()
+
+
 def test_what_a_revoked_key_was_being_answered_is_not_recorded(proxy: Proxy) -> None:
     given = {"name": "Short", "project": "demo", "scopes": ["read", "edit"]}
     made = proxy.api.post("/api/keys", json=given).raise_for_status().json()
