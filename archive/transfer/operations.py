@@ -11,6 +11,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid, Place
 from operations.domain.log.operation import (
     EDITS,
+    ActivateTags,
     Edit,
     Insert,
     Redact,
@@ -34,14 +35,19 @@ _ROLES = frozenset(role.value for role in Role)
 
 
 def record_operations(
-    caller: Caller, session: Session, given: Sequence[Any]
+    caller: Caller, session: Session, given: Sequence[Any], active_tags: Sequence[str]
 ) -> dict[int, int]:
-    """Record the operations, a bundle at a time; the new number of each by its old one."""
-    if not given:
+    """Record the operations, a bundle at a time; the new number of each by its old one.
+
+    The tags come first: under others, operations would be in each other's way.
+    """
+    if not given and not active_tags:
         return {}
 
     def write(transaction: LogTransaction) -> dict[int, int]:
         numbers: dict[int, int] = {}
+        if active_tags:
+            transaction.add(ActivateTags(tags=tuple(dict.fromkeys(active_tags))))
         places = enumerate(given)
         for _, together in groupby(places, key=lambda one: _bundle(*one)):
             _add(transaction, list(together), numbers)

@@ -11,6 +11,8 @@ from functools import partial
 from io import SEEK_END
 from typing import Any, get_args
 
+from pydantic import ValidationError
+
 from archive.domain.pruning.classes import Rule
 from archive.domain.pruning.plan import Stashed
 from archive.domain.reference import read_location
@@ -23,6 +25,7 @@ from contextstudio.accounts.idempotency import effect
 from contextstudio.accounts.selectors import project_to_edit
 from contextstudio.database.steps import chunks, in_short_transactions
 from operations.domain.tree.key import Key, made_place
+from operations.edits.arguments import ActiveTags
 from operations.log.selectors import load_thread
 from operations.messages.reader import MessageReader
 from threads.domain.batch import clean
@@ -33,7 +36,7 @@ from threads.imports.hooks import Completed
 from threads.models import Message as MessageRow
 from threads.models import Session
 from threads.sessions import erasing
-from threads.sessions.services import NewSession, stage_session
+from threads.sessions.services import NewSession, clean_objective, stage_session
 from threads.store import blobs
 
 from .members import list_of, text_of
@@ -119,10 +122,20 @@ def _complete(
 ) -> dict[str, int]:
     """Give a session of a document's messages all else that it has; how much of what that is."""
     _name(session, list_of(document, "messages"))
-    numbers = record_operations(caller, session, list_of(document, "operations"))
+    session.objective = clean_objective(text_of(document, "objective"))
+    session.save(update_fields=["objective"])
+    operations, tags = list_of(document, "operations"), _active_tags(document)
+    numbers = record_operations(caller, session, operations, tags)
     session.refresh_from_db()
     archived = _archive(session, list_of(document, "archive"), numbers)
     return {"operations": len(numbers), "archive entries": archived}
+
+
+def _active_tags(document: Mapping[str, Any]) -> list[str]:
+    try:
+        return ActiveTags(tags=list_of(document, "active_tags")).tags
+    except ValidationError as error:
+        raise Invalid("These tags can't be read.", at=["active_tags"]) from error
 
 
 def _name(session: Session, given: Sequence[Any]) -> None:

@@ -1,7 +1,8 @@
 """A session with its operations and its archive as one document, to be read in elsewhere.
 
 What redactions mask is masked in it for good, and what was purged isn't in it. Of the log it has
-the edits that are on; who recorded them and what was taken back stays behind.
+the edits that are on, with the tags and the objective under which their conditions hold; who
+recorded them and what was taken back stays behind.
 """
 
 import json
@@ -59,6 +60,8 @@ def write_session(caller: Caller, session_id: uuid.UUID) -> dict[str, Any]:
         "title": session.title,
         "model": session.model,
         "strategy": session.parsing_strategy,
+        "objective": session.objective,
+        "active_tags": sorted(history.log.active_tags),
         "messages": [
             {"short_id": one.row.short_id, **write_message(one.written, heading)}
             for start in range(0, session.message_count, _ROWS)

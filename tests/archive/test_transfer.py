@@ -79,6 +79,11 @@ def test_document_1_a_session_reads_the_same_elsewhere_with_its_archive(
     assert read["content"] == FILE
 
 
+def statuses(client: Client, session_id: str) -> list[str]:
+    listed = get(client, f"/api/sessions/{session_id}/operations")["operations"]
+    return [one["status"] for one in listed]
+
+
 @pytest.mark.parametrize(
     ("kind", "fields"),
     [
@@ -100,6 +105,31 @@ def test_what_names_a_message_that_was_taken_back_is_no_obstacle(
     document = get(agent, f"/api/sessions/{session_id}/transfer")
     there = post(agent, "/api/sessions/transfer", document, expect=201)["id"]
     assert said_in(agent, there) == said_in(agent, session_id)
+
+
+def test_operations_with_conditions_apply_elsewhere_as_they_do_here(
+    agent: Client,
+) -> None:
+    session_id = make_session(agent, WORK)
+    unless = {"tags": ["brief"], "match": "none"}
+    first = {"targets": ["m11", "m12"], "summary": "At length", "condition": unless}
+    operate(agent, session_id, "digest", **first)
+    Tools(agent, session_id)("set_active_tags", tags=["brief"])
+    operate(agent, session_id, "digest", targets=["m12", "m13"], summary="In brief")
+    aims = {"objectives": ["Ship it"]}
+    operate(agent, session_id, "snip", targets=["m15"], condition=aims)
+    agent.patch(
+        f"/api/sessions/{session_id}",
+        {"objective": "Ship it"},
+        content_type="application/json",
+    )
+    document = get(agent, f"/api/sessions/{session_id}/transfer")
+    there = post(agent, "/api/sessions/transfer", document, expect=201)["id"]
+    assert said_in(agent, there) == said_in(agent, session_id)
+    assert statuses(agent, there) == ["unmet", "applied", "applied"]
+    wrong = document | {"active_tags": [["brief"]]}
+    refused = post(agent, "/api/sessions/transfer", wrong, expect=422)
+    assert refused["at"] == ["active_tags"]
 
 
 def test_an_entry_of_what_was_taken_back_stays_behind(agent: Client) -> None:

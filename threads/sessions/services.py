@@ -159,7 +159,7 @@ def update_session(
     if title is not None:
         session.title = clean_title(masked_title(session, title)) or UNTITLED
     if objective is not None:
-        session.objective = _one_line(objective)[:500]
+        session.objective = clean_objective(objective)
     if model is not None:
         session.model = model[:128]
     session.updated_at = timezone.now()
@@ -252,6 +252,11 @@ def open_sessions(ids: Collection[str]) -> set[str]:
 def clean_title(title: str) -> str:
     """A title on one line, as a column takes it."""
     return _one_line(title)[:300]
+
+
+def clean_objective(objective: str) -> str:
+    """An objective as it is stored: on one line, of at most 500 characters."""
+    return _one_line(objective)[:500]
 
 
 def _one_line(text: str) -> str:
