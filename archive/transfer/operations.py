@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid, Place
+from contextstudio.accounts.domain.errors import Conflict, Invalid, Place
 from operations.domain.log.operation import (
     EDITS,
     ActivateTags,
@@ -68,7 +68,11 @@ def _add(
         numbers[number] = head + len(edits) + 1
         edits.append(counted(transaction.session, _renamed(edit, numbers)))
     _, last = together[-1]
-    checked = check(transaction.thread, edits, bundle=True)
+    try:
+        checked = check(transaction.thread, edits, bundle=True)
+    except Conflict:  # set aside by another that was switched on later, as it was there
+        checked = check(transaction.thread, edits, bundle=True, proposed=True)
+        checked = checked._replace(thread=transaction.thread)
     transaction.add(
         *checked.edits,
         bundle=uuid.uuid4() if last.get("bundle") else None,

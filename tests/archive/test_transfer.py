@@ -132,6 +132,21 @@ def test_operations_with_conditions_apply_elsewhere_as_they_do_here(
     assert refused["at"] == ["active_tags"]
 
 
+def test_an_operation_that_is_set_aside_here_is_set_aside_elsewhere(
+    agent: Client,
+) -> None:
+    session_id = make_session(agent, WORK)
+    first = operate(agent, session_id, "digest", targets=["m11", "m12"], summary="A")
+    toggle = f"/api/operations/{first['operation_id']}/toggle"
+    post(agent, toggle, {"active": False})
+    operate(agent, session_id, "digest", targets=["m12", "m13"], summary="B")
+    post(agent, toggle, {"active": True})
+    document = get(agent, f"/api/sessions/{session_id}/transfer")
+    there = post(agent, "/api/sessions/transfer", document, expect=201)["id"]
+    assert said_in(agent, there) == said_in(agent, session_id)
+    assert statuses(agent, there) == ["applied", "conflict"]
+
+
 def test_an_entry_of_what_was_taken_back_stays_behind(agent: Client) -> None:
     session_id = make_session(agent, WORK)
     entries = []
