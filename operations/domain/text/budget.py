@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.paging import encode_cursor
 
 Count = Callable[[str], int]
 Path = list[Any]
@@ -24,6 +25,10 @@ _LONGEST_TOKEN = 24
 _RESERVED = 100
 """Tokens kept for what is put beside a cut answer, and for what the walk counts too low: its
 cursor, and brackets."""
+_NAMES = 12
+"""Tokens of the names that an answer and its cursor are given."""
+_WELL_FILLED = 16
+"""A part of the budget: where more than that is spare, another walk is worth its time."""
 
 
 class Fitted(NamedTuple):
@@ -38,12 +43,24 @@ def fitted(value: Any, most: int, count: Count, path: Sequence[Any] = ()) -> Fit
 
     Raises Invalid (`cursor`) where the answer has no such place. At least one piece is given.
     """
-    walk = _Walk(max(_LEAST, most - _RESERVED), count)
+    left = max(_LEAST, most - _RESERVED)
     try:
-        return walk.taken(value, list(path))
+        first = _Walk(left, count).taken(value, list(path))
+        # Members are counted one by one, which is too much: of a small budget they leave nothing.
+        spare = most - _size(first, count)
+        if first.path is None or spare <= max(_LEAST, most // _WELL_FILLED):
+            return first
+        second = _Walk(left + spare, count).taken(value, list(path))
     except (KeyError, IndexError, TypeError):
         sentence = "This cursor does not belong to this answer."
         raise Invalid(sentence, at=["cursor"]) from None
+    return second if _size(second, count) <= most else first
+
+
+def _size(found: Fitted, count: Count) -> int:
+    """The tokens of a cut answer with what is put beside it."""
+    cursor = "" if found.path is None else encode_cursor([found.path])
+    return count(json.dumps([found.value, cursor], ensure_ascii=False)) + _NAMES
 
 
 class _Walk:
