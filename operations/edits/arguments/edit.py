@@ -74,9 +74,19 @@ Words = Annotated[str, AfterValidator(_not_blank), Field(description="Not empty.
 
 
 def made_messages(messages: Sequence[dict[str, Any]], field: str) -> tuple[New, ...]:
-    """Messages that an operation makes, from what a client sent. Raises Invalid with the place."""
+    """Messages that an operation makes, from what a client sent. Raises Invalid with the place.
+
+    One that says nothing is refused: providers take none, and to leave a message out is a snip's.
+    """
     given = read_messages(messages, at=(field,))
+    for place, message in enumerate(given):
+        if not any(_says_something(part) for part in message.parts):
+            raise Invalid("It must not be empty.", at=[field, place], code="empty")
     return tuple(New(message.role, message.parts) for message in given)
+
+
+def _says_something(part: Part) -> bool:
+    return not isinstance(part, Text) or bool(part.text.strip())
 
 
 class ActiveTags(BaseModel):

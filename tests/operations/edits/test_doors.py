@@ -90,6 +90,16 @@ MALFORMED: dict[str, tuple[str, dict[str, Any], list[Any]]] = {
     ),
     "no anchor": ("insert", {"messages": SAID}, []),
     "nothing to insert": ("insert", {"after_idx": 1, "messages": []}, ["messages"]),
+    "a message that says nothing": (
+        "insert",
+        {"after_idx": 1, "messages": [*SAID, {"role": "user", "content": " "}]},
+        ["messages", 1],
+    ),
+    "words that are none": (
+        "revise",
+        {"range": [1, 2], "replacements": [{"role": "user", "content": ""}]},
+        ["replacements", 0],
+    ),
     "an unknown field": ("snip", {"range": [1, 2], "colour": "red"}, ["colour"]),
     "a condition of no kind": (
         "snip",

@@ -159,6 +159,9 @@ def test_an_amendment_changes_words_and_condition_of_its_own_kind_only(
         ({"summary": ""}, ["summary"]),
     ):
         assert act(agent, made, "amend", body, expect=422)["at"] == at
+    blank = {"replacements": [two[0], {"role": "user", "content": ""}]}
+    refused = act(agent, revised, "amend", blank, expect=422)
+    assert refused["at"] == ["replacements", 1]
     stale = {"summary": "New", "expected_head": 3}
     assert act(agent, made, "amend", stale, expect=409)["code"] == "stale_head"
 
