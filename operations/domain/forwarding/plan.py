@@ -353,7 +353,7 @@ class _Entries:
         held = messages_of(recorded.edit)
         return len(held) == len(wanted.places) and all(
             digest(Role(new.role), new.parts) == self._given.digest(place)
-            or _is_same_prompt(new, self._given.messages[place])
+            or _says(new, self._given.messages[place])
             for new, place in zip(held, wanted.places, strict=True)
         )
 
@@ -395,8 +395,14 @@ def _made(number: int, wanted: _Wanted) -> Iterator[tuple[Key, int]]:
         yield made_key(number, k), place
 
 
-def _is_same_prompt(held: New, given: Message) -> bool:
-    """Whether two system prompts differ in nothing but what a client notes for its provider."""
+def _says(held: New, given: Message) -> bool:
+    """Whether a message says what is held of it, though the client sent it as another.
+
+    Its results may have been named as their calls are held (`call_ids`), and two system prompts
+    may differ in nothing but what a client notes for its provider.
+    """
+    if (held.role, held.parts) == (given.role, given.parts):
+        return True
     words = Message(role=Role(held.role), parts=held.parts).text
     return (
         held.role in SYSTEM

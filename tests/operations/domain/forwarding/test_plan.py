@@ -301,6 +301,19 @@ def test_operations_of_others_stand_aside_and_come_back():
     assert replay(talk.leaves, talk.log).report(1).status == "applied"
 
 
+def test_what_says_the_same_under_another_name_is_not_amended():
+    """Results are named as their calls are held; the digest is of what the client sent."""
+    talk = begun(*HISTORY)
+    edited = [HISTORY[0], "uother", *HISTORY[2:]]
+    talk.send(*edited)
+    sent, units = talk.align([says(text) for text in edited])
+    named = sent._replace(
+        digest=lambda place: b"its own" if place == 1 else sent.digest(place)
+    )
+    roles = [one.role for one in talk.originals]
+    assert not plan(named, roles, talk.log, units).records
+
+
 def test_an_extension_has_the_same_plan_as_if_all_were_looked_at():
     talk = begun(*HISTORY)
     messages = [says(text) for text in (*HISTORY, "u6")]

@@ -114,6 +114,22 @@ def test_a_result_goes_out_under_the_id_of_its_call_where_a_client_names_calls_i
     assert results == calls
 
 
+def test_a_result_that_a_client_changes_once_is_reworded_once(proxy: Proxy) -> None:
+    """Gemini CLI sends each result twice once it has resumed a conversation."""
+    run = Said("I run it.", calls=(("run_shell_command", {"command": "ls"}),))
+    replies = [run, Said("One file."), Said("Yes."), Said("Very."), Said("Really.")]
+    proxy.provider.script = replies
+    cli = GeminiCLI(proxy)
+    cli.ask("Which files are there?")
+    cli.answer("first.txt")
+    cli.ask("Only that?")
+    cli.said[2]["parts"] *= 2
+    cli.ask("Are you sure?")
+    assert proxy.session()["head"] == 1
+    cli.ask("Really?")
+    assert proxy.session()["head"] == 1
+
+
 def item(role: str, text: str, kind: str = "input_text") -> dict[str, Any]:
     content = [{"type": kind, "text": text}]
     return {"type": "message", "role": role, "content": content}
