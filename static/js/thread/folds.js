@@ -65,6 +65,7 @@ async function turn(row) {
 
 /** All folds that lie beside `row`: on the sheet, loaded or not, or in the same opened fold. */
 async function turnLevel(row) {
+  if (!row) return;
   const beside = isTop(row) ? feed.querySelectorAll(".chunk > .marker") : row.parentElement.children;
   const folds = [...beside].filter((one) => one.matches(".marker"));
   const open = !folds.some(isOpen);

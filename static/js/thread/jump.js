@@ -2,7 +2,7 @@
 import { bring } from "./chunks.js";
 import { openFold } from "./folds.js";
 import { keyOfHash } from "./positions.js";
-import { firstSeen, focusRow, makeCurrent, neighbour, own, rowAt } from "./rows.js";
+import { allRows, firstSeen, focusRow, makeCurrent, neighbour, own, rowAt } from "./rows.js";
 import { besides, countOf, isLoaded, locate, startOf } from "./sections.js";
 import { extendBy, selectedKeys } from "./selection.js";
 import { feed, rowOf, session } from "./session.js";
@@ -22,7 +22,7 @@ export async function jumpTo(key, { block = "start", focus = true } = {}) {
 /** What stands in the page for a key: its row or marker, or the note of an operation that is neither. */
 function spotOf(key) {
   const name = CSS.escape(key);
-  const note = feed.querySelector(`:is(.flat, .marker-note)[data-operation="${name}"]`);
+  const note = feed?.querySelector(`:is(.flat, .marker-note)[data-operation="${name}"]`);
   const head = note?.previousElementSibling;
   return rowOf(key) ?? (head?.matches(".flat--bundle") ? head : note);
 }
@@ -91,8 +91,8 @@ async function step(kind, direction) {
   const from = rowAt(document.activeElement);
   const near = from && fits ? neighbour(from, direction, fits) : null;
   if (near && isNextTo(from, near, direction)) return focusRow(near, { block: "nearest" });
-  const key = (from ?? feed.querySelector("article"))?.dataset.key;
-  const at = await locate({ key, [direction > 0 ? "next" : "previous"]: kind }).catch(() => null);
+  const key = (from ?? allRows()[0])?.dataset.key;
+  const at = key && (await locate({ key, [direction > 0 ? "next" : "previous"]: kind }).catch(() => null));
   if (at) return jumpTo(at.key, { block: "center" });
   if (near) return focusRow(near);
   return toast(`No ${direction > 0 ? "next" : "previous"} ${name}.`);
@@ -120,7 +120,7 @@ async function walk(direction) {
 }
 
 async function toEnd(position, block) {
-  const row = await bring(position);
+  const row = session.total ? await bring(position) : null;
   if (row) await settleOn(row, block);
 }
 

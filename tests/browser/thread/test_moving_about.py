@@ -139,6 +139,17 @@ def test_an_address_whose_end_is_no_text_stays_a_thread(
     expect(page.locator("#live")).to_have_attribute("data-state", "live")
 
 
+def test_keys_that_go_somewhere_go_nowhere_where_there_are_no_messages(
+    page: Page, open_thread: OpenThread
+) -> None:
+    session = open_thread(0)
+    press(page, "g", "g", "G", "O", "j", "k", "n", "F", "J")
+    notices = page.locator("#toasts .toast p")
+    expect(notices).to_have_text(["No next user message."])
+    visit(page, session, query="#n-m5")
+    expect(notices).to_have_text(["It is not in this view."])
+
+
 def test_n_finds_a_marker_that_is_not_loaded(
     page: Page, open_thread: OpenThread
 ) -> None:
