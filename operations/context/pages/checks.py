@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid
+from operations.context.policies import policy_of
 from operations.context.provider_checks import Hit, ProviderCheck, load_checks
 from operations.context.services import MOST_UNASKED
 from operations.domain.providers import PROVIDERS
@@ -73,6 +74,8 @@ class ShownChecks:
     count: int
     """How many providers are in it."""
     known: int
+    policy_leaves_out: bool
+    """Whether a request may hold less than the thread shows."""
 
     @property
     def sign(self) -> str:
@@ -111,6 +114,7 @@ def shown_checks(session: Session, checks: Mapping[str, ProviderCheck]) -> Shown
         state=worst if states else UNKNOWN,
         count=states.count(worst),
         known=len(states),
+        policy_leaves_out=policy_of(session).leaves_out,
     )
 
 

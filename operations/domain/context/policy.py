@@ -94,6 +94,11 @@ class Policy:
         """Raise Invalid for a window below zero."""
         _require_at_least_0(self.window, "window")
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether it may leave out of a request what operations leave in the thread."""
+        return bool(self.window or self.isolation or self.truncation)
+
 
 REPLAY = Policy()
 SLOP = Policy(

@@ -80,6 +80,17 @@ def test_the_page_shows_the_checks_and_each_hit_leads_to_its_message(
     assert page.get("provider-checks", provider="nobody").status_code == 422
 
 
+def test_beside_the_thread_is_said_that_less_of_it_is_sent(
+    page: Page, editor: User
+) -> None:
+    said = "The policy leaves out more"
+    assert said not in page.get("provider-checks").content.decode()
+    policies.set_policy(caller(editor), page.session.pk, {"preset": "nexora"})
+    assert said not in page.get("provider-checks").content.decode()
+    policies.set_policy(caller(editor), page.session.pk, {"window": 1})
+    assert said in page.get("provider-checks").content.decode()
+
+
 def test_of_a_long_thread_no_provider_is_looked_at_unasked(
     page: Page, made: list[str]
 ) -> None:

@@ -143,3 +143,20 @@ def test_what_is_relevant_stays_only_where_a_share_is_given() -> None:
     for share in (None, 0, 0.3, 1):
         policy = read_policy({"pruning": {"keep_relevant_above": share}})
         assert policy.pruning == Pruning(keep_relevant_above=share)
+
+
+@pytest.mark.parametrize(
+    ("given", "leaves_out"),
+    [
+        ({}, False),
+        ({"preset": "nexora"}, False),
+        ({"guidelines": True}, False),
+        ({"preset": "slop"}, True),
+        ({"window": 3}, True),
+        ({"isolation": True}, True),
+    ],
+)
+def test_a_policy_knows_whether_a_request_may_hold_less_than_the_thread(
+    given: dict[str, object], leaves_out: bool
+) -> None:
+    assert read_policy(given).leaves_out is leaves_out
