@@ -22,7 +22,9 @@ from operations.domain.log.operation import (
     spans_of,
 )
 from operations.domain.thread.check import check
+from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, made_place
+from operations.forwarding.client_edits import CLIENT_CALLER
 from operations.log.codec import decode
 from operations.log.transaction import LogTransaction, counted, write_apart
 from threads.domain.formats.contextstudio import read_part
@@ -68,16 +70,20 @@ def _add(
         numbers[number] = head + len(edits) + 1
         edits.append(counted(transaction.session, _renamed(edit, numbers)))
     _, last = together[-1]
+    # What a client did to its own messages acts before all else, here as there.
+    by = CLIENT_CALLER if last.get("client") is True else None
+    tried: Thread | None = None
     try:
         checked = check(transaction.thread, edits, bundle=True)
+        tried = None if by else checked.thread
     except Conflict:  # set aside by another that was switched on later, as it was there
         checked = check(transaction.thread, edits, bundle=True, proposed=True)
-        checked = checked._replace(thread=transaction.thread)
     transaction.add(
         *checked.edits,
         bundle=uuid.uuid4() if last.get("bundle") else None,
         title=text_of(last, "title")[:300],
-        tried=checked.thread,
+        tried=tried,
+        by=by,
     )
 
 

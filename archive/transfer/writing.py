@@ -2,7 +2,7 @@
 
 What redactions mask is masked in it for good, and what was purged isn't in it. Of the log it has
 the edits that are on, with the tags and the objective under which their conditions hold; who
-recorded them and what was taken back stays behind.
+recorded them, if not the client, and what was taken back stays behind.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 from archive.entries.selectors import Readable, readable
 from archive.models import ArchiveEntry
 from contextstudio.accounts.domain.caller import Caller
-from operations.domain.log.entry import EditState
+from operations.domain.log.entry import CLIENT, EditState
 from operations.domain.log.operation import (
     Edit,
     Insert,
@@ -132,6 +132,7 @@ def _operation(
         "type": kind,
         "title": history.title(number),
         "bundle": str(row.bundle) if row.bundle else None,
+        "client": row.actor == CLIENT,
         "payload": payload,
     }
 

@@ -35,7 +35,7 @@ from threads.store.recording import record_messages
 
 from .alignment import RequestAlignment
 
-_CLIENT = Caller(actor=CLIENT, name="Client")
+CLIENT_CALLER = Caller(actor=CLIENT, name="Client")
 _MASKED_AGAIN = "Redacted in what the client sends instead"
 
 
@@ -50,7 +50,7 @@ def record(
         record_messages(session, aligned.new, group=group)
         name_by(session, aligned.new)
     if aligned.plan.operations:
-        transaction = begin(session, _CLIENT)
+        transaction = begin(session, CLIENT_CALLER)
         masks = list(_masked_again(session, transaction.history.log, aligned, first))
         edits = [_counted(session, one) for one in aligned.plan.operations]
         titles = [*aligned.plan.titles, *(_MASKED_AGAIN for _ in masks)]

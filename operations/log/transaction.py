@@ -74,13 +74,14 @@ class LogTransaction:
         title: str = "",
         titles: Sequence[str] = (),
         tried: Thread | None = None,
+        by: Caller | None = None,
     ) -> None:
         """Add entries at the end of the log, numbered in a row; `titles`: one for each.
 
         `tried` is the thread in which they were checked: what was played for it is not played
-        again. `commit` inserts them.
+        again. `by`: who the log says did it, if not the caller. `commit` inserts them.
         """
-        rows = []
+        rows, author = [], by or self.caller
         named = zip(operations, titles or [title] * len(operations), strict=True)
         for number, (operation, name) in enumerate(named, start=self.session.head + 1):
             kind, payload = encode(operation)
@@ -92,8 +93,8 @@ class LogTransaction:
                 proposed=proposed,
                 staged=staged,
                 bundle=bundle,
-                actor=self.caller.actor,
-                actor_name=self.caller.name[:150],
+                actor=author.actor,
+                actor_name=author.name[:150],
                 title=clean_title(name),
                 created_at=timezone.now(),
             )

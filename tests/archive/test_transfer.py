@@ -147,6 +147,26 @@ def test_an_operation_that_is_set_aside_here_is_set_aside_elsewhere(
     assert statuses(agent, there) == ["applied", "conflict"]
 
 
+def test_what_a_client_left_out_stays_out_elsewhere(agent: Client) -> None:
+    session_id = make_session(agent, [])
+    sent = [
+        {"role": ("user", "assistant")[n % 2], "content": f"Words {n}"}
+        for n in range(7)
+    ]
+
+    def apply(messages: list[dict[str, str]]) -> None:
+        body = {"messages": messages, "append": True}
+        post(agent, f"/api/sessions/{session_id}/apply", body)
+
+    apply(sent)
+    operate(agent, session_id, "digest", targets=["m2", "m3", "m4"], summary="D")
+    apply([*sent[:4], {"role": "user", "content": "Said in place of the rest"}])
+    document = get(agent, f"/api/sessions/{session_id}/transfer")
+    there = post(agent, "/api/sessions/transfer", document, expect=201)["id"]
+    assert said_in(agent, there) == said_in(agent, session_id)
+    assert statuses(agent, there) == ["applied", "applied"]
+
+
 def test_an_entry_of_what_was_taken_back_stays_behind(agent: Client) -> None:
     session_id = make_session(agent, WORK)
     entries = []
