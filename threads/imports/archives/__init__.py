@@ -19,6 +19,7 @@ import zstandard
 from contextstudio.accounts.domain.errors import Invalid
 from threads.store import blobs
 
+from .frames import is_whole
 from .names import FileNames, clean_name
 
 MOST_MEMBERS = 50_000
@@ -133,10 +134,14 @@ def unpack_one(
     def pieces() -> Iterator[bytes]:
         nonlocal fault
         is_gzip = kind == "gzip"
-        reader = gzip.GzipFile(fileobj=stream) if is_gzip else _zstandard(stream)
+        reader: Any = gzip.GzipFile(fileobj=stream) if is_gzip else _zstandard(stream)
         try:
-            yield from counted(_read_on(reader), bounds)
+            # `read` would gather a whole chunk, and lose what it has where the file breaks off.
+            yield from counted(_read_on(reader.read1), bounds)
+            is_damaged = not is_gzip and not is_whole(stream)
         except Damage:
+            is_damaged = True
+        if is_damaged:
             words = "It is damaged, or ends too early; what could be unpacked is read."
             fault = Problem(name, "damaged", words)
 
@@ -227,10 +232,10 @@ def _member(stream: BinaryIO, info: zipfile.ZipInfo) -> Iterator[bytes]:
     start = info.header_offset + 30 + name_size + extra_size
     packed = _Part(stream, start, info.compress_size)
     if info.compress_type == _ZSTANDARD_METHOD:
-        return _read_on(_zstandard(packed))
+        return _read_on(_zstandard(packed).read)
     if info.compress_type == _DEFLATED:
         return _inflate(packed)
-    return _read_on(packed)
+    return _read_on(packed.read)
 
 
 def _inflate(packed: "_Part") -> Iterator[bytes]:
@@ -265,8 +270,8 @@ def _zstandard(stream: Any) -> Any:
     return decompressor.stream_reader(stream, read_across_frames=True, closefd=False)
 
 
-def _read_on(source: Any) -> Iterator[bytes]:
-    while piece := source.read(_CHUNK):
+def _read_on(read: Callable[[int], bytes]) -> Iterator[bytes]:
+    while piece := read(_CHUNK):
         yield piece
 
 

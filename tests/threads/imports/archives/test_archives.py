@@ -61,6 +61,29 @@ def test_a_compressed_file_that_breaks_off_is_read_as_far_as_it_goes() -> None:
     assert codes(found) == {"talk.gz": "damaged"}
 
 
+@pytest.mark.parametrize("missing", [1, 5, 40])
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
+def test_a_short_compressed_file_that_breaks_off_is_no_empty_one(
+    pack: Callable[[bytes], bytes], missing: int
+) -> None:
+    lines = b"".join(b"%d\n" % (number**7) for number in range(6_000))
+    (kept,) = brought(pack(lines)).members
+    assert kept.size == len(lines)
+    found = brought(pack(lines)[:-missing], "talk")
+    (kept,) = found.members
+    assert kept.size > len(lines) // 3
+    assert codes(found) == {"talk": "damaged"}
+
+
+def test_frames_of_zstandard_are_known_to_be_whole_whatever_they_hold() -> None:
+    skipped = b"\x50\x2a\x4d\x18\x03\0\0\0abc"
+    checked = zstandard.ZstdCompressor(write_checksum=True, write_content_size=False)
+    packed = checked.compress(b"a" * 1_000_000) + skipped + checked.compress(b"")
+    assert codes(brought(packed)) == {}
+    for end in (len(packed) - 1, len(packed) - 6, len(packed) - 12):
+        assert codes(brought(packed[:end])) == {"file": "damaged"}
+
+
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_a_zip_archive_is_the_folder_that_it_holds(method: int) -> None:
     data = zipped(("a/one.txt", WORDS), ("two.txt", b"2"), method=method)

@@ -1,0 +1,42 @@
+"""Whether the frames of a zstandard file are all there: its reader ends early without a word."""
+
+import io
+from typing import BinaryIO
+
+import zstandard
+
+_LONGEST_HEADER = 18
+_BLOCK_HEADER, _CHECKSUM, _SKIPPABLE_HEADER = 3, 4, 8
+_SKIPPABLE = range(0x184D2A50, 0x184D2A60)
+_RLE = 1
+
+
+def is_whole(stream: BinaryIO) -> bool:
+    """Whether a zstandard file goes to the end of its last frame; only headers are read."""
+    end = stream.seek(0, io.SEEK_END)
+    place = 0
+    while 0 <= place < end:
+        stream.seek(place)
+        place = _frame_end(stream, place, end)
+    return place == end
+
+
+def _frame_end(stream: BinaryIO, place: int, end: int) -> int:
+    """Where the frame that begins here ends; -1 where it can't be said."""
+    head = stream.read(_LONGEST_HEADER)
+    if int.from_bytes(head[:4], "little") in _SKIPPABLE:
+        return place + _SKIPPABLE_HEADER + int.from_bytes(head[4:8], "little")
+    try:
+        has_checksum = zstandard.get_frame_parameters(head).has_checksum
+        place += zstandard.frame_header_size(head)
+    except zstandard.ZstdError:
+        return -1
+    is_last = False
+    while not is_last:
+        if place + _BLOCK_HEADER > end:
+            return -1
+        stream.seek(place)
+        header = int.from_bytes(stream.read(_BLOCK_HEADER), "little")
+        is_last, kind, size = bool(header & 1), header >> 1 & 3, header >> 3
+        place += _BLOCK_HEADER + (1 if kind == _RLE else size)
+    return place + (_CHECKSUM if has_checksum else 0)
