@@ -5,6 +5,7 @@ messages. A family of formats is a folder that exports `FORMATS`, those it reads
 those it writes; a new format is one more in its family's.
 """
 
+import codecs
 import json
 import re
 import uuid
@@ -282,7 +283,18 @@ def _looks(head: bytes) -> str:
         return "JSON, but no transcript that ContextStudio knows"
     if table.first_lines(head):
         return "a table, but none whose columns ContextStudio knows; name two role and content"
+    if (byte := _not_utf_8(head)) is not None:
+        return f"no UTF-8 text (at byte {byte}); save it as UTF-8 and bring it again"
     return "text, but no transcript that ContextStudio knows"
+
+
+def _not_utf_8(head: bytes) -> int | None:
+    """Which byte of a text, from 0, is not UTF-8; None where all are, or it is only cut off."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, len(head) < HEAD)
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
 
 
 def _mistake(head: bytes) -> json.JSONDecodeError | None:

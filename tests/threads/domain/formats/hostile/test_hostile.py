@@ -135,6 +135,13 @@ def test_any_bytes_are_read_or_refused(data: bytes, format: str) -> None:
         (b" \n\r\n ", "format_unknown", "an empty file"),
         ("{}".encode("utf-16"), "format_unknown", "UTF-16"),
         ('{"a": 1}'.encode("utf-16-le"), "format_unknown", "UTF-16"),
+        (b'[{"role": "user", "content": "caf\xe9"}]', "format_unknown", "at byte 33"),
+        (b"caf\xc3\xa9 caf\xe9", "format_unknown", "save it as UTF-8"),
+        pytest.param(
+            b"a" + "é".encode() * 40_000,
+            *("format_unknown", "text, but no transcript"),
+            id="text whose first 64 KiB end inside a character",
+        ),
         (b'{\n"role": "user", "content": "a"\n}\n' * 2, "another_document", "byte 35"),
         (b"[" + b"9" * 5_000 + b"]", "format_unknown", "text"),
         (b'{"a": 1}\n{"b": 2}\n', "format_unknown", "JSON, but no transcript"),
