@@ -1,0 +1,24 @@
+"""A job of a kind that does what a test sets."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from contextstudio.accounts import jobs
+from contextstudio.accounts.jobs import queue
+from contextstudio.accounts.models import Job, Project, User
+from tests.people import caller
+
+from .working import KIND, Work
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
+    handler = Work()
+    monkeypatch.setitem(queue._kinds, KIND, queue.JobKind(KIND, handler))
+    yield handler
+
+
+@pytest.fixture
+def job(work: Work, project: Project, editor: User) -> Job:
+    return jobs.enqueue(project, KIND, {"number": 1}, caller(editor))
