@@ -10,8 +10,7 @@ from operations.messages.reader import masked_in
 from operations.models import AnsweredCalls, ReplyItem, SentPiece
 from threads.models import Session
 
-from .keeping import compressed
-from .reading import decoded
+from .packing import packed, unpacked
 
 _AT_ONCE = 500
 
@@ -45,8 +44,8 @@ def _mask(session: Session, emptied: Collection[int], texts: Mapping[str, str]) 
     for number, content in pieces.values_list("number", "content").iterator(_AT_ONCE):
         if number in emptied:
             continue
-        words = decoded(bytes(content))
+        words = unpacked(bytes(content))
         shown = mask_json(words, texts)
         if shown != words:
-            content = compressed(json.dumps(shown).encode())
+            content = packed(json.dumps(shown).encode())
             pieces.filter(number=number).update(content=content)

@@ -4,7 +4,6 @@ Pieces are numbered under the session's lock. The process remembers the digests 
 kept, and reads those of others when it finds that there are more.
 """
 
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -24,9 +23,7 @@ from operations.models import SentPiece
 from threads.models import Session
 
 from .outgoing import OutgoingPiece, message_piece
-
-_LEVEL = 1
-"""Of compression: most of what a message says is stored well enough by it, and soon."""
+from .packing import packed
 
 
 @dataclass(slots=True)
@@ -118,15 +115,10 @@ class _Keeping:
                 kind=piece.kind,
                 keys=list(piece.keys),
                 tokens=piece.tokens,
-                content=compressed(piece.body),
+                content=packed(piece.body),
             )
             self._rows.append(row)
         return number
-
-
-def compressed(body: bytes) -> bytes:
-    """The JSON of a piece as it is kept."""
-    return zlib.compress(body, _LEVEL)
 
 
 def _numbers(session: Session) -> _Numbers:

@@ -1,7 +1,5 @@
 """Reads what was sent: a request's pieces, and what it changed of another."""
 
-import json
-import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,8 +12,8 @@ from operations.messages.reader import masked_texts
 from operations.models import SentPiece, SessionRequest
 from threads.models import Session
 
-PURGED = {"content": "Purged"}
-"""What is read of a piece whose words were destroyed."""
+from .packing import unpacked
+
 _AT_ONCE = 500
 
 
@@ -69,7 +67,7 @@ def read_pieces(session: Session, numbers: Collection[int]) -> dict[int, Any]:
     rows = SentPiece.objects.filter(session=session, number__in=list(numbers))
     texts = masked_texts(session)
     return {
-        number: mask_json(decoded(bytes(content)), texts)
+        number: mask_json(unpacked(bytes(content)), texts)
         for number, content in rows.values_list("number", "content")
     }
 
@@ -86,8 +84,3 @@ def _facts(session: Session, numbers: Sequence[int]) -> dict[int, PieceFacts]:
         for number, kind, keys, tokens in rows.iterator(_AT_ONCE)
         if number in wanted
     }
-
-
-def decoded(content: bytes) -> Any:
-    """The JSON of a piece."""
-    return json.loads(zlib.decompress(content)) if content else PURGED

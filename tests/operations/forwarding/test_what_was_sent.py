@@ -1,11 +1,14 @@
 """What the model saw: each request is kept as it was sent, at little cost, and can be compared."""
 
+import json
+import zlib
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from operations.forwarding import services
+from operations.forwarding.sent.packing import PURGED, unpacked
 from operations.forwarding.sent.page import MOST_ENTRIES
 from operations.forwarding.sent.reading import change_of, load_sent, read_pieces
 from operations.log.cache import forget_everything
@@ -107,6 +110,21 @@ def test_what_is_purged_is_destroyed_in_what_was_sent_too(
     Tools(agent, session_id)("remove_group", group_id=1)
     sent = str(what_was_sent(session_id, 1))
     assert "message 0" not in sent and "message 5" in sent
+
+
+def test_what_an_earlier_version_kept_is_read_and_destroyed_like_others(
+    agent: Client, session_id: str
+) -> None:
+    sent = apply(agent, session_id, said(COUNT))["messages"]
+    for piece in SentPiece.objects.filter(session=session_id):
+        piece.content = zlib.compress(
+            json.dumps(unpacked(bytes(piece.content))).encode()
+        )
+        piece.save()
+    assert what_was_sent(session_id, 1) == sent
+    Tools(agent, session_id)("remove_group", group_id=1)
+    left = what_was_sent(session_id, 1)
+    assert left[0] == PURGED and left[-1] == sent[-1]
 
 
 def test_what_is_masked_in_what_was_sent_stays_so_when_the_message_is_purged(
