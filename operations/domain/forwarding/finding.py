@@ -13,7 +13,7 @@ from threads.domain.body import tombstone_of
 from threads.domain.formats.format import Heading
 from threads.domain.formats.kit.calls import CallIds
 from threads.domain.formats.requests import SYSTEM, RequestForm, Saying, saying_of
-from threads.domain.message import Message
+from threads.domain.message import Message, Role
 from threads.domain.part import Text, Thinking
 
 from .alignment import Given, Held, Unit, follow, recorded
@@ -34,9 +34,10 @@ def find(given: Given, held: Held, form: RequestForm, heading: Heading) -> list[
         _known_as(given.digest(place), known)
         for place in range(start, len(given.messages))
     ]
+    replies = [one.role is Role.ASSISTANT for one in given.messages[start:]]
     anchors = [
         recorded(given, place + start, index + first)
-        for place, index in match(sent, held.digests[first:])
+        for place, index in _matched(sent, held.digests[first:], replies)
     ]
     anchors = _without_stray([*units, *anchors], given, held)[len(units) :]
     gaps = _Gaps(given, held, form, heading)
@@ -50,6 +51,29 @@ def find(given: Given, held: Held, form: RequestForm, heading: Heading) -> list[
     return _without_stray(units, given, held)
 
 
+def _matched(
+    sent: Sequence[bytes], kept: Sequence[bytes], replies: Sequence[bool]
+) -> Sequence[tuple[int, int]]:
+    """The pairs that are the same, the last reply of the model among them.
+
+    What stands behind that was said after it, though it was said before as well: aider sends the
+    files of a conversation and its rules again with each question.
+    """
+    sent_once, kept_once = Counter(sent), Counter(kept)
+    places = {one: place for place, one in enumerate(sent) if replies[place]}
+    for index in reversed(range(len(kept))):
+        one = kept[index]
+        if one in places and sent_once[one] == kept_once[one] == 1:
+            place, behind = places[one], places[one] + 1
+            rest = match(sent[behind:], kept[index + 1 :])
+            return [
+                *match(sent[:place], kept[:index]),
+                (place, index),
+                *((behind + at, index + 1 + other) for at, other in rest),
+            ]
+    return match(sent, kept)
+
+
 def _known_as(given: bytes, known: AbstractSet[bytes]) -> bytes:
     """The digest by which a message would be held: another one, where it is purged."""
     if given not in known and (gone := tombstone_of(given)) in known:
@@ -61,8 +85,15 @@ def _without_stray(units: Sequence[Unit], given: Given, held: Held) -> list[Unit
     """The units without short words that stand alone among others than their neighbours.
 
     Who says "Go on." again after something else says it anew: taken for the first one, it would
-    be folded or hidden as that was.
+    be folded or hidden as that was. Not so where the reply to it stands right behind it.
     """
+    replies = {
+        unit.start
+        for unit in units
+        if unit.end > unit.start
+        and given.messages[unit.start].role is Role.ASSISTANT
+        and not _is_short(given.messages[unit.start])
+    }
     begins = {(unit.start, unit.first) for unit in units}
     begins.add((len(given.messages), len(held.digests)))
     ends = {(unit.end, unit.last) for unit in units}
@@ -72,6 +103,7 @@ def _without_stray(units: Sequence[Unit], given: Given, held: Held) -> list[Unit
         for unit in units
         if (unit.start, unit.first) in ends
         or (unit.end, unit.last) in begins
+        or unit.end in replies
         or not all(map(_is_short, given.messages[unit.start : unit.end]))
     ]
 

@@ -301,6 +301,28 @@ def test_operations_of_others_stand_aside_and_come_back():
     assert replay(talk.leaves, talk.log).report(1).status == "applied"
 
 
+def test_what_is_said_again_behind_a_reply_is_new():
+    """aider sends its files before each question and its rules behind it, and no longer before."""
+    files, rules = ("ufiles", "afiles"), "srules"
+    talk = begun("s", *files, "u0", rules)
+    talk.send("s", *files, "u0", rules, "a1")
+    made = talk.send("s", "u0", "a1", *files, "u2", rules)
+    assert list(made.appended) == [3, 4, 5, 6]
+    assert [type(one).__name__ for one in made.operations] == ["Snip", "Snip"]
+    talk.send("s", "u0", "a1", *files, "u2", rules, "a3")
+    made = talk.send("s", "u0", "a1", "u2", "a3", *files, "u4", rules)
+    assert list(made.appended) == [5, 6, 7, 8]
+    assert talk.sent == ["s", "u0", "a1", "u2", "a3", *files, "u4", rules]
+
+
+def test_short_words_are_known_by_the_reply_to_them():
+    talk = begun("s", "ufiles", "u Go on.", "srules")
+    talk.send("s", "ufiles", "u Go on.", "srules", "a1")
+    made = talk.send("s", "u Go on.", "a1", "ufiles", "u2", "srules")
+    assert [change.kind for change in made.changes] == ["snip", "snip"]
+    assert list(made.appended) == [3, 4, 5]
+
+
 def test_what_says_the_same_under_another_name_is_not_amended():
     """Results are named as their calls are held; the digest is of what the client sent."""
     talk = begun(*HISTORY)
