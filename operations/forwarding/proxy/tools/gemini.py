@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from contextstudio.accounts.responses import dump, read_json
+from operations.domain.providers.gemini import UNCHECKED
 from operations.forwarding.proxy.bodies import DECLARED, declared_in
 from operations.forwarding.toolbox import CallAnswer, OfferedTool
 
@@ -93,12 +94,16 @@ class GeminiTools(ToolForm):
     def alone(
         self, said: Sequence[JSONObject], names: AbstractSet[str]
     ) -> list[JSONObject]:
-        parts = [
+        """A step of their own: where the model signs its steps, the first of them needs that."""
+        calls = [
             part
             for content in said
             for part in content["parts"]
-            if (part.get("functionCall") or {}).get("name") in names
+            if isinstance(part.get("functionCall"), dict)
         ]
+        parts = [one for one in calls if one["functionCall"].get("name") in names]
+        if any(_SIGNATURE in one for one in calls) and _SIGNATURE not in parts[0]:
+            parts[0] = parts[0] | {_SIGNATURE: UNCHECKED}
         return [{"role": "model", "parts": parts}]
 
     def results(self, answers: Sequence[tuple[Call, CallAnswer]]) -> list[JSONObject]:

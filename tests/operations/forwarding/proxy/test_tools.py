@@ -161,6 +161,23 @@ def test_calls_are_forbidden_beside_whatever_settings_a_client_of_gemini_has(
     }
 
 
+def test_calls_that_are_parted_from_a_signed_step_of_gemini_are_signed() -> None:
+    theirs = {"functionCall": {"name": "look"}}
+    ours = {"functionCall": {"name": "recall"}}
+    signed = {"thoughtSignature": "a"}
+
+    def parted(*parts: dict[str, Any]) -> list[dict[str, Any]]:
+        said = [{"role": "model", "parts": [{"text": "Both."}, *parts]}]
+        (content,) = GeminiTools().alone(said, {"recall"})
+        parts_of: list[dict[str, Any]] = content["parts"]
+        return parts_of
+
+    unchecked = {"thoughtSignature": "skip_thought_signature_validator"}
+    assert parted(theirs | signed, ours, ours) == [ours | unchecked, ours]
+    assert parted(ours | signed, theirs) == [ours | signed]
+    assert parted(theirs, ours) == [ours]
+
+
 def test_a_header_chooses_tools_for_one_request(proxy: Proxy) -> None:
     proxy.lead("openai", tools="recall").raise_for_status()
     ask(proxy, "One", offered="manage_scratchpad")
