@@ -146,8 +146,14 @@ def _cline(url: str, key: str) -> Connection:
         CLINE,
         "Cline",
         OPENAI,
-        (Snippet("Settings of the extension", f"{fields}\nModel ID: MODEL"),),
-        "MODEL is the provider's own name of it.",
+        (
+            Snippet("Settings of the extension", f"{fields}\nModel ID: MODEL"),
+            _shell(
+                f"cline auth -p openai -k {shlex.quote(key)} -b {shlex.quote(url)}/v1 -m MODEL",
+                "cline",
+            ),
+        ),
+        "The second is for Cline in the terminal. MODEL is the provider's own name of it.",
     )
 
 
