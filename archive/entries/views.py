@@ -21,6 +21,7 @@ from archive.tray.services import stored_reference, tray_of
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.rights import Right
+from operations.log.transaction import LogTransaction
 from threads.imports import jobs
 from threads.models import Session
 from threads.search import meaning
@@ -124,10 +125,16 @@ def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     caller = caller_of(request)
     reference = request.POST.get("ref", "")[:_LONGEST]
     recorded = insert_recalled(caller, session_id, reference)
-    messages.success(request, "Inserted at the end of the thread.", extra_tags="undo")
+    done = f"{inserted(recorded)} at the end of the thread."
+    messages.success(request, done, extra_tags="undo")
     key = f"o{recorded.numbers[0]}.0"
     address = reverse("operations:thread", args=[session_id])
     return redirect(f"{address}?at={key}")
+
+
+def inserted(recorded: LogTransaction) -> str:
+    """What was done: of those who may only propose, the thread shows nothing new yet."""
+    return "Proposed an insert" if recorded.waits else "Inserted"
 
 
 def _query(session: Session, given: QueryDict) -> ArchiveQuery:

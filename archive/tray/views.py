@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from archive.entries.views import address_of
+from archive.entries.views import address_of, inserted
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.rights import Right
 from threads.store.selectors import get_session
@@ -53,7 +53,9 @@ def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     """Insert what is in the tray at the end of the thread, as one bundle."""
     found = insert_tray(caller_of(request), session_id)
     many = "1 entry" if found.entries == 1 else f"{found.entries} entries"
-    said = f"Inserted {many} at the end of the thread, as one bundle."
+    done = inserted(found.transaction)
+    of = " of" if found.transaction.waits else ""
+    said = f"{done}{of} {many} at the end of the thread, as one bundle."
     if found.left:
         said += f" {found.left} can no longer be read and stayed in the tray."
     messages.success(request, said, extra_tags="undo")

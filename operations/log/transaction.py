@@ -137,6 +137,11 @@ class LogTransaction:
         self._rows = []
 
     @property
+    def waits(self) -> bool:
+        """Whether what was added last waits to be reviewed or committed."""
+        return self.thread.log.at(self.numbers[-1]).proposed
+
+    @property
     def changes(self) -> list[StatusChange]:
         """Other edits than those added that fare otherwise now."""
         return status_changes(self.before, self.thread)

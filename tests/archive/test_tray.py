@@ -83,6 +83,21 @@ def test_entries_of_several_sessions_are_inserted_as_one_bundle_that_undo_takes_
     assert effective(agent, here) == before
 
 
+def test_who_may_only_propose_is_not_told_that_anything_was_inserted(
+    tools: Tools, reviewer: User
+) -> None:
+    proposer = Client()
+    proposer.force_login(reviewer)
+    path = f"/sessions/{tools.session_id}"
+    proposer.post(f"{path}/tray", {"ref": "m2"}, headers=FRAGMENT)
+    shown = proposer.post(f"{path}/tray/insert", follow=True).content.decode()
+    words = "at the end of the thread"
+    assert f"Proposed an insert of 1 entry {words}, as one bundle." in shown
+    whole = {"ref": "m2"}
+    shown = proposer.post(f"{path}/archive/insert", whole, follow=True).content.decode()
+    assert f"Proposed an insert {words}." in shown
+
+
 def test_what_is_too_long_is_inserted_as_far_as_it_goes_and_says_so(
     tools: Tools, browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

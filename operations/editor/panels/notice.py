@@ -157,8 +157,7 @@ def _difference(look: Look, transaction: LogTransaction, numbers: Sequence[int])
         condition = thread.log.edits[numbers[0]].edit.condition
         return f", applies only {condition_words(condition)}"
     if not more:
-        waits = thread.log.at(transaction.numbers[-1]).proposed
-        if not waits or not alone:
+        if not transaction.waits or not alone:
             return ""
         inside = look.operations[entry_key(numbers[0])].hidden_by
         return f", inside {inside}" if inside else f", {more_tokens(-alone)} if applied"
