@@ -148,7 +148,7 @@ class SessionApi:
     def messages(
         self, start: int | None = None, end: int | None = None
     ) -> Flow[list[Message]]:
-        """Originals from `start` to before `end`, at most 500."""
+        """Originals from `start` to before `end`, at most 500; 100 where no end is given."""
         where = yield from self._path("messages")
         return (yield from get(where, Messages, start=start, end=end)).items
 

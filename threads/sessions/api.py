@@ -120,13 +120,23 @@ def messages(
     end: int | None = None,
     inline: bool = False,
 ) -> HttpResponse:
-    """Originals `start` to `end` (half-open), at most 500; `inline`: images as their bytes."""
+    """Originals `start` to `end` (half-open), at most 500; 100 where no end is given.
+
+    `end` in the answer says where it stopped, `message_count` how many there are. `inline`:
+    images as their bytes.
+    """
     found = get_session(caller_of(request), session_id)
     start = max(start, 0)
     most = start + clamp(None if end is None else end - start)
     rows = load_messages(found, start, most if end is None else min(end, most))
     tags = given_tags.load(found, [one.row.index for one in rows])
-    return json_answer(presentation.originals_json(rows, inline=inline, tags=tags))
+    place = {
+        "end": rows[-1].row.index + 1 if rows else min(start, found.message_count),
+        "message_count": found.message_count,
+    }
+    return json_answer(
+        presentation.originals_json(rows, place, inline=inline, tags=tags)
+    )
 
 
 @router.post(

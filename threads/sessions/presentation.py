@@ -121,6 +121,10 @@ class MessageList(BaseModel):
     """Some messages of a session."""
 
     items: list[MessageOut]
+    end: int
+    """The index to go on from: that of the first message behind these."""
+    message_count: int
+    """How many the session has."""
 
 
 def present_session(session: Session) -> dict[str, Any]:
@@ -165,11 +169,14 @@ words = Fragments[bytes](32 * 1024 * 1024)
 
 def originals_json(
     originals: Sequence[Original],
+    place: Mapping[str, int],
     *,
     inline: bool = False,
     tags: Mapping[int, Sequence[str]] = MappingProxyType({}),
 ) -> bytes:
     """`{"items": […]}` of originals, with tags by their indexes, as `present_original` gives each.
+
+    `place` stands beside them: where they end, and how many there are.
 
     What a message says is put into JSON once and kept, so that a window read again costs
     little more than its rows.
@@ -183,7 +190,7 @@ def originals_json(
             words.keep(key, said)
         row = _row(original, tags=tags.get(original.row.index, ()))
         items.append(b"%b,%b" % (dump(row)[:-1], said[1:]))
-    return b'{"items":[%b]}' % b",".join(items)
+    return b'{"items":[%b],%b' % (b",".join(items), dump(place)[1:])
 
 
 def present_original(

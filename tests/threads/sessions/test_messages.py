@@ -30,6 +30,21 @@ def test_messages_are_read_half_open(agent: Client) -> None:
     assert indexes(end=10**30) == list(range(10))
 
 
+def test_an_answer_says_where_it_stopped_and_how_many_messages_there_are(
+    agent: Client,
+) -> None:
+    """Without an end there are a hundred: whoever takes them for all would miss the rest."""
+    path = f"/api/sessions/{make_session(agent, 120)}/messages"
+    found, start = [], 0
+    while start < (page := get(agent, path, start=start))["message_count"]:
+        assert page["end"] == start + len(page["items"])
+        found += [item["index"] for item in page["items"]]
+        start = page["end"]
+    assert found == list(range(120))
+    assert get(agent, path, start=10**30)["end"] == 120
+    assert get(agent, path, start=7, end=7)["end"] == 7
+
+
 def test_a_message_says_all_that_the_contract_promises(agent: Client) -> None:
     call = {
         "id": "call_1",
