@@ -177,8 +177,9 @@ def _claim(actor: str, key: str, request_digest: str, at: str) -> IdempotentResp
             )
         if row.status is not None:
             return row
-    may_take = row is not None and (expired or row.lease_until <= now)
-    if row is not None and may_take:
+    # A lease that would run for longer than any was taken before the clock was set back.
+    is_held = row is not None and now < row.lease_until <= now + 2 * _LEASE
+    if row is not None and (expired or not is_held):
         taken = rows.filter(owner=row.owner).update(
             request_digest=request_digest,
             owner=fresh.owner,

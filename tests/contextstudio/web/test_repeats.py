@@ -189,6 +189,31 @@ def test_a_claim_whose_server_stalls_is_taken_over_and_the_first_has_no_effect(
     assert _once(lambda: ANSWER).body == b"made"
 
 
+@pytest.mark.parametrize(
+    ("back", "is_held"), [(timedelta(seconds=30), True), (timedelta(hours=3), False)]
+)
+def test_a_request_that_died_is_made_again_although_the_clock_was_set_back(
+    db: None, monkeypatch: pytest.MonkeyPatch, back: timedelta, is_held: bool
+) -> None:
+    """Its process was killed: it runs for no longer than a lease, whatever the clock says."""
+    claims: list[dict[str, Any]] = []
+
+    def look() -> RecordedResponse:
+        claims.extend(IdempotentResponse.objects.values())
+        return ANSWER
+
+    _once(look)
+    IdempotentResponse.objects.all().delete()
+    IdempotentResponse.objects.create(**claims[0])
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now - back)
+    if is_held:
+        with pytest.raises(Conflict, match="still running"):
+            _once(lambda: ANSWER)
+    else:
+        assert _once(lambda: ANSWER) == ANSWER
+
+
 def test_an_answer_is_kept_for_a_day(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     _once(lambda: ANSWER)
     now = timezone.now()
