@@ -21,6 +21,7 @@ from archive.tray.services import stored_reference, tray_of
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.rights import Right
+from operations.domain.tree.key import entry_key
 from operations.log.transaction import LogTransaction
 from threads.imports import jobs
 from threads.models import Session
@@ -127,7 +128,7 @@ def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     recorded = insert_recalled(caller, session_id, reference)
     done = f"{inserted(recorded)} at the end of the thread."
     messages.success(request, done, extra_tags="undo")
-    key = f"o{recorded.numbers[0]}.0"
+    key = entry_key(recorded.numbers[0])
     address = reverse("operations:thread", args=[session_id])
     return redirect(f"{address}?at={key}")
 
