@@ -59,6 +59,7 @@ class Act(StrEnum):
 
     ON = "on"
     OFF = "off"
+    RESTORE = "restore"
     REVERT = "revert"
     ACCEPT = "accept"
     REJECT = "reject"
@@ -69,8 +70,8 @@ class Act(StrEnum):
 
     def control(self, keys: tuple[str, ...]) -> Switch:
         match self:
-            case Act.ON | Act.OFF:
-                return Toggle(operations=keys, active=self is Act.ON)
+            case Act.ON | Act.OFF | Act.RESTORE:
+                return Toggle(operations=keys, active=self is not Act.OFF)
             case Act.REVERT:
                 return Revert(operations=keys)
             case Act.ACCEPT:
@@ -205,7 +206,9 @@ def switch_bundle(
     """
     session, keys = get_bundle(caller, bundle_id, act.right, lock=True)
     transaction = open_log(caller, session.pk, act.right, expected_head=expected_head)
-    control = meant_of_bundle(transaction.history.log, act.control(keys))
+    restores = act is Act.RESTORE
+    log = transaction.history.log
+    control = meant_of_bundle(log, act.control(keys), restores=restores)
     return record_switch(transaction, control, skip_conflicts=skip_conflicts)
 
 

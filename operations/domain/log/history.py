@@ -151,18 +151,22 @@ def effective_control(log: Log, control: op.Control) -> op.Control | None:
             return control
 
 
-def meant_of_bundle(log: Log, control: op.Switch) -> op.Switch:
+def meant_of_bundle(
+    log: Log, control: op.Switch, *, restores: bool = False
+) -> op.Switch:
     """A control of a whole bundle, without what was decided on alone before.
 
     To accept or reject it means those that wait, or else those that were rejected; to switch
-    it, those that don't wait for review. Where that leaves none, all are kept: what it then
-    comes to, `effective_control` says.
+    it, those that are on or off, or else, as with `restores`, those that were reverted. Where
+    that leaves none, all are kept: what it then comes to, `effective_control` says.
     """
     match control:
         case op.Accept() | op.Reject():
             meant = [{EditState.PROPOSED}, {EditState.REJECTED}]
         case op.Toggle():
-            meant = [set(EditState).difference(_WAITING)]
+            reverted = {EditState.REVERTED}
+            switched = {EditState.ON, EditState.OFF}
+            meant = [reverted] if restores else [switched, reverted]
         case _:
             return control
     for states in meant:

@@ -307,6 +307,19 @@ def test_switching_a_bundle_leaves_what_waits_or_was_rejected():
     assert meant_of_bundle(made, Revert(operations=BUNDLE)).operations == BUNDLE
 
 
+def test_switching_a_bundle_leaves_what_was_reverted_alone():
+    made = decided(
+        Accept(operations=BUNDLE),
+        Revert(operations=("o1",)),
+        Toggle(operations=("o2",), active=False),
+    )
+    on = Toggle(operations=BUNDLE, active=True)
+    assert meant_of_bundle(made, on).operations == ("o2", "o3")
+    assert meant_of_bundle(made, on, restores=True).operations == ("o1",)
+    made = decided(Accept(operations=BUNDLE), Revert(operations=BUNDLE))
+    assert meant_of_bundle(made, on) == on
+
+
 def test_a_control_that_means_none_of_a_bundle_is_left_as_it_is():
     all_of_it = Toggle(operations=BUNDLE, active=False)
     assert meant_of_bundle(decided(), all_of_it) == all_of_it

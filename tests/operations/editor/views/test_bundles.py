@@ -113,6 +113,22 @@ def test_a_bundle_is_switched_and_taken_back_with_one_entry(
     assert page.session.head == head + 1
 
 
+def test_a_bundle_switched_off_and_on_leaves_what_was_reverted_of_it(
+    page: Page, editor: User
+) -> None:
+    edits = [Snip(targets=(f"m{index}",)) for index in (0, 5, 10, 15)]
+    made = record_bundle(caller(editor), page.session.pk, edits, title="Cleaning")
+    for key in ("o1", "o2"):
+        page.post(f"operations/{key}/revert")
+    page.post(f"bundles/{bundle_of(made)}/off")
+    page.post(f"bundles/{bundle_of(made)}/on")
+    assert statuses(page.session) == ["reverted"] * 2 + ["applied"] * 2
+    assert "Restore Cleaning" in panel(page)
+    page.post("operations/o3/off")
+    page.post(f"bundles/{bundle_of(made)}/restore")
+    assert statuses(page.session) == ["applied", "applied", "off", "applied"]
+
+
 def test_taking_a_bundle_back_says_that_its_proposals_go_too(
     page: Page, editor: User
 ) -> None:
