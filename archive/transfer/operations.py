@@ -78,6 +78,10 @@ def _add(
         tried = None if by else checked.thread
     except Conflict:  # set aside by another that was switched on later, as it was there
         checked = check(transaction.thread, edits, bundle=True, proposed=True)
+    except Invalid as refused:
+        for one in (refused, *refused.errors):
+            one.at = _in_document(one.at, together)
+        raise
     transaction.add(
         *checked.edits,
         bundle=uuid.uuid4() if last.get("bundle") else None,
@@ -85,6 +89,14 @@ def _add(
         tried=tried,
         by=by,
     )
+
+
+def _in_document(at: Place, together: Sequence[tuple[int, Any]]) -> Place:
+    """Where a place among operations that are recorded together is in the document."""
+    match at:
+        case ("operations", int(among), *rest):
+            return ("operations", together[among][0], *rest)
+    return at
 
 
 def _bundle(place: int, one: Any) -> object:

@@ -147,6 +147,19 @@ def test_an_operation_that_is_set_aside_here_is_set_aside_elsewhere(
     assert statuses(agent, there) == ["applied", "conflict"]
 
 
+def test_an_operation_that_does_not_fit_is_refused_at_its_place_in_the_document(
+    agent: Client,
+) -> None:
+    session_id = make_session(agent, WORK)
+    for index in (11, 12, 13):
+        operate(agent, session_id, "snip", targets=[f"m{index}"])
+    document = get(agent, f"/api/sessions/{session_id}/transfer")
+    document["operations"][2]["payload"]["targets"] = ["m99999"]
+    refused = post(agent, "/api/sessions/transfer", document, expect=422)
+    assert refused["at"][:2] == ["operations", 2]
+    assert [one["at"][1] for one in refused["errors"]] == [2]
+
+
 def test_what_a_client_left_out_stays_out_elsewhere(agent: Client) -> None:
     session_id = make_session(agent, [])
     sent = [
