@@ -35,8 +35,9 @@ export function showRefusal(status, answer) {
   else toast(sentenceOf(status, answer), "error");
 }
 
-/** To the sign-in page, and from there back to where one is. */
+/** To the sign-in page, and from there back to where one is. "signed-out" tells who has words to keep. */
 export function signInAgain() {
+  document.dispatchEvent(new Event("signed-out"));
   const here = location.pathname + location.search + location.hash;
   location.assign(`/sign-in?next=${encodeURIComponent(here)}`);
 }

@@ -18,6 +18,8 @@ let draft = "";
 let about = null;
 let opener = null;
 let given = "";
+let again = null;
+const leftName = `dialog:${session.id}`;
 
 const texts = () => [...dialog.querySelectorAll("textarea, input[type=text]")];
 const written = () => JSON.stringify(texts().map((field) => field.value));
@@ -32,6 +34,7 @@ export async function openDialog(type, fields = {}) {
     const response = await ask(`${session.url}dialogs/${type}`, { view: session.view, ...fields });
     show(await response.text());
     open(type, fields);
+    again = { type, fields };
   } finally {
     letGo();
   }
@@ -40,7 +43,7 @@ export async function openDialog(type, fields = {}) {
 /** A write was refused, and the answer is a dialog that says why and offers the way on. */
 function openAsked({ detail }) {
   opener = rememberFocus();
-  about = null;
+  about = again = null;
   show(detail);
   open("asked", {});
 }
@@ -187,8 +190,23 @@ function onRefused({ detail }) {
   wrong?.focus();
 }
 
+/** Whoever has to sign in again finds the dialog open, with the words that were in it. */
+function keepOpen() {
+  if (dialog.open && again && isChanged() && localStorage.getItem(draft)) {
+    sessionStorage.setItem(leftName, JSON.stringify(again));
+  }
+}
+
+function reopen() {
+  const left = JSON.parse(sessionStorage.getItem(leftName) ?? "null");
+  sessionStorage.removeItem(leftName);
+  if (left) openDialog(left.type, left.fields);
+}
+
 export function watchDialogs() {
   if (!dialog) return;
+  document.addEventListener("signed-out", keepOpen);
+  reopen();
   dialog.addEventListener("keydown", onEscape);
   dialog.addEventListener("cancel", (event) => {
     event.preventDefault();

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from tests.browser.conftest import OpenThread, press, row
+from tests.browser.conftest import OpenThread, press, row, visit
 from tests.browsers import Faults
 
 pytestmark = pytest.mark.browser
@@ -116,7 +116,17 @@ def test_whose_session_ended_signs_in_and_comes_back_to_the_same_message(
     page.goto(f"/sessions/{session}/#n-m3")
     row(page, "m3").focus()
     press(page, "d")
-    page.get_by_role("textbox", name="What the model sees instead").fill("Mine.")
+    words = page.get_by_role("textbox", name="What the model sees instead")
+    words.fill("Mine.")
+    cookies = context.cookies()
     context.clear_cookies(name="contextstudio_session")
     press(page, "Control+Enter")
     page.wait_for_url(f"**/sign-in?next=%2Fsessions%2F{session}%2F%23n-m3")
+    context.add_cookies(cookies)  # type: ignore[arg-type]  # as they were given
+    visit(page, session)
+    expect(words).to_have_value("Mine.")
+    press(page, "Control+Enter")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    expect(row(page, "o1")).to_contain_text("Mine.")
+    visit(page, session)
+    expect(page.locator("dialog[open]")).to_have_count(0)
