@@ -25,6 +25,8 @@ from tests.operations.support.rest import (
 from tests.people import client_of
 from threads.models import Body, Import, Session
 
+from .transfers import said_in
+
 
 @pytest.fixture
 def tools(agent: Client) -> Tools:
@@ -54,11 +56,6 @@ def written(tools: Tools) -> dict[str, Any]:
     return found
 
 
-def said_in(client: Client, session_id: str) -> list[tuple[str, Any, Any]]:
-    shown = effective(client, session_id)
-    return [(one["role"], one["content"], one.get("tool_calls")) for one in shown]
-
-
 def test_document_1_a_session_reads_the_same_elsewhere_with_its_archive(
     tools: Tools, stranger: User
 ) -> None:
@@ -77,11 +74,6 @@ def test_document_1_a_session_reads_the_same_elsewhere_with_its_archive(
     short = view["ref_id"].rsplit("/", 1)[-1]
     read = Tools(elsewhere, made["id"])("recall", ref_id=short, max_tokens=9000)
     assert read["content"] == FILE
-
-
-def statuses(client: Client, session_id: str) -> list[str]:
-    listed = get(client, f"/api/sessions/{session_id}/operations")["operations"]
-    return [one["status"] for one in listed]
 
 
 @pytest.mark.parametrize(
@@ -105,79 +97,6 @@ def test_what_names_a_message_that_was_taken_back_is_no_obstacle(
     document = get(agent, f"/api/sessions/{session_id}/transfer")
     there = post(agent, "/api/sessions/transfer", document, expect=201)["id"]
     assert said_in(agent, there) == said_in(agent, session_id)
-
-
-def test_operations_with_conditions_apply_elsewhere_as_they_do_here(
-    agent: Client,
-) -> None:
-    session_id = make_session(agent, WORK)
-    unless = {"tags": ["brief"], "match": "none"}
-    first = {"targets": ["m11", "m12"], "summary": "At length", "condition": unless}
-    operate(agent, session_id, "digest", **first)
-    Tools(agent, session_id)("set_active_tags", tags=["brief"])
-    operate(agent, session_id, "digest", targets=["m12", "m13"], summary="In brief")
-    aims = {"objectives": ["Ship it"]}
-    operate(agent, session_id, "snip", targets=["m15"], condition=aims)
-    agent.patch(
-        f"/api/sessions/{session_id}",
-        {"objective": "Ship it"},
-        content_type="application/json",
-    )
-    document = get(agent, f"/api/sessions/{session_id}/transfer")
-    there = post(agent, "/api/sessions/transfer", document, expect=201)["id"]
-    assert said_in(agent, there) == said_in(agent, session_id)
-    assert statuses(agent, there) == ["unmet", "applied", "applied"]
-    wrong = document | {"active_tags": [["brief"]]}
-    refused = post(agent, "/api/sessions/transfer", wrong, expect=422)
-    assert refused["at"] == ["active_tags"]
-
-
-def test_an_operation_that_is_set_aside_here_is_set_aside_elsewhere(
-    agent: Client,
-) -> None:
-    session_id = make_session(agent, WORK)
-    first = operate(agent, session_id, "digest", targets=["m11", "m12"], summary="A")
-    toggle = f"/api/operations/{first['operation_id']}/toggle"
-    post(agent, toggle, {"active": False})
-    operate(agent, session_id, "digest", targets=["m12", "m13"], summary="B")
-    post(agent, toggle, {"active": True})
-    document = get(agent, f"/api/sessions/{session_id}/transfer")
-    there = post(agent, "/api/sessions/transfer", document, expect=201)["id"]
-    assert said_in(agent, there) == said_in(agent, session_id)
-    assert statuses(agent, there) == ["applied", "conflict"]
-
-
-def test_an_operation_that_does_not_fit_is_refused_at_its_place_in_the_document(
-    agent: Client,
-) -> None:
-    session_id = make_session(agent, WORK)
-    for index in (11, 12, 13):
-        operate(agent, session_id, "snip", targets=[f"m{index}"])
-    document = get(agent, f"/api/sessions/{session_id}/transfer")
-    document["operations"][2]["payload"]["targets"] = ["m99999"]
-    refused = post(agent, "/api/sessions/transfer", document, expect=422)
-    assert refused["at"][:2] == ["operations", 2]
-    assert [one["at"][1] for one in refused["errors"]] == [2]
-
-
-def test_what_a_client_left_out_stays_out_elsewhere(agent: Client) -> None:
-    session_id = make_session(agent, [])
-    sent = [
-        {"role": ("user", "assistant")[n % 2], "content": f"Words {n}"}
-        for n in range(7)
-    ]
-
-    def apply(messages: list[dict[str, str]]) -> None:
-        body = {"messages": messages, "append": True}
-        post(agent, f"/api/sessions/{session_id}/apply", body)
-
-    apply(sent)
-    operate(agent, session_id, "digest", targets=["m2", "m3", "m4"], summary="D")
-    apply([*sent[:4], {"role": "user", "content": "Said in place of the rest"}])
-    document = get(agent, f"/api/sessions/{session_id}/transfer")
-    there = post(agent, "/api/sessions/transfer", document, expect=201)["id"]
-    assert said_in(agent, there) == said_in(agent, session_id)
-    assert statuses(agent, there) == ["applied", "applied"]
 
 
 def test_an_entry_of_what_was_taken_back_stays_behind(agent: Client) -> None:

@@ -54,13 +54,15 @@ def error_event(provider: WireProvider, form: str, sentence: str) -> bytes:
     """The last event of a stream that broke off, behind what may be half of one."""
     failed = DomainError(sentence, code="upstream_broke_off")
     failed.status = 502  # type: ignore[misc]  # as if nothing had come yet
-    error: dict[str, Any] = {"error": _error(provider, failed)}
-    name = b""
-    if provider is WireProvider.ANTHROPIC or form == "openai-responses":
-        name, error = b"event: error\n", {"type": "error", **error}
-    if form == "openai-responses":  # clients read it by either of the forms it comes in
-        error |= error["error"] | error | {"sequence_number": _BEHIND}
-    return b"\n\n" + name + b"data: " + dump(error) + b"\n\n"
+    error = _error(provider, failed)
+    name = b"event: error\n"
+    event: dict[str, Any] = {"type": "error", "error": error}
+    if form == "openai-responses":
+        # Some clients read its members, others the error in it.
+        event = {**error, **event, "sequence_number": _BEHIND}
+    elif provider is not WireProvider.ANTHROPIC:
+        name, event = b"", {"error": error}
+    return b"\n\n" + name + b"data: " + dump(event) + b"\n\n"
 
 
 def without_secret(body: bytes, encoding: str, secret: bytes) -> bytes | None:

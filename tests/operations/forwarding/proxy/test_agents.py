@@ -62,18 +62,22 @@ class GeminiCLI:
         self.said.append(reply["candidates"][0]["content"])
 
 
-def test_a_result_stays_with_its_call_where_a_client_names_calls_itself(
-    proxy: Proxy,
-) -> None:
-    run = Said("I run it.", calls=(("run_shell_command", {"command": "ls"}),))
-    both = run._replace(calls=2 * run.calls)
-    proxy.provider.script = [run, Said("One file."), both, Said("The same.")]
+def ask_twice_with_a_digest_between(proxy: Proxy) -> None:
     cli = GeminiCLI(proxy)
     cli.ask("Which files are there?")
     cli.answer("first.txt")
     proxy.operate(type="digest", targets=["m1"], summary="They asked for files.")
     cli.ask("And now?")
     cli.answer("second.txt")
+
+
+def test_a_result_stays_with_its_call_where_a_client_names_calls_itself(
+    proxy: Proxy,
+) -> None:
+    run = Said("I run it.", calls=(("run_shell_command", {"command": "ls"}),))
+    both = run._replace(calls=2 * run.calls)
+    proxy.provider.script = [run, Said("One file."), both, Said("The same.")]
+    ask_twice_with_a_digest_between(proxy)
     for message in proxy.provider.last.json["contents"]:
         for part in message["parts"]:
             if response := part.get("functionResponse"):
@@ -95,12 +99,7 @@ def test_a_result_goes_out_under_the_id_of_its_call_where_a_client_names_calls_i
 ) -> None:
     run = Said("I run it.", calls=(("run_shell_command", {"command": "ls"}),))
     proxy.provider.script = [run, Said("One file."), run, Said("The same.")]
-    cli = GeminiCLI(proxy)
-    cli.ask("Which files are there?")
-    cli.answer("first.txt")
-    proxy.operate(type="digest", targets=["m1"], summary="They asked for files.")
-    cli.ask("And now?")
-    cli.answer("second.txt")
+    ask_twice_with_a_digest_between(proxy)
     parts = [
         part
         for content in proxy.provider.last.json["contents"]
