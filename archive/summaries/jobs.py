@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from archive.domain.summaries import prompts
-from archive.domain.summaries.checks import why_refused
 from archive.domain.summaries.providers import Choice
 from archive.domain.summaries.retention import check_retention
 from archive.domain.summaries.said import Utterance, in_parts, read_aloud
@@ -15,7 +14,7 @@ from contextstudio.accounts.domain.errors import Conflict, DomainError
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs import JobContext
 from operations.context.services import ContextQuery, assemble_session
-from operations.domain.context.state import extract
+from operations.domain.context.state import State, extract
 from operations.edits.arguments import DigestArguments
 from operations.edits.schemas import present_edit
 from operations.edits.services import record_edit
@@ -77,12 +76,6 @@ def run_summary(context: JobContext, **arguments: Any) -> dict[str, Any]:
     choice, summary, used = _made(
         context, session, order, messages, replaced, count=count
     )
-    size = count(summary)
-    if choice.provider:
-        why = why_refused(summary, tokens=size, replaced=replaced)
-        if why:
-            sentence = f"{why} Nothing was changed."
-            raise Conflict(sentence, code="summary_refused", facts={"summary": summary})
     retention = check_retention(messages, summary)
     result: dict[str, Any] = {
         "operation_id": None,
@@ -92,7 +85,7 @@ def run_summary(context: JobContext, **arguments: Any) -> dict[str, Any]:
         "retained": retention.retained,
         "dropped": [one._asdict() for one in retention.dropped[:MOST_LISTED]],
         "dropped_count": len(retention.dropped),
-        "tokens": {"before": replaced, "after": size} | used,
+        "tokens": {"before": replaced, "after": count(summary)} | used,
         "cost": used.pop("cost"),
     }
     result["tokens"].pop("cost")
@@ -113,23 +106,23 @@ def run_state(context: JobContext, *, session_id: str) -> dict[str, Any]:
     messages = [
         Utterance(one.key, one.role, one.parts) for one in window.assembly.messages
     ]
+    if not messages:
+        raise Conflict("The window holds no messages.", code="messages_gone")
     count = tokens.counter(session.encoding)
 
-    def make(summariser: Summariser) -> str:
+    def make(summariser: Summariser) -> State:
         texts = [read_aloud(message) for message in messages]
         text = in_force
         for number, part in enumerate(in_parts(texts, summariser.part_size(), count)):
             asked = prompts.state(part, text)
             text = summariser.ask(f"state {number}", asked, 1_000)
-        return text
+        found = extract(text)
+        if found is None:
+            why = "The model did not answer with a STATE block."
+            raise summariser.refused(why, text)
+        return found
 
-    choice, answer, spent = _by_the_first(context, session, "", "", make)
-    found = extract(answer)
-    if found is None:
-        raise Conflict(
-            "The model did not answer with a STATE block. Nothing was changed.",
-            code="summary_refused",
-        )
+    choice, found, spent = _by_the_first(context, session, "", "", make)
     return {
         "state": found.text,
         "objective": found.goal[:LONGEST_OBJECTIVE],
@@ -204,10 +197,10 @@ def _by_the_first(
     session: Session,
     provider: str,
     model: str,
-    make: Callable[[Summariser], str],
+    make: Callable[[Summariser], Made],
     *,
-    rules: Callable[[], str] | None = None,
-) -> tuple[Choice, str, dict[str, Any]]:
+    rules: Callable[[], Made] | None = None,
+) -> tuple[Choice, Made, dict[str, Any]]:
     """What the first of those made that may be asked and can, who that was, what was spent.
 
     One that has no such model, or refuses its key, is passed over, unless it was chosen.

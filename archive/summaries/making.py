@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from archive.domain.summaries import prompts
+from archive.domain.summaries.checks import why_refused, why_useless
 from archive.domain.summaries.prompts import Request
 from archive.domain.summaries.providers import Choice
 from archive.domain.summaries.retention import Mention, ReferenceKind, check_retention
@@ -63,6 +64,7 @@ class Summariser:
         self.choice, self._gate = choice, gate
         self._context, self._target, self._announce = context, target, announce
         self._done, self._total = 0, 1
+        self._step = ""
 
     def summary_of(
         self,
@@ -78,14 +80,17 @@ class Summariser:
         parts = in_parts([read_aloud(message) for message in messages], most, count)
         self._total = len(parts) + (len(parts) > 1) + 1
         texts = [
-            self.ask(f"part {number}", prompts.summarise(part, wish), answer)
+            self._told(f"part {number}", prompts.summarise(part, wish), answer)
             for number, part in enumerate(parts, start=1)
         ]
         summary = self._joined(texts, answer, most, count, wish)
+        if why := why_refused(summary, tokens=count(summary), replaced=replaced):
+            raise self.refused(why, summary)
         return self._verified(summary, messages, answer, count)
 
     def ask(self, step: str, messages: Request, most: int) -> str:
         """The answer to one request, or what was kept of it. Raises as `summary_of`."""
+        self._step = step
         kept = dict(self._context.job.notes.get("answers", {}))
         name = f"{self.choice.name} {step}"
         if name not in kept:
@@ -95,6 +100,25 @@ class Summariser:
         self._context.progress(self._done, total=self._total, unit="calls")
         text: str = kept[name]["text"]
         return text
+
+    def _told(self, step: str, messages: Request, most: int) -> str:
+        """The answer to one request. Raises also where it tells nothing of what it is about.
+
+        Joined with those of other parts it would be missed by nobody.
+        """
+        text = self.ask(step, messages, most)
+        if why := why_useless(text):
+            raise self.refused(why, text)
+        return text
+
+    def refused(self, why: str, answer: str) -> Conflict:
+        """The refusal of the last answer, which is set aside: a retry has to ask again."""
+        kept = dict(self._context.job.notes.get("answers", {}))
+        name = f"{self.choice.name} {self._step}"
+        kept[f"{name} refused {len(kept)}"] = {**kept.pop(name), "text": ""}
+        self._context.note(answers=kept)
+        sentence = f"{why} Nothing was changed."
+        return Conflict(sentence, code="summary_refused", facts={"summary": answer})
 
     @property
     def spent(self) -> Spent:
@@ -135,7 +159,7 @@ class Summariser:
             round_ += 1
             groups = _grouped(texts, most, count)
             texts = [
-                self.ask(f"join {round_}.{number}", prompts.join(group, wish), answer)
+                self._told(f"join {round_}.{number}", prompts.join(group, wish), answer)
                 for number, group in enumerate(groups, start=1)
             ]
         return texts[0]
@@ -146,7 +170,7 @@ class Summariser:
         """The summary with what it dropped worked in, where that came to anything."""
         before = check_retention(messages, summary)
         asked = sorted(before.dropped, key=lambda one: one.kind in _LEAST_TELLING)
-        if not asked or not summary.strip():
+        if not asked:
             return summary
         wanted: list[Mention] = asked[:MOST_VERIFIED]
         again = self.ask("verify", prompts.verify(summary, wanted), answer * 2)
