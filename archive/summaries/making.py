@@ -86,7 +86,9 @@ class Summariser:
         summary = self._joined(texts, answer, most, count, wish)
         if why := why_refused(summary, tokens=count(summary), replaced=replaced):
             raise self.refused(why, summary)
-        return self._verified(summary, messages, answer, count)
+        again = self._verified(summary, messages, answer, count)
+        is_refused = why_refused(again, tokens=count(again), replaced=replaced)
+        return summary if is_refused else again
 
     def ask(self, step: str, messages: Request, most: int) -> str:
         """The answer to one request, or what was kept of it. Raises as `summary_of`."""

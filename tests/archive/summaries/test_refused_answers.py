@@ -76,3 +76,15 @@ def test_a_part_that_the_model_refuses_is_not_left_out_of_the_whole(
     job = retried(agent, str(job.pk))
     assert job.status == "done", job.error
     assert len(provider.asked) == 6  # two parts, the join, the verification
+
+
+def test_a_summary_stays_where_its_verification_is_longer_than_the_messages(
+    agent: Client, session_id: str, use: Use, provider: FakeProvider
+) -> None:
+    use("fast")
+    longer = WORDS * 20 + "Never commit to main."
+    provider.answer = lambda asked: longer if provider.asked[1:] else SUMMARY
+    job = run(order(agent, session_id)["job_id"])
+    assert (job.status, len(provider.asked)) == ("done", 2), job.error
+    assert job.result is not None
+    assert job.result["summary"] == SUMMARY
