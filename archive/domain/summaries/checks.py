@@ -3,18 +3,22 @@
 import re
 
 _APOLOGY = re.compile(
-    r"\s*+(?:error\b|\{?\s*+\"error\"|<html|<!doctype|i'?m sorry,? (?:but )?i|i apologi[sz]e|"
-    r"i cannot |i can't |i am unable|i'm unable|as an ai\b|internal server error|"
-    r"bad gateway|service unavailable|rate limit)",
+    r"\s*+(?:"
+    r"(?:i(?:'?m| am) (?:very |so |really )?)?sorry,? (?:but )?i\b|i apologi[sz]e|"
+    r"(?:unfortunately,? )?i(?: cannot| can't|(?:'?m| am) (?:unable|not able)) |as an ai\b|"
+    r"error\s*+(?:[:({\[\d]|$|code\b|occurred\b)|\{?\s*+\"error\"|<html|<!doctype|"
+    r"(?:internal server error|bad gateway|service unavailable)\s*+(?:[.:!]|$)|"
+    r"rate limit (?:exceeded|reached))",
     re.IGNORECASE,
 )
+"""Not what a summary may begin with as well, such as “Error handling” or “Rate limiting”."""
 
 
 def why_useless(summary: str) -> str:
     """Why a model's text is no summary of anything; empty where it may be one."""
     if not summary.strip():
         return "The model answered with an empty text."
-    if _APOLOGY.match(summary):
+    if _APOLOGY.match(summary.replace("’", "'")):
         return "The model answered with an error or a refusal instead of a summary."
     return ""
 

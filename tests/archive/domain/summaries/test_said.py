@@ -61,6 +61,12 @@ def test_a_text_that_counts_much_is_cut_no_further_than_characters() -> None:
         ("  ", "empty"),
         ("Error: overloaded", "error or a refusal"),
         ("I'm sorry, but I can't", "error or a refusal"),
+        ("I’m sorry, but I can’t help with that.", "error or a refusal"),
+        ("Sorry, I can't assist with that request.", "error or a refusal"),
+        ("Unfortunately, I’m not able to do that.", "error or a refusal"),
+        ("Rate limit exceeded, slow down", "error or a refusal"),
+        ("Error code: 503", "error or a refusal"),
+        ("Service unavailable", "error or a refusal"),
         ("long enough", "no fewer than the 10"),
     ],
 )
@@ -68,8 +74,18 @@ def test_what_is_no_summary_is_refused(summary: str, words: str) -> None:
     assert words in why_refused(summary, tokens=10, replaced=10)
 
 
-def test_a_short_summary_is_taken() -> None:
-    assert why_refused("They chose SQLite.", tokens=4, replaced=10) == ""
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "They chose SQLite.",
+        "Error handling moved to app/errors.py.",
+        "Rate limiting was added to the API.",
+        "Internal server errors in /login came from a missing header.",
+        "Sorry states of the form are shown in red.",
+    ],
+)
+def test_a_short_summary_is_taken(summary: str) -> None:
+    assert why_refused(summary, tokens=4, replaced=10) == ""
 
 
 def test_a_summary_that_begins_with_very_much_space_is_read_at_once() -> None:
