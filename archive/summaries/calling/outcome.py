@@ -43,7 +43,7 @@ class CallUsage:
     input: int | None = None
     output: int | None = None
     is_cut: bool = False
-    """Whether the answer ended because it may have no more tokens."""
+    """Whether the answer ended because it may have no more tokens, or at a provider's filter."""
 
 
 class CallFailed(Exception):

@@ -11,6 +11,8 @@ import sys
 from typing import Any
 
 _PATIENCE = 60.0
+_CUT = ("length", "content_filter")
+"""How an answer ends that would have gone on, in litellm's words for all providers."""
 
 
 def main() -> None:
@@ -59,7 +61,7 @@ def _answered(asked: dict[str, Any], caller: int) -> Any:
         for piece in pieces:
             if piece.choices and (text := piece.choices[0].delta.content):
                 yield {"text": text}
-            if piece.choices and piece.choices[0].finish_reason == "length":
+            if piece.choices and piece.choices[0].finish_reason in _CUT:
                 is_cut = True
             if usage := getattr(piece, "usage", None):
                 counted = (usage.prompt_tokens, usage.completion_tokens)

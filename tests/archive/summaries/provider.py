@@ -11,6 +11,7 @@ from tests.servers import PATIENCE_SECONDS
 
 KEY = "sk-of-the-tests"
 SUMMARY = "They chose SQLite."
+_ENDS = {"wordy": "length", "filtered": "content_filter"}
 
 
 @dataclass
@@ -19,8 +20,8 @@ class FakeProvider:
 
     The model `fast` answers at once, `slow` after a first word only when it is let `go_on`,
     `busy` with 429, `fault` with 500, `broken` breaks off, `wordy` ends where it may say no
-    more, `redirect` leads elsewhere, `mute` answers with nothing, `free` asks for no key, and
-    `none` does not exist. Below `/moved` everything leads elsewhere. Any other key is refused.
+    more, `filtered` at a filter, `redirect` leads elsewhere, `mute` answers with nothing, `free`
+    asks for no key, and `none` does not exist. Below `/moved` everything leads elsewhere. Any other key is refused.
     """
 
     port: int = 0
@@ -96,7 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.provider.began.set()
             self.provider.go_on.wait(PATIENCE_SECONDS)
         self._say({"content": rest})
-        self._say({}, finish_reason="length" if model == "wordy" else "stop")
+        self._say({}, finish_reason=_ENDS.get(model, "stop"))
         usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
         self._chunk({"choices": [], "usage": usage})
         self._write("data: [DONE]\n\n")

@@ -79,10 +79,11 @@ def test_a_range_is_summed_up_only_as_the_log_was_when_it_was_chosen(
     post(agent, path, body, expect=202, **{"If-Match": '"0"'})
 
 
-def test_a_summary_that_the_limit_cut_off_says_so(
-    agent: Client, session_id: str, use: Use
+@pytest.mark.parametrize("model", ["wordy", "filtered"])
+def test_a_summary_that_the_limit_or_a_filter_cut_off_says_so(
+    agent: Client, session_id: str, use: Use, model: str
 ) -> None:
-    use("wordy")
+    use(model)
     result = run(order(agent, session_id)["job_id"]).result
     assert result is not None
     assert result["summary"] == f"{SUMMARY}\n\n{CUT}"
