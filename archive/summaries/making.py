@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from archive.domain.summaries import prompts
+from archive.domain.summaries.answers import answer_in
 from archive.domain.summaries.checks import why_refused, why_useless
 from archive.domain.summaries.prompts import Request
 from archive.domain.summaries.providers import Choice
@@ -33,7 +34,7 @@ _OVERHEAD = 1_200
 MOST_VERIFIED = 60
 """References that a model is asked to work in."""
 CUT = "[The model’s answer was cut off here.]"
-"""Below an answer that ended because it may have no more tokens."""
+"""Below an answer that ended because it may have no more tokens, or at a provider's filter."""
 _BETWEEN_PREVIEWS = 0.5
 SECONDS_OF_SILENCE = 120
 _LEAST_TELLING = (ReferenceKind.NUMBER,)
@@ -207,7 +208,7 @@ class Summariser:
         except CallFailed as failed:
             self._context.paid(preview=None)
             raise self._explained(failed) from failed
-        text = preview.text.strip()
+        text = answer_in(preview.text)
         call: dict[str, object] = {
             "text": f"{text}\n\n{CUT}" if text and usage.is_cut else text,
             "input": usage.input,

@@ -21,7 +21,8 @@ class FakeProvider:
     The model `fast` answers at once, `slow` after a first word only when it is let `go_on`,
     `busy` with 429, `fault` with 500, `broken` breaks off, `wordy` ends where it may say no
     more, `filtered` at a filter, `redirect` leads elsewhere, `mute` answers with nothing, `free`
-    asks for no key, and `none` does not exist. Below `/moved` everything leads elsewhere. Any other key is refused.
+    asks for no key, and `none` does not exist. Below `/moved` everything leads elsewhere. Any other
+    key is refused.
     """
 
     port: int = 0

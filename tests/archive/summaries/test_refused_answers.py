@@ -88,3 +88,14 @@ def test_a_summary_stays_where_its_verification_is_longer_than_the_messages(
     assert (job.status, len(provider.asked)) == ("done", 2), job.error
     assert job.result is not None
     assert job.result["summary"] == SUMMARY
+
+
+def test_what_a_model_thought_aloud_stands_in_no_digest(
+    agent: Client, session_id: str, use: Use, provider: FakeProvider
+) -> None:
+    use("fast")
+    provider.answer = lambda asked: f"<think>Never commit to main?</think>\n\n{SUMMARY}"
+    job = run(order(agent, session_id)["job_id"])
+    assert job.result is not None
+    assert job.result["summary"] == SUMMARY
+    assert "Never commit to main." in str(job.result["dropped"])
