@@ -19,7 +19,6 @@ from operations.edits.arguments import DigestArguments
 from operations.edits.schemas import present_edit
 from operations.edits.services import record_edit
 from operations.log.selectors import load_thread
-from operations.messages.reader import MessageReader
 from operations.notes.states import current_state
 from threads import tokens
 from threads.models import Session
@@ -30,6 +29,7 @@ from .calling import CallFailed, ModelCall, call_model
 from .choosing import choices
 from .making import Summariser, refusal
 from .providers import targets_of
+from .reading import utterances_of
 
 SUMMARY = "summary"
 STATE = "state"
@@ -66,10 +66,7 @@ def run_summary(context: JobContext, **arguments: Any) -> dict[str, Any]:
     order = SummaryOrder(**arguments)
     session = get_session(context.caller, uuid.UUID(order.session_id), Right.PROPOSE)
     thread = load_thread(session)
-    texts = MessageReader(session, thread).effective(order.keys)
-    messages = [Utterance(one.key, one.role, one.parts) for one in texts.values()]
-    if not messages:
-        raise Conflict("The messages are gone.", code="messages_gone")
+    messages = utterances_of(session, thread, order.keys)
     count = tokens.counter(session.encoding)
     counted = tokens.count_messages([one.parts for one in messages], session.encoding)
     replaced = sum(map(sum, counted))
@@ -85,7 +82,11 @@ def run_summary(context: JobContext, **arguments: Any) -> dict[str, Any]:
         "retained": retention.retained,
         "dropped": [one._asdict() for one in retention.dropped[:MOST_LISTED]],
         "dropped_count": len(retention.dropped),
-        "tokens": {"before": replaced, "after": count(summary)} | used,
+        "tokens": {
+            "before": thread.tokens_shown(order.keys),
+            "after": count(summary),
+            **used,
+        },
         "cost": used.pop("cost"),
     }
     result["tokens"].pop("cost")

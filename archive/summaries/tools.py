@@ -7,7 +7,6 @@ from typing import Any
 from django.db import connection
 
 from archive.domain.summaries.providers import RULES
-from archive.domain.summaries.said import Utterance
 from archive.domain.summaries.structural import structural_digest
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid
@@ -19,12 +18,12 @@ from operations.edits.arguments import DigestArguments, Index
 from operations.edits.schemas import present_edit
 from operations.edits.services import record_edit
 from operations.log.selectors import load_thread
-from operations.messages.reader import MessageReader
 from operations.tools.tool import SessionTool
 from threads.store.selectors import get_session
 
 from . import services
 from .choosing import choices
+from .reading import utterances_of
 
 PATIENCE = 20.0
 """Seconds that a tool waits for a model; then it answers with the job."""
@@ -83,9 +82,7 @@ class SummarizeMessageRange(SessionTool):
         session = get_session(caller, self.session_id)
         thread = load_thread(session)
         keys = thread.resolve_range(self.start_idx, self.end_idx - 1)
-        texts = MessageReader(session, thread).effective(keys)
-        said = [Utterance(one.key, one.role, one.parts) for one in texts.values()]
-        summary = structural_digest(said)
+        summary = structural_digest(utterances_of(session, thread, keys))
         digest = DigestArguments.model_validate(
             {
                 "targets": keys,
