@@ -19,6 +19,7 @@ from operations.edits.arguments import DigestArguments
 from operations.edits.schemas import present_edit
 from operations.edits.services import record_edit
 from operations.log.selectors import load_thread
+from operations.messages.reader import mask_text
 from operations.notes.states import current_state
 from threads import tokens
 from threads.models import Session
@@ -240,6 +241,10 @@ def _by_the_first(
 
 def _record(context: JobContext, order: SummaryOrder, result: dict[str, Any]) -> None:
     """Record the digest; if it no longer fits, the refusal keeps the words that were paid for."""
+    session_id = uuid.UUID(order.session_id)
+    session = get_session(context.caller, session_id, Right.PROPOSE, lock=True)
+    # What was redacted since the model read it.
+    result["summary"] = mask_text(session, result["summary"])
     kind = "Automatic summary" if order.automatic else "Summary"
     digest = DigestArguments.model_validate(
         {
@@ -250,7 +255,7 @@ def _record(context: JobContext, order: SummaryOrder, result: dict[str, Any]) ->
         }
     )
     try:
-        recorded = record_edit(context.caller, uuid.UUID(order.session_id), digest)
+        recorded = record_edit(context.caller, session_id, digest)
     except DomainError as error:
         error.facts["summary"] = result["summary"]
         raise

@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from django.test import Client
 
-from tests.operations.support.rest import Tools, operate, thread
+from archive.summaries import making
+from tests.operations.support.rest import Tools, get, operate, thread
 
 from .conftest import run
 from .provider import FakeProvider
@@ -60,3 +62,28 @@ def test_messages_that_were_all_snipped_leave_nothing_to_sum_up(
         "summarize_message_range", start_idx=1, end_idx=3
     )
     assert refused["code"] == "messages_gone"
+
+
+def test_what_is_redacted_while_a_model_writes_is_masked_in_the_digest(
+    agent: Client,
+    session_id: str,
+    use: Use,
+    provider: FakeProvider,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    use("fast")
+    provider.answer = lambda asked: "Port 8080 stays in settings/base.py."
+    real = making.call_model
+
+    def redacted_meanwhile(asked: Any, **options: Any) -> Any:
+        usage = real(asked, **options)
+        if len(provider.asked) == 1:
+            pattern = {"start": "settings/base.py", "all": True}
+            operate(agent, session_id, "redact", patterns=[pattern])
+        return usage
+
+    monkeypatch.setattr(making, "call_model", redacted_meanwhile)
+    assert run(order(agent, session_id)["job_id"]).status == "done"
+    seen = [get(agent, f"/api/sessions/{session_id}/{it}") for it in ("thread", "log")]
+    assert "Port 8080 stays in [redacted]." in str(seen)
+    assert "settings/base.py" not in str(seen)
