@@ -133,10 +133,14 @@ def _told(
     """What is known of a message besides its content: as archived, else as it is called now."""
     if entry is not None:
         (read,) = readable([entry])
+        # Of a message with several results each has an entry, with its own paths.
+        whole = location is None and entry.location
+        every = readable(found.entries) if whole else [read]
+        paths = [path for one in every for path in one.file_paths]
         return {
             "content_type": entry.content_type,
             "summary": read.summary,
-            "file_paths": list(read.file_paths),
+            "file_paths": list(dict.fromkeys(paths)),
         }
     calls, names = _tools_of(found, location)
     kinds = [kind_of(call.name, call.arguments) for call in calls]

@@ -102,6 +102,30 @@ def test_a_list_goes_on_from_its_cursor(tools: Tools) -> None:
     assert rest["next_cursor"] is None
 
 
+def test_a_message_with_several_results_is_recalled_with_the_paths_of_all(
+    agent: Client,
+) -> None:
+    files = {"1": "src/a.py", "2": "src/b.py"}
+    calls = [
+        {"type": "tool_use", "id": it, "name": "Read", "input": {"file_path": path}}
+        for it, path in files.items()
+    ]
+    results = [
+        {"type": "tool_result", "tool_use_id": it, "content": FILE} for it in files
+    ]
+    said = [
+        {"role": "user", "content": "Go on"},
+        {"role": "assistant", "content": calls},
+        {"role": "user", "content": results},
+        *({"role": "assistant", "content": "Well"} for _ in range(10)),
+    ]
+    session_id = make_session(agent, said)
+    post(agent, f"/api/sessions/{session_id}/prune")
+    reference, _, _ = listed(agent)[0]["ref_id"].rpartition(":")
+    recalled = Tools(agent, session_id)("recall", ref_id=reference)
+    assert recalled["file_paths"] == ["src/a.py", "src/b.py"]
+
+
 def test_entries_of_several_projects_are_listed_in_one_order(
     tools: Tools, owner: User
 ) -> None:
