@@ -1,9 +1,9 @@
 """What a recall tells of a message: what kind of thing it holds, and what is cut out of it."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from threads.domain.part import Part, Text, ToolCall, ToolResult
+from threads.domain.part import File, Image, Part, Text, ToolCall, ToolResult
 from threads.domain.text import text_of, whole_text
 
 from .reference import Location
@@ -25,11 +25,12 @@ def at_location(parts: Sequence[Part], location: Location | None) -> str | None:
     """The text of a message, or of what a location names in it; None where that is nothing.
 
     `tool-n` is the nth call; where there is none, the nth result. `match-n` is the nth line
-    that is not blank, as a search's result has one a line.
+    that is not blank, as a search's result has one a line. Pictures and files are named below the
+    text, or a message of nothing else would seem to be empty.
     """
     text = whole_text(parts)
     if location is None:
-        return text
+        return "\n".join(filter(None, (text, *_not_text(parts))))
     if location.kind == "tool":
         return _tool(parts, location.first)
     if location.kind == "match":
@@ -73,4 +74,16 @@ def _tool(parts: Sequence[Part], number: int) -> str | None:
     if isinstance(part, ToolCall):
         arguments = json.dumps(part.arguments, ensure_ascii=False, indent=1)
         return f"{part.name} {arguments}"
-    return text_of(part)
+    return "\n".join(filter(None, (text_of(part), *_not_text((part,)))))
+
+
+def _not_text(parts: Sequence[Part]) -> Iterator[str]:
+    """A line for each picture or file of a message and of its results."""
+    for part in parts:
+        if isinstance(part, ToolResult):
+            yield from _not_text(part.content)
+        elif isinstance(part, Image):
+            yield f"[An image ({part.media_type}) stands here; only text is recalled.]"
+        elif isinstance(part, File):
+            named = f'The file "{part.name or "file"}" ({part.media_type})'
+            yield f"[{named} stands here; only text is recalled.]"

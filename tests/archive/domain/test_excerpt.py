@@ -5,14 +5,27 @@ from hypothesis import strategies as st
 
 from archive.domain.excerpt import at_location, lines_of, matching, within
 from archive.domain.reference import Location
-from threads.domain.part import Text, ToolCall, ToolResult
+from threads.domain.part import File, Image, Text, ToolCall, ToolResult
 
-FOUND = ToolResult("1", (Text("a.py:1: one\n\nb.py:2: two\nc.py:3: three"),))
+FOUND_TEXT = "a.py:1: one\n\nb.py:2: two\nc.py:3: three"
+FOUND = ToolResult("1", (Text(FOUND_TEXT),))
 
 
 def test_without_a_location_all_of_a_message_is_recalled() -> None:
     call = ToolCall("1", "bash", {"command": "ls"})
     assert at_location((Text("I look."), call), None) == "I look.\nbash\nls"
+
+
+def test_what_is_no_text_is_named_below_the_text() -> None:
+    image, file = Image("image/png"), File("application/pdf", "plan.pdf")
+    shown = "[An image (image/png) stands here; only text is recalled.]"
+    screenshot = ToolResult("1", (image,))
+    assert at_location((screenshot,), None) == shown
+    assert at_location((screenshot,), Location("tool", 1, 1)) == shown
+    assert at_location((Text("See this."), file), None) == (
+        'See this.\n[The file "plan.pdf" (application/pdf) stands here; only text is recalled.]'
+    )
+    assert at_location((FOUND, screenshot), Location("tool", 1, 1)) == FOUND_TEXT
 
 
 def test_a_match_is_a_line_that_is_not_blank() -> None:
@@ -30,7 +43,7 @@ def test_lines_are_cut_at_the_end_of_the_text() -> None:
 def test_a_tool_is_the_nth_call_or_where_there_is_none_the_nth_result() -> None:
     calls = (Text("Both."), ToolCall("1", "a", {}), ToolCall("2", "b", {"x": "é"}))
     assert at_location(calls, Location("tool", 2, 2)) == 'b {\n "x": "é"\n}'
-    assert at_location((FOUND,), Location("tool", 1, 1)) == FOUND.content[0].text  # type: ignore[union-attr]
+    assert at_location((FOUND,), Location("tool", 1, 1)) == FOUND_TEXT
     assert at_location(calls, Location("tool", 3, 3)) is None
 
 
