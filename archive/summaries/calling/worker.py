@@ -8,9 +8,12 @@ import json
 import os
 import select
 import sys
+import time
 from typing import Any
 
 _PATIENCE = 60.0
+_BETWEEN_SIGNS = 1.0
+"""Seconds between pieces without text that are told of."""
 _CUT = ("length", "content_filter")
 """How an answer ends that would have gone on, in litellm's words for all providers."""
 
@@ -43,7 +46,7 @@ def _answered(asked: dict[str, Any], caller: int) -> Any:
     transport = Transport(private=asked["private"])
     client = httpx.Client(transport=transport, follow_redirects=False, trust_env=False)
     used: dict[str, int | None] = {}
-    is_cut = False
+    is_cut, told = False, float("-inf")
     try:
         pieces = litellm.completion(
             model=f"{asked['form']}/{asked['model']}",
@@ -59,8 +62,11 @@ def _answered(asked: dict[str, Any], caller: int) -> Any:
             max_retries=0,
         )
         for piece in pieces:
-            if piece.choices and (text := piece.choices[0].delta.content):
-                yield {"text": text}
+            text = piece.choices[0].delta.content if piece.choices else ""
+            # One that thinks for long says nothing, and is not silent all the same.
+            if text or time.monotonic() - told >= _BETWEEN_SIGNS:
+                told = time.monotonic()
+                yield {"text": text or ""}
             if piece.choices and piece.choices[0].finish_reason in _CUT:
                 is_cut = True
             if usage := getattr(piece, "usage", None):

@@ -19,10 +19,10 @@ class FakeProvider:
     """OpenAI's chat completions, as `base_url` gives them.
 
     The model `fast` answers at once, `slow` after a first word only when it is let `go_on`,
-    `busy` with 429, `fault` with 500, `broken` breaks off, `wordy` ends where it may say no
-    more, `filtered` at a filter, `redirect` leads elsewhere, `mute` answers with nothing, `free`
-    asks for no key, and `none` does not exist. Below `/moved` everything leads elsewhere. Any other
-    key is refused.
+    `thinking` without one, `busy` with 429, `fault` with 500, `broken` breaks off, `wordy` ends
+    where it may say no more, `filtered` at a filter, `redirect` leads elsewhere, `mute` answers
+    with nothing, `free` asks for no key, and `none` does not exist. Below `/moved` everything
+    leads elsewhere. Any other key is refused.
     """
 
     port: int = 0
@@ -90,11 +90,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         model = asked["model"]
         words = self.provider.answer(asked) if model != "mute" else ""
-        first, rest = words[: len(words) // 2], words[len(words) // 2 :]
+        half = 0 if model == "thinking" else len(words) // 2
+        first, rest = words[:half], words[half:]
         self._say({"content": first})
         if model == "broken":
             return
-        if model == "slow":
+        if model == "thinking":
+            self._say({"reasoning_content": "Which port?"})
+        if model in ("slow", "thinking"):
             self.provider.began.set()
             self.provider.go_on.wait(PATIENCE_SECONDS)
         self._say({"content": rest})

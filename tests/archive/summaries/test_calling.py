@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -12,8 +12,18 @@ from archive.summaries.calling import CallFailed, ModelCall, call_model
 from tests.descriptors import many_open
 from tests.servers import ROOT
 
-from .provider import KEY, PATIENCE_SECONDS, FakeProvider
+from .provider import KEY, PATIENCE_SECONDS, SUMMARY, FakeProvider
 
+ASKED = ModelCall(
+    form="hosted_vllm",
+    model="fast",
+    base_url="",
+    api_key=KEY,
+    messages=[{"role": "user", "content": "Hello"}],
+    max_tokens=10,
+    timeout=PATIENCE_SECONDS,
+    private=True,
+)
 FORMS = {"hosted_vllm": "redirect", "anthropic": "claude-x", "gemini": "gemini-x"}
 
 
@@ -21,19 +31,27 @@ def call(form: str, base_url: str, *, private: bool = True) -> str:
     """Why a call gives nothing."""
     with pytest.raises(CallFailed) as failed:
         call_model(
-            ModelCall(
+            replace(
+                ASKED,
                 form=form,
                 model=FORMS[form],
                 base_url=base_url,
-                api_key=KEY,
-                messages=[{"role": "user", "content": "Hello"}],
-                max_tokens=10,
-                timeout=30,
                 private=private,
             ),
             on_text=lambda text: None,
         )
     return failed.value.failure.value
+
+
+def worker(caller: int) -> subprocess.Popen[str]:
+    """The process that calls models, for the process with this id."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "archive.summaries.calling.worker", str(caller)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -59,29 +77,30 @@ def test_a_provider_that_is_not_there_is_unreachable() -> None:
     assert call("hosted_vllm", "http://nowhere.invalid/v1") == "unreachable"
 
 
+def test_a_model_that_only_thinks_for_now_is_not_taken_for_silent(
+    provider: FakeProvider,
+) -> None:
+    asked = replace(ASKED, model="thinking", base_url=provider.base_url)
+    with worker(os.getpid()) as process:
+        process.stdin.write(json.dumps(asdict(asked)) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline()) == {"text": ""}
+        assert not provider.go_on.is_set()
+        provider.go_on.set()
+        process.stdin.close()
+        *texts, end = map(json.loads, process.stdout)
+    assert "".join(one["text"] for one in texts) == SUMMARY
+    assert end == {"done": {"input": 100, "output": 20, "is_cut": False}}
+
+
 def test_a_call_is_not_made_for_a_caller_that_was_killed_before_it(
     provider: FakeProvider,
 ) -> None:
-    asked = ModelCall(
-        form="hosted_vllm",
-        model="fast",
-        base_url=provider.base_url,
-        api_key=KEY,
-        messages=[{"role": "user", "content": "Hello"}],
-        max_tokens=10,
-        timeout=PATIENCE_SECONDS,
-        private=True,
-    )
-    elsewhere = str(os.getppid())
-    answered = subprocess.run(
-        [sys.executable, "-m", "archive.summaries.calling.worker", elsewhere],
-        input=json.dumps(asdict(asked)) + "\n",
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    assert (answered.stdout, provider.asked) == ("", [])
+    asked = replace(ASKED, base_url=provider.base_url)
+    elsewhere = os.getppid()
+    with worker(elsewhere) as process:
+        told, _ = process.communicate(json.dumps(asdict(asked)) + "\n")
+    assert (told, provider.asked) == ("", [])
 
 
 def test_a_model_is_called_by_a_server_of_many_connections() -> None:
