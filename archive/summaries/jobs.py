@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from archive.domain.summaries import prompts
+from archive.domain.summaries.answers import answer_in
 from archive.domain.summaries.providers import Choice
 from archive.domain.summaries.retention import check_retention
 from archive.domain.summaries.said import Utterance, in_parts, read_aloud
@@ -161,7 +162,7 @@ def run_test(context: JobContext, *, provider: str, model: str) -> dict[str, Any
         )
     except CallFailed as failed:
         raise refusal(target, failed) from failed
-    text = "".join(said).strip()[:200]
+    text = answer_in("".join(said))[:200]
     return {
         "provider": provider,
         "model": model,

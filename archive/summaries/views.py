@@ -175,7 +175,8 @@ def _providers_page(
     except Invalid as error:
         chosen, refusal = Choice("", "", ""), error.message
     shown = _shown(project, chosen)
-    is_testing = any(one.test is not None and not one.test.finished_at for one in shown)
+    at_it = (Job.Status.QUEUED, Job.Status.RUNNING)
+    is_testing = any(one.test is not None and one.test.status in at_it for one in shown)
     context = {
         "project": project,
         "providers": shown,

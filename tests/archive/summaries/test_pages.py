@@ -131,6 +131,23 @@ def test_document_1_the_providers_say_which_is_chosen_and_why_and_are_tested(
     assert KEY.encode() not in browser.get(page).content
 
 
+def test_a_test_that_asks_or_says_nothing_is_told_as_that(
+    browser: Client, use: Use
+) -> None:
+    page, part = "/settings/projects/demo/providers", {"HX-Request": "true"}
+    use("mute")
+    browser.post(f"{page}/compatible/test")
+    run(str(Job.objects.get().pk))
+    assert b"Answered without a word" in browser.get(page, headers=part).content
+    asks = "The server stopped during a call. Continue makes it again."
+    Job.objects.update(status=Job.Status.ASKS, error=asks, finished_at=None)
+    html = browser.get(page, headers=part).content.decode()
+    assert asks in html
+    assert "Trying again" not in html
+    assert "hx-trigger" not in html  # nothing goes on by itself
+    assert "/settings/jobs/" in html
+
+
 def test_the_queue_cancels_continues_and_starts_again(
     browser: Client, session_id: str, use: Use
 ) -> None:
