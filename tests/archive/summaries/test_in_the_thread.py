@@ -8,7 +8,7 @@ from django.test import Client
 
 from archive.models import SummarySettings
 from contextstudio.accounts.models import Job, User
-from tests.operations.support.rest import get, operate
+from tests.operations.support.rest import get, operate, post
 
 from .conftest import run
 
@@ -54,6 +54,18 @@ def test_a_summary_is_shown_where_its_digest_will_stand_until_that_is_there(
     assert "#1–#4 summarised by compatible/fast" in done
     log = get(agent, f"/api/sessions/{session_id}/operations")["operations"]
     assert [one["type"] for one in log] == ["digest"]
+
+
+def test_one_that_is_only_proposed_is_not_said_to_have_changed_the_thread(
+    browser: Client, agent: Client, session_id: str, use: Use
+) -> None:
+    use("fast")
+    path, body = f"/api/sessions/{session_id}/summaries", {"start": 1, "end": 5}
+    job_id = post(agent, path, {**body, "propose": True}, expect=202)["job_id"]
+    run(job_id)
+    done = pending(browser, session_id, job_id)
+    assert "summarised by compatible/fast, as a proposal:" in done
+    assert "tokens would become" in done
 
 
 def test_a_pending_summary_stands_at_the_fold_that_its_messages_came_into(
