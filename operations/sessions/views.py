@@ -153,14 +153,20 @@ def _sources(caller: Caller) -> list[str]:
 
 def _found(request: HttpRequest, caller: Caller) -> dict[str, object]:
     query, after = request.GET.get("q", ""), request.GET.get("after") or None
-    project, by_meaning = request.GET.get("project", ""), _is_by_meaning(request)
+    by_meaning = _is_by_meaning(request)
     find = search_by_meaning if by_meaning else search
     found = find(
-        caller, query, project=project or None, cursor=after, limit=SHOWN_MATCHES
+        caller,
+        query,
+        project=request.GET.get("project") or None,
+        source=request.GET.get("source", ""),
+        among=AWAITING if "awaiting" in request.GET else None,
+        cursor=after,
+        limit=SHOWN_MATCHES,
     )
     index_if_free()
-    asked = {"q": query} | ({"project": project} if project else {})
-    asked |= {"meaning": "on"} if by_meaning else {}
+    kept = ("q", "project", "source", "awaiting", "meaning")
+    asked = {name: word for name in kept if (word := request.GET.get(name))}
     more = urlencode(asked | {"after": found.next_cursor or ""})
     return {
         "by_meaning": by_meaning,

@@ -11,7 +11,7 @@ from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
@@ -22,6 +22,7 @@ from threads.domain.text import AROUND, Excerpt, whole_text
 from threads.models import Message, Session
 from threads.store.masking import Place, touched
 from threads.store.originals import Original, load_messages_at
+from threads.store.selectors import narrowed
 
 from . import meaning
 from .services import SearchHit, SearchResults, searched
@@ -49,16 +50,20 @@ def search_by_meaning(
     *,
     project: str | None = None,
     session_id: uuid.UUID | None = None,
+    source: str = "",
+    among: Q | None = None,
     cursor: str | None = None,
     limit: int | None = None,
 ) -> SearchResults:
     """The messages nearest to a question, in the sessions that the caller may see.
 
+    `source` and `among` narrow these sessions as in `list_sessions`.
+
     Raises Conflict where search by meaning is off, Invalid for a question that is empty or too
     long, NotFound for a session that the caller may not see.
     """
     meaning.require_on()
-    sessions = searched(caller, question, project, session_id)
+    sessions = narrowed(searched(caller, question, project, session_id), source, among)
     after, count = position_of(cursor) if cursor else None, clamp(limit)
     asked = meaning.ask(question)
     found, pending = nearest_messages(

@@ -14,7 +14,7 @@ from heapq import merge
 from itertools import groupby, islice
 from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
@@ -25,7 +25,7 @@ from threads.domain.text import Excerpt, excerpt, finds, fold, whole_text
 from threads.models import Body, Message, Session
 from threads.store.masking import touched
 from threads.store.originals import Original, load_messages_at
-from threads.store.selectors import get_session, visible_sessions
+from threads.store.selectors import get_session, narrowed, visible_sessions
 
 from .bodies import BODIES, in_session
 
@@ -83,15 +83,19 @@ def search(
     *,
     project: str | None = None,
     session_id: uuid.UUID | None = None,
+    source: str = "",
+    among: Q | None = None,
     cursor: str | None = None,
     limit: int | None = None,
 ) -> SearchResults:
     """Messages that hold the query, in the sessions that the caller may see.
 
+    `source` and `among` narrow these sessions as in `list_sessions`.
+
     Raises Invalid for a query that is empty or too long, NotFound for a session that the
     caller may not see.
     """
-    sessions = searched(caller, query, project, session_id)
+    sessions = narrowed(searched(caller, query, project, session_id), source, among)
     wanted, count = fold(query), clamp(limit)
     at = _position(cursor) if cursor else None
     matches, last = _look(sessions, wanted, at, count)

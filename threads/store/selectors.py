@@ -147,11 +147,8 @@ def list_sessions(
     `external_id` is the caller's own id of a session, of which a project has one. `among` says
     what else must hold of them.
     """
-    sessions = visible_sessions(caller, project).select_related("project")
-    if source.lower() == FILE.lower():
-        sessions = sessions.exclude(format__in=SOURCES)
-    elif source:
-        sessions = sessions.filter(format__in=formats_of(source))
+    sessions = narrowed(visible_sessions(caller, project), source, among)
+    sessions = sessions.select_related("project")
     if external_id is not None:
         # PostgreSQL takes no NUL, and no session has one.
         has_nul = "\x00" in external_id
@@ -160,11 +157,20 @@ def list_sessions(
         )
     if query:
         sessions = sessions.filter(holds("title", query))
-    if among is not None:
-        sessions = sessions.filter(among)
     if by_tokens:
         return _longest_first(sessions, cursor, limit)
     return newest_first(sessions, "updated_at", cursor, limit)
+
+
+def narrowed(
+    sessions: QuerySet[Session], source: str = "", among: Q | None = None
+) -> QuerySet[Session]:
+    """Those of one source alone, of which something else holds: see `list_sessions`."""
+    if source.lower() == FILE.lower():
+        sessions = sessions.exclude(format__in=SOURCES)
+    elif source:
+        sessions = sessions.filter(format__in=formats_of(source))
+    return sessions if among is None else sessions.filter(among)
 
 
 def _longest_first(

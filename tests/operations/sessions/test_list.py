@@ -9,7 +9,7 @@ from django.test import Client
 
 from contextstudio.accounts.domain.paging import encode_cursor
 from contextstudio.accounts.models import Membership, Project, User
-from operations.sessions.views import PAGE
+from operations.sessions.views import PAGE, SHOWN_MATCHES
 from tests.operations.conftest import Page
 from tests.people import caller
 from threads.domain.message import Message, Role
@@ -124,7 +124,10 @@ def test_what_awaits_review_is_counted_and_listed_alone(page: Page) -> None:
     assert "Twenty" in waiting and "Lamp" not in waiting
     assert "Those awaiting review, of <b>2</b> sessions" in waiting
     assert '<input type="hidden" name="awaiting" value="on">' in waiting
-    assert "No session from Codex" in content(page, awaiting="on", source="Codex")
+    neither = content(page, awaiting="on", source="Codex")
+    assert "No session from Codex awaits review" in neither
+    untitled = content(page, awaiting="on", source="Codex", q="Lamp")
+    assert "No title from Codex, awaiting review, matches “Lamp”" in untitled
     Session.objects.update(overview=None)
     assert "1 awaiting review" in content(page)
     page.post("operations/o1/accept")
@@ -153,6 +156,32 @@ def test_the_list_and_what_is_found_keep_to_the_project_that_is_chosen(
     assert "Question 0" not in content(page, project="second", q="Question")
     stranger = page.client.get("/sessions/", {"project": "unknown"})
     assert stranger.status_code == 404
+
+
+def test_messages_are_found_in_the_sessions_that_are_listed(
+    page: Page, owner: User
+) -> None:
+    for title, format_ in (("Lamp", "claude_code"), ("Tide", "codex")):
+        said = tuple(
+            Message(role=Role.USER, parts=(Text(f"{title} question"),))
+            for _ in range(SHOWN_MATCHES + 1)
+        )
+        new = NewSession(title=title, messages=said, format=format_)
+        create_session(caller(owner), page.session.project, new)
+    page.edit("snip", targets="m6", propose="1")
+    everywhere = content(page, q="question")
+    assert "Tide <mark>" in everywhere and "Lamp <mark>" not in everywhere
+    codex = content(page, q="question", source="Codex")
+    assert "matching “question” from Codex</h2>" in codex
+    lamps = content(page, q="question", source="Claude Code")
+    assert "Lamp <mark>" in lamps and "Tide <mark>" not in lamps
+    [more] = re.findall(r'hx-get="([^"]+)"', lamps)
+    older = page.client.get(more.replace("&amp;", "&"), headers={"HX-Request": "true"})
+    assert "Lamp <mark>" in older.content.decode()
+    assert "Tide <mark>" not in older.content.decode()
+    waiting = content(page, q="question", awaiting="on")
+    assert "<mark>Question</mark> 0" in waiting and "Tide <mark>" not in waiting
+    assert "in sessions awaiting review</h2>" in waiting
 
 
 def test_the_pages_of_a_source_keep_to_it(page: Page) -> None:
