@@ -176,6 +176,7 @@ def keys(request: HttpRequest) -> HttpResponse:
         "older": listed[-1].pk if are_older else None,
         "new_key": new_key,
         "now": timezone.now(),
+        "has_project": visible_projects(caller).exists(),
     }
     status = 422 if form.errors else 200
     return render(request, "accounts/keys.html", context, status=status)

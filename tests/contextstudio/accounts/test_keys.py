@@ -14,7 +14,7 @@ from contextstudio.accounts.credentials import key_digest, token_digest
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.keys.services import create_key, revoke_key
-from contextstudio.accounts.models import ApiKey, Project, User
+from contextstudio.accounts.models import ApiKey, Membership, Project, User
 from contextstudio.accounts.selectors import caller_of_key, find_key, list_keys
 from tests.people import caller, key_of
 
@@ -184,6 +184,16 @@ def test_the_page_refuses_a_key_for_anothers_project(
 def offered(client: Client, path: str = "/settings/keys/") -> list[str]:
     found = client.get(path).content.decode()
     return re.findall(r'name="scopes" value="(\w+)"', found)
+
+
+def test_who_is_in_no_project_is_told_so_instead_of_being_asked_for_one(
+    client: Client, stranger: User
+) -> None:
+    Membership.objects.filter(user=stranger).delete()
+    client.force_login(stranger)
+    shown = client.get("/settings/keys/").content.decode()
+    assert "You aren’t in a project yet" in shown
+    assert 'name="project"' not in shown
 
 
 def test_the_form_offers_the_permissions_that_one_has(

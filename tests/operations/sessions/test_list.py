@@ -66,6 +66,15 @@ def test_a_stranger_sees_an_empty_list(
     assert "No sessions yet" in shown
 
 
+def test_who_is_in_no_project_is_told_so(
+    open_page: Callable[..., Page], stranger: User
+) -> None:
+    Membership.objects.filter(user=stranger).delete()
+    shown = content(open_page(stranger))
+    assert "You aren’t in a project yet" in shown
+    assert "No sessions yet" not in shown
+
+
 def test_a_viewer_gets_no_way_in_for_files(
     open_page: Callable[..., Page], viewer: User
 ) -> None:
