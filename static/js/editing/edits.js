@@ -8,6 +8,7 @@ import { positionOf } from "../thread/sections.js";
 import { selectedKeys, settled, targetsFor } from "../thread/selection.js";
 import { feed, session } from "../thread/session.js";
 import { define } from "../base/actions.js";
+import { holdKeys } from "../base/keys.js";
 import { edit, write } from "../thread/patch.js";
 
 /** The row a action is about, and the operation, if it is upon one. */
@@ -19,9 +20,11 @@ function operationFor(source) {
 }
 
 const fromMenu = (pressed) => Boolean(pressed.closest?.("[role=menu]"));
+/** What a dialog is about; what is typed until it opens is no command. */
 async function targets(row, pressed) {
   const preferRow = fromMenu(pressed);
-  await settled();
+  const letGo = holdKeys();
+  await settled().finally(letGo);
   return targetsFor(row, { preferRow }).join(" ");
 }
 

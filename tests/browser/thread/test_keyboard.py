@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import OpenThread, keys_on_sheet, press, row
 from tests.browser.transcripts import TURN, agent_session
@@ -254,3 +254,17 @@ def tab(page: Page) -> str:
         }"""
     )
     return where
+
+
+def test_what_is_typed_before_a_dialog_opens_is_no_command(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    held: list[Route] = []
+    page.route("**/selection?*", lambda route: held.append(route), times=1)
+    row(page, "m2").locator(".role").click()
+    # The second key would go to another view.
+    press(page, "d", "v")
+    held[0].continue_()
+    expect(page.locator("#dialog textarea")).to_be_focused()
+    assert "view=" not in page.url
