@@ -94,6 +94,12 @@ def accept_as(token: str, user: User) -> None:
     _join(_used(token), user)
 
 
+def role_in(project: Project, user: User) -> str | None:
+    """What somebody is in a project; None for who is no member."""
+    rows = Membership.objects.filter(project=project, user=user)
+    return rows.values_list("role", flat=True).first()
+
+
 def _used(token: str) -> Invitation:
     """The invitation, used up in this transaction: of two who use it at once one gets in."""
     found = open_invitation(token)

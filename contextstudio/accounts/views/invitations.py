@@ -70,11 +70,12 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     try:
         found = invitations.open_invitation(token)
         user = request.user if isinstance(request.user, User) else None
-        if request.method == "POST" and user is not None:
+        role = user and invitations.role_in(found.project, user)
+        if request.method == "POST" and user is not None and role is None:
             invitations.accept_as(token, user)
             messages.success(request, f"You joined {found.project}.")
             return redirect("accounts:project", found.project.slug)
-        if request.method == "POST":
+        if request.method == "POST" and user is None:
             form = AccountForm(request.POST)
             if form.is_valid():
                 made = invitations.accept_with_account(token, **form.cleaned_data)
@@ -86,5 +87,5 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     except DomainError as refusal:
         form.add_error(field_of(refusal, form), refusal.message)
         status = 422
-    context = {"invitation": found, "form": form, "user": user}
+    context = {"invitation": found, "form": form, "user": user, "role": role}
     return render(request, "accounts/invitation.html", context, status=status)

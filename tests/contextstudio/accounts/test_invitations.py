@@ -113,7 +113,7 @@ def test_no_transaction_is_open_while_a_password_is_hashed(
     assert seen == [0]
 
 
-def test_who_has_an_account_joins_with_it_and_keeps_a_role(
+def test_who_has_an_account_joins_with_it(
     client: Client, owner: User, stranger: User, project: Project
 ) -> None:
     client.force_login(stranger)
@@ -122,9 +122,20 @@ def test_who_has_an_account_joins_with_it_and_keeps_a_role(
     assert client.post(path)["Location"] == "/settings/projects/demo/"
     role = Membership.objects.get(user=stranger, project=project).role
     assert role == ProjectRole.EDITOR
+
+
+def test_a_member_keeps_their_role_and_leaves_a_link_to_whom_it_is_for(
+    client: Client, owner: User, stranger: User, project: Project
+) -> None:
     client.force_login(owner)
-    client.post(link(owner, project, ProjectRole.VIEWER))
+    path = link(owner, project, ProjectRole.VIEWER)
+    for answer in (client.get(path), client.post(path)):
+        shown = answer.content.decode()
+        assert "You are a member already, as owner." in shown
+        assert "Join as" not in shown
     assert Membership.objects.get(user=owner, project=project).role == "owner"
+    client.force_login(stranger)
+    assert client.post(path)["Location"] == "/settings/projects/demo/"
 
 
 def test_a_link_ends_after_a_week_when_withdrawn_and_with_its_makers_right(
