@@ -129,20 +129,39 @@ def test_the_menu_of_a_row_selects_it_and_takes_that_back(
     expect(phone.locator("#selection")).to_be_hidden()
 
 
-def test_a_row_that_is_folded_to_its_beginning_ends_after_two_lines(
-    phone: Page, api: httpx.Client
-) -> None:
+def listing(api: httpx.Client) -> str:
+    """A session whose #2 is a long result, which is folded; its address."""
     call = {"id": "1", "function": {"name": "ls", "arguments": "{}"}}
     said = [
         {"role": "user", "content": "What is there?"},
         {"role": "assistant", "tool_calls": [{**call, "type": "function"}]},
         {"role": "tool", "tool_call_id": "1", "content": "a file and a folder " * 30},
+        {"role": "user", "content": "Look into the folder."},
     ]
     body = {"title": "A long list", "messages": said}
-    phone.goto(f"/sessions/{api.post('/api/sessions', json=body).json()['id']}/")
+    return f"/sessions/{api.post('/api/sessions', json=body).json()['id']}/"
+
+
+def test_a_row_that_is_folded_to_its_beginning_ends_after_two_lines(
+    phone: Page, api: httpx.Client
+) -> None:
+    phone.goto(listing(api))
     brief = row(phone, "m2").locator(".brief")
     # Safari doesn't count the lines of a button.
     brief.evaluate("(button) => { button.style.webkitLineClamp = 'none'; }")
     assert brief.evaluate(
         "(button) => button.clientHeight <= 2 * parseFloat(getComputedStyle(button).lineHeight)"
     )
+
+
+def test_what_was_done_after_a_folded_row_ends_where_the_row_does(
+    phone: Page, api: httpx.Client
+) -> None:
+    path = listing(api)
+    said = [{"role": "user", "content": "Is that all?"}]
+    insert = {"type": "insert", "after": "m2", "messages": said, "propose": True}
+    assert api.post(f"/api{path}operations", json=insert).is_success
+    phone.goto(path)
+    note = row(phone, "m2").locator(".flat")
+    bottom = "(one) => one.getBoundingClientRect().bottom"
+    assert note.evaluate(bottom) == row(phone, "m2").evaluate(bottom)
