@@ -19,6 +19,8 @@ from contextstudio.accounts.responses import outage, problem_response
 from . import health
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
+HIDDEN = "It may have been deleted, or be in a project that you aren’t a member of."
+"""Why what a link leads to isn't there: it is not said which, as that would tell of its being."""
 
 
 def counted_and_not_cached(get_response: Handler) -> Handler:
@@ -59,7 +61,8 @@ class RefusalMiddleware:
         if not isinstance(exception, errors.DomainError):
             return None
         if not isinstance(exception, errors.Unauthenticated):
-            return refusal(request, exception.status, exception.message)
+            hint = HIDDEN if isinstance(exception, errors.NotFound) else ""
+            return refusal(request, exception.status, exception.message, hint=hint)
         # The sign-in page leads back to where one was; of a script's request the script knows it.
         is_page = not request.headers.get("HX-Request")
         if is_page and request.method in ("GET", "HEAD"):
@@ -88,16 +91,16 @@ def _wrong_method(request: HttpRequest, response: HttpResponseBase) -> HttpRespo
 
 
 def refusal(
-    request: HttpRequest, status: int, message: str, title: str = ""
+    request: HttpRequest, status: int, message: str, title: str = "", hint: str = ""
 ) -> HttpResponse:
-    """A page that says why not, or for htmx the toast alone."""
+    """A page that says why not, and to whom signed in a hint; for htmx the toast alone."""
     if request.headers.get("HX-Request"):
         toast = {"text": message, "level": "error"}
         answer = render(request, "parts/toast.html", toast, status=status)
         answer["HX-Retarget"] = "#toasts"
         answer["HX-Reswap"] = "beforeend"
         return answer
-    page = {"message": message, "status": status, "title": title}
+    page = {"message": message, "status": status, "title": title, "hint": hint}
     return render(request, "error.html", page, status=status)
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.conf import LazySettings
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.db import OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
 from contextstudio.accounts.domain.errors import Conflict, NotFound, Unauthenticated
@@ -15,6 +15,7 @@ from contextstudio.web import health
 from contextstudio.web.middleware import (
     RefusalMiddleware,
     csrf_failure,
+    page_not_found,
     server_error,
 )
 
@@ -66,6 +67,18 @@ def test_a_refusal_is_a_page_with_its_sentence_and_status(
     assert answer is not None
     assert answer.status_code == 404
     assert b"There is no such session." in answer.content  # type: ignore[attr-defined]
+
+
+def test_whoever_follows_a_link_to_what_is_hidden_learns_why_it_may_be(
+    refuse: RefusalMiddleware,
+) -> None:
+    request = request_to()
+    request.user = User(username="harbour.master")
+    answer = refuse.process_exception(request, NotFound("There is no such session."))
+    shown = answer.content.decode()  # type: ignore[union-attr]
+    assert "in a project that you aren’t a member of" in shown
+    assert "signed in as <bdi>harbour.master</bdi>." in shown
+    assert "aren’t a member" not in page_not_found(request, Http404()).content.decode()
 
 
 def test_htmx_gets_the_refusal_as_a_toast(refuse: RefusalMiddleware) -> None:
