@@ -93,18 +93,19 @@ def run_secrets(context: JobContext, import_id: str) -> dict[str, Any]:
     sessions = Session.objects.filter(
         sources__brought_by=uuid.UUID(import_id), project=project, deleted_at=None
     ).distinct()
+    count = sessions.count()
     for done, session in enumerate(sessions.order_by("created_at", "pk")):
         scan, _ = SecretScan.objects.get_or_create(session=session)
         if scan.through < session.message_count:
 
             def tick(number: int = done) -> None:
-                context.progress(number, unit="sessions")
+                context.progress(number, total=count, unit="sessions")
 
             if not scan.through:
                 mask_title(session)
             with suppress(NotFound):  # it was deleted meanwhile, the others were not
                 propose_redactions(importer, session.pk, scan.through, tick)
-        context.progress(done + 1, unit="sessions")
+        context.progress(done + 1, total=count, unit="sessions")
     found = _proposed(sessions, context.job.created_at)
     context.on_finish(lambda: _report(uuid.UUID(import_id), found))
     return {"proposed": sum(line["proposed"] for line in found)}

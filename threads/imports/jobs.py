@@ -113,6 +113,8 @@ def run_index(context: JobContext) -> dict[str, Any]:
         for some in meaning.catch_up():
             vectors += some
             context.progress(done + vectors, unit="texts")
+    # Most of the calls above write nothing: the last figure is the one that stays.
+    context.progress(done + vectors, total=done + vectors, unit="texts")
     return {"indexed": done} | ({"vectors": vectors} if meaning.is_on() else {})
 
 

@@ -390,6 +390,18 @@ def test_the_report_counts_sessions_that_it_does_not_name(
     assert "and in <b>2</b> more sessions" in shown
 
 
+def test_the_job_says_at_its_end_that_it_looked_through_all_sessions(
+    caller: Caller, project: Project
+) -> None:
+    said = {"role": "user", "content": "Nothing to hide."}
+    lines = [{"session_id": name, "messages": [said]} for name in ("a", "b", "c")]
+    bring(caller, project, "".join(f"{json.dumps(line)}\n" for line in lines).encode())
+    job = claim(Job.objects.get(kind=secrets.KIND).pk)
+    assert job is not None
+    secrets.run_secrets(JobContext(job), **job.arguments)
+    assert Job.objects.values("done", "total").get(pk=job.pk) == {"done": 3, "total": 3}
+
+
 def test_an_import_that_brings_nothing_new_is_not_looked_through(
     caller: Caller, project: Project
 ) -> None:
