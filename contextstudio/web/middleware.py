@@ -61,7 +61,9 @@ class RefusalMiddleware:
         if not isinstance(exception, errors.DomainError):
             return None
         if not isinstance(exception, errors.Unauthenticated):
-            hint = HIDDEN if isinstance(exception, errors.NotFound) else ""
+            is_link = request.method in ("GET", "HEAD")
+            is_hidden = is_link and isinstance(exception, errors.NotFound)
+            hint = HIDDEN if is_hidden else ""
             return refusal(request, exception.status, exception.message, hint=hint)
         # The sign-in page leads back to where one was; of a script's request the script knows it.
         is_page = not request.headers.get("HX-Request")

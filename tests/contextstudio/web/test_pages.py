@@ -79,6 +79,10 @@ def test_whoever_follows_a_link_to_what_is_hidden_learns_why_it_may_be(
     assert "in a project that you aren’t a member of" in shown
     assert "signed in as <bdi>harbour.master</bdi>." in shown
     assert "aren’t a member" not in page_not_found(request, Http404()).content.decode()
+    posted = refuse.process_exception(
+        request_to(method="post"), NotFound("There is no such session.")
+    )
+    assert "aren’t a member" not in posted.content.decode()  # type: ignore[union-attr]
 
 
 def test_htmx_gets_the_refusal_as_a_toast(refuse: RefusalMiddleware) -> None:
