@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from contextstudio.accounts import services
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Conflict, DomainError
+from contextstudio.accounts.domain.errors import Conflict, DomainError, NotFound
 from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.invitations import LIFETIME, list_invitations
 from contextstudio.accounts.models import Project
@@ -102,10 +102,14 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         name, role = form.cleaned_data["username"], form.cleaned_data["role"]
         require(caller, Right.ADMIN, found.pk)
+        # Whoever was removed since the page was drawn is not added again by another role.
+        changes = "change" in request.POST
         try:
-            user = user_named(name)
+            user = get_member(found, name) if changes else user_named(name)
             services.set_member(caller, found, user, ProjectRole(role))
         except DomainError as refusal:
+            if changes:
+                return _refused(request, slug, refusal)
             form.add_error(field_of(refusal, form), refusal.message)
         else:
             messages.success(request, f"{user} is now {_ARTICLES[role]} {role}.")
@@ -148,14 +152,19 @@ def remove_member(request: HttpRequest, slug: str) -> HttpResponse:
     """Remove a member, or leave a project; the last owner stays."""
     caller = caller_of(request)
     found = get_project(caller, slug)
-    user = get_member(found, request.POST.get("username", ""))
     try:
+        user = get_member(found, request.POST.get("username", ""))
         services.set_member(caller, found, user, None)
-    except Conflict as refusal:
-        messages.error(request, refusal.message)
-        return redirect("accounts:project", slug)
+    except (Conflict, NotFound) as refusal:
+        return _refused(request, slug, refusal)
     if user.pk == caller.user_id:
         messages.success(request, f"You left {found.name}.")
         return redirect("accounts:projects")
     messages.success(request, f"{user} is no longer a member.")
+    return redirect("accounts:project", slug)
+
+
+def _refused(request: HttpRequest, slug: str, refusal: DomainError) -> HttpResponse:
+    """The members as they are now, with what stood in the way of changing one."""
+    messages.error(request, refusal.message)
     return redirect("accounts:project", slug)

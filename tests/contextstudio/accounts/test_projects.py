@@ -203,6 +203,24 @@ def test_a_project_is_made_and_filled_from_its_pages(
     assert roles(Project.objects.get(slug="harbour")) == {"owner": "owner"}
 
 
+def test_on_a_page_drawn_before_one_was_removed_they_are_not_added_by_another_role(
+    project: Project, owner: User, viewer: User
+) -> None:
+    client = signed_in(owner)
+    page = f"/settings/projects/{project.slug}/"
+    own = {"username": "owner", "role": "viewer", "change": "1"}
+    assert 'name="change"' in client.get(page).content.decode()
+    last = client.post(page, own, follow=True).content.decode()
+    assert "A project needs an owner." in last.partition('id="toasts"')[2]
+    set_member(caller(owner), project, viewer, None)
+    other = {"username": "viewer", "role": "owner", "change": "1"}
+    for path in (page, f"{page}remove"):
+        told = client.post(path, other, follow=True)
+        assert told.redirect_chain == [(page, 302)]
+        assert "There is no such member." in told.content.decode()
+    assert "viewer" not in roles(project)
+
+
 def test_who_leaves_is_led_to_the_list(project: Project, editor: User) -> None:
     Membership.objects.create(
         project=project,
