@@ -4,7 +4,8 @@ Real files mix both families (proxies pass one provider's blocks in the other's 
 the names do not collide, so one table reads both. A block of a type that is not in the table
 is kept whole as `Opaque`; request-only members (`cache_control`, `detail`) are left out.
 
-Sources: platform.openai.com/docs/api-reference/chat, docs.anthropic.com/en/api/messages.
+Sources: platform.openai.com/docs/api-reference/chat, docs.anthropic.com/en/api/messages,
+docs.mistral.ai/capabilities/reasoning.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -184,8 +185,16 @@ def _media(block: Block, _at: Place) -> Part | None:
     return File(media_type or "application/pdf", name, data=data, url=url)
 
 
-def _thinking(block: Block, at: Place) -> Part:
-    words = fields.require(block.get("thinking"), str, "thinking", (*at, "thinking"))
+def _thinking(block: Block, at: Place) -> Part | None:
+    """Anthropic's reasoning; Mistral's is a list of texts, opaque where it holds anything else."""
+    given = block.get("thinking")
+    if isinstance(given, list):
+        said = (fields.mapping(piece).get("text") for piece in given)
+        texts = [text for text in said if isinstance(text, str)]
+        if len(texts) < len(given):
+            return None
+        given = "".join(texts)
+    words = fields.require(given, str, "thinking", (*at, "thinking"))
     signature = fields.text(block, "signature") or None
     return Thinking(words, signature, signer="anthropic" if signature else None)
 

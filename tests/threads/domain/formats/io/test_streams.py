@@ -122,6 +122,38 @@ def test_calls_functions_and_sound_of_chat_come_in_pieces() -> None:
     assert found.tokens == ReplyTokens(cached=3)
 
 
+def test_thoughts_and_words_that_come_as_blocks_are_joined_by_their_kind() -> None:
+    def thought(words: str) -> dict[str, Any]:
+        return {"type": "thinking", "thinking": [{"type": "text", "text": words}]}
+
+    words = {"type": "text", "text": "At the"}
+    mention = {"type": "reference", "reference_ids": [1]}
+    found = came(
+        "openai",
+        chunk({"role": "assistant", "content": ""}),
+        chunk({"content": [thought("The pier "), thought("or the")]}),
+        chunk({"content": [thought(" harbour?"), words]}),
+        chunk({"content": " old "}),
+        chunk({"content": [{"type": "text", "text": "pier."}, mention]}),
+        chunk({"content": [{"type": "text", "text": 3}, {"type": "text"}, "x"]}),
+        chunk({"content": ""}),
+    )
+    [choice] = (found.whole() or {})["choices"]
+    thoughts, said, *rest = choice["message"]["content"]
+    assert "".join(one["text"] for one in thoughts["thinking"]) == (
+        "The pier or the harbour?"
+    )
+    assert said == {"type": "text", "text": "At the old pier."}
+    assert rest == [mention, {"type": "text", "text": 3}, {"type": "text"}, "x"]
+
+
+def test_words_before_blocks_are_the_first_of_these() -> None:
+    block = {"type": "image_url", "image_url": "a.png"}
+    found = came("openai", chunk({"content": "Look: "}), chunk({"content": [block]}))
+    [choice] = (found.whole() or {})["choices"]
+    assert choice["message"]["content"] == [{"type": "text", "text": "Look: "}, block]
+
+
 def test_what_chat_counts_as_cached_is_what_its_own_name_says() -> None:
     usage = {
         "prompt_tokens": 9,

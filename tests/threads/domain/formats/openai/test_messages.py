@@ -32,6 +32,18 @@ def test_empty_contents_are_one_and_the_same(content: Any) -> None:
     assert one({"role": "assistant", "content": content}).parts == ()
 
 
+def test_thoughts_may_be_a_list_of_texts_as_mistral_has_them() -> None:
+    texts = [{"type": "text", "text": "Two "}, {"type": "text", "text": "and two."}]
+    words = {"type": "text", "text": "Four."}
+    content = [{"type": "thinking", "thinking": texts}, words]
+    said = one({"role": "assistant", "content": content})
+    assert said.parts == (Thinking("Two and two."), Text("Four."))
+
+    other = {"type": "thinking", "thinking": [{"type": "reference", "ids": [1]}]}
+    said = one({"role": "assistant", "content": [other, words]})
+    assert said.parts == (Opaque("thinking", other), Text("Four."))
+
+
 UNREAD: list[tuple[dict[str, Any], str]] = [
     ({"role": "user"}, "content"),
     ({"role": "tool", "tool_call_id": "c1"}, "content"),

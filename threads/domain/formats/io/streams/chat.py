@@ -15,7 +15,7 @@ from .stream import (
     tokens_of,
 )
 
-_TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
+_TEXTS = ("refusal", "reasoning_content", "reasoning")
 
 
 class _Choice:
@@ -27,6 +27,7 @@ class _Choice:
 
     def take(self, delta: JSONObject) -> None:
         """One more piece."""
+        _add_content(self._said, delta.get("content"))
         for name in _TEXTS:
             added(self._said, name, delta.get(name))
         for place, call in enumerate(delta.get("tool_calls") or ()):
@@ -107,6 +108,38 @@ class ChatAssembler(Assembler):
         if found.cached is None:
             return replace(found, cached=count(usage, "prompt_cache_hit_tokens"))
         return found
+
+
+def _add_content(said: JSONObject, piece: Any) -> None:
+    """Words, or blocks: Mistral's models that reason send thoughts and words as lists of these."""
+    held = said["content"]
+    if not isinstance(piece, list) and not isinstance(held, list):
+        added(said, "content", piece)
+        return
+    blocks = held if isinstance(held, list) else _block_of(held)
+    for block in piece if isinstance(piece, list) else _block_of(piece):
+        _add_block(blocks, block)
+    said["content"] = blocks
+
+
+def _block_of(words: Any) -> list[Any]:
+    return [{"type": "text", "text": words}] if words and isinstance(words, str) else []
+
+
+def _add_block(blocks: list[Any], block: Any) -> None:
+    """The next block, or more of the last one."""
+    last = blocks[-1] if blocks and isinstance(blocks[-1], dict) else {}
+    kind = block.get("type") if isinstance(block, dict) else None
+    if kind not in ("text", "thinking") or last.get("type") != kind:
+        blocks.append(block)
+        return
+    before, more = last.get(kind), block.get(kind)
+    if isinstance(before, str) and isinstance(more, str):
+        blocks[-1] = last | {kind: before + more}
+    elif isinstance(before, list) and isinstance(more, list):
+        blocks[-1] = last | {kind: [*before, *more]}
+    else:
+        blocks.append(block)
 
 
 def _add_function(known: JSONObject, piece: JSONObject) -> None:
