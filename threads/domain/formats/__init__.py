@@ -279,7 +279,7 @@ def _looks(head: bytes) -> str:
         return f"JSON with a mistake in it ({place}: {mistake.msg})"
     if sample.rows and len(head) < HEAD and source.end_of(BytesIO(head)) is None:
         return "JSON that ends before it is complete"
-    if sample.rows:
+    if sample.rows or _are_lists(head):
         return "JSON, but no transcript that ContextStudio knows"
     if table.first_lines(head):
         return "a table, but none whose columns ContextStudio knows; name two role and content"
@@ -297,9 +297,20 @@ def _not_utf_8(head: bytes) -> int | None:
     return None
 
 
+def _are_lists(head: bytes) -> bool:
+    """Whether each of several lines is a list: JSON Lines in which no object is a record."""
+    lines = [line for line in head.splitlines() if line.strip()]
+    whole = [
+        json_file.parsed(line) for line in lines[: -1 if len(head) == HEAD else None]
+    ]
+    return len(lines) > 1 and all(isinstance(value, list) for value in whole)
+
+
 def _mistake(head: bytes) -> json.JSONDecodeError | None:
     """What keeps a short file from being JSON; None where nothing does, or it is another thing."""
     text = head.decode("utf-8-sig", "replace").strip()
+    if _are_lists(head):
+        return None
     if len(head) < HEAD and text[:1] + text[-1:] in ("[]", "{}"):
         try:
             json.loads(text)

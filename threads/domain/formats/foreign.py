@@ -48,6 +48,10 @@ def _is_batch_of_runs(sample: Sample) -> bool:
     return any(isinstance(one, dict) and "dotted_order" in one for one in runs)
 
 
+def _is_page(sample: Sample) -> bool:
+    return sample.text[:100].lstrip().lower().startswith(("<!doctype html", "<html"))
+
+
 def _known(
     name: str, label: str, test: Test, hint: str = "", score: float = 0.9
 ) -> Format:
@@ -90,6 +94,12 @@ FORMATS = (
     *(
         _known(tool, f"a file packed with {tool}", _begins(magic), UNPACK)
         for magic, tool in _PACKED.items()
+    ),
+    _known(
+        "web_page",
+        "a web page (HTML)",
+        _is_page,
+        "Export the conversation as JSON or Markdown where the page is from.",
     ),
     _known(
         "codex_history",

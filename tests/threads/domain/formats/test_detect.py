@@ -142,6 +142,8 @@ NAMED: list[tuple[str, Any]] = [
     ("a zip archive", packed("other.txt")),
     ("a zip archive", packed("other.jsonl", content=LINES)),
     ("packed with gzip", b"\x1f\x8b\x08\0"),
+    ("a web page (HTML)", b"\xef\xbb\xbf\n<!DOCTYPE html>\n<p>User: Hi</p>"),
+    ("a web page (HTML)", b"<html lang=en><p>Hi</p></html>"),
 ]
 
 

@@ -145,6 +145,13 @@ def test_any_bytes_are_read_or_refused(data: bytes, format: str) -> None:
         (b'{\n"role": "user", "content": "a"\n}\n' * 2, "another_document", "byte 35"),
         (b"[" + b"9" * 5_000 + b"]", "format_unknown", "text"),
         (b'{"a": 1}\n{"b": 2}\n', "format_unknown", "JSON, but no transcript"),
+        (b'["a", {}]\n\n["b", {}]\n', "format_unknown", "JSON, but no transcript"),
+        pytest.param(
+            b'["a", "' + b"b" * 900 + b'"]\n' + b'["a"]\n' * 20_000,
+            *("format_unknown", "JSON, but no transcript"),
+            id="more lines that are lists than are looked at",
+        ),
+        (b'["a"]\n]', "format_unknown", "line 2, column 1"),
         (b'[\n{"role": "user"},\n,]', "format_unknown", "line 3, column 1"),
         (b"[{'role': 'user'}]", "format_unknown", "what Python prints"),
         (b"{\n 'messages': []}", "format_unknown", "json.dumps"),
