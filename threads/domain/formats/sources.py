@@ -48,6 +48,7 @@ SOURCES = {
     "open_webui": "Open WebUI",
     "openai_agents": "OpenAI Agents",
     "opencode": "opencode",
+    "opencode_run": "opencode",
     "openhands": "OpenHands",
     "otel": "OpenTelemetry",
     "pi": "pi",

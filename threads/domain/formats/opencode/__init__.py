@@ -25,6 +25,7 @@ from threads.domain.transcript import Event, Transcript, Warning
 
 from .database import databases, transcripts
 from .parts import Located, SessionTurn, begun_by
+from .run import FORMAT as RUN_FORMAT
 from .session import LABEL, NAME, items_of, transcript
 
 _TABLES = tuple(
@@ -216,4 +217,4 @@ def _score(sample: Sample) -> float:
 
 
 FORMAT = Format(NAME, LABEL, _score, read, gather=gather)
-FORMATS = (FORMAT,)
+FORMATS = (FORMAT, RUN_FORMAT)

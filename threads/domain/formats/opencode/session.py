@@ -232,7 +232,8 @@ def _reason(turn: SessionTurn) -> str:
 
 def _messages(turn: SessionTurn, role: Role, read: Read) -> list[Message]:
     info = turn.info
-    records = (turn.record, *(read.records if turn.is_apart else ()))
+    apart = read.records if turn.is_apart else ()
+    records = tuple(dict.fromkeys((turn.record, *apart)))
     message = partial(Message, created_at=turn.created_at, records=records)
     found = []
     if read.parts:
