@@ -29,6 +29,7 @@ SOURCES = {
     "crush": "Crush",
     "cursor": "Cursor",
     "cursor_cli": "Cursor",
+    "cursor_run": "Cursor",
     "deepseek": "DeepSeek",
     "droid": "Droid",
     "droid_stream": "Droid",

@@ -225,6 +225,36 @@ SEEDS: dict[str, list[Any]] = {
             "stats": {"input_tokens": 1, "models": {"m": {}}},
         },
     ],
+    "opencode_run": [
+        {"type": "step_start", "sessionID": "s", "timestamp": 1, "part": {}},
+        {
+            "type": "tool_use",
+            "sessionID": "s",
+            "part": {"messageID": "m", "type": "tool", "callID": "c", "state": {}},
+        },
+        {
+            "type": "step_finish",
+            "sessionID": "s",
+            "part": {"messageID": "m", "type": "step-finish", "tokens": {"input": 1}},
+        },
+    ],
+    "cursor_run": [
+        {"type": "system", "subtype": "init", "session_id": "s", "model": "m"},
+        {"type": "thinking", "subtype": "delta", "text": "a", "session_id": "s"},
+        {
+            "type": "assistant",
+            "message": {"content": TEXT},
+            "session_id": "s",
+            "timestamp_ms": 1,
+        },
+        {
+            "type": "tool_call",
+            "subtype": "completed",
+            "call_id": "c",
+            "tool_call": {"fToolCall": {"args": {}, "result": {"success": {}}}},
+        },
+        {"type": "result", "subtype": "success", "usage": {"inputTokens": 1}},
+    ],
     "completions": [{"prompt": [ASKED], "completion": "x"}],
 }
 

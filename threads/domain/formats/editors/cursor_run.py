@@ -1,0 +1,250 @@
+"""What a run of Cursor's command line prints with `--output-format stream-json`: an event a line.
+
+It begins as Claude Code's does, but thoughts come in pieces, and calls and their results are
+events of their own. With `--stream-partial-output` words come in pieces too, which are then
+told again as a whole. Source: cursor.com/docs/cli/reference/output-format.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any, BinaryIO
+
+from threads.domain.formats import blocks
+from threads.domain.formats.arguments import read_call
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit import stream_runs
+from threads.domain.formats.kit.items import Item, attempt
+from threads.domain.formats.kit.stream_runs import MOST_HELD, StreamRun
+from threads.domain.formats.sample import Sample
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import JSON, Part, Text, Thinking, ToolCall, ToolResult
+from threads.domain.transcript import Event, Transcript, Warning
+
+NAME = "cursor_run"
+LABEL = "the stream-json output of Cursor's command line"
+_CALL = "ToolCall"
+"""How the member that names a call's tool ends."""
+_CONTENT = ("message", "content")
+_FAILED = frozenset({"error", "failure", "rejected", "timeout", "permissionDenied"})
+_OUTCOMES = _FAILED | {"success"}
+"""Members that say how a call ended, around what it gave."""
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The sessions of a run's output. Raises Invalid where it holds no message."""
+    found = stream_runs.find(file, _begins, _note)
+    items = partial(_items, file)
+    return stream_runs.transcripts(found, items, LABEL, "Cursor run", format=NAME)
+
+
+def _begins(record: dict[str, Any]) -> str:
+    """The session's id, which is on every line."""
+    return fields.word(record, "session_id", limit=255)
+
+
+def _note(run: StreamRun, record: dict[str, Any], _place: int) -> None:
+    run.speaks = run.speaks or record.get("type") in ("user", "assistant", "tool_call")
+    if record.get("type") == "system":
+        run.model = fields.word(record, "model") or run.model
+
+
+def _items(file: BinaryIO, run: StreamRun, warnings: list[Warning]) -> Iterator[Item]:
+    items = _RunItems(run.model)
+    for row in stream_runs.rows(file, run, warnings):
+        yield from attempt(partial(items.take, row), row, warnings)
+    yield from items.rest()
+
+
+@dataclass
+class _Answer:
+    """What the model says up to the first result."""
+
+    model: str
+    said: list[tuple[type[Text | Thinking], list[str]] | ToolCall] = field(
+        default_factory=list
+    )
+    """Words and thoughts in their pieces, and calls."""
+    records: list[str] = field(default_factory=list)
+    created_at: datetime | None = None
+    size: int = 0
+
+    def add(self, row: Element) -> None:
+        """One more line."""
+        self.created_at = self.created_at or _moment(fields.mapping(row.value))
+        self.records.append(row.record)
+        self.size += row.span.end - row.span.start
+
+    def tell(self, kind: type[Text | Thinking], words: str, *, joined: bool) -> None:
+        """Words or thoughts, which may go on with those before."""
+        last = self.said[-1] if self.said else None
+        if joined and isinstance(last, tuple) and last[0] is kind:
+            last[1].append(words)
+        else:
+            self.said.append((kind, [words]))
+
+    def repeats(self, words: str) -> bool:
+        """Whether the last words, which came in pieces, are told as a whole."""
+        last = self.said[-1] if self.said else None
+        return isinstance(last, tuple) and "".join(last[1]) == words
+
+    def message(self, usage: Usage | None) -> Iterator[Message]:
+        """What was said; nothing where that is nothing."""
+        parts: list[Part] = [
+            one if isinstance(one, ToolCall) else one[0]("".join(one[1]))
+            for one in self.said
+        ]
+        if parts:
+            yield Message(
+                role=Role.ASSISTANT,
+                parts=tuple(parts),
+                model=self.model or None,
+                created_at=self.created_at,
+                usage=usage,
+                records=tuple(self.records),
+            )
+
+
+class _RunItems:
+    """Makes items of events, one after the other."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._answer = _Answer(model)
+        self._behind: list[Event] = []
+        """Events that follow the answer while it may go on."""
+        self._called: set[str] = set()
+
+    def take(self, row: Element) -> Iterator[Item]:
+        """The items that a line makes. Raises Invalid where it is no event."""
+        value = fields.require(row.value, dict, "an event", ())
+        if self._answer.size > MOST_HELD:
+            yield from self.rest()
+        match value.get("type"), value.get("subtype"):
+            case ("user", _):
+                yield from self._asked(value, row)
+            case ("assistant", _):
+                self._words(value, row)
+            case ("thinking", "delta"):
+                self._answer.tell(Thinking, fields.text(value, "text"), joined=True)
+                self._answer.add(row)
+            case ("tool_call", "started" | "completed"):
+                yield from self._call(value, row)
+            case ("system" | "result", _):
+                yield from self.rest(_usage(value))
+                yield _event(value, row)
+            case _:
+                self._behind.append(_event(value, row))
+
+    def rest(self, usage: Usage | None = None) -> Iterator[Item]:
+        """The answer that is still held, if there is one, and what followed it."""
+        yield from self._answer.message(usage)
+        yield from self._behind
+        self._answer, self._behind = _Answer(self._model), []
+
+    def _asked(self, value: dict[str, Any], row: Element) -> Iterator[Item]:
+        content = fields.mapping(value, "message").get("content")
+        parts = blocks.read_content(content, _CONTENT)
+        yield from self.rest()
+        yield Message(
+            role=Role.USER,
+            parts=parts,
+            created_at=_moment(value),
+            records=(row.record,),
+        )
+
+    def _words(self, value: dict[str, Any], row: Element) -> None:
+        """Words, in pieces or as a whole; an event where they are told again."""
+        content = fields.mapping(value, "message").get("content")
+        parts = blocks.read_content(content, _CONTENT)
+        words = "".join(part.text for part in parts if isinstance(part, Text))
+        is_piece = "timestamp_ms" in value and "model_call_id" not in value
+        if not words or (not is_piece and self._answer.repeats(words)):
+            self._behind.append(_event(value, row))
+            return
+        self._answer.tell(Text, words, joined=is_piece)
+        self._answer.add(row)
+
+    def _call(self, value: dict[str, Any], row: Element) -> Iterator[Item]:
+        """A call, or its result; the call too where its beginning was not printed."""
+        id_ = fields.text(value, "call_id")
+        name, held = _named(fields.mapping(value, "tool_call"))
+        if id_ not in self._called:
+            self._called.add(id_)
+            given = held.get("args", held.get("arguments", {}))
+            self._answer.said.append(read_call(id_, name, given))
+            self._answer.add(row)
+        if value["subtype"] == "completed":
+            yield from self.rest()
+            yield Message(
+                role=Role.TOOL,
+                parts=(_result(id_, name, held),),
+                created_at=_moment(value),
+                records=(row.record,),
+            )
+
+
+def _named(call: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The tool of a call, and what it was given and gave."""
+    held = {name: one for name, one in call.items() if isinstance(one, dict)}
+    name = next((name for name in held if name.endswith(_CALL)), next(iter(held), ""))
+    about = held.get(name, {})
+    if name == "function":
+        return fields.text(about, "name"), {"result": call.get("result"), **about}
+    return name.removesuffix(_CALL), about
+
+
+def _result(id_: str, name: str, held: dict[str, Any]) -> ToolResult:
+    """What a tool gave: a text, or all of it as JSON."""
+    said: JSON = held.get("result")
+    outcome = next(iter(fields.mapping(said)), "")
+    if outcome in _OUTCOMES and len(fields.mapping(said)) == 1:
+        said = fields.mapping(said)[outcome]
+    words = said if isinstance(said, str) else json_text.decode(json_text.dump(said))
+    content = (Text(words),) if said else ()
+    return ToolResult(id_, content, name or None, outcome in _FAILED)
+
+
+def _event(value: dict[str, Any], row: Element) -> Event:
+    """A record that is no message, with what it says it is in detail."""
+    name = fields.text(value, "type") or "event"
+    detail = fields.text(value, "subtype")
+    return Event(f"{name}/{detail}" if detail else name, row.record, _moment(value))
+
+
+def _moment(value: dict[str, Any]) -> datetime | None:
+    return fields.moment(value.get("timestamp_ms"))
+
+
+def _usage(value: dict[str, Any]) -> Usage | None:
+    """The tokens of a whole run, as its end tells them: the last answer's."""
+    counts = fields.mapping(value, "usage")
+    cached = fields.count(counts, "cacheReadTokens")
+    usage = Usage(
+        input_tokens=fields.count(counts, "inputTokens"),
+        output_tokens=fields.count(counts, "outputTokens"),
+        cached_tokens=cached,
+    )
+    return usage if usage != Usage() else None
+
+
+def _score(sample: Sample) -> float:
+    """A call or a thought as only Cursor prints it, or words with their times."""
+    return 0.95 if any(map(_is_own, sample.records)) else 0
+
+
+def _is_own(record: dict[str, Any]) -> bool:
+    match record.get("type"), record.get("subtype"):
+        case ("tool_call", "started" | "completed"):
+            return isinstance(record.get("tool_call"), dict) and "call_id" in record
+        case ("thinking", "delta" | "completed"):
+            return "session_id" in record
+        case ("assistant", _):
+            return {"session_id", "timestamp_ms", "message"} <= record.keys()
+    return False
+
+
+FORMAT = Format(NAME, LABEL, _score, read)
