@@ -286,12 +286,16 @@ def _server_tool(block: dict[str, Any]) -> Iterator[Part]:
 
 
 def _result(message: dict[str, Any], parts: tuple[Part, ...]) -> ToolResult:
+    """What a tool gave, behind why it failed: of a failure the model is sent the reason."""
     error = fields.mapping(message, "error")
     content = tuple(
         part for part in parts if isinstance(part, Text | Image | File | Opaque)
     )
-    if not content and fields.text(error, "message"):
-        content = (Text(error["message"]),)
+    reason = fields.text(error, "message")
+    if reason and not any(
+        reason in part.text for part in content if isinstance(part, Text)
+    ):
+        content = (Text(reason), *content)
     name = fields.text(message, "function") or None
     return ToolResult(fields.text(message, "tool_call_id"), content, name, bool(error))
 

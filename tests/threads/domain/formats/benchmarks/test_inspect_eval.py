@@ -269,14 +269,17 @@ def test_text_stands_as_it_is_and_old_reasoning_before_it() -> None:
     assert parts("tc://gone", "user") == (Text("tc://gone"),)
 
 
-def test_a_tool_s_error_is_its_result_where_it_says_nothing() -> None:
+def test_a_tool_s_error_is_in_its_result_once() -> None:
     error = {"type": "timeout", "message": "Too slow."}
 
     assert parts("", "tool", tool_call_id="k", error=error) == (
         ToolResult("k", (Text("Too slow."),), None, True),
     )
     assert parts("Half.", "tool", tool_call_id="k", error=error) == (
-        ToolResult("k", (Text("Half."),), None, True),
+        ToolResult("k", (Text("Too slow."), Text("Half.")), None, True),
+    )
+    assert parts("Error: Too slow.", "tool", tool_call_id="k", error=error) == (
+        ToolResult("k", (Text("Error: Too slow."),), None, True),
     )
 
 
