@@ -40,6 +40,7 @@ SOURCES = {
     "grok_com": "Grok",
     "inspect": "Inspect",
     "kimi": "Kimi",
+    "kiro": "Kiro",
     "langchain": "LangChain",
     "langfuse": "Langfuse",
     "langsmith": "LangSmith",

@@ -25,6 +25,7 @@ MACHINE_TEXT = re.compile(
     r"\s*(<(command-|local-command-|bash-|task-notification|system-reminder|user-prompt-"
     r"|user_info>|git-context>|environment_context>|session_context>|user_instructions>)"
     r"|# AGENTS\.md instructions|Caveat: |\[Request interrupted"
+    r"|--- CONTEXT ENTRY BEGIN ---"
     r"|This is the (Qwen Code|Gemini CLI)\. We are setting up the context|$)"
 )
 """How texts of a user begin that no user typed: they name no conversation."""

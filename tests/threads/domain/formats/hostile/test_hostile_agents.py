@@ -225,6 +225,30 @@ SEEDS: dict[str, list[Any]] = {
             "stats": {"input_tokens": 1, "models": {"m": {}}},
         },
     ],
+    "kiro": [
+        {
+            "conversation_id": "s",
+            "latest_summary": ["a", {}],
+            "next_message": {"content": {"Prompt": {"prompt": "a"}}},
+            "history": [
+                {
+                    "user": {"content": {"Prompt": {"prompt": "a"}}, "images": [{}]},
+                    "assistant": {"ToolUse": {"tool_uses": [{"id": "c", "name": "f"}]}},
+                    "request_metadata": {"model_id": "m"},
+                },
+                [
+                    {
+                        "content": {
+                            "ToolUseResults": {
+                                "tool_use_results": [{"content": [{"Json": {}}]}]
+                            }
+                        }
+                    },
+                    {"Response": {"content": "b"}},
+                ],
+            ],
+        }
+    ],
     "opencode_run": [
         {"type": "step_start", "sessionID": "s", "timestamp": 1, "part": {}},
         {
