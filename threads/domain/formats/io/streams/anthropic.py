@@ -16,6 +16,7 @@ _TEXTS = {
     "thinking_delta": "thinking",
     "signature_delta": "signature",
     "input_json_delta": "partial_json",
+    "compaction_delta": "content",
 }
 
 
