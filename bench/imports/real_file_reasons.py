@@ -51,6 +51,7 @@ REASONS: dict[str, dict[str, str]] = {
         # The answer again, without its references.
         "*.codeBlocks[[]].markdownBeforeBlock": "repeats of the answer",
     },
+    "claude_managed": {"content": "a program's own words for an event"},
     "codex": {
         "payload.dynamic_tools*": _TOOLS,
         "payload.git.commit_hash": _ID,

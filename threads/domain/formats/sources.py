@@ -16,6 +16,7 @@ SOURCES = {
     "claude_code_stream": "Claude Code",
     "claude_code_terminal": "Claude Code",
     "claude_code_web": "Claude Code",
+    "claude_managed": "Claude Managed Agents",
     "cline": "Cline",
     "codex": "Codex",
     "codex_exec": "Codex",

@@ -21,6 +21,7 @@ from . import folder as claude_folder
 from . import record as claude_record
 from .conversations import NAME, transcripts
 from .index import SessionIndex
+from .managed import FORMAT as MANAGED_FORMAT
 from .terminal import FORMAT as TERMINAL_FORMAT
 from .web import FORMAT as WEB_FORMAT
 from .writing import WRITER
@@ -56,5 +57,5 @@ FORMAT = Format(NAME, LABEL, claude_record.score, read, gather=claude_folder.gat
 STREAM_FORMAT = Format(
     STREAM, STREAM_LABEL, _score_stream, partial(read, format_=STREAM)
 )
-FORMATS = (FORMAT, STREAM_FORMAT, WEB_FORMAT, TERMINAL_FORMAT)
+FORMATS = (FORMAT, STREAM_FORMAT, MANAGED_FORMAT, WEB_FORMAT, TERMINAL_FORMAT)
 WRITERS = {"claude_code": WRITER}

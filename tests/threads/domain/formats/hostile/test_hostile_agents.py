@@ -225,6 +225,17 @@ SEEDS: dict[str, list[Any]] = {
             "stats": {"input_tokens": 1, "models": {"m": {}}},
         },
     ],
+    "claude_managed": [
+        {"type": "user.message", "processed_at": "t", "content": TEXT},
+        {
+            "type": "user.define_outcome",
+            "description": "a",
+            "rubric": {"content": "b"},
+        },
+        {"type": "agent.tool_use", "id": "c", "name": "f", "input": {}},
+        {"type": "span.model_request_end", "model_usage": {"input_tokens": 1}},
+        {"raw": {"type": "agent.tool_result", "tool_use_id": "c", "content": TEXT}},
+    ],
     "kiro": [
         {
             "conversation_id": "s",
