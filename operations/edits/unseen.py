@@ -1,21 +1,23 @@
 """Redactions of texts that also stand where nobody can look for them.
 
-A search finds what the thread shows. An insert or a digest that is off, waits or is set aside may
-say the same, as may words that an operation had before it was amended: all of these come back by
-a switch, or are read in the log.
+A search finds what the thread shows. A message in a fold may say the same, as may an insert or a
+digest that is off, waits or is set aside, and words that an operation had before it was amended:
+all of these are unfolded, come back by a switch, or are read in the log and in exports.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from operations.domain.log.operation import Edit, Redact, messages_of
-from operations.domain.text.reading import held_text
+from operations.domain.text.reading import held_text, keys_to_read
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, made_key
-from operations.domain.tree.leaf import New
 from operations.domain.tree.span import MASK, Span, covered, spans_saying
 from operations.messages.reader import MessageReader
 from operations.messages.saving import with_saved
+from operations.messages.search import AT_ONCE
+from threads.domain.part import Part
 from threads.models import Session
 
 
@@ -27,51 +29,67 @@ def with_unseen(session: Session, thread: Thread, edits: Sequence[Edit]) -> list
         place: [range(one.start, one.end) for one in held]
         for place, held in held_text(thread.log).items()
     }
-    for edit in edits:
-        for span in edit.spans if isinstance(edit, Redact) else ():
-            _take(taken, span)
-    return [
-        _with_unseen(session, thread, edit, taken) if isinstance(edit, Redact) else edit
-        for edit in edits
-    ]
-
-
-def _with_unseen(
-    session: Session,
-    thread: Thread,
-    edit: Redact,
-    taken: dict[tuple[Key, int], list[range]],
-) -> Redact:
-    said = MessageReader(session, thread).recorded(span.key for span in edit.spans)
-    texts = {
-        text: span.text or MASK
-        for span in edit.spans
-        if span.key in said and (text := covered(said[span.key].parts, span))
-    }
-    found = [
-        span
-        for key, message in _unseen(thread)
-        for span in spans_saying(key, message.parts, texts)
-        if _take(taken, span)
-    ]
-    if not found:
-        return edit
-    return replace(
-        edit, spans=(*edit.spans, *with_saved(session, thread, Redact, found))
+    redactions = [edit for edit in edits if isinstance(edit, Redact)]
+    for span in (span for edit in redactions for span in edit.spans):
+        _take(taken, span)
+    wanted = _texts(session, thread, redactions)
+    found: list[list[Span]] = [[] for _ in redactions]
+    for key, parts in chain(_unseen(thread), _folded(session, thread)):
+        for texts, spans in zip(wanted, found, strict=True):
+            saying = spans_saying(key, parts, texts) if texts else ()
+            spans += [span for span in saying if _take(taken, span)]
+    extended = (
+        replace(edit, spans=(*edit.spans, *with_saved(session, thread, Redact, spans)))
+        if spans
+        else edit
+        for edit, spans in zip(redactions, found, strict=True)
     )
+    return [next(extended) if isinstance(edit, Redact) else edit for edit in edits]
 
 
-def _unseen(thread: Thread) -> Iterator[tuple[Key, New]]:
+def _texts(
+    session: Session, thread: Thread, redactions: Sequence[Redact]
+) -> list[dict[str, str]]:
+    """What each masks, with its mask; a text that several mask is the first one's."""
+    reader, known = MessageReader(session, thread), set[str]()
+    found = []
+    for edit in redactions:
+        said = reader.recorded(span.key for span in edit.spans)
+        texts = {
+            text: span.text or MASK
+            for span in edit.spans
+            if span.key in said
+            and (text := covered(said[span.key].parts, span))
+            and text not in known
+        }
+        known.update(texts)
+        found.append(texts)
+    return found
+
+
+def _folded(session: Session, thread: Thread) -> Iterator[tuple[Key, Sequence[Part]]]:
+    """What the messages in folds say."""
+    shown = set(keys_to_read(thread))
+    inside = [
+        key for key in keys_to_read(thread, include_folded=True) if key not in shown
+    ]
+    reader = MessageReader(session, thread)
+    for start in range(0, len(inside), AT_ONCE):
+        for key, said in reader.recorded(inside[start : start + AT_ONCE]).items():
+            yield key, said.parts
+
+
+def _unseen(thread: Thread) -> Iterator[tuple[Key, Sequence[Part]]]:
     """What operations made or once said that isn't in the thread, the words in force first."""
     for number, recorded in thread.log.edits.items():
         in_force = messages_of(recorded.edit)
         for place, message in enumerate(in_force):
             if not thread.holds(key := made_key(number, place)):
-                yield key, message
+                yield key, message.parts
         for words in thread.log.wordings(number) if in_force else ():
             for place, message in enumerate(messages_of(words)):
                 if message not in in_force:
-                    yield made_key(number, place), message
+                    yield made_key(number, place), message.parts
 
 
 def _take(taken: dict[tuple[Key, int], list[range]], span: Span) -> bool:

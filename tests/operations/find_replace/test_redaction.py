@@ -112,6 +112,19 @@ def test_a_redaction_masks_its_text_at_every_door(
         assert MASKED in found[door], door
 
 
+def test_a_redaction_masks_its_text_in_folds_too(
+    agent: Client, session_id: str
+) -> None:
+    """A search finds what is shown: message 1 and its insert are folded away."""
+    said = [{"role": "user", "content": WORDS}]
+    operate(agent, session_id, "insert", after_idx=3, messages=said)
+    operate(agent, session_id, "snip", range=[0, 1])
+    pattern = {"start": SECRET, "all": True}
+    made = operate(agent, session_id, "redact", patterns=[pattern])
+    assert {"m1", "o1.0", "o4.0"} <= set(made["resolved"]["keys"])
+    assert telling(doors(agent, session_id)) == set()
+
+
 def test_words_that_an_operation_is_given_later_are_masked_wherever_they_tell_it(
     agent: Client, session_id: str, redaction: str
 ) -> None:
