@@ -124,7 +124,12 @@ def are_foreign(content: JSON) -> bool:
     """Whether blocks of a content are of neither published form."""
     return isinstance(content, list) and any(
         type(block) is dict
-        and ("type" not in block or "value" in block or type(block.get("text")) is dict)
+        and (
+            "type" not in block
+            or "value" in block
+            or type(block.get("text")) is dict
+            or block["type"] == "think"
+        )
         for block in content
     )
 
@@ -138,6 +143,8 @@ def normalized_content(content: JSON) -> JSON:
 
 def _block(block: Block) -> Block:
     kind, value = block.get("type"), block.get("value")
+    if kind == "think":  # what a run of Kimi's prints
+        value = block.get("think")
     if kind == "text" and isinstance(block.get("text"), dict):  # with its citations
         value = block["text"].get("value")
     if isinstance(kind, str) and isinstance(value, str) and kind in _VALUED:
@@ -171,6 +178,7 @@ def _called(value: str) -> Block | None:
 _VALUED: dict[str, Callable[[str], Block | None]] = {
     "text": lambda value: {"type": "text", "text": value},
     "reasoning": lambda value: {"type": "thinking", "thinking": value},
+    "think": lambda value: {"type": "thinking", "thinking": value},
     "thinking": lambda value: {"type": "thinking", "thinking": value},
     "image_url": lambda value: {"type": "image_url", "image_url": value},
     "tool_call": _called,

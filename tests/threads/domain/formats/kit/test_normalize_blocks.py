@@ -30,6 +30,11 @@ CALL = '{"name": "count", "arguments": {"of": "lakes"}}'
         ),
         ({"type": "reasoning", "value": "Hm."}, Thinking("Hm.")),
         ({"type": "thinking", "value": "Hm."}, Thinking("Hm.")),
+        ({"type": "think", "think": "Hm.", "encrypted": None}, Thinking("Hm.")),
+        (
+            {"type": "think", "think": None},
+            Opaque("think", {"type": "think", "think": None}),
+        ),
         ({"type": "image_url", "value": "a.png"}, Image("image/*", url="a.png")),
         ({"type": "tool_call", "value": CALL}, ToolCall("", "count", {"of": "lakes"})),
         (
