@@ -175,7 +175,8 @@ def _score(sample: Sample) -> float:
     """Sure of events that only a provider's stream has: most rows, or most lines with data."""
     if rows := sample.rows:
         told = [row for row in rows if form_of(row)]
-        return SURE if 2 * len(told) > len(rows) and _is_streamed(told) else 0
+        are_pieces = _is_streamed(told) or _are_of_one_reply(sample.records)
+        return SURE if 2 * len(told) > len(rows) and are_pieces else 0
     lines = islice(map(bytes.strip, sample.head.splitlines()), 4 * RECORDS)
     found = [data for line in lines if (data := data_of(line)) is not None]
     return SURE if any(form_of(parse(data)) for data in found) else 0
@@ -184,6 +185,12 @@ def _score(sample: Sample) -> float:
 def _is_streamed(rows: list[dict[str, Any]]) -> bool:
     """Whether these are pieces of replies: Gemini's chunks alone may be whole responses."""
     return any(form_of(row) != "gemini" for row in rows)
+
+
+def _are_of_one_reply(lines: list[dict[str, Any]]) -> bool:
+    """Whether lines of Gemini's name one reply more than once: whole responses have an id each."""
+    named = [id_ for line in lines if (id_ := fields.text(line, "responseId"))]
+    return len(named) > len(set(named))
 
 
 FORMAT = Format(NAME, LABEL, _score, read, is_general=True)

@@ -126,12 +126,21 @@ def test_a_reply_that_is_not_understood_is_named() -> None:
     assert [one.code for one in found.warnings] == ["invalid"]
 
 
+def test_lines_of_gemini_s_that_name_one_reply_are_its_pieces() -> None:
+    [found] = readings.read(lines(*streams.gemini()))
+    [message] = readings.messages(found)
+    assert (found.format, message.text) == ("event_stream", "At the old pier.")
+    assert message.usage == Usage(input_tokens=8, output_tokens=4)
+
+
 @pytest.mark.parametrize(
     "data",
     [
         b'data: {"a": 1}\n\ndata: [DONE]\n',
         lines({"type": "response.x"}, {"type": "ping"}),
-        lines(*streams.gemini()),
+        lines(
+            *({**one, "responseId": str(n)} for n, one in enumerate(streams.gemini()))
+        ),
         lines({"choices": [{"message": {"role": "user", "content": "x"}}]}),
     ],
 )
