@@ -74,9 +74,11 @@ class ResponseItems(Conversation):
         last: Message | Event | None = None
         for last in self._asked():
             yield last
-        for reply in self._joined(self._pieces(self.response, "output")):
-            if isinstance(reply, Message) and reply.role is Role.ASSISTANT:
-                reply = self._reply(reply)
+        replies = [*self._joined(self._pieces(self.response, "output"))]
+        answers = [one for one in replies if _is_answer(one)]
+        for reply in replies:
+            if isinstance(reply, Message) and _is_answer(reply):
+                reply = self._reply(reply, is_last=reply is answers[-1])
             if not chat_items.is_same(reply, last):
                 yield reply
         yield from others(self.beside, _READ)
@@ -157,8 +159,10 @@ class ResponseItems(Conversation):
             self.warnings.append(warning)
         return Event(kind, piece.record)
 
-    def _reply(self, message: Message) -> Message:
-        """What the response says of its message: its id, model, time and tokens."""
+    def _reply(self, message: Message, *, is_last: bool) -> Message:
+        """What the response says of its message: its model and time; of the last its id and
+        tokens, for a tool that the provider ran may have answered before it.
+        """
         response = {
             name: json_file.get(self.file, self.response, name)
             for name in ("id", "model", "created_at", "usage")
@@ -166,11 +170,15 @@ class ResponseItems(Conversation):
         details = fields.mapping(response["usage"], "input_tokens_details")
         return replace(
             message,
-            source_id=fields.word(response, "id") or message.source_id,
+            source_id=(is_last and fields.word(response, "id")) or message.source_id,
             model=fields.word(response, "model") or None,
             created_at=fields.moment(response["created_at"]) or message.created_at,
-            usage=read_usage(response["usage"], details),
+            usage=read_usage(response["usage"], details) if is_last else None,
         )
+
+
+def _is_answer(item: Message | Event) -> bool:
+    return isinstance(item, Message) and item.role is Role.ASSISTANT
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:

@@ -133,6 +133,28 @@ def test_a_log_is_what_was_asked_and_the_answer_once(log: Any) -> None:
     assert transcript.model == "gpt-test"
 
 
+def test_the_tokens_of_a_response_are_those_of_its_last_message() -> None:
+    """A tool that the provider ran is answered within the response."""
+    call = {"type": "shell_call", "call_id": "c1", "action": {"commands": ["date"]}}
+    output = [{"stdout": "Monday", "stderr": "", "outcome": {"type": "exit"}}]
+    given = {"type": "shell_call_output", "call_id": "c1", "output": output}
+    words = [{"type": "output_text", "text": "It is Monday."}]
+    answer = {"type": "message", "role": "assistant", "content": words}
+    response = {
+        "object": "response",
+        "id": "resp_1",
+        "model": "gpt-5",
+        "usage": {"input_tokens": 9, "output_tokens": 3},
+        "output": [{"id": "sh_1", **call}, given, answer],
+    }
+    [found] = formats.read(io.BytesIO(json.dumps(response).encode()), "auto", "")
+    asked, result, last = (one for one in found.items if isinstance(one, Message))
+    assert (asked.usage, asked.model) == (None, "gpt-5")
+    assert asked.source_id != last.source_id == "resp_1"
+    assert result.role is Role.TOOL
+    assert last.usage == Usage(input_tokens=9, output_tokens=3)
+
+
 def test_input_may_be_words_alone_and_instructions_items() -> None:
     request = {
         "input": "Hi",
