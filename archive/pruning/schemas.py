@@ -1,8 +1,8 @@
 """What the API takes and answers of pruning."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from archive.domain.pruning.classes import Protected
 from archive.domain.pruning.plan import PruneItem
@@ -26,6 +26,17 @@ class ProtectIn(RequestBody):
     tags: list[str] = Field(default=[], max_length=200)
 
 
+def _of_keys(given: Any) -> Any:
+    return {"keys": given} if isinstance(given, list) else given
+
+
+Protect = Annotated[
+    ProtectIn | None,
+    BeforeValidator(_of_keys, json_schema_input_type=ProtectIn | list[str] | None),
+]
+"""What a run leaves alone; a list holds keys."""
+
+
 class PruneIn(RequestBody):
     """A run of the pruner."""
 
@@ -36,7 +47,7 @@ class PruneIn(RequestBody):
     target_tokens: int | None = Field(
         None, ge=0, description="Prune only as much as brings the thread down to this."
     )
-    protect: ProtectIn | list[str] | None = Field(
+    protect: Protect = Field(
         None, description="Keys of messages, or `{keys, tools, paths, tags}`."
     )
     expected_head: int | None = Field(None, ge=0)
@@ -44,9 +55,7 @@ class PruneIn(RequestBody):
     @property
     def query(self) -> PruneQuery:
         """What the service is asked for."""
-        given = self.protect
-        if given is None or isinstance(given, list):
-            given = ProtectIn(keys=given or [])
+        given = self.protect or ProtectIn()
         protected = Protected(
             tools=tuple(given.tools),
             paths=tuple(given.paths),
@@ -88,6 +97,8 @@ class PruneOut(BaseModel):
     bill: BillOut | None = None
     """Of a dry run what it would come to in a request, as the ledger has it."""
     bundle_id: str | None = None
+    status: Literal["applied", "proposed"] | None = None
+    """A proposal changes nothing until it is accepted; null where nothing was recorded."""
     head: int
     rules: dict[str, Any]
 
@@ -154,6 +165,7 @@ def present_pruned(pruned: Pruned, target: int | None = None) -> dict[str, Any]:
     slug, session_id = pruned.session.project.slug, str(pruned.session.pk)
     bundle = pruned.bundle_id
     recorded, trial = pruned.transaction, pruned.trial
+    status = "proposed" if pruned.is_proposal else "applied"
     return {
         "items": [_present_item(item, slug, session_id) for item in planned.items],
         "tokens_before": planned.tokens_after + planned.tokens_saved,
@@ -165,6 +177,7 @@ def present_pruned(pruned: Pruned, target: int | None = None) -> dict[str, Any]:
         "fits": None if target is None else planned.tokens_after <= target,
         "bill": present_bill(trial.row, trial.prices) if trial else None,
         "bundle_id": str(bundle) if bundle else None,
+        "status": status if recorded else None,
         "head": recorded.session.head if recorded else pruned.session.head,
         "rules": encode_pruning(pruned.rules),
     }

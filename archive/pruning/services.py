@@ -66,6 +66,8 @@ class Pruned:
     transaction: LogTransaction | None = None
     trial: BundleTrial | None = None
     """What it would come to in a request, where that was asked for and anything goes."""
+    is_proposal: bool = False
+    """Whether what was recorded waits for review."""
 
     @property
     def bundle_id(self) -> uuid.UUID | None:
@@ -146,7 +148,13 @@ def prune(
         return _planned(transaction.session, transaction.thread, rules, query)
 
     recorded, found = _record(session, caller, planned, proposed=not may_edit)
-    return Pruned(session=session, plan=found, rules=rules, transaction=recorded)
+    return Pruned(
+        session=session,
+        plan=found,
+        rules=rules,
+        transaction=recorded,
+        is_proposal=not may_edit,
+    )
 
 
 def prune_by_itself(session: Session, rules: Pruning) -> Pruned:

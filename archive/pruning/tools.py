@@ -7,7 +7,7 @@ from pydantic import Field
 from contextstudio.accounts.domain.caller import Caller
 from operations.tools.tool import SessionTool
 
-from .schemas import ProtectIn, PruneIn, present_pruned
+from .schemas import Protect, PruneIn, present_pruned
 from .services import dry_run, prune
 
 
@@ -18,7 +18,8 @@ class Prune(SessionTool):
     results and long messages of yours become one line, such as
     `📎 Viewed src/app.py - 120 lines`. User messages, the last messages, what is tagged `pinned`
     and what you protect stay. Nothing is destroyed: the archive keeps each whole text, and the run
-    is one bundle, which undo_operation undoes.
+    is one bundle, which undo_operation undoes. If you may only propose, `status` is `proposed`, and
+    nothing changes until the run is accepted.
 
     `dry_run` says what would happen, without doing it. With `target_tokens` only as much is pruned
     as brings the conversation down to that, the least harmful first; otherwise all that the rules
@@ -37,7 +38,10 @@ class Prune(SessionTool):
     dry_run: bool = False
     target_tokens: int | None = Field(None, ge=0)
     rules: dict[str, Any] | None = None
-    protect: ProtectIn | None = None
+    protect: Protect = Field(
+        None,
+        description="Keys, or `{keys, tools, paths, tags}`; tools and paths may have `*`.",
+    )
 
     def call(self, caller: Caller) -> dict[str, Any]:
         asked = PruneIn(

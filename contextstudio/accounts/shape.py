@@ -10,6 +10,7 @@ from .domain.errors import Invalid, Place, there_is_no
 
 _OWN_WORDS = "Value error, "
 _WHEN_COUNTED = " after validation"
+_OF_NO_SHAPE = frozenset({"model_type", "model_attributes_type"})
 _OF_NO_KIND = frozenset({"union_tag_invalid", "union_tag_not_found"})
 
 
@@ -38,6 +39,8 @@ def wrong_shape(
         if code == "extra_forbidden":
             known = fields if fields and len(at) == 1 else known
             words = there_is_no("field", at[-1], known)
+        if code in _OF_NO_SHAPE:
+            words = "Input should be an object."  # without our name for it
         if code in _OF_NO_KIND:
             # A union that found no kind lacks the member that names it.
             at, words = (*at, "type"), _no_kind(fault["ctx"], known)

@@ -110,6 +110,15 @@ def test_what_is_protected_is_kept(tools: Tools) -> None:
     assert classes(prune(tools, dry_run=True))["m8"] == "keep"
 
 
+def test_more_keys_than_a_run_takes_are_refused_with_their_place(tools: Tools) -> None:
+    path = f"/api/sessions/{tools.session_id}/prune"
+    body = {"protect": ["m1"] * 10_001, "dry_run": True}
+    assert post(tools.client, path, body, expect=422)["at"] == ["protect", "keys"]
+    refused = post(tools.client, path, {"protect": 5}, expect=422)
+    assert refused["detail"] == "Input should be an object."
+    assert refused["at"] == ["protect"]
+
+
 def test_a_key_that_is_protected_names_a_message_or_all_of_an_insert(
     tools: Tools,
 ) -> None:
@@ -157,7 +166,11 @@ def test_an_agent_prunes_by_a_tool(tools: Tools) -> None:
     done = tools("prune", protect={"tools": ["Bash"]})
     assert done["bundle_id"]
     assert "m8" not in {one["key"] for one in done["items"]}
+    assert done["status"] == "applied"
     tools("undo_operation", session_id=tools.session_id)
+    kept = tools("prune", dry_run=True, protect=["m8"])
+    assert "m8" not in {one["key"] for one in kept["items"]}
+    assert kept["status"] is None
     assert prune(tools, dry_run=True)["tokens_saved"] == tried["tokens_saved"]
 
 
@@ -166,6 +179,7 @@ def test_who_may_not_edit_proposes_a_run(
 ) -> None:
     client = client_of(reviewer, project)
     found = post(client, f"/api/sessions/{tools.session_id}/prune")
+    assert found["status"] == "proposed"
     listed = tools("list_operations")["operations"]
     assert {one["status"] for one in listed} == {"proposed"}
     post(tools.client, f"/api/bundles/{found['bundle_id']}/accept")
