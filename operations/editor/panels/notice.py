@@ -163,12 +163,18 @@ def _difference(look: Look, transaction: LogTransaction, numbers: Sequence[int])
         return f", inside {inside}" if inside else f", {more_tokens(-alone)} if applied"
     if len(numbers) > 1:
         return f", {more_tokens(more)} together"
-    if alone and abs(more) != abs(alone):
-        is_on = thread.status(numbers[0]) is Status.APPLIED
-        own = -alone if is_on else alone
-        rest = f"{signed(own)} by itself, {signed(more - own)} through others"
-        return f", {more_tokens(more)}: {rest}"
-    return f", {more_tokens(more)}"
+    own = _own(transaction, numbers[0], alone) if alone else more
+    rest = f": {signed(own)} by itself, {signed(more - own)} through others"
+    return f", {more_tokens(more)}{rest if own != more else ''}"
+
+
+def _own(transaction: LogTransaction, number: int, alone: int) -> int:
+    """What of the difference is an operation's own, which takes so many tokens `alone`."""
+    if transaction.thread.status(number) is not Status.APPLIED:
+        return alone
+    if transaction.before.status(number) is not Status.APPLIED:
+        return -alone
+    return saved_in_thread(transaction.before, number) - alone  # amended
 
 
 def _set_aside(look: Look, transaction: LogTransaction) -> str:

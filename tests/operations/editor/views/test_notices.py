@@ -102,6 +102,19 @@ def test_what_sets_others_aside_says_its_own_share_of_the_figure(page: Page) -> 
     assert_shares_add_up(page.post("operations/o1/off").content.decode())
 
 
+def test_an_amended_text_says_what_the_amendment_alone_came_to(page: Page) -> None:
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    amended = page.post(
+        "operations/o1/amend", type="amend", operation="o1", text="Sum of it", tags=""
+    )
+    assert "Digest #2–#4 amended, +2 tokens." in amended.content.decode()
+    undone = page.post("undo").content.decode()
+    assert "Undid the edit of digest #2–#4, −2 tokens." in undone
+    assert "Redid the edit of digest #2–#4, +2 tokens." in (
+        page.post("redo").content.decode()
+    )
+
+
 def assert_shares_add_up(answer: str) -> None:
     """The figure of a notice is the sum of its own share and that of others."""
     told = re.search(
