@@ -92,8 +92,9 @@ def require(caller: Caller, right: Right, project_id: int) -> None:
             f"with manage.py create_key --scopes {right}."
         )
     else:
-        roles = [role for role, rights in RIGHTS_OF.items() if right in rights]
-        given = f"A member with the role {' or '.join(roles)} has it; an owner can give that role."
+        *others, last = [role for role, rights in RIGHTS_OF.items() if right in rights]
+        roles = " or ".join(filter(None, (", ".join(others), last)))
+        given = f"A member with the role {roles} has it; an owner can give that role."
     raise Forbidden(f"{needed} {given}", facts={"right": right.value})
 
 

@@ -34,6 +34,17 @@ def test_a_member_gets_in_exactly_with_the_right(
             selectors.get_project(member, project.slug, right)
 
 
+def test_who_lacks_a_right_learns_which_members_have_it(
+    project: Project, viewer: User
+) -> None:
+    for right, roles in (
+        (Right.PROPOSE, "the role reviewer, editor or owner has it"),
+        (Right.ADMIN, "the role owner has it"),
+    ):
+        with pytest.raises(Forbidden, match=roles):
+            selectors.require(caller(viewer), right, project.pk)
+
+
 def test_everybody_sees_their_own_projects_alone(
     project: Project, viewer: User, stranger: User
 ) -> None:
