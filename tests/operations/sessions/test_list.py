@@ -136,7 +136,7 @@ def test_what_awaits_review_is_counted_and_listed_alone(page: Page) -> None:
     neither = content(page, awaiting="on", source="Codex")
     assert "No session from Codex awaits review" in neither
     untitled = content(page, awaiting="on", source="Codex", q="Lamp")
-    assert "No title from Codex, awaiting review, matches “Lamp”" in untitled
+    assert "No title of a session awaiting review from Codex matches “Lamp”" in untitled
     Session.objects.update(overview=None)
     assert "1 awaiting review" in content(page)
     page.post("operations/o1/accept")
