@@ -132,3 +132,13 @@ def test_a_proposal_says_what_it_would_come_to(page: Page) -> None:
     answer = page.edit("snip", targets="m2 m3", propose="1").content.decode()
     assert "Snip #2–#3 proposed, −" in answer
     assert " tokens if applied." in answer
+
+
+def test_a_proposal_inside_a_fold_promises_no_tokens(page: Page) -> None:
+    page.edit("snip", targets="m3", propose="1")
+    assert "In the thread: <b>−" in page.get("panel").content.decode()
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    shown = page.get("panel").content.decode()
+    assert "<b>No tokens</b> in the thread: it is inside digest o2." in shown
+    assert "In the thread: <b>−" not in shown
+    assert "Snip #3 accepted." in page.post("operations/o1/accept").content.decode()
