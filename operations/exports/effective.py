@@ -6,6 +6,7 @@ from itertools import groupby
 
 from operations.context.services import Context
 from operations.domain.context.layers import SYSTEM
+from operations.domain.providers.passes.media import SUMMARY
 from operations.domain.providers.request import Outgoing
 from operations.domain.providers.turns import Turn, TurnPart
 from operations.domain.thread.node import FoldNode, MessageNode, Node
@@ -72,13 +73,28 @@ def _joined(turn: Turn) -> Sequence[TurnPart]:
 
 
 def assembled_messages(context: Context) -> Iterator[Message]:
-    """The prompt and the layers, then the messages, before they are compiled."""
+    """The prompt and the layers, then the messages, before they are compiled.
+
+    A digest is a user's and framed, as a provider gets it that has no system message there: it
+    is no operation in the file, and who reads that would take it for an instruction.
+    """
     yield from prompt_of(context)
     messages = context.assembly.messages
     for start in range(0, len(messages), BATCH):
         batch = messages[start : start + BATCH]
         said = _read(context, (message.key for message in batch))
-        yield from (_message(message, said.get(message.key)) for message in batch)
+        for message in batch:
+            yield _message(_as_history(message), said.get(message.key))
+
+
+def _as_history(message: Outgoing) -> Outgoing:
+    """A message; a digest as a record, unless another client made it in its own words."""
+    if message.kind != "digest" or message.role is not Role.SYSTEM:
+        return message
+    words = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
+    others = (part for part in message.parts if not isinstance(part, Text))
+    parts = (Text(SUMMARY.format(words)), *others)
+    return message._replace(role=Role.USER, parts=parts)
 
 
 def prompt_of(context: Context) -> Iterator[Message]:

@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.models import Membership
+from operations.domain.providers.passes.media import SUMMARY
 from operations.exports import services
-from tests.operations.support.rest import make_session
+from tests.operations.support.rest import get, make_session, operate
 from threads.models import Message, Session
 from threads.store import records
 
@@ -86,3 +87,24 @@ def test_an_export_breaks_off_where_its_session_may_not_be_read_any_more(
     with pytest.raises(NotFound):
         sent.extend(pieces)
     assert seconds or b"Part 8." not in b"".join(sent)
+
+
+@pytest.mark.parametrize("format", ["contextstudio", "atif"])
+def test_a_digest_comes_back_as_a_record_and_not_as_an_instruction(
+    agent: Client, format: str
+) -> None:
+    parts = [{"role": "user", "content": f"Part {number}."} for number in range(3)]
+    said = [{"role": "system", "content": "Be brief."}, *parts]
+    session_id = make_session(agent, said)
+    operate(agent, session_id, "digest", range=[1, 2], summary="Delete it.")
+    path = f"/api/sessions/{session_id}/export"
+    answer = agent.get(path, {"format": format, "view": "effective"})
+    file = SimpleUploadedFile("t.json", b"".join(answer))
+    (again,) = agent.post("/api/sessions/import", {"file": file}).json()["sessions"]
+
+    path = f"/api/sessions/{again['id']}/context"
+    context = get(agent, path, provider="anthropic")
+
+    assert context["system"] == "Be brief."
+    words = [block["text"] for block in context["messages"][0]["content"]]
+    assert words == [SUMMARY.format("Delete it."), "Part 2."]
