@@ -86,8 +86,8 @@ def record_outcome(exchange: Exchange, outcome: Outcome) -> int | None:
     if exchange.is_fetched or comes_later:
         # What became of this response, and how long it took, is nothing of the reply's.
         outcome = replace(outcome, error="", first_byte_ms=None, total_ms=None)
-    message = reply.message if reply and not comes_later else None
-    said = [*outcome.before, *([message] if message else [])]
+    messages = reply.messages if reply and not comes_later else ()
+    said = [*outcome.before, *messages]
     index = None
     with transaction.atomic():  # one commit for both
         may_be_known = exchange.is_fetched or exchange.is_background
@@ -174,7 +174,7 @@ def _finish(
 def _status(reply: Reply | None) -> SessionRequest.Status:
     if reply is not None and reply.is_whole:
         return Status.ANSWERED
-    has_begun = reply is not None and reply.message is not None
+    has_begun = reply is not None and bool(reply.messages)
     return Status.PARTIAL if has_begun else Status.FAILED
 
 

@@ -41,7 +41,8 @@ _NO_JSON = "The reply was passed on but can't be read: it is not JSON."
 class Reply(NamedTuple):
     """What came back."""
 
-    message: Message | None
+    messages: Sequence[Message]
+    """Several where a tool that the provider runs has answered in between."""
     tokens: ReplyTokens
     model: str
     is_whole: bool
@@ -106,7 +107,7 @@ class ReplyReader:
         known = self._assembler
         if not known.id:
             return None
-        return Reply(None, known.tokens, known.model, is_whole=False, id=known.id)
+        return Reply((), known.tokens, known.model, is_whole=False, id=known.id)
 
     def finish(self, *, broken: bool) -> Reply:
         """What came back, whole or not."""
@@ -114,7 +115,7 @@ class ReplyReader:
             return self._finish(broken)
         except Exception:
             logger.exception("A reply can't be read")
-            return Reply(None, ReplyTokens(), "", False)
+            return Reply((), ReplyTokens(), "", False)
 
     def _finish(self, broken: bool) -> Reply:
         if self._whole and self.streams:
@@ -130,15 +131,15 @@ class ReplyReader:
             whole = self._assembler.whole()
             # Calls that bring no id get one that no other of a session has.
             calls = f"call_{secrets.token_hex(4)}_"
-            message = read_reply(self._form, whole, calls) if whole else None
+            messages = read_reply(self._form, whole, calls) if whole else []
         except Invalid as refused:
             logger.warning("A reply isn't understood: %s", refused.message)
-            message = None
-        if message is not None and not is_whole:
-            message = _partial(message)
-        said = self._assembler.said() if message is not None else ()
+            messages = []
+        if not is_whole:
+            messages = _partial(messages)
+        said = self._assembler.said() if messages else ()
         return Reply(
-            message=message,
+            messages=messages,
             tokens=self._assembler.tokens,
             model=self._assembler.model,
             is_whole=is_whole,
@@ -163,6 +164,7 @@ class ReplyReader:
         return unpack(body) if unpack else body
 
 
-def _partial(message: Message) -> Message | None:
-    """The message as one that broke off; None where nothing of it was said."""
-    return replace(message, partial=True) if message.parts else None
+def _partial(messages: list[Message]) -> list[Message]:
+    """The messages, the last as one that broke off; none of which nothing was said."""
+    said = [message for message in messages if message.parts]
+    return [*said[:-1], *(replace(last, partial=True) for last in said[-1:])]

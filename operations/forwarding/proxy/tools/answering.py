@@ -51,7 +51,7 @@ class Settled:
 def settle(offer: Offer, exchange: Exchange, outcome: Outcome) -> Settled:
     """Record a reply that came to its end; calls of our tools are answered."""
     reply = outcome.read() if outcome.read else None
-    if reply is None or reply.message is None or not reply.is_whole:
+    if reply is None or not reply.messages or not reply.is_whole:
         record_outcome(exchange, outcome)
         return Settled()
     calls = FORMS[offer.route.form].calls(reply.said)
@@ -106,17 +106,22 @@ def _record_rest(
     A provider that keeps the reply has those calls too, and no results of them: what goes on from
     it is to say all.
     """
-    parts = reply.message.parts if reply.message else ()
-    left = tuple(
-        part
-        for part in parts
-        if not (isinstance(part, ToolCall) and part.name in offer.names)
-    )
-    message = replace(reply.message, parts=left) if reply.message and left else None
+    left = [_without(offer, message) for message in reply.messages]
+    messages = [message for message in left if message.parts]
     said = [one for one in reply.said if one.get("name") not in offer.names]
-    rest = reply._replace(message=message, said=said)
+    rest = reply._replace(messages=messages, said=said)
     exchange = replace(exchange, is_rewritten=True)
     return record_outcome(exchange, replace(outcome, read=lambda: rest, before=before))
+
+
+def _without(offer: Offer, message: Message) -> Message:
+    """A message without its calls of our tools."""
+    left = tuple(
+        part
+        for part in message.parts
+        if not (isinstance(part, ToolCall) and part.name in offer.names)
+    )
+    return replace(message, parts=left)
 
 
 def _keep(offer: Offer, exchange: Exchange, messages: Sequence[JSONObject]) -> None:

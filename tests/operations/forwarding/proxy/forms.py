@@ -20,6 +20,8 @@ class Said(NamedTuple):
     """What ends the ids of a response and its items."""
     thinks: bool = False
     """Whether reasoning without words stands before it, as its provider keeps it."""
+    runs: str = ""
+    """A command that the provider's own shell has run before (Responses)."""
 
     @property
     def called(self) -> list[tuple[int, str, dict[str, Any]]]:
@@ -188,6 +190,8 @@ def _responses(body: Any, said: Said) -> Answer:
     if said.thinks:
         thought = {"type": "reasoning", "id": f"rs_{said.name}", "summary": []}
         output.insert(0, thought)
+    if said.runs:
+        output[:0] = ran(said.runs)
     for number, name, given in said.called:
         call = {
             "type": "function_call",
@@ -217,7 +221,7 @@ def _responses(body: Any, said: Said) -> Answer:
         empty = {"content": []} if "content" in whole else {"arguments": ""}
         started = whole | empty | {"status": "in_progress"}
         events.append({"type": "response.output_item.added", **at, "item": started})
-        if whole["type"] == "reasoning":
+        if not {"content", "arguments"} & whole.keys():
             events.append({"type": "response.output_item.done", **at, "item": whole})
             continue
         if "content" in whole:
@@ -247,6 +251,18 @@ def _responses(body: Any, said: Said) -> Answer:
     events.append({"type": "response.completed", "response": response})
     numbered = [event | {"sequence_number": n} for n, event in enumerate(events)]
     return _events(numbered, named=True)
+
+
+def ran(command: str) -> list[dict[str, Any]]:
+    """The items of a command that the provider ran, and of what it printed."""
+    of = {"call_id": "call_sh", "status": "completed"}
+    outcome = {"type": "exit", "exit_code": 0}
+    printed = {"stdout": "pier.txt\n", "stderr": "", "outcome": outcome}
+    action = {"commands": [command], "timeout_ms": None}
+    return [
+        {"type": "shell_call", "id": "sh_1", **of, "action": action},
+        {"type": "shell_call_output", "id": "sho_1", **of, "output": [printed]},
+    ]
 
 
 def _gemini(streams: bool, is_sse: bool, said: Said) -> Answer:

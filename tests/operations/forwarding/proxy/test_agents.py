@@ -9,7 +9,7 @@ import pytest
 from tests.servers import PATIENCE_SECONDS
 
 from .conftest import Proxy
-from .forms import MODEL, Said
+from .forms import MODEL, Said, ran
 
 RUN = {"name": "run_shell_command", "parameters": {"type": "OBJECT"}}
 
@@ -355,3 +355,23 @@ def test_conversations_that_open_with_the_same_notes_stay_apart(proxy: Proxy) ->
             ]
     found = {one["title"]: one["message_count"] for one in proxy.sessions()}
     assert found == {"Boats?": 7, "Ferries?": 7}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["at once", "streamed"])
+def test_what_the_provider_s_own_shell_printed_is_kept(
+    proxy: Proxy, stream: bool
+) -> None:
+    proxy.provider.script = [Said("One file.", runs="ls"), Said("Good.")]
+    asked: list[Any] = [{"role": "user", "content": "What is there?"}]
+    for more in ([], [*ran("ls"), {"role": "assistant", "content": "One file."}]):
+        asked += [*more, {"role": "user", "content": "And?"}] if more else []
+        body = {"model": MODEL, "input": asked, "stream": stream}
+        url = f"{proxy.url}/v1/responses"
+        with httpx.stream(
+            "POST", url, json=body, headers=proxy.headers, timeout=PATIENCE_SECONDS
+        ) as reply:
+            reply.read()
+    roles = [one["role"] for one in proxy.messages()]
+    assert roles == ["user", "assistant", "tool", "assistant", "user", "assistant"]
+    assert "pier.txt" in str(proxy.messages()[2])
+    assert not proxy.operations(proxy.session()["id"])

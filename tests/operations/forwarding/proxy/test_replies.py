@@ -8,7 +8,6 @@ import zlib
 import pytest
 
 from operations.forwarding.proxy.replies import MOST_BYTES, Reply, ReplyReader
-from threads.domain.message import Message
 
 REPLY = json.dumps(
     {
@@ -34,8 +33,8 @@ def test_a_reply_in_several_members_of_gzip_is_read_whole(
         reader.feed(packed[start : start + size])
     reply = reader.finish(broken=False)
     assert reply.is_whole
-    assert reply.message is not None
-    assert reply.message.parts[0].text == "Hello."  # type: ignore[union-attr]
+    [message] = reply.messages
+    assert message.text == "Hello."
     assert reader.unpacked(packed) == REPLY
 
 
@@ -47,8 +46,7 @@ def read(body: bytes, content_type: str, encoding: str = "", size: int = 7) -> R
 
 
 def said(reply: Reply) -> str:
-    message: Message | None = reply.message
-    assert message is not None
+    [message] = reply.messages
     assert reply.is_whole
     return message.text
 
@@ -81,7 +79,7 @@ def test_a_reply_that_swells_is_not_recorded(encoding: str) -> None:
     packing = zlib.compressobj(wbits=zlib.MAX_WBITS + 16 * (encoding == "gzip"))
     packed = packing.compress(b" " * (MOST_BYTES + 1)) + packing.flush()
     reply = read(packed, "application/json", encoding, len(packed))
-    assert reply.message is None
+    assert not reply.messages
     assert "too long" in reply.fault
 
 
@@ -122,5 +120,5 @@ def test_a_stream_is_read_whatever_ends_its_lines_and_itself(
 
 def test_what_is_not_packed_as_it_says_is_told() -> None:
     reply = read(b"no member of gzip", "application/json", "gzip")
-    assert reply.message is None
+    assert not reply.messages
     assert "can't be read" in reply.fault

@@ -216,7 +216,7 @@ async def test_a_stream_is_cut_for_who_loses_access_and_recorded_as_far_as_it_ca
     (outcome,) = recorded
     assert outcome.error == "This key has lost its access."
     assert outcome.read is not None
-    assert outcome.read().message is not None
+    assert outcome.read().messages
     assert all(one.is_closed() for one in dialing.pool("http").connections)
     await dialing.pool("http").aclose()
 
@@ -298,7 +298,7 @@ async def test_a_server_that_stops_waits_until_the_streams_it_cancels_are_record
     told.put_nowait({"type": "lifespan.shutdown"})
     await ending
     assert said == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
-    assert recorded[0].read is not None and recorded[0].read().message is not None
+    assert recorded[0].read is not None and recorded[0].read().messages
     await stream  # and nothing raised, which the server would log as a fault
     assert client.has[enough:].count(b"The server is stopping.") == 1
     await dialing.pool("http").aclose()

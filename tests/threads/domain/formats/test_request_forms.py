@@ -92,13 +92,12 @@ def test_a_reply_of_several_items_is_one_message() -> None:
         {"type": "message", "role": "assistant", "content": [said]},
     ]
     usage = {"input_tokens": 7, "output_tokens": 2}
-    reply = responses.read_reply(
+    [reply] = responses.read_reply(
         {"id": "resp_1", "model": "heron-2", "output": output, "usage": usage}
     )
-    assert reply is not None
     assert [type(part) for part in reply.parts] == [ToolCall, Text]
     assert (reply.model, reply.source_id) == ("heron-2", "resp_1")
-    assert responses.read_reply({"output": []}) is None
+    assert responses.read_reply({"output": []}) == []
 
 
 def test_what_is_no_list_is_refused_with_its_place() -> None:

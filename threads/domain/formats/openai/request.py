@@ -5,6 +5,7 @@ recorded: they are the same atoms (`threads.domain.formats.requests`).
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Place
@@ -34,28 +35,43 @@ def read_message(item: JSON, *, at: Place = ()) -> Message:
     return Message(role=role, parts=(part,))
 
 
-def read_reply(response: JSON) -> Message | None:
-    """The message that a response brings; None where it says nothing.
+def read_reply(response: JSON) -> list[Message]:
+    """The messages that a response brings; none where it says nothing.
 
-    Raises Invalid at the place of an item that is malformed.
+    They are several where a tool that the provider runs has answered in between: the last that
+    the model said has the response's id and tokens. Raises Invalid at the place of an item that
+    is malformed.
     """
+    found = list(_said(response))
+    last = next((m for m in reversed(found) if m.role is Role.ASSISTANT), None)
+    if last is None:
+        return []
+    usage = fields.mapping(response).get("usage")
+    details = fields.mapping(usage, "input_tokens_details")
+    found[found.index(last)] = replace(
+        last,
+        source_id=fields.word(response, "id") or last.source_id,
+        usage=read_usage(usage, details),
+    )
+    return found
+
+
+def _said(response: JSON) -> Iterator[Message]:
+    """The messages of a response's items; the assistant's in a row are one."""
+    model = fields.word(response, "model")
+    at = fields.moment(fields.mapping(response).get("created_at"))
     answer = AssistantTurn()
     for place, item in enumerate(fields.items(response, "output")):
         read = read_item(item, ("output", place))
-        if read is not None and read[0] is Role.ASSISTANT:
-            answer.add(read[1], item, "")
-    if not answer.parts:
-        return None
-    usage = fields.mapping(response).get("usage")
-    details = fields.mapping(usage, "input_tokens_details")
-    return Message(
-        role=Role.ASSISTANT,
-        parts=tuple(answer.parts),
-        model=fields.word(response, "model") or None,
-        source_id=fields.word(response, "id") or answer.source_id,
-        created_at=fields.moment(fields.mapping(response).get("created_at")),
-        usage=read_usage(usage, details),
-    )
+        if read is None:
+            continue
+        if read[0] is Role.ASSISTANT:
+            answer.add(read[1], item, "", at)
+            continue
+        yield from filter(None, [answer.message(model)])
+        yield message_of(read, item, (), at)
+        answer = AssistantTurn()
+    yield from filter(None, [answer.message(model)])
 
 
 def _pieces(message: Message, heading: Heading) -> Iterator[RequestPiece]:

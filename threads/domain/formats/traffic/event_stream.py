@@ -106,26 +106,26 @@ class _Replies:
         if (current := self._current) is not None:
             record = f"bytes:{current.start}-{current.end}"
             try:
-                message = _message(current, self.warnings)
+                said = _messages(current, self.warnings)
             except Invalid as error:
                 self.warnings.append(json_file.warning(error, (record,)))
-                message = None
-            if message is None:
+                said = []
+            if not said:
                 yield Event("response", record)
-            else:
-                is_cut = not current.assembler.is_ended
+            for message in said:
+                is_cut = message is said[-1] and not current.assembler.is_ended
                 yield replace(message, records=(record,), partial=is_cut)
         yield from self._aside
         self._current, self._aside = None, []
 
 
-def _message(reply: _Reply, warnings: list[Warning]) -> Message | None:
+def _messages(reply: _Reply, warnings: list[Warning]) -> list[Message]:
     whole = reply.assembler.whole()
     if not whole:
-        return None
+        return []
     warnings += other_choices(whole)
-    message = read_reply(reply.form, whole, f"call_{reply.at}_")
-    return message if message is not None and message.parts else None
+    said = read_reply(reply.form, whole, f"call_{reply.at}_")
+    return [message for message in said if message.parts]
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:

@@ -125,12 +125,13 @@ def _call(entry: Element, warnings: list[Warning]) -> _Call | None:
         return None
     call = _Call(entry.span, exchange.form, _time(entry), marks, exchange.model)
     try:
-        answer = exchange.answered()
+        answers = exchange.answered()
     except Invalid as error:
         warnings.append(json_file.warning(error, (entry.record,)))
         return call
-    if answer is not None:
-        call.model, call.usage = answer.model or call.model, answer.usage
+    for answer in answers:
+        call.model = answer.model or call.model
+        call.usage = answer.usage or call.usage
     return call
 
 
@@ -203,16 +204,19 @@ def _answer(
 ) -> Iterator[Message]:
     record = call.span.record
     try:
-        message = exchange.answered(f"call_{len(call.marks) + 1}_")
+        found = exchange.answered(f"call_{len(call.marks) + 1}_")
     except Invalid as error:
         warnings.append(json_file.warning(error, (record,)))
         return
-    if message is not None and message.parts:
+    said = [message for message in found if message.parts]
+    if said:
         warnings += other_choices(exchange.whole())
-        at = message.created_at or call.at
-        yield replace(
-            message, records=(record,), created_at=at, model=call.model or None
-        )
+        for message in said:
+            at = message.created_at or call.at
+            model = call.model if message.role is Role.ASSISTANT else None
+            yield replace(
+                message, records=(record,), created_at=at, model=model or None
+            )
     else:
         words = f"At {record}: The response to this request "
         if exchange.packing:

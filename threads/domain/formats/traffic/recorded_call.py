@@ -69,11 +69,11 @@ class RecordedCall:
         found = READERS[self.form].read_messages(given)
         return _joined(found) if self.form == "openai-responses" else found
 
-    def answered(self, calls: str = "call_") -> Message | None:
-        """The reply, be it streamed or not; None where it is none. Raises Invalid."""
+    def answered(self, calls: str = "call_") -> list[Message]:
+        """The reply, be it streamed or not; empty where it is none. Raises Invalid."""
         response = self.whole()
         if not isinstance(response, dict):
-            return None
+            return []
         return read_reply(self.form, response, calls)
 
     def whole(self) -> JSON:

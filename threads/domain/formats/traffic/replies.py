@@ -1,4 +1,4 @@
-"""The message that a response is, whichever provider's it is."""
+"""The messages that a response is, whichever provider's it is."""
 
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.gemini import messages as gemini
@@ -17,16 +17,19 @@ STRATEGIES = {
 """What messages of a form are parsed by."""
 _READERS = {
     "openai": chat.read_reply,
-    "openai-responses": responses.read_reply,
     "anthropic": anthropic.read_reply,
 }
 
 
-def read_reply(form: str, response: JSONObject, calls: str = "call_") -> Message | None:
-    """The message of a response that came at once; None where it says nothing.
+def read_reply(form: str, response: JSONObject, calls: str = "call_") -> list[Message]:
+    """The messages of a response that came at once; none where it says nothing.
 
     `calls` begins the ids of calls that bring none. Raises Invalid where it isn't understood.
     """
+    if form == "openai-responses":
+        return responses.read_reply(response)
     if form == "gemini":
-        return gemini.read_reply([response], OpenCalls(calls))
-    return _READERS[form](response)
+        message = gemini.read_reply([response], OpenCalls(calls))
+    else:
+        message = _READERS[form](response)
+    return [message] if message is not None else []

@@ -173,3 +173,20 @@ def test_a_response_that_is_another_text_is_the_answer_and_a_list_an_event() -> 
     listed = [{"message": "It failed."}]
     [found] = readings.read({"messages": [ASKED], "response": listed})
     assert readings.events(found) == ["response"]
+
+
+def test_what_a_tool_of_the_provider_s_answered_stands_in_a_streamed_reply() -> None:
+    of = {"call_id": "c1", "status": "completed"}
+    printed = {"stdout": "pier.txt", "stderr": ""}
+    events = streams.responses()
+    events[-1]["response"]["output"][:0] = [
+        {"type": "shell_call", "id": "s1", **of, "action": {"commands": ["ls"]}},
+        {"type": "shell_call_output", "id": "o1", **of, "output": [printed]},
+    ]
+    [found] = readings.read(as_sse(*events))
+    call, result, answer = readings.messages(found)
+    assert call.parts == (ToolCall("c1", "shell", {"commands": ["ls"]}),)
+    assert (result.role, result.source_id) == (Role.TOOL, "o1")
+    assert (answer.text, answer.source_id) == ("At the old pier.", "resp_1")
+    assert (call.usage, call.model) == (None, "m-3")
+    assert answer.usage == Usage(input_tokens=6, output_tokens=3)
