@@ -9,7 +9,7 @@ Source: ai.google.dev/api/generate-content.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats.format import Format, Writer
@@ -17,6 +17,8 @@ from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.io.streams import other_choices
+from threads.domain.formats.io.streams.gemini import joined_parts
+from threads.domain.formats.io.streams.gemini_calls import GrowingCall
 from threads.domain.formats.kit.calls import OpenCalls
 from threads.domain.formats.kit.items import Conversation, others
 from threads.domain.formats.kit.transcripts import title_of, with_messages
@@ -92,13 +94,8 @@ def read_reply(chunks: list[JSON], calls: OpenCalls) -> Message | None:
 
     Usage and model are the last chunk's that says them. Raises Invalid with the place.
     """
-    found = []
-    for chunk in chunks:
-        candidate = next(iter(fields.items(chunk, "candidates")), None)
-        content = fields.mapping(candidate).get("content")
-        if isinstance(content, dict):
-            at = ("candidates", 0, "content")
-            found.append(read_content({**content, "role": "model"}, calls, at=at))
+    at = ("candidates", 0, "content")
+    found = [read_content(one, calls, at=at) for one in _contents(chunks)]
     if not found:
         return None
     usages = (
@@ -117,6 +114,20 @@ def read_reply(chunks: list[JSON], calls: OpenCalls) -> Message | None:
         created_at=fields.moment(last.get("createTime", last.get("create_time"))),
         usage=next((usage for usage in usages if usage), None),
     )
+
+
+def _contents(chunks: list[JSON]) -> list[dict[str, Any]]:
+    """What the chunks say, chunk by chunk; as one where a call comes in pieces."""
+    found = []
+    for chunk in chunks:
+        candidate = next(iter(fields.items(chunk, "candidates")), None)
+        content = fields.mapping(candidate).get("content")
+        if isinstance(content, dict):
+            found.append({**content, "role": "model"})
+    parts = [part for one in found for part in fields.items(one, "parts")]
+    if any(GrowingCall.begins(fields.mapping(part)) for part in parts):
+        return [{"role": "model", "parts": joined_parts(map(fields.mapping, parts))}]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

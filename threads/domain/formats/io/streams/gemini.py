@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from .gemini_calls import GrowingCall
 from .stream import Assembler, JSONObject, ReplyTokens, count, parse
 
 
@@ -88,10 +89,17 @@ def _joined(chunks: list[JSONObject]) -> list[JSONObject]:
 
 
 def joined_parts(parts: Iterable[JSONObject]) -> list[JSONObject]:
-    """Parts in which the pieces of one text are one."""
+    """Parts in which the pieces of one text are one, and those of one call."""
     found: list[JSONObject] = []
+    call: GrowingCall | None = None
     for part in parts:
-        if found and _goes_on(found[-1], part):
+        if call is not None and call.take(part):
+            found[-1] = call.part
+            continue
+        call = GrowingCall(part) if GrowingCall.begins(part) else None
+        if call is not None:
+            found.append(call.part)
+        elif found and _goes_on(found[-1], part):
             whole = found[-1]["text"] + part["text"]
             found[-1] = {**found[-1], **part, "text": whole}
         else:
