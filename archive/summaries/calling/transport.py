@@ -9,6 +9,8 @@ import re
 import socket
 import typing
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpcore
@@ -19,6 +21,8 @@ from operations.forwarding.upstreams.addresses import forbidden
 from .outcome import Failure
 
 _MOST_DETAIL = 300
+_LONGEST_WAIT = 999_999.0
+"""Seconds, as many as are read where they are said as such."""
 _ENDS = re.compile(
     rb"\[DONE\]|\"?message_stop|\"finishReason\"|\"finish_reason\"\s*:\s*\""
 )
@@ -104,7 +108,9 @@ class Transport(httpx.BaseTransport):
             raise self._failed(Failure.BROKEN) from error
         self.status = answer.status
         head = {name.lower(): value for name, value in answer.headers}
-        self.retry_after = _seconds(head.get(b"retry-after", b""))
+        self.retry_after = _seconds(
+            head.get(b"retry-after", b""), head.get(b"date", b"")
+        )
         if 300 <= answer.status < 400:
             answer.close()
             raise self._failed(Failure.REDIRECT)
@@ -193,7 +199,21 @@ class _Stream(httpx.SyncByteStream):
         self._answer.close()
 
 
-def _seconds(header: bytes) -> float | None:
-    """What `Retry-After` says in seconds; a date isn't read."""
+def _seconds(header: bytes, now: bytes) -> float | None:
+    """What `Retry-After` says in seconds, also as a date: from the provider's own on."""
     text = header.decode("ascii", "replace").strip()
-    return float(text) if re.fullmatch(r"\d{1,6}(?:\.\d+)?", text) else None
+    if re.fullmatch(r"\d{1,6}(?:\.\d+)?", text):
+        return float(text)
+    until, since = _moment(header), _moment(now) or datetime.now(UTC)
+    if until is None:
+        return None
+    return min(max((until - since).total_seconds(), 0.0), _LONGEST_WAIT)
+
+
+def _moment(header: bytes) -> datetime | None:
+    """A date as HTTP has it; None for anything else."""
+    try:
+        found = parsedate_to_datetime(header.decode("ascii", "replace"))
+    except (ValueError, OverflowError):
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -19,7 +19,8 @@ class FakeProvider:
     """OpenAI's chat completions, as `base_url` gives them.
 
     The model `fast` answers at once, `slow` after a first word only when it is let `go_on`,
-    `thinking` without one, `busy` with 429, `fault` with 500, `broken` breaks off, `wordy` ends
+    `thinking` without one, `busy` with 429, `dated` also (see `dates`), `fault` with 500, `broken`
+    breaks off, `wordy` ends
     where it may say no more, `filtered` at a filter, `redirect` leads elsewhere, `mute` answers
     with nothing, `free` asks for no key, and `none` does not exist. Below `/moved` everything
     leads elsewhere. Any other key is refused.
@@ -29,6 +30,8 @@ class FakeProvider:
     answer: Callable[[dict[str, Any]], str] = lambda asked: SUMMARY
     asked: list[dict[str, Any]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
+    dates: dict[str, str] = field(default_factory=dict)
+    """What `dated` says of `retry` and `date`."""
     go_on: threading.Event = field(default_factory=threading.Event)
     began: threading.Event = field(default_factory=threading.Event)
 
@@ -40,6 +43,7 @@ class FakeProvider:
         """Be as in the beginning."""
         self.asked.clear()
         self.paths.clear()
+        self.dates = {}
         self.answer = lambda asked: SUMMARY
         self.go_on.clear()
         self.began.clear()
@@ -70,6 +74,8 @@ class _Handler(BaseHTTPRequestHandler):
         match asked["model"]:
             case "busy":
                 return self._refuse(429, "slow down", retry="7")
+            case "dated":
+                return self._refuse(429, "slow down", **self.provider.dates)
             case "fault":
                 return self._refuse(500, "out of order")
             case "none":
@@ -121,10 +127,13 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:  # whoever asked has gone
             pass
 
-    def _refuse(self, status: int, sentence: str, *, retry: str = "") -> None:
-        self.send_response(status)
-        if retry:
-            self.send_header("Retry-After", retry)
+    def _refuse(
+        self, status: int, sentence: str, *, retry: str = "", date: str = ""
+    ) -> None:
+        self.send_response_only(status)
+        for name, value in (("Retry-After", retry), ("Date", date)):
+            if value:
+                self.send_header(name, value)
         self.end_headers()
         self.wfile.write(json.dumps({"error": {"message": sentence}}).encode())
 

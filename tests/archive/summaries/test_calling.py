@@ -106,3 +106,34 @@ def test_a_call_is_not_made_for_a_caller_that_was_killed_before_it(
 def test_a_model_is_called_by_a_server_of_many_connections() -> None:
     with many_open():
         assert call("hosted_vllm", "http://127.0.0.1:1/v1") == "unreachable"
+
+
+@pytest.mark.parametrize(
+    ("retry", "seconds"),
+    [
+        ("Sat, 01 Nov 2025 10:00:40 GMT", 40.0),
+        ("Saturday, 01-Nov-25 10:01:00 GMT", 60.0),
+        ("Sat, 01 Nov 2025 09:00:00 -0000", 0.0),
+        ("Sat, 01 Nov 2095 10:00:40 GMT", 999_999.0),
+        ("Sat, 99 Nov 2025 10:00:40 GMT", None),
+        ("soon", None),
+    ],
+)
+def test_a_provider_may_ask_to_wait_until_a_date(
+    provider: FakeProvider, retry: str, seconds: float | None
+) -> None:
+    provider.dates = {"retry": retry, "date": "Sat, 01 Nov 2025 10:00:00 GMT"}
+    asked = replace(ASKED, model="dated", base_url=provider.base_url)
+    with pytest.raises(CallFailed) as failed:
+        call_model(asked, on_text=lambda text: None)
+    assert failed.value.retry_after == seconds
+
+
+def test_a_date_without_the_provider_s_own_is_reckoned_from_now(
+    provider: FakeProvider,
+) -> None:
+    provider.dates = {"retry": "Sat, 01 Nov 2005 10:00:40 GMT"}
+    asked = replace(ASKED, model="dated", base_url=provider.base_url)
+    with pytest.raises(CallFailed) as failed:
+        call_model(asked, on_text=lambda text: None)
+    assert failed.value.retry_after == 0
