@@ -91,14 +91,23 @@ def _memo_to_change(caller: Caller, memo_id: uuid.UUID, *, at: str = "memo_id") 
 
 def _refuse_superseded(memo: Memo, at: str) -> None:
     """Raise Conflict for words that another memo has taken the place of: nobody would find them."""
-    if memo.superseded_by_id is not None:
+    other = memo.superseded_by
+    if other is None:
+        return
+    if other.deleted_at is not None:
         raise Conflict(
-            f"Memo {memo.superseded_by_id} supersedes this one, which nobody finds: change that"
-            " one, or save another.",
+            "The memo that superseded this one was deleted, and nobody finds either: save a new"
+            " one that supersedes none.",
             at=[at],
             code="superseded",
-            facts={"superseded_by": str(memo.superseded_by_id)},
         )
+    raise Conflict(
+        f"Memo {other.pk} supersedes this one, which nobody finds: change that"
+        " one, or save another.",
+        at=[at],
+        code="superseded",
+        facts={"superseded_by": str(other.pk)},
+    )
 
 
 @transaction.atomic

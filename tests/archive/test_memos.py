@@ -181,6 +181,22 @@ def test_a_memo_that_is_superseded_is_changed_no_more(tools: Tools) -> None:
     assert found(tools) == ["They are wrong."]
 
 
+def test_a_memo_whose_successor_was_deleted_names_none_to_change(tools: Tools) -> None:
+    first = tools("save_memo", content="Clocks are right.")["memo_id"]
+    second = tools("save_memo", content="They are wrong.", supersedes=first)["memo_id"]
+    tools("delete_memo", memo_id=second)
+    words = {"content": "They are slow."}
+    for refused in (
+        tools.refused("update_memo", memo_id=first, **words),
+        tools.refused("save_memo", supersedes=first, **words),
+    ):
+        assert (refused["status"], refused["code"]) == (409, "superseded")
+        assert "superseded_by" not in refused
+        assert "was deleted" in refused["detail"]
+    tools("save_memo", **words)
+    assert found(tools) == ["They are slow."]
+
+
 def test_a_memo_supersedes_one_of_its_project_alone(
     tools: Tools, owner: User, stranger: User
 ) -> None:
