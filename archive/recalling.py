@@ -10,7 +10,7 @@ from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
 from contextstudio.accounts.domain.paging import decode_cursor, encode_cursor
 from operations.domain.text.left_out import left_out
 from operations.domain.tree.key import Key, original_index, original_key
-from operations.log.selectors import load_thread
+from operations.log.selectors import load_history, load_thread
 from operations.messages.reader import MessageReader
 from threads import tokens
 from threads.domain.part import Part, ToolCall, ToolResult
@@ -85,6 +85,8 @@ def look_up(
     if reference is None:
         raise _not_found(ref_id)
     found = _resolve(caller, ref_id, reference, current, project)
+    if found.key in load_history(found.session).log.purged:
+        return _purged(found, reference.location)
     content = excerpt.at_location(found.parts, reference.location)
     if content is None:
         raise _not_found(ref_id)
@@ -114,6 +116,22 @@ def look_up(
         answer["next_cursor"] = encode_cursor([start + len(kept)])
     if entry is not None and counts:
         count_access(entry)
+    return Recalled(session, found.key, answer)
+
+
+def _purged(found: _Found, location: Location | None) -> Recalled:
+    """The answer for a message whose content was destroyed: that it was."""
+    slug, session = found.session.project.slug, found.session
+    answer = {
+        "ref_id": write_reference(slug, str(session.pk), found.name, location),
+        "content_type": OTHER,
+        "summary": "",
+        "file_paths": [],
+        "content": "",
+        "truncated": False,
+        "token_count": 0,
+        "purged": True,
+    }
     return Recalled(session, found.key, answer)
 
 

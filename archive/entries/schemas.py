@@ -71,6 +71,8 @@ class RecalledOut(BaseModel):
     truncated: bool
     token_count: int
     next_cursor: str | None = None
+    purged: bool = False
+    """Whether the content was destroyed."""
 
 
 def present_entry(found: Readable) -> dict[str, Any]:

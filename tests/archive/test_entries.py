@@ -291,7 +291,18 @@ def test_what_is_purged_is_gone_from_the_archive(tools: Tools, owner: User) -> N
     assert listed(tools.client, type="file_view") == []
     assert listed(tools.client, q="parser") == []
     read = tools("recall", ref_id=view["ref_id"])
-    assert read["content"] == ""
+    assert (read["content"], read["purged"]) == ("", True)
+    for ref in (f"{view['ref_id']}:L2-3", view["message"]):
+        assert tools("recall", ref_id=ref, lines="2-3")["purged"]
+    assert get(tools.client, f"/api/archive/{view['ref_id']}")["purged"]
+    browser = Client()
+    browser.force_login(owner)
+    page = browser.get(
+        f"/sessions/{tools.session_id}/recall",
+        {"ref": view["ref_id"]},
+        headers={"HX-Request": "true"},
+    )
+    assert "nothing of it is left" in page.content.decode()
     assert not ArchivedContent.objects.exists()
 
 
