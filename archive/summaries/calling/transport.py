@@ -18,7 +18,9 @@ import httpx
 
 from operations.forwarding.upstreams.addresses import forbidden
 
+from . import plain
 from .outcome import Failure
+from .plain import PlainAnswer
 
 _MOST_DETAIL = 300
 _LONGEST_WAIT = 999_999.0
@@ -80,7 +82,7 @@ class Transport(httpx.BaseTransport):
         self.retry_after: float | None = None
         self._failure: Failure | None = None
         self._body = bytearray()
-        self._is_whole = False
+        self._is_whole = self._is_plain = False
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """The response, of which only the head is read. Raises httpx.TransportError."""
@@ -111,6 +113,8 @@ class Transport(httpx.BaseTransport):
         self.retry_after = _seconds(
             head.get(b"retry-after", b""), head.get(b"date", b"")
         )
+        kind = head.get(b"content-type", b"").lower()
+        self._is_plain = answer.status < 300 and b"application/json" in kind
         if 300 <= answer.status < 400:
             answer.close()
             raise self._failed(Failure.REDIRECT)
@@ -160,12 +164,18 @@ class Transport(httpx.BaseTransport):
         told = told.replace(key, "…") if key else told
         return " ".join(told.split())[:_MOST_DETAIL]
 
+    def plain(self) -> PlainAnswer | None:
+        """The answer, where it came at once though a stream was asked for."""
+        return plain.read(bytes(self._body)) if self._is_plain else None
+
     def take(self, piece: bytes) -> None:
         """Look at a piece of the response's body as it goes by."""
         self._body += piece
         if _ENDS.search(self._body):
             self._is_whole = True
-        if self.status is not None and self.status < 400:
+        if self._is_plain:
+            self._is_plain = len(self._body) <= plain.MOST_BYTES
+        elif self.status is not None and self.status < 400:
             del self._body[:-_OVERLAP]
         else:
             del self._body[_OVERLAP * 100 :]

@@ -46,7 +46,7 @@ def _answered(asked: dict[str, Any], caller: int) -> Any:
     transport = Transport(private=asked["private"])
     client = httpx.Client(transport=transport, follow_redirects=False, trust_env=False)
     used: dict[str, int | None] = {}
-    is_cut, told = False, float("-inf")
+    is_cut, has_said, told = False, False, float("-inf")
     try:
         pieces = litellm.completion(
             model=f"{asked['form']}/{asked['model']}",
@@ -63,6 +63,7 @@ def _answered(asked: dict[str, Any], caller: int) -> Any:
         )
         for piece in pieces:
             text = piece.choices[0].delta.content if piece.choices else ""
+            has_said = has_said or bool(text)
             # One that thinks for long says nothing, and is not silent all the same.
             if text or time.monotonic() - told >= _BETWEEN_SIGNS:
                 told = time.monotonic()
@@ -77,6 +78,10 @@ def _answered(asked: dict[str, Any], caller: int) -> Any:
         failure = transport.failure or Failure.BROKEN
     finally:
         client.close()
+    # Of what came at once litellm makes nothing, or a fault.
+    if not has_said and (plain := transport.plain()) is not None:
+        failure, used, is_cut = None, dict(plain.used), plain.ended in _CUT
+        yield {"text": plain.text}
     if failure is None:
         yield {"done": {**used, "is_cut": is_cut}}
         return

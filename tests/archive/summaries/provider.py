@@ -20,10 +20,10 @@ class FakeProvider:
 
     The model `fast` answers at once, `slow` after a first word only when it is let `go_on`,
     `thinking` without one, `busy` with 429, `dated` also (see `dates`), `fault` with 500, `broken`
-    breaks off, `wordy` ends
-    where it may say no more, `filtered` at a filter, `redirect` leads elsewhere, `mute` answers
-    with nothing, `free` asks for no key, and `none` does not exist. Below `/moved` everything
-    leads elsewhere. Any other key is refused.
+    breaks off, `wordy` ends where it may say no more, `filtered` at a filter, `redirect` leads
+    elsewhere, `mute` answers with nothing, `plain` in one piece, `blocks` also, in blocks and with
+    a count that is none, `free` asks for no key, and `none` does not exist. Below `/moved`
+    everything leads elsewhere. Any other key is refused.
     """
 
     port: int = 0
@@ -82,6 +82,8 @@ class _Handler(BaseHTTPRequestHandler):
                 return self._refuse(404, "no such model")
             case "redirect":
                 return self._redirect()
+            case "plain" | "blocks":
+                return self._say_at_once(asked)
         return self._stream(asked)
 
     def _redirect(self) -> None:
@@ -89,6 +91,18 @@ class _Handler(BaseHTTPRequestHandler):
         elsewhere = f"http://127.0.0.1:{self.provider.port}/else"
         self.send_header("Location", elsewhere)
         self.end_headers()
+
+    def _say_at_once(self, asked: dict[str, Any]) -> None:
+        words, is_plain = self.provider.answer(asked), asked["model"] == "plain"
+        blocks = [{"type": "text", "text": words}, {"type": "other"}]
+        message = {"role": "assistant", "content": words if is_plain else blocks}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        used = {"prompt_tokens": 100 if is_plain else "many", "completion_tokens": 20}
+        whole = {"id": "c", "object": "chat.completion", "created": 1, "model": "m"}
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json; charset=utf-8")
+        self.end_headers()
+        self._write(json.dumps({**whole, "choices": [choice], "usage": used}))
 
     def _stream(self, asked: dict[str, Any]) -> None:
         self.send_response(200)

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from archive.summaries.calling import CallFailed, ModelCall, call_model
+from archive.summaries.calling import CallFailed, ModelCall, call_model, plain
 from tests.descriptors import many_open
 from tests.servers import ROOT
 
@@ -137,3 +137,26 @@ def test_a_date_without_the_provider_s_own_is_reckoned_from_now(
     with pytest.raises(CallFailed) as failed:
         call_model(asked, on_text=lambda text: None)
     assert failed.value.retry_after == 0
+
+
+@pytest.mark.parametrize(("model", "given"), [("plain", 100), ("blocks", None)])
+def test_an_answer_that_comes_at_once_is_taken(
+    provider: FakeProvider, model: str, given: int | None
+) -> None:
+    said: list[str] = []
+    asked = replace(ASKED, model=model, base_url=provider.base_url)
+    usage = call_model(asked, on_text=said.append)
+    assert "".join(said) == SUMMARY
+    assert (usage.input, usage.output, usage.is_cut) == (given, 20, False)
+
+
+@pytest.mark.parametrize("body", [b"[]", b"{}", b"?", b'{"choices": [{"message": 1}]}'])
+def test_what_is_no_chat_completion_is_no_answer(body: bytes) -> None:
+    assert plain.read(body) is None
+
+
+def test_an_answer_without_words_says_nothing() -> None:
+    body = b'{"choices": [{"message": {"content": null}}]}'
+    answer = plain.read(body)
+    assert answer is not None
+    assert (answer.text, answer.used) == ("", {"input": None, "output": None})
