@@ -157,10 +157,12 @@ def _difference(look: Look, transaction: LogTransaction, numbers: Sequence[int])
         condition = thread.log.edits[numbers[0]].edit.condition
         return f", applies only {condition_words(condition)}"
     if not more:
+        one = look.operations[entry_key(numbers[0])] if len(numbers) == 1 else None
+        if one is not None and one.hidden_by:
+            return f", inside {one.hidden_by}"
         if not transaction.waits or not alone:
             return ""
-        inside = look.operations[entry_key(numbers[0])].hidden_by
-        return f", inside {inside}" if inside else f", {more_tokens(-alone)} if applied"
+        return f", {more_tokens(-alone)} if applied"
     if len(numbers) > 1:
         return f", {more_tokens(more)} together"
     own = _own(transaction, numbers[0], alone) if alone else more

@@ -134,6 +134,15 @@ def test_a_proposal_says_what_it_would_come_to(page: Page) -> None:
     assert " tokens if applied." in answer
 
 
+def test_what_lies_inside_a_fold_says_so_instead_of_a_figure(page: Page) -> None:
+    page.edit("digest", targets="m2 m3 m4 m5", summary="Sum")
+    made = page.edit("digest", targets="m3 m4", summary="Less").content.decode()
+    assert "Digest #3–#4, inside digest o1." in made
+    off = page.post("operations/o2/off").content.decode()
+    assert "Digest #3–#4 off, inside digest o1." in off
+    assert "on, inside digest o1." in page.post("operations/o2/on").content.decode()
+
+
 def test_a_proposal_inside_a_fold_promises_no_tokens(page: Page) -> None:
     page.edit("snip", targets="m3", propose="1")
     assert "In the thread: <b>−" in page.get("panel").content.decode()
@@ -141,4 +150,5 @@ def test_a_proposal_inside_a_fold_promises_no_tokens(page: Page) -> None:
     shown = page.get("panel").content.decode()
     assert "<b>No tokens</b> in the thread: it is inside digest o2." in shown
     assert "In the thread: <b>−" not in shown
-    assert "Snip #3 accepted." in page.post("operations/o1/accept").content.decode()
+    accepted = page.post("operations/o1/accept").content.decode()
+    assert "Snip #3 accepted, inside digest o2." in accepted
