@@ -6,10 +6,12 @@ as another base URL gets only the key that was given with it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from archive.domain.summaries.providers import COMPATIBLE, PROVIDERS, ModelProvider
@@ -25,6 +27,9 @@ from operations.forwarding.upstreams.addresses import read_base
 from operations.forwarding.upstreams.sealing import sealed_again, unseal
 from operations.models import SessionRequest
 from threads.models import Session
+
+_SET = "summary provider.set"
+_DELETED = "summary provider.delete"
 
 
 class KeySource(StrEnum):
@@ -69,6 +74,12 @@ def rows_of(project: Project) -> dict[str, SummaryProvider]:
     """What a project set up itself, by the provider's name."""
     rows = SummaryProvider.objects.filter(project=project)
     return {row.name: row for row in rows}
+
+
+def changed_at(project: Project) -> dict[str, datetime]:
+    """When a project last set a provider up or forgot it, by the provider's name."""
+    changes = AuditEntry.objects.filter(project=project, action__in=(_SET, _DELETED))
+    return dict(changes.values_list("object_id").annotate(last=Max("at")))
 
 
 def current_provider(session: Session) -> str:
@@ -118,7 +129,7 @@ def set_provider(
                 "updated_at": timezone.now(),
             },
         )
-        _audit(caller, project, "summary provider.set", name)
+        _audit(caller, project, _SET, name)
     return row
 
 
@@ -129,7 +140,7 @@ def delete_provider(caller: Caller, slug: str, name: str) -> None:
     gone, _ = SummaryProvider.objects.filter(project=project, name=name).delete()
     if not gone:
         raise NotFound("This project has no such provider.", at=["provider"])
-    _audit(caller, project, "summary provider.delete", name)
+    _audit(caller, project, _DELETED, name)
 
 
 def _known(name: str) -> ModelProvider:

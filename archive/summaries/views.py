@@ -111,7 +111,7 @@ class ShownProvider:
     is_own: bool
     """Whether the project set it up, and may forget it."""
     test: Job | None
-    """The newest test of it."""
+    """The newest test of it, as it is set up now."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -196,9 +196,7 @@ def _providers_page(
 
 def _shown(project: Project, chosen: Choice) -> list[ShownProvider]:
     targets, own = providers.targets_of(project), providers.rows_of(project)
-    tests: dict[str, Job] = {}
-    for job in Job.objects.filter(project=project, kind=TEST).order_by("created_at"):
-        tests[str(job.arguments.get("provider"))] = job
+    tests = _tests(project)
     return [
         ShownProvider(
             name=name,
@@ -212,6 +210,18 @@ def _shown(project: Project, chosen: Choice) -> list[ShownProvider]:
         )
         for name, provider in PROVIDERS.items()
     ]
+
+
+def _tests(project: Project) -> dict[str, Job]:
+    """The newest test of each provider, but what ended before its key or address changed."""
+    changed, tests = providers.changed_at(project), dict[str, Job]()
+    for job in Job.objects.filter(project=project, kind=TEST).order_by("created_at"):
+        name = str(job.arguments.get("provider"))
+        change, end = changed.get(name), job.finished_at
+        tests.pop(name, None)
+        if change is None or end is None or end > change:
+            tests[name] = job
+    return tests
 
 
 def _key(target: ModelTarget | None) -> str:

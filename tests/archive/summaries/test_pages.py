@@ -148,6 +148,24 @@ def test_a_test_that_asks_or_says_nothing_is_told_as_that(
     assert "/settings/jobs/" in html
 
 
+def test_a_test_of_what_was_set_up_otherwise_is_not_shown_any_more(
+    browser: Client, use: Use
+) -> None:
+    page = "/settings/projects/demo/providers"
+    use("fast")
+    browser.post(f"{page}/compatible/test")
+    run(str(Job.objects.get().pk))
+    assert b"Answered" in browser.get(page).content
+    use("fast", key="sk-wrong")
+    assert b"Answered" not in browser.get(page).content
+    browser.post(f"{page}/compatible/test")
+    assert b"Testing" in browser.get(page).content
+    run(str(Job.objects.order_by("created_at").last().pk))  # type: ignore[union-attr]
+    assert b"refused the key" in browser.get(page).content
+    browser.post(f"{page}/compatible/remove")
+    assert b"refused the key" not in browser.get(page).content
+
+
 def test_the_queue_cancels_continues_and_starts_again(
     browser: Client, session_id: str, use: Use
 ) -> None:
