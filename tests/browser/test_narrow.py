@@ -93,6 +93,14 @@ def test_fields_and_buttons_are_as_large_as_a_finger(phone: Page) -> None:
         assert phone.evaluate(TOO_SMALL) == [], path
 
 
+def test_links_that_stand_by_themselves_are_as_high_as_a_target(phone: Page) -> None:
+    phone.goto("/settings/jobs/")
+    links = phone.locator(".job-filter a").all()
+    boxes = [link.bounding_box() for link in links]
+    assert len(boxes) > 3
+    assert all(box and min(box["width"], box["height"]) >= 24 for box in boxes)
+
+
 def test_what_a_form_is_sent_with_stays_in_sight_below_a_long_list(
     phone: Page, session: str
 ) -> None:
