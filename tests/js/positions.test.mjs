@@ -19,10 +19,17 @@ test("an id leads back to its key", () => {
   assert.equal(nodeId("o7.0"), "n-o7_0");
 });
 
+test("a number that ends an address is a message's", () => {
+  assert.equal(keyOfHash("#120"), "m120");
+  assert.equal(keyOfHash("#m120"), "m120");
+  assert.equal(keyOfHash("#007"), "m7");
+});
+
 test("other fragments of an address name no row", () => {
   assert.equal(keyOfHash(""), "");
   assert.equal(keyOfHash("#main"), "");
   assert.equal(keyOfHash("#100%"), "");
+  assert.equal(keyOfHash("#12a"), "");
 });
 
 test("ranges are those of loaded sections that hold something", () => {

@@ -143,14 +143,15 @@ define({
 });
 
 /**
- * An address that ends in #n-m12 leads to that message, also one that is typed on this page; a page that
- * is shown again, to where one was.
+ * An address that ends in #n-m12, #m12 or #12 leads to that message, also one that is typed on this page; a
+ * page that is shown again, to where one was.
  */
 export function followAddress() {
   addEventListener("pagehide", leavePlace);
   addEventListener("hashchange", () => {
     const named = keyOfHash(location.hash);
-    if (named && !rowOf(named)) jumpTo(named);
+    const isThere = document.getElementById(location.hash.slice(1));  // the browser goes there by itself
+    if (named && !isThere) jumpTo(named);
   });
   const [{ type }] = performance.getEntriesByType("navigation");
   const place = JSON.parse(sessionStorage.getItem(placeName) ?? "null");

@@ -4,7 +4,13 @@ const UNITS = 1000;
 
 /** The id of the row with a key, and back: "o7.0" ↔ "n-o7_0". */
 export const nodeId = (key) => `n-${key.replace(".", "_")}`;
-export const keyOfHash = (hash) => (hash.startsWith("#n-") ? hash.slice(3).replace("_", ".") : "");
+
+/** The key that an address ends in: that of a row's id, or of a message's number, typed "#120" or "#m120". */
+export function keyOfHash(hash) {
+  const [, number] = hash.match(/^#m?(\d{1,9})$/) ?? [];
+  if (number) return `m${Number(number)}`;
+  return hash.startsWith("#n-") ? hash.slice(3).replace("_", ".") : "";
+}
 
 /** Ranges of what is loaded: "0-100,300-400". `sections` are {start, count, isLoaded}. */
 export const rangesOf = (sections) => sections.filter(({ count, isLoaded }) => isLoaded && count)

@@ -132,6 +132,17 @@ def test_an_address_that_is_typed_on_the_page_leads_to_its_message(
     expect(row(page, "m600")).to_be_in_viewport()
 
 
+@pytest.mark.parametrize("end", ["#600", "#m600"])
+def test_an_address_with_a_number_leads_to_its_message_loaded_or_not(
+    page: Page, open_thread: OpenThread, end: str
+) -> None:
+    session = open_thread(700)
+    for typed, key in ((end, "m600"), ("#3", "m3"), (end, "m600")):
+        page.goto(f"/sessions/{session}/{typed}")
+        expect(row(page, key)).to_be_focused()
+        expect(row(page, key)).to_be_in_viewport()
+
+
 def test_an_address_whose_end_is_no_text_stays_a_thread(
     page: Page, new_session: Callable[[int], str]
 ) -> None:
