@@ -1,5 +1,7 @@
 """What leaves the page: on paper and copied, it is what was said, without what is pressed."""
 
+from collections.abc import Callable
+
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
@@ -56,6 +58,15 @@ def test_a_thread_is_printed_light_whatever_theme_it_is_read_in(
 def _origin(page: Page, open_thread: OpenThread) -> str:
     open_thread(3)
     return page.url
+
+
+def test_what_a_model_sees_is_printed_without_the_form_that_chooses(
+    page: Page, new_session: Callable[[int], str]
+) -> None:
+    page.goto(f"/sessions/{new_session(3)}/context")
+    page.emulate_media(media="print")
+    expect(page.locator(".context-form")).to_be_hidden()
+    expect(page.locator(".figures")).to_be_visible()
 
 
 def test_copied_messages_are_who_spoke_and_what_was_said_without_counts(
