@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
@@ -85,3 +86,21 @@ def test_the_open_place_is_marked_where_colours_are_forced(page: Page) -> None:
     for name, style in (("Sessions", "solid"), ("Imports", "none")):
         link = page.locator(".rail-link", has_text=name)
         expect(link).to_have_css("outline-style", style)
+
+
+def test_the_version_of_a_fold_stands_apart_from_its_time_where_colours_are_forced(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread(12)
+    edit = {"type": "digest", "start_idx": 2, "end_idx": 4, "summary": "They talked."}
+    made = api.post(f"/api/sessions/{session}/operations", json=edit).json()
+    amended = f"/api/operations/{made['operation_id']}/amend"
+    assert api.post(amended, json={"summary": "They spoke."}).status_code == 200
+    page.emulate_media(forced_colors="active")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.reload()
+    head = row(page, "o1").locator(".marker-head")
+    time, version = (head.locator(name).bounding_box() for name in ("time", ".version"))
+    assert time is not None
+    assert version is not None
+    assert version["x"] - time["x"] - time["width"] >= 4
