@@ -32,6 +32,7 @@ MOST_OF_ONE = 100
 thousand would take half a processor from everybody else."""
 TOO_MANY = "You have too many pages open."
 
+_FACTS = ("head", "message_count", "title_mark")
 _open = Counter[int]()
 """Sockets that are open at this process, by persons."""
 
@@ -104,9 +105,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
     async def session_changed(self, event: dict[str, Any]) -> None:
         """Pass on what `threads.store.events` announced, to who may still hear it."""
         if await self._may_stay():
-            await self._tell(
-                {"head": event["head"], "message_count": event["message_count"]}
-            )
+            await self._tell({name: event[name] for name in _FACTS})
 
     async def session_job(self, event: dict[str, Any]) -> None:
         """Pass on that a job came further, to who may still hear it."""
@@ -136,7 +135,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
     async def _look(self, session_id: uuid.UUID) -> None:
         """Say where the session stands, unless that was said last."""
         session = await self._session(session_id)
-        facts = {"head": session.head, "message_count": session.message_count}
+        facts = {name: getattr(session, name) for name in _FACTS}
         if facts != self._told:
             await self._tell(facts)
 

@@ -23,7 +23,7 @@ def group_name(session_id: uuid.UUID) -> str:
 
 
 def announce(session: Session) -> None:
-    """Once the transaction is committed, tell the head and the count of messages.
+    """Once the transaction is committed, tell the head, the count of messages, the title's mark.
 
     Best effort: a page that misses it asks by number.
     """
@@ -31,6 +31,7 @@ def announce(session: Session) -> None:
         "type": "session.changed",
         "head": session.head,
         "message_count": session.message_count,
+        "title_mark": session.title_mark,
     }
     group = group_name(session.pk)
     transaction.on_commit(lambda: _send(group, fact), robust=True)

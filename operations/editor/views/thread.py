@@ -84,8 +84,10 @@ def chunk(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def changes(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """What brings a page to the newest head; nothing where it is there already."""
     look = look_at(request, session_id)
-    is_new = number_of(request.GET, "since") == look.thread.head
-    if is_new and number_of(request.GET, "messages", 0) == look.thread.message_count:
+    mark, fields = str(look.session.title_mark), request.GET
+    is_new = number_of(fields, "since") == look.thread.head
+    is_whole = number_of(fields, "messages", 0) == look.thread.message_count
+    if is_new and is_whole and fields.get("title_mark", mark) == mark:
         return HttpResponse(status=204)
     return patch(request, look)
 

@@ -6,7 +6,7 @@ import { applyPatch } from "./patch.js";
 import { say } from "../base/announce.js";
 import { withdrawSteps } from "../base/toast.js";
 import { inTurn, isWriting, send } from "../base/requests.js";
-import { session, stamp } from "./session.js";
+import { session, stamp, titleMark } from "./session.js";
 
 const POLL_MS = 5000;
 const SLOWEST_RETRY_MS = 30000;
@@ -21,7 +21,7 @@ let socket = null;
 let retries = 0;
 let poll = 0;
 let again = 0;
-let announced = { head: 0, messages: 0 };
+let announced = { head: 0, messages: 0, title: titleMark() };
 
 function show(state) {
   const dot = document.getElementById("live");
@@ -31,7 +31,8 @@ function show(state) {
   document.getElementById("live-word").textContent = WORDS[state];
 }
 
-const isBehind = () => announced.head > session.head || announced.messages > session.messages;
+const isBehind = () => announced.head > session.head || announced.messages > session.messages
+  || announced.title !== titleMark();
 
 /** Fetch and show what changed since the head of this page; where that fails, again in a while. */
 export async function catchUp() {
@@ -59,6 +60,7 @@ const ownSteps = () => [...document.querySelectorAll("#drawer :is([data-action=u
  */
 function showWhatCame(patch) {
   const { head, messages } = session;
+  const mark = titleMark();
   const before = ownSteps();
   applyPatch(patch);
   const isOwn = ownSteps() !== before;
@@ -66,6 +68,7 @@ function showWhatCame(patch) {
   const more = session.messages - messages;
   if (more > 0) say(more === 1 ? "1 new message" : `${more.toLocaleString("en")} new messages`);
   else if (session.head > head) say(isOwn ? "The thread has changed" : "The thread was changed by somebody else");
+  else if (titleMark() !== mark) say(`Renamed to “${document.getElementById("thread-title").title}”`);
 }
 
 /** Our own writes bring their changes along: look only once those before are through. */
@@ -74,12 +77,12 @@ function look() {
 }
 
 function hear(event) {
-  const { head, message_count: messages, job } = JSON.parse(event.data);
+  const { head, message_count: messages, title_mark: title, job } = JSON.parse(event.data);
   if (job) {
     document.body.dispatchEvent(new Event("summary"));
     return;
   }
-  announced = { head: head ?? 0, messages: messages ?? 0 };
+  announced = { head: head ?? 0, messages: messages ?? 0, title };
   if (isBehind() || isWriting()) look();
 }
 

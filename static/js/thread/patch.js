@@ -10,7 +10,7 @@ import { Refused, inTurn, text } from "../base/requests.js";
 import { focusRow, isTop, rowAt, tendTabOrder } from "./rows.js";
 import { locate, numberRows } from "./sections.js";
 import { clearIfActedOn } from "./selection.js";
-import { feed, rowOf, session, stamp } from "./session.js";
+import { feed, rowOf, session, stamp, titleMark } from "./session.js";
 
 const INSERTING = { afterend: "after", beforebegin: "before", afterbegin: "prepend", beforeend: "append" };
 
@@ -70,7 +70,8 @@ export function applyPatch(html) {
   const isStale = Number(head) < session.head;
   if (isStale) return;
   if (!feed || Number(total) === 0) {
-    if (Number(total) !== session.total || Number(head) !== session.head) location.reload();
+    const isRenamed = Number(answer.querySelector("#thread-title")?.dataset.mark) !== titleMark();
+    if (isRenamed || Number(total) !== session.total || Number(head) !== session.head) location.reload();
     return;
   }
   const pieces = [...answer.querySelectorAll("[hx-swap-oob]")];
@@ -83,6 +84,7 @@ export function applyPatch(html) {
     applySplices(JSON.parse(splices || "[]"));
     tendTabOrder(feed);
   });
+  document.title = `${document.getElementById("thread-title").title} · ContextStudio`;
   feed.dispatchEvent(new CustomEvent("thread:changed"));
   drawMinimap(pieces.filter(isMinimap));
   const settled = facts.dataset.reload ? reload() : Promise.resolve();

@@ -29,10 +29,14 @@ export function knowsLoaded(ranges) {
 /** Whether the drawer lists older operations, for which it was asked. */
 export const listsOlder = () => Boolean(document.querySelector("[data-lists-older]"));
 
+/** What tells the title that the page shows from another. */
+export const titleMark = () => Number(document.getElementById("thread-title")?.dataset.mark ?? 0);
+
 /** What every write and every catching up says about this page. */
 export const stamp = () => ({
   head: session.head,
   messages: session.messages,
+  title_mark: titleMark(),
   view: session.view,
   loaded: loadedRanges(),
   ...(listsOlder() && { lists_older: "1" }),

@@ -1,6 +1,9 @@
 """Two windows on one session stay in step, over the socket and without it."""
 
+from collections.abc import Callable
+
 import httpx
+import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import (
@@ -139,6 +142,28 @@ def test_without_the_socket_the_page_asks_by_itself(
     expect(page.locator("#live")).to_have_attribute("data-state", "polling")
     agent_snips(api, session, 4, 6)
     expect(row(page, "o1")).to_be_visible()
+
+
+@pytest.mark.parametrize("count", [0, 20])
+@pytest.mark.parametrize("live", [True, False])
+def test_a_title_that_an_agent_changes_shows_at_once(
+    page: Page,
+    new_session: Callable[[int], str],
+    api: httpx.Client,
+    count: int,
+    live: bool,
+) -> None:
+    session, state = new_session(count), "live" if live else "polling"
+    if not live:
+        page.route_web_socket("**/ws/**", lambda socket: socket.close())
+    page.goto(f"/sessions/{session}/")
+    expect(page.locator("#live")).to_have_attribute("data-state", state)
+    body = {"title": "Another <name>"}
+    assert api.patch(f"/api/sessions/{session}", json=body).status_code == 200
+    expect(page.locator("#thread-title")).to_have_text("Another <name>")
+    expect(page).to_have_title("Another <name> · ContextStudio")
+    if count:
+        expect(page.locator("#said")).to_have_text("Renamed to “Another <name>”")
 
 
 def test_a_page_that_was_offline_fetches_what_it_missed(
