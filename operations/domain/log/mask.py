@@ -6,6 +6,7 @@ that are no longer in force: for these a redaction masks as long as it is on, wh
 condition says.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -145,16 +146,32 @@ def mask_words(words: str, texts: Mapping[str, str]) -> str:
 
 
 def mask_json(value: JSON, texts: Mapping[str, str]) -> JSON:
-    """A value of JSON with masked texts replaced in its strings; names of members stay."""
+    """A value of JSON with masked texts replaced in its strings; names of members stay.
+
+    Strings that hold JSON themselves, as arguments of calls do in some forms, count as what
+    they hold: a quote or a line break of a masked text is escaped in them.
+    """
     if not texts:
         return value
     if isinstance(value, str):
-        return mask_words(value, texts)
+        return _mask_held(mask_words(value, texts), texts)
     if isinstance(value, list):
         return [mask_json(item, texts) for item in value]
     if isinstance(value, dict):
         return {name: mask_json(item, texts) for name, item in value.items()}
     return value
+
+
+def _mask_held(words: str, texts: Mapping[str, str]) -> str:
+    """Words with masked texts replaced in the JSON that they are, if they are any."""
+    if "\\" not in words or not words.lstrip().startswith(("{", "[", '"')):
+        return words
+    try:
+        held = json.loads(words)
+        masked = mask_json(held, texts)
+    except (ValueError, RecursionError):  # no JSON, or deeper than anybody nests it
+        return words
+    return words if masked == held else json.dumps(masked, ensure_ascii=False)
 
 
 def mask_title(title: str, texts: Mapping[str, str]) -> str:

@@ -103,6 +103,24 @@ def test_a_redaction_masks_what_was_sent_before_it(
     assert "keep it" in str(what_was_sent(session_id, 1))
 
 
+def test_a_redaction_masks_the_arguments_of_calls_that_were_sent_as_text(
+    agent: Client, session_id: str
+) -> None:
+    """In which a quote and a line break are escaped."""
+    secret = 'BEGIN "KEY"\nhunter2'
+    call = {"name": "write", "arguments": json.dumps({"text": f"{secret}, kept"})}
+    calls = [{"id": "c1", "type": "function", "function": call}]
+    words = [
+        *said(COUNT),
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "c1", "content": "Written."},
+    ]
+    apply(agent, session_id, words)
+    operate(agent, session_id, "redact", patterns=[{"start": secret}])
+    sent = str(what_was_sent(session_id, 1))
+    assert "hunter2" not in sent and ", kept" in sent
+
+
 def test_what_is_purged_is_destroyed_in_what_was_sent_too(
     agent: Client, session_id: str
 ) -> None:

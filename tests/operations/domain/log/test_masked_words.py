@@ -1,5 +1,7 @@
 """Redactions mask words outside of the thread too: scratchpad, state and layers."""
 
+import json
+
 import pytest
 
 from operations.domain.log.mask import mask_json, mask_title, mask_words
@@ -38,6 +40,26 @@ def test_strings_within_json_are_masked_and_nothing_else() -> None:
     masked = {"pass": ["a ***", 1, None, {"deep": "***"}], "so": True}
     assert mask_json(value, {"pass": "***"}) == masked
     assert mask_json(value, {}) is value
+
+
+@pytest.mark.parametrize("escaped", [True, False])
+def test_strings_that_hold_json_are_masked_in_what_they_hold(escaped: bool) -> None:
+    """As the arguments of a call do in what some providers are sent."""
+    texts = {'a "pass"\nö': "***"}
+    deep = json.dumps({"note": 'a "pass"\nö, kept'}, ensure_ascii=escaped)
+    words = json.dumps({"line": 'of a "pass"\nö', "deep": deep}, ensure_ascii=escaped)
+    masked = json.loads(mask_json([words], texts)[0])  # type: ignore[index,arg-type]
+    assert masked == {"line": "of ***", "deep": '{"note": "***, kept"}'}
+
+
+@pytest.mark.parametrize("words", ['{"a": "\\n"}', '{"a \\ b', '["\\u00f6"', "\\"])
+def test_strings_that_hold_nothing_masked_stay_as_they_came(words: str) -> None:
+    assert mask_json(words, {"ö\n": "***"}) == words
+
+
+def test_json_that_nobody_would_nest_is_masked_as_words() -> None:
+    nested = "[" * 100_000 + '"\\n pass"'
+    assert mask_json(nested, {"pass": "***"}) == nested.replace("pass", "***")
 
 
 @pytest.mark.parametrize(
