@@ -82,6 +82,8 @@ def tried(
     ]
     numbered = enumerate(made, start=history.log.head + 1)
     log = history.log.extended(Entry(n, one, CLIENT) for n, one in numbered)
+    if log.masks is not history.log.masks:
+        log.masks.tell(history.masked)
     leaves = [*leaves, *_leaves(session, leaves, new)]
     return history, replay(leaves, log, active_tags, objective=session.objective)
 

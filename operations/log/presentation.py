@@ -301,24 +301,31 @@ def _fields(log: Log, recorded: Recorded) -> dict[str, Any]:
 
 
 def _payload(log: Log, number: int) -> Any:
-    """What an entry says, its messages masked where a redaction is on.
+    """What an entry says, its words masked where a redaction is on.
 
     The fingerprint of what a redaction masks is left out: of a short text it gives that away.
     """
     operation: op.Operation = log.at(number).operation
     if isinstance(operation, op.Amend):
         amended = entry_number(operation.operation) or 0
-        edit = _without_fingerprints(operation.edit)
+        edit = _without_fingerprints(log, operation.edit)
         operation = replace(operation, edit=log.masks.edit(amended, edit))
     elif not isinstance(operation, op.Control):
-        operation = log.masks.edit(number, _without_fingerprints(operation))
+        operation = log.masks.edit(number, _without_fingerprints(log, operation))
     return json.loads(encode(operation)[1].decode("utf-8", "surrogatepass"))
 
 
-def _without_fingerprints(edit: op.Edit) -> op.Edit:
-    if not isinstance(edit, op.Redact):
+def _without_fingerprints(log: Log, edit: op.Edit) -> op.Edit:
+    if not isinstance(edit, op.TextEdit):
         return edit
-    return replace(edit, spans=tuple(replace(span, sha256="") for span in edit.spans))
+    hidden = {span.key for span in edit.spans if isinstance(edit, op.Redact)}
+    hidden.update(
+        log.masks.keys
+    )  # a replacement that is not in force may cover it, too
+    spans = (
+        replace(span, sha256="") if span.key in hidden else span for span in edit.spans
+    )
+    return replace(edit, spans=tuple(spans))
 
 
 def _reason(report: Report, history: History) -> str:

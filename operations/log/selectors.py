@@ -151,6 +151,7 @@ def extended(session: Session, history: History, rows: Iterable[LogEntry]) -> Hi
     log, masked = history.log.extended(entries), history.masked
     if log.masks is not history.log.masks:
         masked = masked_texts(session, log.masks)
+        log.masks.tell(masked)
     return History(log, known.finish(), masked)
 
 
@@ -158,7 +159,9 @@ def history_at(history: History, head: int) -> History:
     """A history as it was when `head` was its last entry."""
     entries = history.log.entries[:head]
     rows = Map((entry.number, history.rows[entry.number]) for entry in entries)
-    return History(fold(entries), rows, history.masked)
+    log = fold(entries)
+    log.masks.tell(history.masked)
+    return History(log, rows, history.masked)
 
 
 def load_thread(

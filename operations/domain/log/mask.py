@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from operations.domain.tree.key import Key, made_key, made_place, original_index
 from operations.domain.tree.span import (
@@ -23,7 +24,7 @@ from operations.domain.tree.span import (
 from threads.domain.part import JSON, Part
 from threads.domain.text import text_of
 
-from .operation import Edit, Redact, messages_of
+from .operation import Edit, Redact, Replace, messages_of
 
 Wordings = Callable[[int], Iterable[Edit]]
 """Gives all the words that an operation ever had."""
@@ -42,10 +43,18 @@ class Masks:
     ) -> None:
         """Those of the redactions among edits that are on, given with their numbers."""
         self._wordings = wordings
+        self._mask_words: Callable[[str], str] = str
         self._spans: dict[Key, list[tuple[int, Span]]] = {}
         for number, edit in redactions:
             for span in edit.spans if isinstance(edit, Redact) else ():
                 self._spans.setdefault(span.key, []).append((number, span))
+
+    def tell(self, texts: Mapping[str, str]) -> None:
+        """Say what is masked, and what is read in its place: originals are not read here.
+
+        What replacements put into messages is masked by it.
+        """
+        self._mask_words = _masking(texts)
 
     def __bool__(self) -> bool:
         """Whether anything is masked."""
@@ -97,6 +106,10 @@ class Masks:
                 return covered(made[k].parts, span) or ""
         return ""
 
+    def within(self, changes: Iterable[SpanChange]) -> Iterator[SpanChange]:
+        """Changes with what is masked in the words that they put into a message."""
+        return (one._replace(text=self._mask_words(one.text)) for one in changes)
+
     @property
     def keys(self) -> Iterable[Key]:
         """The messages in which something is masked."""
@@ -126,8 +139,15 @@ class Masks:
         return read_changed(parts, changes) if changes else parts
 
     def edit(self, number: int, edit: Edit) -> Edit:
-        """The edit that entry `number` made or was amended to, its messages masked."""
-        if not self._spans or not messages_of(edit):
+        """The edit that entry `number` made or was amended to, its words masked."""
+        if not self._spans:
+            return edit
+        if isinstance(edit, Replace):
+            spans = (
+                replace(span, text=self._mask_words(span.text)) for span in edit.spans
+            )
+            return replace(edit, spans=tuple(spans))
+        if not messages_of(edit):
             return edit
         messages = tuple(
             replace(message, parts=self.read(made_key(number, k), message.parts))
@@ -138,11 +158,15 @@ class Masks:
 
 def mask_words(words: str, texts: Mapping[str, str]) -> str:
     """Words with masked texts replaced wherever they are found, the longest first."""
+    return _masking(texts)(words)
+
+
+def _masking(texts: Mapping[str, str]) -> Callable[[str], str]:
     if not texts:
-        return words
+        return str
     longest = sorted(texts, key=len, reverse=True)
     found = re.compile("|".join(map(re.escape, longest)))
-    return found.sub(lambda match: texts[match[0]], words)
+    return partial(found.sub, lambda match: texts[match[0]])
 
 
 def mask_json(value: JSON, texts: Mapping[str, str]) -> JSON:

@@ -233,9 +233,9 @@ class Thread:
         changes = self._draft.changes.get(key, ())
         if not changes and not self.log.masks:
             return ()
-        made = self.made(key)
-        masks = self.log.masks.on(key, made.parts if made else ())
-        return tuple(masked_over(changes, masks))
+        made, masks = self.made(key), self.log.masks
+        laid = masks.on(key, made.parts if made else ())
+        return tuple(masked_over(masks.within(changes), laid))
 
     def moved_by(self, key: Key) -> Key | None:
         """The resequence that moved a node last. Raises NotFound."""

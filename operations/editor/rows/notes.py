@@ -124,9 +124,9 @@ def _mark(look: Look, mark: Mark) -> Note | None:
     waits, is_unmet = op.status == Status.PROPOSED, op.status == Status.UNMET
     if recorded is None or not (waits or op.word in ON_PAPER):
         return None
-    edit = recorded.edit
-    spans = spans_of(edit) if waits else ()
     number = recorded.entry.number
+    edit = look.thread.log.masks.edit(number, recorded.edit)
+    spans = spans_of(edit) if waits else ()
     shown = range(len(messages_of(edit)) if waits else 0)
     is_compared = waits and edit.kind == "revise" and op.count <= MOST_COMPARED
     part = part_of(look, op.key) if waits else None

@@ -96,6 +96,30 @@ def doors(client: Client, session_id: str) -> dict[str, str]:
     return found
 
 
+def thread_doors(client: Client, session_id: str, said: list[Any]) -> dict[str, str]:
+    """What the doors of a thread answer that shows its operations."""
+    path = f"/api/sessions/{session_id}"
+    operations = get(client, f"{path}/operations")["operations"]
+    addresses = {
+        "effective": f"{path}/thread?view=effective",
+        "log": f"{path}/log",
+        "export": f"{path}/export?format=markdown&view=effective",
+        "transfer": f"{path}/transfer",
+        "page": f"/sessions/{session_id}/",
+        "what the model sees": f"/sessions/{session_id}/context",
+        **{one["key"]: f"/api/operations/{one['id']}" for one in operations},
+    }
+    found = {}
+    for name, address in addresses.items():
+        answer = client.get(address)
+        assert answer.status_code == 200, (name, answer.content)
+        content = b"".join(answer) if answer.streaming else answer.content
+        found[name] = content.decode()
+    body = {"messages": said, "append": False}
+    found["apply"] = json.dumps(post(client, f"{path}/apply", body))
+    return found
+
+
 def telling(found: dict[str, str]) -> set[str]:
     """The doors at which the secret is told."""
     secret = re.compile(re.escape(SECRET))
@@ -221,6 +245,51 @@ def test_a_redaction_masks_its_text_in_what_the_thread_does_not_show(
     assert telling(doors(agent, session_id)) == set()
     post(agent, f"/api/operations/{insert['id']}/toggle", {"active": True})
     assert telling(doors(agent, session_id)) == set()
+
+
+@pytest.mark.parametrize("standing", ["on", "off", "reverted", "proposed"])
+def test_a_redaction_masks_its_text_in_replacements(
+    agent: Client, caller: Caller, standing: str
+) -> None:
+    """Whether they are in force, are brought back, or only wait."""
+    long = "Words that are long enough to be replaced by an agent."
+    said = [{"role": "user", "content": words} for words in (WORDS, long)]
+    session_id = make_session(agent, said)
+    pattern = {"start": long, "replacement": f"Use {SECRET}"}
+    waits = {"propose": True} if standing == "proposed" else {}
+    made = operate(agent, session_id, "replace", patterns=[pattern], **waits)
+    path = f"/api/operations/{made['operation_id']}"
+    if standing == "off":
+        post(agent, f"{path}/toggle", {"active": False})
+    if standing == "reverted":
+        post(agent, f"{path}/revert")
+    redact(caller, session_id, span("m0"))
+    assert telling(thread_doors(agent, session_id, said)) == set()
+    match standing:
+        case "off" | "reverted":
+            post(agent, f"{path}/toggle", {"active": True})
+        case "proposed":
+            post(agent, f"{path}/accept")
+    for again in (False, True):
+        if again:
+            forget_everything()
+        found = thread_doors(agent, session_id, said)
+        assert telling(found) == set()
+        assert "Use [redacted]" in found["page"]
+
+
+def test_the_log_gives_no_fingerprint_of_what_is_masked(
+    agent: Client, caller: Caller
+) -> None:
+    """A replacement of the same text, taken back since, was recorded with one."""
+    session_id = make_session(agent, [{"role": "user", "content": WORDS}])
+    whole = {"key": "m0", "start": 0, "end": len(WORDS), "replacement": "Words"}
+    made = operate(agent, session_id, "replace", spans=[whole])
+    log = f"/api/sessions/{session_id}/log"
+    assert fingerprint(WORDS) in str(get(agent, log))
+    post(agent, f"/api/operations/{made['operation_id']}/revert")
+    redact(caller, session_id, span("m0"))
+    assert fingerprint(WORDS) not in str(get(agent, log))
 
 
 def test_redactions_of_one_text_share_what_the_thread_does_not_show(

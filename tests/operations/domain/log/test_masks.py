@@ -1,6 +1,13 @@
 """What redactions mask beside the thread: originals, and all words of an operation."""
 
-from operations.domain.log.operation import Amend, Condition, Digest, Redact, Toggle
+from operations.domain.log.operation import (
+    Amend,
+    Condition,
+    Digest,
+    Redact,
+    Replace,
+    Toggle,
+)
 from operations.domain.thread.replay import replay
 from operations.domain.tree.span import SpanChange, read_changed
 from tests.operations.support.builders import (
@@ -61,6 +68,20 @@ def test_all_words_that_an_operation_ever_had_are_masked() -> None:
     assert read_changed(amended.messages[0].parts, shown) == words(
         "[redacted], [redacted]ly; no more"
     )
+
+
+def test_what_a_replacement_says_is_masked_in_it() -> None:
+    """A mask's own words stay."""
+    told = Replace(spans=(span("m0", 0, 5, text="The secret."),))
+    redact = Redact(spans=(span("m1", 0, 6, text="no secret"),))
+    after = log(told, redact)
+    after.masks.tell({"secret": "***"})
+    masked = after.masks.edit(1, told)
+    assert isinstance(masked, Replace) and masked.spans[0].text == "The ***."
+    assert after.masks.edit(2, redact) == redact
+    thread = replay(originals(2), after)
+    shown = [change.text for key in keys(0, 1) for change in thread.spans(key)]
+    assert shown == ["The ***.", "no secret"]
 
 
 def test_what_makes_no_messages_has_nothing_to_mask() -> None:
