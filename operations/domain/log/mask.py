@@ -18,6 +18,7 @@ from operations.domain.tree.span import (
     Span,
     SpanChange,
     covered,
+    covered_pieces,
     matches,
     read_changed,
 )
@@ -29,7 +30,8 @@ from .operation import Edit, Redact, Replace, messages_of
 Wordings = Callable[[int], Iterable[Edit]]
 """Gives all the words that an operation ever had."""
 LEAST_CUT = 6
-"""Characters of a masked text that are masked where a title breaks off in it."""
+"""Characters of a masked text that are masked for themselves: where a title breaks off in it, and
+where it consists of several pieces."""
 _CUT = "…"
 _MOST_OF_A_TITLE = 10_000
 """Characters of a text that a title is compared with, which has 300: a page compares fifty."""
@@ -99,12 +101,16 @@ class Masks:
 
     def _text(self, span: Span) -> str:
         """The text that a span was recorded for, in whichever words it stood; or nothing."""
+        return covered(self._said(span), span) or ""
+
+    def _said(self, span: Span) -> tuple[Part, ...]:
+        """The words of what an operation made that a span was recorded for; or nothing."""
         operation, k = made_place(span.key) or (0, None)
         for edit in self._wordings(operation):
             made = messages_of(edit)
             if k is not None and k < len(made) and matches(made[k].parts, span):
-                return covered(made[k].parts, span) or ""
-        return ""
+                return made[k].parts
+        return ()
 
     def within(self, changes: Iterable[SpanChange]) -> Iterator[SpanChange]:
         """Changes with what is masked in the words that they put into a message."""
@@ -127,10 +133,10 @@ class Masks:
         found: dict[str, str] = {}
         for key in self._spans if keys is None else keys:
             for _, span in self._spans.get(key, ()):
-                made = made_place(key) is not None
-                text = self._text(span) if made else covered(read(key), span)
-                if text:
-                    found.setdefault(text, span.text or MASK)
+                parts = read(key) if made_place(key) is None else self._said(span)
+                for text in (covered(parts, span) or "", *_telling(parts, span)):
+                    if text:
+                        found.setdefault(text, span.text or MASK)
         return found
 
     def read(self, key: Key, parts: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -154,6 +160,16 @@ class Masks:
             for k, message in enumerate(messages_of(edit))
         )
         return replace(edit, messages=messages)  # type: ignore[arg-type]  # it has some
+
+
+def _telling(parts: Sequence[Part], span: Span) -> Iterator[str]:
+    """What a span covers of each piece of a part, where that tells something by itself.
+
+    Whoever quotes a call or a result quotes one of its strings, or each for itself.
+    """
+    for text in covered_pieces(parts, span):
+        if len(text.strip()) >= LEAST_CUT:
+            yield text
 
 
 def mask_words(words: str, texts: Mapping[str, str]) -> str:

@@ -60,6 +60,19 @@ def covered(parts: Sequence[Part], span: Span) -> str | None:
     return text[span.start : span.end] if span.end <= len(text) else None
 
 
+def covered_pieces(parts: Sequence[Part], span: Span) -> list[str]:
+    """What a span covers of each piece of a part where it covers several; else nothing."""
+    if covered(parts, span) is None:
+        return []
+    found, offset = [], 0
+    for piece in pieces_of(parts[span.part]):
+        start, end = max(0, span.start - offset), span.end - offset
+        if start < min(end, len(piece)):
+            found.append(piece[start:end])
+        offset += len(piece) + len(BETWEEN)
+    return found if len(found) > 1 else []
+
+
 def matches(parts: Sequence[Part], span: Span) -> bool:
     """Whether a span covers the very text that it was recorded for."""
     text = covered(parts, span)

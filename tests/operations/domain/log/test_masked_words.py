@@ -7,7 +7,7 @@ import pytest
 from operations.domain.log.mask import mask_json, mask_title, mask_words
 from operations.domain.log.operation import Redact
 from tests.operations.support.builders import insert, log, span
-from threads.domain.part import Text
+from threads.domain.part import Text, ToolCall
 
 ORIGINALS = {"m1": (Text("The key is abc."),), "m2": (Text("gone"),)}
 
@@ -27,6 +27,19 @@ def test_masked_texts_are_found_wherever_they_stand() -> None:
     assert texts == {"abc": "[redacted]", "pass": "***"}
     assert sorted(masks.keys) == ["m1", "m2", "o1.0"]
     assert mask_words("abc, pass, abc", texts) == "[redacted], ***, [redacted]"
+
+
+def test_a_text_of_several_pieces_is_found_piece_by_piece() -> None:
+    """But for what is too short to tell anything, and might stand for something else."""
+    call = ToolCall(
+        "c1", "save", {"a": "the key: BEGIN-abc", "b": "yes", "c": "xyz-END!"}
+    )
+    said = {"m1": (call,), "o1.0": (call,)}
+    whole = "BEGIN-abc\nyes\nxyz-END"
+    redact = Redact(spans=(span("m1", 9, 30, whole), span("m1", 0, 3, "the")))
+    texts = log(redact).masks.texts(said.__getitem__)
+    assert list(texts) == [whole, "BEGIN-abc", "xyz-END", "the"]
+    assert mask_words("It is BEGIN-abc, xyz-END, yes", texts).endswith("yes")
 
 
 def test_the_longest_text_is_masked_first() -> None:
