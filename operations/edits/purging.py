@@ -1,7 +1,8 @@
 """Destroying what messages say, for good: the one thing that the log can't take back."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from django.db.transaction import atomic, on_commit
 
@@ -9,17 +10,19 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry
-from operations.domain.log.mask import mask_title
-from operations.domain.log.operation import Purge, Snip
+from operations.domain.log.mask import mask_title, mask_words
+from operations.domain.log.operation import Amend, Purge, Replace, Snip
 from operations.domain.thread.check import check
 from operations.domain.thread.groups import MessageGroup, groups_of
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_key, original_number
 from operations.log.cache import forget_everything
+from operations.log.codec import decode, encode
 from operations.log.transaction import LogTransaction, open_log
 from operations.messages.reader import masked_in
 from operations.models import LogEntry
 from threads.domain.part import Text
+from threads.models import Session
 from threads.sessions import erasing
 from threads.store.originals import load_recorded_at
 
@@ -68,7 +71,7 @@ def _purge_titles(transaction: LogTransaction, keys: Sequence[Key]) -> None:
     """Destroy what titles took of these originals: most sessions' begin with the first message.
 
     Of text that is masked in them nothing knows any more what it says, so that it is destroyed
-    in operations' titles too.
+    in operations' titles too, and in replacements.
     """
     session = transaction.session
     indexes = [original_number(key) - 1 for key in keys]
@@ -83,6 +86,25 @@ def _purge_titles(transaction: LogTransaction, keys: Sequence[Key]) -> None:
         title = mask_title(entry.title, masked)
         if title != entry.title:
             LogEntry.objects.filter(pk=entry.pk).update(title=title)
+    if masked:
+        _purge_replacements(session, masked)
+
+
+def _purge_replacements(session: Session, masked: Mapping[str, str]) -> None:
+    kinds = (Replace.kind, Amend.kind)
+    for entry in LogEntry.objects.filter(session=session, kind__in=kinds):
+        recorded = decode(entry.kind, bytes(entry.payload))
+        edit = recorded.edit if isinstance(recorded, Amend) else recorded
+        if not isinstance(edit, Replace):
+            continue
+        spans = tuple(
+            replace(span, text=mask_words(span.text, masked)) for span in edit.spans
+        )
+        if spans == edit.spans:
+            continue
+        edit = replace(edit, spans=spans)
+        kept = replace(recorded, edit=edit) if isinstance(recorded, Amend) else edit
+        LogEntry.objects.filter(pk=entry.pk).update(payload=encode(kept)[1])
 
 
 def find_group(thread: Thread, group_id: int) -> MessageGroup:

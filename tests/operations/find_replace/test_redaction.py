@@ -278,6 +278,27 @@ def test_a_redaction_masks_its_text_in_replacements(
         assert "Use [redacted]" in found["page"]
 
 
+def test_what_replacements_say_of_a_masked_text_goes_with_the_message_that_is_purged(
+    agent: Client, caller: Caller
+) -> None:
+    """In what an amendment recorded of one, too."""
+    long = "Words that are long enough to be replaced by an agent."
+    said = [{"role": "user", "content": words} for words in (WORDS, long)]
+    session_id = make_session(agent, said)
+    pattern = {"start": long, "replacement": f"Use {SECRET}"}
+    made = operate(agent, session_id, "replace", patterns=[pattern])
+    path = f"/api/operations/{made['operation_id']}"
+    unless = {"tags": ["rehearsal"], "match": "none"}
+    post(agent, f"{path}/amend", {"condition": unless})
+    redact(caller, session_id, span("m0"))
+    remove_group(caller, UUID(session_id), 1)
+    forget_everything()
+    found = thread_doors(agent, session_id, said)
+    assert telling({**found, "apply": ""}) == set()
+    assert "Use [redacted]" in found["page"]
+    assert found["log"].count("Use [redacted]") == 2
+
+
 def test_the_log_gives_no_fingerprint_of_what_is_masked(
     agent: Client, caller: Caller
 ) -> None:
