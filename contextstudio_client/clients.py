@@ -198,5 +198,9 @@ class AsyncClient(AnyApi, _AwaitsTools):
 
 def _settings(url: str | None, key: str | None, retries: Retries | None) -> Settings:
     url = url or os.environ.get("CONTEXTSTUDIO_URL") or LOCAL
-    key = key or os.environ.get("CONTEXTSTUDIO_KEY") or ""
-    return Settings(url.rstrip("/"), key, retries or Retries())
+    # A key that was read from a file ends in a line break. What can't be a header's value would
+    # be told, key and all, by the error of each request.
+    key = (key or os.environ.get("CONTEXTSTUDIO_KEY") or "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ValueError("The key has characters that no key of ContextStudio has.")
+    return Settings(url.strip().rstrip("/"), key, retries or Retries())

@@ -254,6 +254,28 @@ def test_the_server_and_the_key_may_come_from_the_environment(
     assert request.headers["Authorization"] == "Bearer cs_other"
 
 
+def test_a_key_that_was_read_from_a_file_may_end_in_a_line_break(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTEXTSTUDIO_KEY", "cs_other\n")
+    script = Script(ok({"tools": []}))
+    with opened(kind, f"{URL}/\n", "", script) as client:
+        client.tools(["edit"])
+    [request] = script.requests
+    assert str(request.url) == f"{URL}/api/tools?format=openai&tools=edit"
+    assert request.headers["Authorization"] == "Bearer cs_other"
+
+
+@pytest.mark.parametrize("key", ["cs_one\ncs_two", "cs_ö"])
+def test_a_key_that_no_header_can_hold_is_refused_without_telling_it(
+    kind: str, key: str
+) -> None:
+    refusing = pytest.raises(ValueError, match="The key has characters")
+    with refusing as refused, opened(kind, URL, key):
+        pass
+    assert "cs_" not in str(refused.value)
+
+
 def test_a_session_is_named_by_one_id(kind: str) -> None:
     with opened(kind, URL, KEY, Script()) as client:
         for named in ({}, {"external_id": None}):
