@@ -94,7 +94,12 @@ class Watcher:
         self._write_report()
 
     def _main_of(self, path: Path) -> Path | None:
-        """The conversation that a file belongs to: itself, or that of its folder's name."""
+        """The conversation that a file belongs to: itself, or that of its folder's name.
+
+        None of the folder that is followed, which is told of when it is moved or removed.
+        """
+        if self.folder not in path.parents:
+            return None
         for parent in path.parents:
             if parent == self.folder:
                 break

@@ -221,6 +221,14 @@ def test_what_is_no_transcript_or_gone_is_passed_over(
     assert not Session.objects.exists()
 
 
+def test_the_folder_itself_may_be_removed(watcher: Watcher, folder: Path) -> None:
+    watcher.begin()
+    folder.rmdir()
+    watcher.changed([folder])
+    watcher.end()
+    assert not Session.objects.exists()
+
+
 def test_a_file_that_changed_a_moment_ago_is_not_taken_for_whole(
     watcher: Watcher, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--project", default="demo", metavar="SLUG")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Follow it. Raises NotFound, or Invalid where it is no folder."""
+        """Follow it. Raises NotFound, or Invalid where it is no folder, or none any more."""
         folder = options["folder"].expanduser().resolve()
         if not folder.is_dir():
             raise Invalid(f"{folder} is not a folder.")
@@ -58,6 +58,9 @@ class Command(BaseCommand):
         for changes in heard:
             watcher.changed(Path(path) for _, path in changes)
             watcher.import_quiet()
+            if not watcher.folder.is_dir():
+                watcher.end()
+                raise Invalid(f"{watcher.folder} isn't there any more.")
         watcher.end()
 
     def _tell(self, line: str) -> None:
