@@ -41,7 +41,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
     """Relays facts of one session, never content; what a page sends is not listened to."""
 
     group = ""
-    _told: dict[str, int] | None = None
+    _told: dict[str, int | None] | None = None
     _looking: asyncio.Task[None] | None = None
     _person: int | None = None
     """Whose socket it is, once it is counted."""
@@ -103,9 +103,12 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         """Ignore whatever the page says: the socket has one direction."""
 
     async def session_changed(self, event: dict[str, Any]) -> None:
-        """Pass on what `threads.store.events` announced, to who may still hear it."""
+        """Pass on what `threads.store.events` announced, to who may still hear it.
+
+        During an upgrade the version before announces, which knows fewer facts.
+        """
         if await self._may_stay():
-            await self._tell({name: event[name] for name in _FACTS})
+            await self._tell({name: event.get(name) for name in _FACTS})
 
     async def session_job(self, event: dict[str, Any]) -> None:
         """Pass on that a job came further, to who may still hear it."""
@@ -139,7 +142,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         if facts != self._told:
             await self._tell(facts)
 
-    async def _tell(self, facts: dict[str, int]) -> None:
+    async def _tell(self, facts: dict[str, int | None]) -> None:
         self._told = facts
         await self.send_json(facts)
 

@@ -127,7 +127,8 @@ class Watcher:
         if not hold_back:
             self._sizes.update(sizes)
         if recorded:
-            self.tell(f"{main.relative_to(self.folder)}: {recorded:,} messages")
+            count = "1 message" if recorded == 1 else f"{recorded:,} messages"
+            self.tell(f"{main.relative_to(self.folder)}: {count}")
 
     def _take(self, sizes: dict[Path, int], *, hold_back: bool) -> int:
         """Import files, as far as they go, into the watch's own row; how many messages came."""

@@ -82,7 +82,8 @@ function hear(event) {
     document.body.dispatchEvent(new Event("summary"));
     return;
   }
-  announced = { head: head ?? 0, messages: messages ?? 0, title };
+  // In the middle of an upgrade a server of the version before may be the one that says it.
+  announced = { head: head ?? 0, messages: messages ?? 0, title: title ?? titleMark() };
   if (isBehind() || isWriting()) look();
 }
 
