@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from operations.domain.providers.passes.media import SUMMARY
 from tests.operations.support.rest import get, make_session, operate, said
 from tests.threads.imports.uploads import upload, with_image
 
@@ -14,6 +15,7 @@ from tests.threads.imports.uploads import upload, with_image
 def test_our_own_form_comes_back_in_as_the_same_messages(
     agent: Client, view: str
 ) -> None:
+    """But a digest: as a message of the system's it would be an instruction to whoever reads it."""
     session_id = make_session(agent, [*said(4), with_image()], system="Be brief.")
     operate(agent, session_id, "digest", range=[2, 3], summary="Sum \ud800")
     answer = agent.get(f"/api/sessions/{session_id}/export", {"view": view})
@@ -27,9 +29,12 @@ def test_our_own_form_comes_back_in_as_the_same_messages(
         items = answer.get("items") or answer["nodes"]
         return [(item["role"], item["parts"]) for item in items]
 
-    assert parts(f"/api/sessions/{imported['id']}/messages") == parts(
-        f"/api/sessions/{session_id}/thread?view={view}"
-    )
+    expected = parts(f"/api/sessions/{session_id}/thread?view={view}")
+    if view == "effective":
+        assert expected[2] == ("system", [{"type": "text", "text": "Sum \ud800"}])
+        record = {"type": "text", "text": SUMMARY.format("Sum \ud800")}
+        expected[2] = "user", [record]
+    assert parts(f"/api/sessions/{imported['id']}/messages") == expected
 
 
 @pytest.mark.parametrize("view", ["original", "effective"])
