@@ -89,6 +89,7 @@ def test_a_reply_of_several_items_is_one_message() -> None:
     said = {"type": "output_text", "text": "Seen.", "annotations": []}
     output = [
         ITEMS[2],
+        {"type": "noted_by_the_provider", "id": "n_1"},  # no part of what was said
         {"type": "message", "role": "assistant", "content": [said]},
     ]
     usage = {"input_tokens": 7, "output_tokens": 2}
