@@ -83,14 +83,7 @@ def doors(client: Client, session_id: str) -> dict[str, str]:
         "what the model sees": f"/sessions/{session_id}/context",
         **{one["key"]: f"/api/operations/{one['id']}" for one in operations},
     }
-    found = {}
-    for name, address in addresses.items():
-        answer = client.get(address)
-        assert answer.status_code == 200, (name, answer.content)
-        content = b"".join(answer) if answer.streaming else answer.content
-        found[name] = content.decode()
-    body = {"messages": said, "append": False}
-    found["apply"] = json.dumps(post(client, f"{path}/apply", body))
+    found = answers_at(client, addresses, path, said)
     tool = {"session_id": session_id}
     found["tool"] = json.dumps(post(client, "/api/tools/list_operations", tool))
     return found
@@ -109,6 +102,13 @@ def thread_doors(client: Client, session_id: str, said: list[Any]) -> dict[str, 
         "what the model sees": f"/sessions/{session_id}/context",
         **{one["key"]: f"/api/operations/{one['id']}" for one in operations},
     }
+    return answers_at(client, addresses, path, said)
+
+
+def answers_at(
+    client: Client, addresses: dict[str, str], path: str, said: list[Any]
+) -> dict[str, str]:
+    """What is answered at each address, and by `apply`."""
     found = {}
     for name, address in addresses.items():
         answer = client.get(address)
