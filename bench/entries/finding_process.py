@@ -35,7 +35,7 @@ from bench.entries.filling import (  # noqa: E402
     fill,
 )
 from bench.pages.pages_data import prepare  # noqa: E402
-from bench.search.patterns import PATTERNS  # noqa: E402
+from bench.search.patterns import timed  # noqa: E402
 from contextstudio.accounts.domain.caller import Caller  # noqa: E402
 from contextstudio.accounts.models import Project  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
@@ -71,16 +71,9 @@ def main(count: int) -> None:
     found["of a path"] = _least(
         {"list": partial(_list, caller, ArchiveQuery(path="table/check_77.py"))}
     )["list"]
-    found["words"] = {
-        name: _least(
-            {
-                "scan": partial(_scan, words),
-                "index": partial(_first, words),
-                "search": partial(_list, caller, ArchiveQuery(words=words), 20),
-            }
-        )
-        for name, words in PATTERNS.items()
-    }
+    found["words"] = timed(
+        _scan, _first, lambda words: _list(caller, ArchiveQuery(words=words), 20)
+    )
     print(json.dumps(found))
 
 

@@ -1,12 +1,11 @@
 """The process of `bench.search.queries`: so many messages, an index, and patterns of every kind."""
 
 import json
-import math
 import os
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -20,7 +19,7 @@ from django.conf import settings  # noqa: E402  # only after Django is set up
 from django.db import connection, transaction  # noqa: E402
 
 from bench.pages.pages_data import prepare  # noqa: E402
-from bench.search.patterns import NEEDLE, PATTERNS  # noqa: E402
+from bench.search.patterns import NEEDLE, timed  # noqa: E402
 from bench.transcript import _Author  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
 from threads.domain.body import digest_of, encode_parts  # noqa: E402
@@ -35,7 +34,6 @@ from threads.store import recording, rows  # noqa: E402
 NEEDLES = 20
 BATCH = 10_000
 APPENDED = 200
-ROUNDS = 5
 
 
 def main(count: int) -> None:
@@ -53,14 +51,7 @@ def main(count: int) -> None:
         "size": {"index": _bytes() - before, "text": size},
     }
     _prepare_scan()
-    for name, pattern in PATTERNS.items():
-        found[name] = _least(
-            {
-                "scan": partial(_scan, pattern),
-                "index": partial(_first, pattern),
-                "search": partial(search, caller, pattern, limit=20),
-            }
-        )
+    found |= timed(_scan, _first, partial(search, caller, limit=20))
     found["append"] = _appending(session)
     print(json.dumps(found))
 
@@ -178,17 +169,6 @@ def _bytes() -> int:
 def _first(words: str) -> list[int]:
     """What the index names first."""
     return list(islice(BODIES.candidates(words), 20))
-
-
-def _least(works: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """The least time of each in some interleaved rounds."""
-    seconds = dict.fromkeys(works, math.inf)
-    for _ in range(ROUNDS):
-        for name, work in works.items():
-            begun = time.perf_counter()
-            work()
-            seconds[name] = min(seconds[name], time.perf_counter() - begun)
-    return seconds
 
 
 if __name__ == "__main__":

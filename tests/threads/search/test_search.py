@@ -289,6 +289,18 @@ def test_sqlite_rewrites_its_index_without_what_was_erased(
         assert cursor.fetchall() == []
 
 
+@pytest.mark.sqlite
+def test_sqlite_keeps_what_is_put_in_time_and_again_in_few_segments(project: Project):
+    rounds = 15
+    for number in range(rounds):
+        make_session(project, [f"{number} about the needle"])
+        catch_up()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(DISTINCT segid) FROM threads_bodytext_idx")
+        ((segments,),) = cursor.fetchall()
+    assert segments <= rounds.bit_length()
+
+
 @pytest.mark.postgresql
 def test_postgresql_forgets_the_pairs_of_what_was_erased(
     project: Project, django_capture_on_commit_callbacks

@@ -110,7 +110,9 @@ class WordIndex:
                 mark = self._mark()
                 mark.through = max(mark.through, last)
                 mark.save(update_fields=["through"])
-        database.flush_pending()
+        with transaction.atomic():
+            database.begin_to_merge()
+        yield from self._rewritten()
         yield from self._clear()
 
     def forget(self, ids: Iterable[int]) -> None:
@@ -173,14 +175,19 @@ class WordIndex:
         with transaction.atomic():
             self._mark()
             self.database.begin_to_clear()
+        yield from self._rewritten()
+        with transaction.atomic():
+            locked = self._mark()
+            locked.forgotten = max(0, locked.forgotten - mark.forgotten)
+            locked.save(update_fields=["forgotten"])
+
+    def _rewritten(self) -> Iterator[int]:
+        """Rewrite what is to be, in small transactions."""
         more = True
         while more:
             with transaction.atomic():
-                locked = self._mark()
-                more = self.database.clear()
-                if not more:
-                    locked.forgotten = max(0, locked.forgotten - mark.forgotten)
-                    locked.save(update_fields=["forgotten"])
+                self._mark()
+                more = self.database.rewrite()
             yield 0
 
     def _mark(self) -> WordMark:

@@ -86,7 +86,7 @@ class PostgresqlWords(Reading):
         self.run("DELETE FROM {runs}")
 
     def forget(self, erased: Iterable[int]) -> None:
-        """Take texts out; `clear` then takes out what their runs say of them.
+        """Take texts out; `rewrite` then takes out what their runs say of them.
 
         PostgreSQL's own vacuum removes what they said from the file.
         """
@@ -99,9 +99,9 @@ class PostgresqlWords(Reading):
         )
 
     def begin_to_clear(self) -> None:
-        """Nothing: `forget` has marked what `clear` goes through."""
+        """Nothing: `forget` has marked what `rewrite` goes through."""
 
-    def clear(self) -> bool:
+    def rewrite(self) -> bool:
         """Make a run anew of which texts were taken out; whether there is more to do."""
         stale = self.run(
             "DELETE FROM {runs} WHERE id ="
@@ -117,7 +117,7 @@ class PostgresqlWords(Reading):
             self.run(_ADD_RUN, [*stale[0], pairs(text for (text,) in left)])
         return True
 
-    def flush_pending(self) -> None:
+    def begin_to_merge(self) -> None:
         """Put into the index of trigrams what waits to be: each search would read it."""
         self.run(
             "SELECT gin_clean_pending_list(indexrelid) FROM pg_index WHERE indexrelid ="

@@ -80,25 +80,29 @@ class SqliteWords(Reading):
         self.run("INSERT INTO {texts}({texts}) VALUES('delete-all')")
 
     def forget(self, erased: Iterable[int]) -> None:
-        """Take texts out; `clear` then removes what they said from the file."""
+        """Take texts out; `rewrite` then removes what they said from the file."""
         self.run_each(
             "DELETE FROM {texts} WHERE rowid >= %s AND rowid <= %s",
             [(one << BITS, one << BITS | _LAST) for one in erased],
         )
 
-    def clear(self) -> bool:
-        """Rewrite a part of the index without what was taken out; whether there is more to do."""
+    def begin_to_clear(self) -> None:
+        """Have the next calls of `rewrite` go through the whole index."""
+        self.run(_MERGE, [-_MERGED_PAGES])
+
+    def begin_to_merge(self) -> None:
+        """Have the next calls of `rewrite` make one segment of any two of a size.
+
+        A search looks each trigram up in every segment, and FTS5 by itself leaves three of a size.
+        """
+        self.run("INSERT INTO {texts}({texts}, rank) VALUES('usermerge', 2)")
+
+    def rewrite(self) -> bool:
+        """Rewrite a part of the index, without what was taken out; whether there is more to do."""
         [before] = ids(self.run("SELECT total_changes()"))
         self.run(_MERGE, [_MERGED_PAGES])
         # FTS5 documents this test: a merge that had nothing to do changes fewer than two rows.
         return ids(self.run("SELECT total_changes()"))[0] - before >= 2
-
-    def begin_to_clear(self) -> None:
-        """Have the next calls of `clear` go through the whole index."""
-        self.run(_MERGE, [-_MERGED_PAGES])
-
-    def flush_pending(self) -> None:
-        """Nothing: what was put in is merged as it comes."""
 
     def newest(self, query: str, before: int) -> Iterator[int]:
         """Ids of texts that may hold a folded query, below `before`, the highest first."""
