@@ -170,16 +170,27 @@ def _shown(
 
 def _matches(thread: Thread, looked: DryRun) -> dict[str, object]:
     count = len(looked.matches)
-    listed = [_match(thread, one) for one in looked.matches[:MOST_LISTED]]
+    listed = [_match(thread, one) for one in _listed(looked.matches)]
+    free = sum(bool(one["value"]) for one in listed)
     holders = len({one.match.key for one in looked.matches})
     matches = f"{count:,} match{'es' if count > 1 else ''}"
     saved = tokens_saved(looked.saved)
     return {
         "listed": listed,
         "sentence": f"{matches} in {messages(holders)}: {saved}",
-        "more": count - len(listed),
-        "free": sum(bool(one["value"]) for one in listed),
+        "more": sum(bool(one.span) for one in looked.matches) - free,
+        "free": free,
     }
+
+
+def _listed(matches: Sequence[SpanMatch]) -> list[SpanMatch]:
+    """Those that one dialog lists, in their order; what can't be changed stands back.
+
+    Replacements may hold the words again, and proposals leave them in the thread: the first ones
+    would be listed again and again.
+    """
+    places = sorted(range(len(matches)), key=lambda place: not matches[place].span)
+    return [matches[place] for place in sorted(places[:MOST_LISTED])]
 
 
 def _match(thread: Thread, found: SpanMatch) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from django.test import Client
 
 from contextstudio.accounts.models import Project, User
 from operations.domain.text.wording import words_of
+from operations.editor.views import find_replace
 from operations.log.selectors import load_thread
 from operations.messages.expressions import SearchExpression
 from operations.messages.reader import MessageReader
@@ -163,6 +164,25 @@ def test_only_so_many_are_listed_at_once(page: Page, editor: User) -> None:
     answer = look(page)
     assert len(spans(answer)) == 200
     assert "1 more not listed" in words(answer)
+
+
+@pytest.mark.parametrize("how", ["apply", "stage"])
+def test_what_is_listed_next_is_what_can_still_be_changed(
+    page: Page, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr(find_replace, "MOST_LISTED", 2)
+    fields = {"replacement": f"{BLOCK}, in short"}
+    staged = {"stage": "1"} if how == "stage" else {}
+    first = spans(look(page, **fields))
+    assert len(first) == 2
+    assert record(page, first, **fields, **staged).status_code == 200
+    answer = look(page, **fields)
+    assert "already changed by replace o1" in words(answer)
+    assert "more not listed" not in words(answer), "that can be chosen"
+    rest = spans(answer)
+    assert len(rest) == 1
+    assert record(page, rest, **fields, **staged).status_code == 200
+    assert not spans(look(page, **fields))
 
 
 def test_a_viewer_looks_and_records_nothing(
