@@ -115,6 +115,25 @@ def test_what_a_form_is_sent_with_stays_in_sight_below_a_long_list(
     )
 
 
+def test_above_a_keyboard_a_form_leaves_its_words_the_room(
+    phone: Page, session: str
+) -> None:
+    phone.set_viewport_size({"width": 844, "height": 200})
+    phone.goto(f"/sessions/{session}/")
+    row(phone, "m1").focus()
+    phone.keyboard.press("d")
+    words = phone.locator("#dialog textarea")
+    expect(words).to_be_focused()
+    phone.keyboard.type("They talked.")
+    in_sight = words.evaluate("""(one) => {
+      one.scrollIntoView({ block: "center" });
+      const { left, top, height } = one.getBoundingClientRect();
+      const heights = [...Array(Math.floor(height)).keys()];
+      return heights.filter((y) => document.elementFromPoint(left + 9, top + y) === one).length;
+    }""")
+    assert in_sight >= 6 * 20, "six lines"
+
+
 def test_the_menu_of_a_row_selects_it_and_takes_that_back(
     phone: Page, session: str
 ) -> None:
