@@ -64,7 +64,7 @@ def texts(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     spans = request.POST.getlist("span")
     if not spans:
         form.add_error(None, "Select at least one match.")
-        return _found(request, session, form, status=422)
+        return _found(request, session, form, chosen=spans, status=422)
     try:
         chosen = _chosen(session, form, spans)
         stage = bool(request.POST.get("stage"))
@@ -76,7 +76,7 @@ def texts(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         )
     except DomainError as error:
         form.add_error(None, error.message)
-        return _found(request, session, form, status=error.status)
+        return _found(request, session, form, chosen=spans, status=error.status)
 
 
 def _chosen(session: Session, form: TextForm, values: Sequence[str]) -> TextArguments:
@@ -119,9 +119,14 @@ def _suggested(request: HttpRequest, session: Session) -> HttpResponse:
 
 
 def _found(
-    request: HttpRequest, session: Session, form: TextForm, *, status: int = 200
+    request: HttpRequest,
+    session: Session,
+    form: TextForm,
+    *,
+    chosen: Sequence[str] | None = None,
+    status: int = 200,
 ) -> HttpResponse:
-    """The dialog with all that its words match now."""
+    """The dialog with all that its words match now; `chosen` are those to select, None: all."""
     try:
         found = services.dry_run(session, form.arguments)
     except Invalid as error:
@@ -130,7 +135,7 @@ def _found(
     if not found.matches:
         form.refuse(refusal(found.faults), _nothing_found(form, found))
         return _shown(request, session, form, status=422)
-    matches = _matches(load_thread(session), found)
+    matches = _matches(load_thread(session), found, chosen)
     extra = {"matches": matches, "listed": _question(form)}
     return _shown(request, session, form, extra, status=status)
 
@@ -168,9 +173,12 @@ def _shown(
     return render(request, TEMPLATE, context, status=status)
 
 
-def _matches(thread: Thread, looked: DryRun) -> dict[str, object]:
+def _matches(
+    thread: Thread, looked: DryRun, chosen: Sequence[str] | None
+) -> dict[str, object]:
     count = len(looked.matches)
-    listed = [_match(thread, one) for one in _listed(looked.matches)]
+    wanted = None if chosen is None else set(chosen)
+    listed = [_match(thread, one, wanted) for one in _listed(looked.matches)]
     free = sum(bool(one["value"]) for one in listed)
     holders = len({one.match.key for one in looked.matches})
     matches = f"{count:,} match{'es' if count > 1 else ''}"
@@ -193,7 +201,7 @@ def _listed(matches: Sequence[SpanMatch]) -> list[SpanMatch]:
     return [matches[place] for place in sorted(places[:MOST_LISTED])]
 
 
-def _match(thread: Thread, found: SpanMatch) -> dict[str, Any]:
+def _match(thread: Thread, found: SpanMatch, wanted: set[str] | None) -> dict[str, Any]:
     match, span = found.match, found.span
     before, text, behind = map(visible, match.excerpt)
     why = ""
@@ -209,6 +217,7 @@ def _match(thread: Thread, found: SpanMatch) -> dict[str, Any]:
         "text": text,
         "behind": behind,
         "value": value,
+        "chosen": bool(value) and (wanted is None or value in wanted),
         "saves": tokens_saved(span.saved) if span else "",
         "why": why,
     }

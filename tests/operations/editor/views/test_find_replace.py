@@ -157,6 +157,18 @@ def test_nothing_chosen_and_nothing_known_are_refused(page: Page) -> None:
     assert "look at the matches again" in words(answer)
 
 
+def test_what_was_chosen_stays_chosen_where_the_thread_has_changed(page: Page) -> None:
+    found = spans(look(page))
+    gone, chosen, left = found
+    assert page.edit("snip", targets="m1").status_code == 200
+    answer = record(page, [gone, chosen])
+    assert answer.status_code == 409
+    assert spans(answer) == [chosen, left]
+    assert f'value="{chosen}" checked>' in words(answer)
+    assert f'value="{left}">' in words(answer)
+    assert " checked>" not in words(record(page, []))
+
+
 def test_only_so_many_are_listed_at_once(page: Page, editor: User) -> None:
     many = Message(role=Role.USER, parts=(Text(f"{BLOCK} " * 201),))
     new = NewSession(messages=[many])
