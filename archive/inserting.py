@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from archive.recalling import Recalled, look_up
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log.operation import Insert
 from operations.domain.tree.leaf import New
@@ -19,13 +20,20 @@ from threads.store.selectors import get_session
 MOST_TOKENS = 100_000
 """What is inserted of one reference; of a longer text the beginning, which says so."""
 TITLE = "Insert from the archive"
+PURGED = "The content was purged: nothing of it is left."
 
 
 def look_up_whole(caller: Caller, session: Session, ref_id: str) -> Recalled:
-    """What a reference names, as much of it as is inserted. Raises what a recall does."""
-    return look_up(
+    """What a reference names, as much of it as is inserted.
+
+    Raises what a recall does, and Conflict (`purged`) where nothing is left of it.
+    """
+    found = look_up(
         caller, ref_id, max_tokens=MOST_TOKENS, session_id=session.pk, counts=False
     )
+    if found.answer.get("purged"):
+        raise Conflict(PURGED, at=["ref_id"], code="purged")
+    return found
 
 
 def message_of(found: Recalled) -> New:
@@ -42,7 +50,7 @@ def insert_recalled(
 ) -> LogTransaction:
     """Insert what a reference names behind all other messages, below its reference.
 
-    Of those who may not edit it is a proposal. Raises NotFound as a recall does.
+    Of those who may not edit it is a proposal. Raises what `look_up_whole` does.
     """
     session = get_session(caller, session_id, Right.PROPOSE)
     (edit,) = _inserts(session, [look_up_whole(caller, session, ref_id)])

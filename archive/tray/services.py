@@ -73,7 +73,10 @@ def tray_of(caller: Caller, session_id: uuid.UUID) -> Tray:
 
 
 def collect(caller: Caller, session_id: uuid.UUID, ref_id: str) -> None:
-    """Set what a reference names aside, once. Raises what a recall does, and Conflict if full."""
+    """Set what a reference names aside, once.
+
+    Raises what inserting it would, and Conflict if the tray is full.
+    """
     session = get_session(caller, session_id)
     found = look_up_whole(caller, session, ref_id)
     reference = stored_reference(found)

@@ -167,6 +167,27 @@ def test_what_can_no_longer_be_read_stays_in_the_tray_and_is_not_inserted(
         insert_tray(caller(editor), UUID(here))
 
 
+def test_what_was_purged_is_neither_offered_nor_inserted(
+    tools: Tools, agent: Client, browser: Client
+) -> None:
+    path, ref = f"/sessions/{tools.session_id}", {"ref": "m2"}
+    browser.post(f"{path}/tray", ref)
+    tools("remove_group", group_id=1)
+    before = effective(agent, tools.session_id)
+    shown = browser.get(f"{path}/archive", ref).content.decode()
+    assert "nothing of it is left" in shown
+    assert "Add to tray" not in shown
+    assert "Insert into the thread" not in shown
+    assert "can no longer be read" in tray_on(browser, tools.session_id)
+    for door in ("archive/insert", "tray"):
+        answer = browser.post(f"{path}/{door}", ref)
+        assert answer.status_code == 409
+        assert "nothing of it is left" in answer.content.decode()
+    tray = f"/api{path}/tray"
+    assert post(agent, tray, {"ref_id": "m2"}, expect=409)["code"] == "purged"
+    assert effective(agent, tools.session_id) == before
+
+
 def test_a_masked_text_is_masked_in_the_tray(agent: Client, browser: Client) -> None:
     here = make_session(
         agent, [{"role": "user", "content": "the key is sk-4711"}], title="Keys"
