@@ -10,7 +10,7 @@ import pytest
 from .servers import ROOT
 
 SCRIPTS = ROOT / "static" / "js"
-LAYERS = ["base", "thread", "editing"]
+LAYERS = ["base", "live", "thread", "editing"]
 """Each imports only from itself and from those before it; `sessions` from `base` alone."""
 MODULES = sorted(SCRIPTS.rglob("*.js"))
 TESTS = sorted((ROOT / "tests" / "js").glob("*.test.mjs"))

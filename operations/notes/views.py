@@ -1,6 +1,6 @@
 """What a session keeps beside its messages, and its forms: objective, STATE, scratchpad.
 
-The contract stands in `templates/operations/notes/notes.html`.
+The contract stands in `templates/operations/notes/kept.html`.
 """
 
 import uuid
@@ -88,7 +88,7 @@ _YOURS = "Save again to replace that version with yours."
 def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     """The page, with `version` of the scratchpad, and STATE compared with what is sent.
 
-    POST writes what `act` names.
+    Script gets what is kept alone. POST writes what `act` names.
     """
     caller = caller_of(request)
     session = get_session(caller, session_id)
@@ -189,7 +189,8 @@ def _shown(
         "may_edit": caller.may(Right.EDIT, session.project_id),
         "may_propose": caller.may(Right.PROPOSE, session.project_id),
     }
-    return render(request, "operations/notes/notes.html", context, status=status)
+    part = "kept" if "HX-Request" in request.headers else "notes"
+    return render(request, f"operations/notes/{part}.html", context, status=status)
 
 
 def _state(thread: Thread, one: states.Versioned) -> dict[str, object]:

@@ -5,6 +5,7 @@ import "./base/failures.js";
 import "./base/keys.js";
 import "./base/key_sheet.js";
 import "./base/palette.js";
+import "./live/following.js";
 import "./sessions/recall.js";
 import { copyText } from "./editing/copying.js";
 import { define } from "./base/actions.js";

@@ -1,6 +1,6 @@
 """The page of a session's requests: what its client sent, and what became of each.
 
-The contract stands in `templates/operations/forwarding/requests.html`.
+The contract stands in `templates/operations/forwarding/request_list.html`.
 """
 
 import uuid
@@ -58,7 +58,7 @@ class ShownRequest:
 
 @require_safe
 def requests(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The requests of a session, the newest first."""
+    """The requests of a session, the newest first; script gets the list alone."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     cursor = request.GET.get("cursor")
@@ -70,7 +70,8 @@ def requests(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         "older": older,
         "is_newest": not cursor,
     }
-    return render(request, "operations/forwarding/requests.html", context)
+    part = "request_list" if "HX-Request" in request.headers else "requests"
+    return render(request, f"operations/forwarding/{part}.html", context)
 
 
 def _shown(row: SessionRequest) -> ShownRequest:

@@ -1,15 +1,11 @@
-/**
- * In step with the server: the socket only says which head there is; what changed is fetched. Where
- * the socket is down the page asks every few seconds, and always when it is looked at again.
- */
+/** In step with the server: the socket only says which head there is; what changed is fetched. */
 import { applyPatch } from "./patch.js";
 import { say } from "../base/announce.js";
 import { withdrawSteps } from "../base/toast.js";
 import { inTurn, isWriting, send } from "../base/requests.js";
+import { POLL_MS, followSession } from "../live/socket.js";
 import { session, stamp, titleMark } from "./session.js";
 
-const POLL_MS = 5000;
-const SLOWEST_RETRY_MS = 30000;
 const WORDS = { live: "Live", polling: "Reconnecting", connecting: "Connecting", offline: "Offline" };
 const MEANINGS = {
   live: "Changes by others appear at once",
@@ -17,9 +13,7 @@ const MEANINGS = {
   offline: "The server can’t be reached; changes by others appear once it can",
 };
 
-let socket = null;
-let retries = 0;
-let poll = 0;
+let followed = null;
 let again = 0;
 let announced = { head: 0, messages: 0, title: titleMark() };
 
@@ -41,12 +35,12 @@ export async function catchUp() {
       fields: { since: session.head, ...stamp() }, quiet: true,
     });
     if (response.status !== 204) showWhatCame(await response.text());
-    show(socket?.readyState === WebSocket.OPEN ? "live" : "polling");
+    show(followed?.isOpen() ? "live" : "polling");
   } catch (error) {
     if (error.status === 404) location.reload();
     show("offline");
     clearTimeout(again);
-    if (!poll) again = setTimeout(() => inTurn(catchUp), POLL_MS);
+    if (!followed?.isPolling()) again = setTimeout(() => inTurn(catchUp), POLL_MS);
   }
 }
 
@@ -76,8 +70,7 @@ function look() {
   inTurn(async () => { if (isBehind()) await catchUp(); });
 }
 
-function hear(event) {
-  const { head, message_count: messages, title_mark: title, job } = JSON.parse(event.data);
+function hear({ head, message_count: messages, title_mark: title, job }) {
   if (job) {
     document.body.dispatchEvent(new Event("summary"));
     return;
@@ -87,35 +80,17 @@ function hear(event) {
   if (isBehind() || isWriting()) look();
 }
 
-function connect() {
-  const scheme = location.protocol === "https:" ? "wss" : "ws";
-  socket = new WebSocket(`${scheme}://${location.host}/ws/sessions/${session.id}/`);
-  socket.addEventListener("message", hear);
-  socket.addEventListener("open", () => {
-    if (retries) inTurn(catchUp);
-    retries = 0;
-    clearInterval(poll);
-    poll = 0;
-    show("live");
-  });
-  socket.addEventListener("close", () => {
-    if (!poll) poll = setInterval(() => inTurn(catchUp), POLL_MS);
-    // Offline until something is answered: each attempt to connect ends here.
-    const wasOffline = document.getElementById("live")?.dataset.state === "offline";
-    show(navigator.onLine && !wasOffline ? "polling" : "offline");
-    const wait = Math.min(1000 * 2 ** retries, SLOWEST_RETRY_MS);
-    retries += 1;
-    setTimeout(connect, wait * (0.5 + Math.random() / 2));
-  });
-}
-
 /** Begin. A page that comes back from the background asks for what it may have missed. */
 export function stayLive() {
-  connect();
-  addEventListener("pageshow", (event) => { if (event.persisted) inTurn(catchUp); });
-  document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) inTurn(catchUp);
+  followed = followSession(session.id, {
+    hear,
+    ask: () => inTurn(catchUp),
+    show(isOpen) {
+      // Offline until something is answered: each attempt to connect ends here.
+      const wasOffline = document.getElementById("live")?.dataset.state === "offline";
+      if (isOpen) show("live");
+      else show(navigator.onLine && !wasOffline ? "polling" : "offline");
+    },
   });
   addEventListener("offline", () => show("offline"));
-  addEventListener("online", () => inTurn(catchUp));
 }

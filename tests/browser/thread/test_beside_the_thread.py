@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
-from playwright.sync_api import Dialog, Page, Route, expect
+from playwright.sync_api import BrowserContext, Dialog, Page, Route, expect
 
 from tests.browser.conftest import press, row, snip, visit
 from tests.browsers import Faults
@@ -188,6 +188,58 @@ def test_what_a_session_keeps_is_written_and_read_again(
     page.wait_for_load_state()
     press(page, "g", "t")
     expect(row(page, "m0")).to_be_visible()
+
+
+def test_the_notes_follow_an_agent_and_leave_a_form_that_is_open(
+    page: Page, session: str, api: httpx.Client, faults: Faults
+) -> None:
+    def write(words: str) -> None:
+        known = {"session_id": session, "action": "update", "content": words}
+        assert api.post("/api/tools/manage_scratchpad", json=known).is_success
+
+    faults.expect("409")
+    write("It is in [recall:m3].")
+    page.goto(f"/sessions/{session}/notes")
+    scratchpad, objective = page.locator("#scratchpad"), page.locator("#objective")
+    scratchpad.get_by_role("link", name="m3").click()
+    expect(scratchpad.get_by_label("Recalled text")).to_have_text("There is a.py.")
+    goal = {"objective": "Find the file"}
+    assert api.patch(f"/api/sessions/{session}", json=goal).is_success
+    expect(objective.locator(".kept-words")).to_have_text("Find the file")
+    expect(page.locator("#said")).to_have_text("The page was updated")
+    expect(scratchpad.get_by_label("Recalled text")).to_be_visible()
+    scratchpad.get_by_text("Edit scratchpad").click()
+    words = scratchpad.get_by_label("Markdown")
+    words.fill("It is in c.py.")
+    write("It is in b.py.")
+    expect(scratchpad.locator(".kept-page")).to_have_text("It is in b.py.")
+    expect(words).to_have_value("It is in c.py.")
+    expect(words).to_be_focused()
+    scratchpad.get_by_role("button", name="Save").click()
+    expect(scratchpad.get_by_role("alert")).to_contain_text("at version 2, not 1")
+
+
+def test_the_notes_that_were_out_of_reach_for_a_moment_are_asked_for_again(
+    page: Page, context: BrowserContext, session: str, api: httpx.Client, faults: Faults
+) -> None:
+    faults.expect("ERR_INTERNET_DISCONNECTED")
+    faults.expect("WebSocket connection")
+    page.goto(f"/sessions/{session}/notes")
+    context.set_offline(True)
+    goal = {"objective": "Find the file"}
+    assert api.patch(f"/api/sessions/{session}", json=goal).is_success
+    context.set_offline(False)
+    expect(page.locator("#objective .kept-words")).to_have_text("Find the file")
+
+
+def test_the_list_of_requests_follows_the_client(
+    page: Page, session: str, api: httpx.Client
+) -> None:
+    page.goto(f"/sessions/{session}/requests")
+    expect(page.locator("#requests")).to_contain_text("No requests yet")
+    said = {"messages": [*SAID, {"role": "user", "content": "And now?"}]}
+    assert api.post(f"/api/sessions/{session}/apply", json=said).is_success
+    expect(page.locator("#request-1")).to_contain_text("Adds 1 message")
 
 
 def test_a_page_sends_its_open_form_by_keys_and_asks_before_words_are_lost(

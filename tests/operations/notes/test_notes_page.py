@@ -115,6 +115,16 @@ def test_a_restored_scratchpad_has_the_words_that_a_redaction_masks(
     assert page.post("notes", act="restore", version=9).status_code == 404
 
 
+def test_script_is_given_what_is_kept_alone(page: Page) -> None:
+    """A page that follows the session must not take the notices of another."""
+    page.post("notes", act="objective", objective="ship it")
+    fragment = {"HX-Request": "true"}
+    part = page.client.get(page.url + "notes", headers=fragment).content.decode()
+    assert "ship it" in part
+    assert "Objective saved." not in part
+    assert "Objective saved." in text(page)
+
+
 def test_who_may_not_edit_reads(
     page: Page, open_page: Callable[..., Page], viewer: User, stranger: User
 ) -> None:

@@ -1,0 +1,66 @@
+/**
+ * The pages beside a thread that stay in step with its session: what is marked on them is asked for again
+ * when the session changes. A form that somebody is at stays as it is, and so does what a script put there.
+ */
+import { say } from "../base/announce.js";
+import { fragment } from "../base/fragment.js";
+import { morph } from "../base/morph.js";
+import { inTurn, text } from "../base/requests.js";
+import { POLL_MS, followSession } from "./socket.js";
+
+const shown = [...document.querySelectorAll("[data-follows]")];
+const known = new Map(shown.map((part) => [part.id, contentOf(part)]));
+let isDue = false;
+
+/** What a part says, without what differs from answer to answer. */
+function contentOf(part) {
+  const copy = part.cloneNode(true);
+  for (const one of copy.querySelectorAll("time, [name=csrfmiddlewaretoken]")) one.remove();
+  return copy.innerHTML;
+}
+
+const isChanged = ({ value, defaultValue }) => value !== defaultValue;
+/** A form is, once it is open or has words in it. */
+const isHeld = (one) => !one.matches("details") || one.open
+  || [...one.querySelectorAll("input, textarea")].some(isChanged);
+
+/** Morph a part to what came, but for what is held in it. */
+function renew(part, fresh) {
+  for (const one of part.querySelectorAll("[data-held]")) {
+    if (isHeld(one)) fresh.querySelector(`#${one.id}`)?.replaceWith(one.cloneNode(true));
+  }
+  morph(part, fresh);
+  htmx.process(part);
+}
+
+async function ask() {
+  isDue = false;
+  let came;
+  try {
+    came = fragment(await text(location.href.split("#")[0], { quiet: true }));
+  } catch (error) {
+    if (error.status === 404) location.reload();
+    else if (!(error.status < 500)) setTimeout(askSoon, POLL_MS);
+    return;
+  }
+  let changed = false;
+  for (const { id } of shown) {
+    const [part, fresh] = [document.getElementById(id), came.getElementById(id)];
+    if (!part || !fresh || known.get(id) === contentOf(fresh)) continue;
+    known.set(id, contentOf(fresh));
+    renew(part, fresh);
+    changed = true;
+  }
+  if (changed) say("The page was updated");
+}
+
+/** Ask once for all that is heard until then; a page in the background asks when it is looked at again. */
+function askSoon() {
+  if (isDue || document.hidden) return;
+  isDue = true;
+  inTurn(ask);
+}
+
+if (shown.length) {
+  followSession(shown[0].dataset.follows, { hear: ({ job }) => { if (!job) askSoon(); }, ask: askSoon });
+}

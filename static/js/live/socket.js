@@ -1,0 +1,42 @@
+/**
+ * The socket of a session only says that something changed; what changed is asked for. While it is
+ * down a page asks every few seconds, and always when it is looked at again.
+ */
+export const POLL_MS = 5000;
+const SLOWEST_RETRY_MS = 30000;
+
+/**
+ * Follow a session: `hear` is given what the socket says, `ask` is called when something may have been
+ * missed, `show` with whether the socket is open.
+ */
+export function followSession(id, { hear, ask, show = () => {} }) {
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  let socket = null;
+  let retries = 0;
+  let poll = 0;
+
+  function connect() {
+    socket = new WebSocket(`${scheme}://${location.host}/ws/sessions/${id}/`);
+    socket.addEventListener("message", ({ data }) => hear(JSON.parse(data)));
+    socket.addEventListener("open", () => {
+      if (retries) ask();
+      retries = 0;
+      clearInterval(poll);
+      poll = 0;
+      show(true);
+    });
+    socket.addEventListener("close", () => {
+      if (!poll) poll = setInterval(ask, POLL_MS);
+      show(false);
+      const wait = Math.min(1000 * 2 ** retries, SLOWEST_RETRY_MS);
+      retries += 1;
+      setTimeout(connect, wait * (0.5 + Math.random() / 2));
+    });
+  }
+
+  connect();
+  addEventListener("pageshow", (event) => { if (event.persisted) ask(); });
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) ask(); });
+  addEventListener("online", ask);
+  return { isOpen: () => socket.readyState === WebSocket.OPEN, isPolling: () => poll > 0 };
+}
