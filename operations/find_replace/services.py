@@ -42,21 +42,28 @@ class DryRun:
 
     matches: tuple[SpanMatch, ...]
     faults: tuple[PatternFault, ...]
+    cut: bool = False
+    """Whether there are more matches."""
 
     @property
     def saved(self) -> int:
         return sum(one.span.saved for one in self.matches if one.span)
 
 
-def dry_run(session: Session, arguments: TextArguments) -> DryRun:
-    """What would be changed, with nothing recorded; for one who has passed the gate."""
+def dry_run(
+    session: Session, arguments: TextArguments, *, partly: bool = False
+) -> DryRun:
+    """What would be changed, with nothing recorded; for one who has passed the gate.
+
+    `partly` is for one who looks at matches before they are changed, some at a time.
+    """
     request, thread = arguments.request(), load_thread(session)
-    resolved = find(session, thread, request)
+    resolved = find(session, thread, request, partly=partly)
     free = [match for match in resolved.matches if not match.holders]
     found = with_saved(session, thread, request.kind, (one.span() for one in free))
     spans = dict(zip(map(id, free), found, strict=True))
     matches = (SpanMatch(match, spans.get(id(match))) for match in resolved.matches)
-    return DryRun(tuple(matches), resolved.faults)
+    return DryRun(tuple(matches), resolved.faults, resolved.cut)
 
 
 @atomic

@@ -123,10 +123,17 @@ def readings_of(
     return lambda: read_texts(session, thread, keys)
 
 
-def find(session: Session, thread: Thread, wanted: TextEditRequest) -> ResolvedPatterns:
-    """What patterns match, and everything that is wrong with them."""
+def find(
+    session: Session, thread: Thread, wanted: TextEditRequest, *, partly: bool = False
+) -> ResolvedPatterns:
+    """What patterns match, and everything that is wrong with them.
+
+    `partly` takes the first of matches that are too many at once.
+    """
     readings = readings_of(session, thread, include_folded=wanted.include_folded)
-    return resolve_patterns(readings, wanted.patterns, floor=wanted.floor)
+    return resolve_patterns(
+        readings, wanted.patterns, floor=wanted.floor, partly=partly
+    )
 
 
 def edit_of(

@@ -26,7 +26,7 @@ from .reading import PartReading
 FLOOR = 30
 """Characters that an agent's replacement at least takes away; a redaction may be shorter."""
 MOST = 1000
-"""Matches that one pattern may have."""
+"""Matches that one pattern may have, or that are taken of it at a time."""
 AROUND = 24
 """Characters of an excerpt on either side of a match."""
 INSIDE = 100
@@ -173,24 +173,37 @@ class PatternMatch:
 
 @dataclass(slots=True)
 class Hits:
-    """What one pattern found: its first matches, or else whether its start is there."""
+    """What one pattern found: its first matches, or else whether its start is there.
+
+    `count` is how many of them count towards the most that it may have.
+    """
 
     matches: list[PatternMatch] = field(default_factory=list)
     has_start: bool = False
+    count: int = 0
 
 
 def find_matches(
-    readings: Iterable[PartReading], patterns: Sequence[Pattern]
+    readings: Iterable[PartReading],
+    patterns: Sequence[Pattern],
+    *,
+    partly: bool = False,
 ) -> list[Hits]:
-    """What each pattern matches, at most one more than it may."""
+    """What each pattern matches, at most one more than it may.
+
+    `partly`: only those count that can be changed, so that the next can be had once the first
+    have been.
+    """
     hits = [Hits() for _ in patterns]
     for reading in readings if hits else ():
         for place, (pattern, found) in enumerate(zip(patterns, hits, strict=True)):
-            if len(found.matches) > MOST:
+            if found.count > MOST:
                 continue
             for stretch in _stretches(reading.text, pattern):
-                found.matches.append(PatternMatch(place, reading, *stretch))
-                if len(found.matches) > MOST:
+                match = PatternMatch(place, reading, *stretch)
+                found.matches.append(match)
+                found.count += not (partly and match.holders)
+                if found.count > MOST:
                     break
             if not (found.matches or found.has_start or pattern.expression):
                 found.has_start = pattern.start in reading.text

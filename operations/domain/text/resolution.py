@@ -6,7 +6,7 @@ applied unless all of it can be.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
 from operations.domain.tree.key import entry_key
@@ -55,19 +55,31 @@ class ResolvedPatterns:
 
     matches: tuple[PatternMatch, ...]
     faults: tuple[PatternFault, ...]
+    cut: bool = False
+    """Whether these are only the first of them, where some are taken at a time."""
 
 
 def resolve_patterns(
-    readings: Readings, patterns: Sequence[Pattern], *, floor: int = FLOOR
+    readings: Readings,
+    patterns: Sequence[Pattern],
+    *,
+    floor: int = FLOOR,
+    partly: bool = False,
 ) -> ResolvedPatterns:
-    """Which matches a batch of patterns takes, and everything that is wrong with it."""
-    hits = find_matches(readings(), patterns)
+    """Which matches a batch of patterns takes, and everything that is wrong with it.
+
+    `partly` takes the first of those that are too many at once.
+    """
+    hits = find_matches(readings(), patterns, partly=partly)
+    cut = partly and any(found.count > MOST for found in hits)
+    if partly:
+        hits = [_first(found) for found in hits]
     chosen: list[PatternMatch] = []
     considered: list[PatternMatch] = []
     faults = [*_missing(readings, patterns, hits)]
     for place, (pattern, found) in enumerate(zip(patterns, hits, strict=True)):
         matches = found.matches
-        taken, unclear = _choose(pattern, matches)
+        taken, unclear = _choose(pattern, found)
         said = _naming(place, pattern)
         if matches and unclear:
             named = tuple(matches[:MOST_NAMED]) if len(matches) <= MOST else ()
@@ -79,7 +91,7 @@ def resolve_patterns(
     faults += _too_long(patterns, chosen)
     faults += _overlaps(patterns, considered)
     return ResolvedPatterns(
-        tuple(chosen), tuple(sorted(faults, key=lambda one: one.pattern))
+        tuple(chosen), tuple(sorted(faults, key=lambda one: one.pattern)), cut
     )
 
 
@@ -108,11 +120,16 @@ def refusal(faults: Sequence[PatternFault]) -> DomainError:
     )
 
 
-def _choose(
-    pattern: Pattern, matches: Sequence[PatternMatch]
-) -> tuple[Sequence[PatternMatch], str]:
+def _first(found: Hits) -> Hits:
+    """As many as may be had at once: without the one that said that there are more."""
+    if found.count <= MOST:
+        return found
+    return replace(found, matches=found.matches[:-1], count=MOST)
+
+
+def _choose(pattern: Pattern, found: Hits) -> tuple[Sequence[PatternMatch], str]:
     """Those of the matches that a pattern takes, or why it isn't clear which."""
-    count = len(matches)
+    matches, count = found.matches, found.count
     if pattern.occurrence is not None and pattern.occurrence <= min(count, MOST):
         return [matches[pattern.occurrence - 1]], ""
     if count > MOST:

@@ -81,7 +81,7 @@ def texts(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 def _chosen(session: Session, form: TextForm, values: Sequence[str]) -> TextArguments:
     """The spans that were chosen, with what each of them is to read. Raises Conflict."""
-    found = services.dry_run(session, form.arguments)
+    found = services.dry_run(session, form.arguments, partly=True)
     spans = {_value(one.span): one.span for one in found.matches if one.span}
     if not spans.keys() >= set(values):
         raise Conflict("The thread has changed; look at the matches again.")
@@ -128,7 +128,7 @@ def _found(
 ) -> HttpResponse:
     """The dialog with all that its words match now; `chosen` are those to select, None: all."""
     try:
-        found = services.dry_run(session, form.arguments)
+        found = services.dry_run(session, form.arguments, partly=True)
     except Invalid as error:
         form.refuse(Invalid(error.message, at=["start"]))
         return _shown(request, session, form, status=422)
@@ -182,11 +182,13 @@ def _matches(
     free = sum(bool(one["value"]) for one in listed)
     holders = len({one.match.key for one in looked.matches})
     matches = f"{count:,} match{'es' if count > 1 else ''}"
+    first = "The first " if looked.cut else ""
     saved = tokens_saved(looked.saved)
     return {
         "listed": listed,
-        "sentence": f"{matches} in {messages(holders)}: {saved}",
+        "sentence": f"{first}{matches} in {messages(holders)}: {saved}",
         "more": sum(bool(one.span) for one in looked.matches) - free,
+        "cut": looked.cut,
         "free": free,
     }
 

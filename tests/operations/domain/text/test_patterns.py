@@ -188,6 +188,17 @@ def test_more_matches_than_anybody_looks_at_are_too_many():
     assert "more than 1,000 matches" in found.message
 
 
+def test_the_first_of_too_many_matches_are_taken_where_some_are_at_a_time():
+    word = Pattern(start="word", replacement="word", every=True)
+    held = [HeldText(0, 10, 1)]
+    some = [reading("word " * 3, held=held), reading("word " * (MOST + 5), "m1")]
+    found = resolve_patterns(lambda: some, [word], floor=1, partly=True)
+    assert found.cut
+    assert len(found.matches) == MOST + 2, "of which two can't be changed"
+    assert [one.holders for one in found.matches[:3]] == [(1,), (1,), ()]
+    assert not resolve_patterns(lambda: some[:1], [word], floor=1, partly=True).cut
+
+
 def test_patterns_that_share_text_overlap():
     text = "A 4567890123456789012345678901 B 12 C 4567890123456789012345678901 D"
     patterns = [Pattern(start="A", end="C"), Pattern(start="B", end="D")]

@@ -197,6 +197,22 @@ def test_what_is_listed_next_is_what_can_still_be_changed(
     assert not spans(look(page, **fields))
 
 
+def test_what_is_there_more_than_a_thousand_times_is_changed_bit_by_bit(
+    page: Page, editor: User
+) -> None:
+    many = Message(role=Role.USER, parts=(Text("hunter2 " * 1_005),))
+    new = NewSession(messages=[many])
+    page.session = create_session(caller(editor), page.session.project, new)
+    fields = {"type": "redact", "start": "hunter2", "end": "", "replacement": ""}
+    answer = look(page, **fields)
+    assert "The first 1,000 matches in 1 message" in words(answer)
+    assert "More than 800 not listed. Apply these" in words(answer)
+    assert record(page, spans(answer), **fields).status_code == 200
+    answer = look(page, **fields)
+    assert "805 matches in 1 message" in words(answer)
+    assert "605 more not listed" in words(answer)
+
+
 def test_a_viewer_looks_and_records_nothing(
     page: Page, viewer: User, open_page: Callable[..., Page]
 ) -> None:
