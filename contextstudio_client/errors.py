@@ -1,7 +1,8 @@
 """What can go wrong between a program and a server, as exceptions.
 
-Everything is a `StudioError`: `Unreachable` without an answer, `Unexpected` for an answer that
-isn't one of ContextStudio's, and `Refused` with a class for each kind of refusal.
+Everything is a `StudioError`: `NotSent` for what is no request, `Unreachable` without an answer,
+`Unexpected` for an answer that isn't one of ContextStudio's, and `Refused` with a class for each
+kind of refusal.
 """
 
 import json
@@ -19,6 +20,10 @@ Place = tuple[str | int, ...]
 
 class StudioError(Exception):
     """ContextStudio couldn't be asked, or did not do what was asked."""
+
+
+class NotSent(StudioError, ValueError):
+    """Nothing was sent: what was given makes no request, or the client is closed."""
 
 
 class Unreachable(StudioError):

@@ -6,16 +6,29 @@ for asyncio and trio. So what is asked, what is retried and how answers are read
 """
 
 import json
+import math
 import random
 import uuid
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
+from pathlib import PurePath
+from types import NoneType
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
 import httpx
 
-from .errors import Conflict, Refused, StudioError, Unexpected, Unreachable, refusal
+from .errors import (
+    Conflict,
+    NotSent,
+    Place,
+    Refused,
+    StudioError,
+    Unexpected,
+    Unreachable,
+    refusal,
+)
 from .shapes import decode
 
 T = TypeVar("T")
@@ -98,7 +111,7 @@ class Settings:
     retries: Retries
 
     def build(self, request: Request[Any]) -> httpx.Request:
-        """The request as it is sent, each time with the same Idempotency-Key."""
+        """The request as it is sent, each time with the same Idempotency-Key. Raises NotSent."""
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         content = None
         if request.body is not None:
@@ -111,13 +124,17 @@ class Settings:
             for name, value in request.query.items()
             if value is not None
         }
-        return httpx.Request(
-            request.method,
-            f"{self.url}/{request.path}",
-            params=query or None,
-            headers=headers,
-            content=content,
-        )
+        address = f"{self.url}/{request.path}"
+        try:
+            return httpx.Request(
+                request.method,
+                address,
+                params=query or None,
+                headers=headers,
+                content=content,
+            )
+        except httpx.InvalidURL as error:
+            raise NotSent(f"{address!r} is no address: {error}") from error
 
 
 Step = httpx.Request | Wait
@@ -168,20 +185,72 @@ def _error(request: httpx.Request, outcome: Outcome) -> StudioError:
     return error
 
 
+_SIMPLE = (str, int, float, NoneType)
+"""What JSON has as it is, and what the name of a member may be."""
+
+
 def encode(value: Any) -> bytes:
     """JSON in UTF-8; with escapes where a text has lone surrogates, which UTF-8 can't hold.
 
-    Raises ValueError for NaN and Infinity, which JSON has not.
+    Answers of the providers' own SDKs, which are objects, are written as these send them again.
+    Raises NotSent with the place of what JSON has no form for, such as NaN.
     """
     options: dict[str, Any] = {
         "separators": (",", ":"),
         "allow_nan": False,
-        "default": str,
+        "default": _plain,
     }
     try:
-        return json.dumps(value, ensure_ascii=False, **options).encode()
+        written = json.dumps(value, ensure_ascii=False, **options)
+    except (TypeError, ValueError, RecursionError) as error:
+        fault = _fault_in(value) or str(error)
+        raise NotSent(f"This can't be written as JSON: {fault}.") from error
+    try:
+        return written.encode()
     except UnicodeEncodeError:
         return json.dumps(value, **options).encode()
+
+
+def _plain(value: Any) -> Any:
+    """An object as what JSON has. Raises TypeError for one that it has no form for."""
+    if hasattr(value, "model_dump"):
+        unsaid = getattr(value, "__api_exclude__", None)
+        return value.model_dump(mode="json", exclude_unset=True, exclude=unsaid)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (date, uuid.UUID, PurePath)):
+        return str(value)
+    raise TypeError(f"JSON has no {type(value).__name__}")
+
+
+def _fault_in(value: Any) -> str | None:
+    """What of a value is no JSON, and where; None where that isn't found."""
+    try:
+        found = next(_faults_in(value, ()), None)
+    except RecursionError:
+        return None
+    if found is None:
+        return None
+    what, place = found
+    return f"{what} (at {'.'.join(map(str, place))})"
+
+
+def _faults_in(value: Any, at: Place) -> Iterator[tuple[str, Place]]:
+    if isinstance(value, float) and not math.isfinite(value):
+        yield str(value), at
+    elif isinstance(value, (dict, list, tuple)):
+        members = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, one in members:
+            if not isinstance(name, _SIMPLE):
+                yield f"a name of type {type(name).__name__}", at
+            yield from _faults_in(one, (*at, name))
+    elif not isinstance(value, _SIMPLE):
+        try:
+            plain = _plain(value)
+        except TypeError:
+            yield f"a value of type {type(value).__name__}", at
+        else:
+            yield from _faults_in(plain, at)
 
 
 def json_as(shape: type[T]) -> Callable[[httpx.Response], T]:
@@ -205,10 +274,10 @@ def json_as(shape: type[T]) -> Callable[[httpx.Response], T]:
 
 
 def path(*steps: object) -> str:
-    """A path of words, each quoted, so that none can lead elsewhere."""
+    """A path of words, each quoted, so that none can lead elsewhere. Raises NotSent."""
     words = [str(step) for step in steps]
     if not all(words) or {".", ".."} & set(words):
-        raise ValueError(f"{words} can't be a path.")
+        raise NotSent(f"{words} can't be a path.")
     return "/".join(quote(word, safe="") for word in words)
 
 

@@ -16,10 +16,12 @@ from typing import (
 import anyio
 import httpx
 
+from .errors import NotSent
 from .exchange import Flow, Outcome, Settings, Wait, steps
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_CLOSED = "The client is closed."
 
 
 class Blocking:
@@ -44,6 +46,10 @@ class Blocking:
                     outcome = self.http.send(step)
                 except httpx.RequestError as error:
                     outcome = error
+                except RuntimeError as error:
+                    if not self.http.is_closed:
+                        raise
+                    raise NotSent(_CLOSED) from error
         except StopIteration as done:
             result: T = done.value
             return result
@@ -73,6 +79,10 @@ class Awaiting:
                     outcome = await self.http.send(step)
                 except httpx.RequestError as error:
                     outcome = error
+                except RuntimeError as error:
+                    if not self.http.is_closed:
+                        raise
+                    raise NotSent(_CLOSED) from error
         except StopIteration as done:
             result: T = done.value
             return result

@@ -2,7 +2,11 @@
 
 import json
 import re
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -12,6 +16,7 @@ from contextstudio_client import (
     Forbidden,
     Invalid,
     NotFound,
+    NotSent,
     Refused,
     Retries,
     StudioError,
@@ -225,18 +230,86 @@ def test_any_other_request_brings_its_body_and_may_be_answered_with_nothing(
     assert found.url.query == b"b=true"
 
 
-def test_a_number_that_json_has_not_is_refused_before_anything_is_sent(
-    kind: str,
+_HOLDS_ITSELF: list[Any] = []
+_HOLDS_ITSELF.append(_HOLDS_ITSELF)
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (float("nan"), "nan (at messages.0.x)"),
+        ([float("-inf")], "-inf (at messages.0.x.0)"),
+        (b"boats", "a value of type bytes (at messages.0.x)"),
+        (MappingProxyType({"set": {1}}), "a value of type set (at messages.0.x.set)"),
+        ({("a",): 1}, "a name of type tuple (at messages.0.x)"),
+        (_HOLDS_ITSELF, "Circular reference detected"),
+    ],
+    ids=["nan", "infinity", "bytes", "set", "name", "circle"],
+)
+def test_what_json_has_not_is_refused_with_its_place_before_anything_is_sent(
+    kind: str, value: Any, sentence: str
 ) -> None:
-    script = Script()
-    with opened(kind, URL, KEY, script) as client, pytest.raises(ValueError):
-        client.request("POST", "/api/x", {"weight": float("nan")})
+    refused = pytest.raises(NotSent)
+    with opened(kind, URL, KEY, Script()) as client, refused as raised:
+        client.session("0").append([{"role": "user", "content": "", "x": value}])
+    assert isinstance(raised.value, StudioError)
+    assert str(raised.value) == f"This can't be written as JSON: {sentence}."
+
+
+def test_what_a_providers_own_sdk_answers_is_sent_as_it_came(kind: str) -> None:
+    # Both ask for a second to be imported, which only this test needs.
+    from anthropic.types import Message
+    from openai.types.chat import ChatCompletionMessage
+
+    call = {"type": "tool_use", "id": "toolu_1", "name": "count", "input": {"n": 1}}
+    blocks = [{"type": "text", "text": "Let me look."}, call]
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    answer = Message.model_validate(
+        {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude"}
+        | {"content": blocks, "stop_reason": "tool_use", "stop_sequence": None}
+        | {"usage": usage}
+    )
+    reply = {"role": "assistant", "content": "14 boats."}
+    script = Script(ok({"found": 1}))
+    with opened(kind, URL, KEY, script) as client:
+        said = [
+            {"role": "assistant", "content": answer.content},
+            ChatCompletionMessage.model_validate(reply),
+        ]
+        client.request("POST", "/api/x", {"messages": said})
+    assert json.loads(script.requests[0].content) == {
+        "messages": [{"role": "assistant", "content": blocks}, reply]
+    }
+
+
+def test_moments_ids_and_mappings_are_sent_as_json_has_them(kind: str) -> None:
+    moment = datetime(2026, 11, 28, tzinfo=UTC)
+    one = UUID("0190a1b2-0000-4000-8000-000000000000")
+    script = Script(ok({"found": 1}))
+    with opened(kind, URL, KEY, script) as client:
+        said = MappingProxyType({"at": moment, "id": one, "file": Path("a/b")})
+        client.request("POST", "/api/x", {"messages": [said]})
+    found = {"at": str(moment), "id": str(one), "file": "a/b"}
+    assert json.loads(script.requests[0].content) == {"messages": [found]}
+
+
+def test_a_client_that_is_closed_says_so(kind: str) -> None:
+    with opened(kind, URL, KEY) as client:
+        client.close()
+        with pytest.raises(NotSent, match="The client is closed"):
+            client.tools()
+
+
+def test_what_is_no_address_is_an_error_of_the_client(kind: str) -> None:
+    says = pytest.raises(NotSent, match="is no address: Invalid port")
+    with opened(kind, "http://studio.test:80a", KEY, Script()) as client, says:
+        client.tools()
 
 
 def test_no_name_leads_to_another_address() -> None:
     assert path("api", "tools", "../../x y?#") == "api/tools/..%2F..%2Fx%20y%3F%23"
     for word in ("", ".", ".."):
-        with pytest.raises(ValueError):
+        with pytest.raises(NotSent):
             path("api", word)
 
 
