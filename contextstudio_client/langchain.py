@@ -185,7 +185,24 @@ def _written(request: ModelRequest[Any]) -> list[_Written]:
 
 
 def _in_openai_form(messages: Sequence[BaseMessage]) -> list[JSON]:
-    written = convert_to_openai_messages(list(messages))
+    return [form for message in messages for form in _forms(message)]
+
+
+def _forms(message: BaseMessage) -> list[JSON]:
+    """A message in OpenAI's form; its own blocks where that has none, as for a film."""
+    try:
+        return _converted(message)
+    except ValueError:
+        [form] = _converted(message.model_copy(update={"content": ""}))
+        blocks = [
+            {"type": "text", "text": one} if isinstance(one, str) else one
+            for one in message.content
+        ]
+        return [form | {"content": blocks}]
+
+
+def _converted(message: BaseMessage) -> list[JSON]:
+    written = convert_to_openai_messages([message])
     return written if isinstance(written, list) else [written]
 
 

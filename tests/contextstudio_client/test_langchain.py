@@ -165,6 +165,31 @@ def test_a_message_that_is_several_in_openais_form_is_sent_as_these(
     assert sent.count("And yesterday?") == 1
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "video", "base64": "AAAA", "mime_type": "video/mp4"},
+        {"type": "media", "mime_type": "application/pdf", "data": "AAAA"},
+        {"type": "file", "url": "https://harbour.test/plan.pdf"},
+    ],
+    ids=lambda block: block["type"],
+)
+def test_what_openais_form_has_no_room_for_is_sent_and_kept_as_it_is(
+    talking: Talking, studio: Client, block: dict[str, str]
+) -> None:
+    talk = talking()
+    talk.messages = [HumanMessage(["Look at this.", block])]
+    talk.say("What is it?")
+    session = studio.session(external_id=talk.thread_id)
+    [_, words, kept] = [part for one in session.messages(0, 2) for part in one.parts]
+    assert (words["text"], kept["type"]) == ("Look at this.", "opaque")
+    session.record("snip", start_idx=3, end_idx=3)
+    talk.say("And now?")
+    sent = talk.model.sent[-1]
+    assert [type(one).__name__ for one in sent[1:]] == ["HumanMessage"] * 3
+    assert sent[1] is talk.messages[0]
+
+
 @pytest.mark.parametrize("tools", [[count_boats], [count_boats, recall]])
 def test_an_agent_is_told_of_recall_where_it_has_the_tool(
     talking: Talking, studio: Client, tools: list[Any]
