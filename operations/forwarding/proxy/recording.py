@@ -209,7 +209,7 @@ def record_reply(exchange: Exchange, said: Sequence[Message]) -> int | None:
         exchange.caller, exchange.session_id, Right.OWN_SESSION, lock=True
     )
     if session.message_count != exchange.count:
-        return _known(session, exchange.count, said[-1])
+        return _known(session, exchange.count, said)
     record_messages(session, said)
     session.overview = overview(load_thread(session))
     update(session, "overview")
@@ -217,10 +217,10 @@ def record_reply(exchange: Exchange, said: Sequence[Message]) -> int | None:
     return exchange.count + len(said) - 1
 
 
-def _known(session: Session, index: int, message: Message) -> int | None:
-    """The index of a reply that its client was faster to send again than we to record it."""
+def _known(session: Session, index: int, reply: Sequence[Message]) -> int | None:
+    """The last index of a reply that its client was faster to send again than we to record it."""
     if index == UNKNOWN:
         return None
-    held = load_digests(session, index)[:1]
-    said = digest(message.role, named_by_hash(message.parts))
-    return index if held == [said] else None
+    held = load_digests(session, index)[: len(reply)]
+    said = [digest(one.role, named_by_hash(one.parts)) for one in reply]
+    return index + len(reply) - 1 if held == said else None

@@ -1,6 +1,7 @@
 """One question that is asked twice at once, and the calls of our tools in both replies."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from contextstudio.accounts.models import Project, User
 from operations.forwarding.proxy import sessions
 from operations.forwarding.proxy.incoming import Asked, Incoming
-from operations.forwarding.proxy.recording import Exchange, Outcome
+from operations.forwarding.proxy.recording import Exchange, Outcome, record_outcome
 from operations.forwarding.proxy.replies import ReplyReader
 from operations.forwarding.proxy.rewriting import rewrite
 from operations.forwarding.proxy.routes import RequestKind, Route, route_of
@@ -78,6 +79,34 @@ def test_the_calls_of_the_reply_that_comes_first_are_answered(
     assert second == first
     assert AnsweredCalls.objects.get(session=session) == kept
     assert ScratchpadVersion.objects.filter(session=session).count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("command", ["", "ls"], ids=["one message", "several"])
+def test_a_reply_that_is_there_already_is_known_by_its_last_message(
+    editor: User, session: Session, command: str
+) -> None:
+    exchange = Exchange(
+        caller=caller(editor),
+        session_id=session.pk,
+        request_id=None,
+        count=session.message_count,
+        provider="openai",
+        model="",
+    )
+
+    def replied(text: str) -> int | None:
+        _, pieces = answer_of("/v1/responses", {}, Said(text, runs=command))
+        reader = ReplyReader("openai-responses", "application/json")
+        for piece in pieces:
+            reader.feed(piece)
+        read = partial(reader.finish, broken=False)
+        return record_outcome(exchange, Outcome(read=read))
+
+    first = replied("21 boats.")
+    assert first == exchange.count + (2 if command else 0)
+    assert replied("21 boats.") == first
+    assert replied("22 boats.") is None
 
 
 @pytest.mark.django_db
