@@ -106,7 +106,7 @@ def _simplified(schema: Any, defined: Mapping[str, Any]) -> Any:
     if reference := schema.pop("$ref", None):
         named = defined[reference.rpartition("/")[2]]
         return _simplified(named | schema, defined)
-    schema = _without_null(schema)
+    schema = _with_items(_without_null(schema))
     fields = schema.pop("properties", None)
     simple = {name: _simplified(value, defined) for name, value in schema.items()}
     if fields is not None:
@@ -129,6 +129,18 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
         alone: dict[str, Any] = left[0]
         return alone | schema
     return {"anyOf": left, **schema}
+
+
+def _with_items(schema: dict[str, Any]) -> dict[str, Any]:
+    """A list whose places are all of one kind, as a list of that; its length is said beside.
+
+    OpenAI and Gemini refuse a tool that lists the places.
+    """
+    places = schema.get("prefixItems")
+    if not places or any(one != places[0] for one in places):
+        return schema
+    left = {name: value for name, value in schema.items() if name != "prefixItems"}
+    return {**left, "items": places[0]}
 
 
 def tools_page(tools: Iterable[type[Tool]]) -> str:

@@ -1,5 +1,6 @@
 """The table of tools as function schemas: what a model is told is what is taken."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
@@ -69,6 +70,23 @@ def test_a_description_says_when_and_how(name: str) -> None:
     assert "$ref" not in text
     assert "'null'" not in text
     assert not (tool.reads_only and tool.is_permanent)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_list_says_what_it_holds_as_every_provider_takes_it(name: str) -> None:
+    """OpenAI and Gemini refuse a request with a tool that lists the places of a list instead."""
+    for schema in inner_schemas(parameters(TOOLS[name])):
+        assert "prefixItems" not in schema
+        if schema.get("type") == "array":
+            assert schema["items"]
+
+
+def inner_schemas(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+    members = value.values() if isinstance(value, dict) else value
+    for one in members if isinstance(value, dict | list) else ():
+        yield from inner_schemas(one)
 
 
 def test_what_requests_are_offered_is_made_once() -> None:
