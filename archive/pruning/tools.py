@@ -16,18 +16,16 @@ class Prune(SessionTool):
 
     Old errors, and views of files that were edited or viewed again, are removed; other old tool
     results and long messages of yours become one line, such as
-    `📎 Viewed src/app.py - 120 lines`. User messages, the last messages, what is tagged `pinned`
-    and what you protect stay. Nothing is destroyed: the archive keeps each whole text, and the run
-    is one bundle, which undo_operation undoes. If you may only propose, `status` is `proposed`, and
-    nothing changes until the run is accepted.
+    `📎 Viewed src/app.py`. User messages, the last messages, what is tagged `pinned`
+    and what you protect stay. Nothing is destroyed: the archive keeps each whole text, and
+    undo_operation undoes the whole run. If you may only propose, nothing changes until it is
+    accepted.
 
-    `dry_run` says what would happen, without doing it. With `target_tokens` only as much is pruned
-    as brings the conversation down to that, the least harmful first; otherwise all that the rules
-    allow. `rules` changes the rules for this call: keep_last_n (10), condense_after_n (5),
-    remove_errors_after (5), condense_above (500 tokens), protect_tools, protect_paths,
-    protect_tags, keep_relevant_above (none; 0 to 1, relevance to the session's objective, if the
-    operator has switched on search by meaning). `protect` leaves messages alone, by keys, tools,
-    paths or tags.
+    `dry_run` only says what would happen. With `target_tokens` only as much is pruned as brings the
+    conversation down to that, the least harmful first. `rules` changes the rules for this call:
+    keep_last_n (10), condense_after_n (5), remove_errors_after (5), condense_above (500 tokens),
+    protect_tools, protect_paths, protect_tags, keep_relevant_above (0 to 1: relevance to the
+    objective, if search by meaning is on).
 
     Example: {"session_id": "…", "target_tokens": 60000, "protect": {"paths": ["docs/*"]}}
     """

@@ -22,6 +22,14 @@ class OfferedTool(NamedTuple):
     name: str
     description: str
     parameters: dict[str, Any]
+    brief: str
+    """The description where a provider takes less."""
+
+    @property
+    def function(self) -> dict[str, Any]:
+        """As OpenAI's forms list it."""
+        named = {"name": self.name, "description": self.brief}
+        return {**named, "parameters": self.parameters}
 
 
 class CallAnswer(NamedTuple):

@@ -9,7 +9,7 @@ from contextstudio.accounts.domain.errors import DomainError, problem
 from contextstudio.accounts.responses import dump
 from operations.forwarding.toolbox import CallAnswer, OfferedTool
 
-from .schemas import description, parameters
+from .schemas import brief, description, parameters
 from .tool import TOOLS, Tool, call_once, chosen, read_call
 
 _SAID = frozenset({"session_id", "project"})
@@ -48,4 +48,4 @@ def _offered(tool: type[Tool]) -> OfferedTool:
         },
         "required": [name for name in required if name not in _SAID],
     }
-    return OfferedTool(tool.name, description(tool), own)
+    return OfferedTool(tool.name, description(tool), own, brief(tool))

@@ -16,7 +16,8 @@ _HEAD = """\
 # The agent's tools
 
 This page is generated from the table of tools: `manage.py tools_page > docs/tools.md`. Models
-are given the same descriptions.
+are given the same descriptions; OpenAI's, for which 1,024 characters are the most, a shorter one
+of `context`.
 
 Every tool is called in the same way over MCP (`/mcp`), REST (`POST /api/tools/<name>`) and from
 a shell (`manage.py tool <name> '<json>'`); `GET /api/tools?format=openai|anthropic|mcp` gives
@@ -48,6 +49,11 @@ def description(tool: type[Tool]) -> str:
     return inspect.cleandoc(tool.__doc__ or "")
 
 
+def brief(tool: type[Tool]) -> str:
+    """The same in at most 1,024 characters: with more, OpenAI refuses the whole request."""
+    return inspect.cleandoc(tool.brief) or description(tool)
+
+
 def parameters(tool: type[Tool]) -> dict[str, Any]:
     """The JSON schema of a tool's arguments, in words that every provider takes.
 
@@ -77,12 +83,15 @@ def _rank(name: str) -> int:
 
 
 def _listed(tool: type[Tool], form: Format) -> dict[str, Any]:
+    if form == "openai":
+        told = {"name": tool.name, "description": brief(tool)}
+        return {
+            "type": "function",
+            "function": {**told, "parameters": parameters(tool)},
+        }
     named = {"name": tool.name, "description": description(tool)}
     if form == "anthropic":
         return {**named, "input_schema": parameters(tool)}
-    if form == "openai":
-        function = {**named, "parameters": parameters(tool)}
-        return {"type": "function", "function": function}
     return {
         **named,
         "inputSchema": parameters(tool),

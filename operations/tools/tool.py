@@ -45,6 +45,8 @@ class Tool(BaseModel, ABC):
     name: ClassVar[str]
     group: ClassVar[str]
     """The name by which an agent takes it with others: `?tools=edit,recall`."""
+    brief: ClassVar[str] = ""
+    """What a model is told where its provider takes less than the docstring."""
     reads_only: ClassVar[bool] = False
     """Whether it changes nothing: clients may then call it without asking anybody."""
     cuts_itself: ClassVar[bool] = False

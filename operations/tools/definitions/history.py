@@ -136,19 +136,17 @@ class AppendMessages(SessionTool):
 class SearchSessionHistory(SessionTool):
     """Search the whole history of a session for words, including what is folded or dropped.
 
-    Use it when you need something that was said earlier and is no longer in your context: it
-    finds the messages that contain `query` literally (ignoring case; no wildcards, no regular
-    expressions). `matches` are pairs of 0-based index and message, oldest first, at most 50;
-    `total_matches` counts all. In a long session set `excerpts`: of each message you then get
-    only the words around the first match. `start` searches from that index on, to go on after
-    50 matches. Read around a match with get_message_range, or have a range sent with your next
-    request by request_context_slice.
+    Use it for what was said earlier and has left your context: it finds the messages
+    that contain `query` literally (ignoring case). `matches` are pairs of 0-based index and
+    message, oldest first, at most 50; `total_matches` counts all. In a long session set
+    `excerpts`: of each message you then get only the words around the first match. `start`
+    searches from that index on, to go on after 50 matches. Read around a match with
+    get_message_range, or have a range sent with your next request by request_context_slice.
 
     With `meaning`, it finds messages about the query instead, whatever their wording, the
-    closest first, and `similarities` says how close each is (0.2 to 1). It needs no exact
-    wording, but misses names and numbers. `total_matches` then counts the matches returned,
-    `truncated` says that there are more, and `pending` how many texts could not be compared
-    yet. It is refused (409) unless the operator has switched it on.
+    closest first, and `similarities` says how close each is. It misses names and numbers.
+    `truncated` says that there are more than `total_matches`, and `pending` how many texts are
+    not compared yet. It is refused (409) unless the operator has switched it on.
 
     Example: {"session_id": "…", "query": "database", "excerpts": true}
     """
@@ -250,18 +248,15 @@ class QueryDb(SessionTool):
 
     There is one table, one row per original message:
     `messages(id INTEGER, key, group_id, role, content, status, parsing_strategy, tool_name,
-    tokens, tags, created_at)`. `id` is the 0-based index and `key` is `m<id>`; `role` is
-    system, user, assistant or tool; `content` is what the message says, with names and
-    arguments of its tool calls; `group_id` counts the turns from 1 (0: before the first);
-    `tags` is a JSON list. `status` is `dropped` for messages that were snipped or destroyed,
-    `folded` for those in any other fold, else `tool_call` for calls and results, else
-    `active`. Use it for what has left your context: the whole of a truncated result, or an
-    earlier decision. Order by `id DESC`, since you usually want the newest, and skip `dropped`
-    messages, since they were undone.
+    tokens, tags, created_at)`. `id` is the 0-based index and `key` is `m<id>`; `content` is
+    what the message says, with names and arguments of its tool calls; `group_id` counts the
+    turns from 1 (0: before the first); `tags` is a JSON list. `status` is `dropped` for what
+    was snipped or destroyed, `folded` in any other fold, else `tool_call` for calls and
+    results, else `active`. Use it for what has left your context, such as the whole of a
+    truncated result. Order by `id DESC` for the newest, and skip `dropped` ones.
 
-    You get at most 500 rows and 200 kB (`truncated` says that there was more). A query has two
-    seconds, including the time to load the messages, and a caller may run two at once. No
-    PRAGMA, no ATTACH, no recursive query, nothing that writes.
+    You get at most 500 rows and 200 kB (`truncated`: there was more), in two seconds. No
+    recursive query.
 
     Example: {"session_id": "…", "sql": "SELECT id, role, content FROM messages WHERE
     status != 'dropped' AND content LIKE '%refactor plan%' ORDER BY id DESC LIMIT 5"}

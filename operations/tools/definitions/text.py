@@ -133,6 +133,26 @@ class PruneContext(SessionTool):
 
     name = "context"
     group = "prune"
+    brief = """
+    Prune what the model sees: discard messages, distill them, or replace text in them.
+
+    All targets of one call are recorded together or not at all; undo_operation takes them back.
+
+    - `discard`: leave whole messages out. Target: ["hash"].
+    - `distill`: fold a message into your summary. Target: ["hash", "summary"].
+    - `replace`: put a short text in place of a long stretch inside a message. Target:
+      {"start": "…", "end": "…", "replacement": "…"}.
+
+    A hash is a message's key (`m12`, or `o7` for a fold) or its id (`msg-1a2b3c4d`).
+
+    Patterns are literal, and case counts. A match runs from a start to the nearest end after it
+    in one message, both included, and has at least 30 characters. Several matches are refused
+    unless you add "occurrence" (from 1) or "all": true. If patterns are refused, success is
+    false, nothing was changed, and `errors` says what to fix.
+
+    Example: {"session_id": "…", "action": "replace", "targets": [{"start": "npm install",
+    "end": "added 847 packages", "replacement": "[847 packages]"}]}
+    """
 
     action: Literal["discard", "distill", "replace"]
     targets: list[Hashes | PatternArguments] = Field(

@@ -15,6 +15,7 @@ from tests.operations.support.rest import get
 from .cases import CASES
 from .doors import post_mcp
 
+ALL = ",".join(TOOLS)
 ANY_ID = "00000000-0000-4000-8000-000000000000"
 
 
@@ -29,7 +30,7 @@ def test_every_form_lists_every_tool_with_its_description(agent: Client) -> None
     for form, member in (("anthropic", "input_schema"), ("mcp", "inputSchema")):
         for tool, function in zip(listed(agent, form), functions, strict=True):
             assert tool["name"] == function["name"]
-            assert tool["description"] == function["description"]
+            assert tool["description"] == description(TOOLS[tool["name"]])
             assert tool[member] == function["parameters"]
     get(agent, "/api/tools", format="gemini", expect=422)
 
@@ -70,6 +71,18 @@ def test_a_description_says_when_and_how(name: str) -> None:
     assert "$ref" not in text
     assert "'null'" not in text
     assert not (tool.reads_only and tool.is_permanent)
+
+
+def test_openai_is_given_no_description_of_more_characters_than_it_takes(
+    agent: Client,
+) -> None:
+    functions = [tool["function"] for tool in listed(agent, "openai")]
+    for function, offered in zip(functions, ProxyTools().offered(ALL), strict=True):
+        told = description(TOOLS[function["name"]])
+        assert function["description"].partition("\n")[0] == told.partition("\n")[0]
+        assert len(function["description"]) <= 1024
+        assert offered.function["description"] == function["description"]
+        assert offered.description == told
 
 
 @pytest.mark.parametrize("name", TOOLS)

@@ -50,7 +50,7 @@ class ChatTools(ToolForm):
         return value.get("n") in (None, 1)
 
     def definitions(self, tools: Sequence[OfferedTool]) -> list[JSONObject]:
-        return [{"type": "function", "function": tool._asdict()} for tool in tools]
+        return [{"type": "function", "function": tool.function} for tool in tools]
 
     def without_calls(self, value: JSONObject) -> tuple[str, bytes]:
         return "tool_choice", b'"none"'

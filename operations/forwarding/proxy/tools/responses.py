@@ -52,7 +52,7 @@ class ResponsesTools(ToolForm):
     def definitions(self, tools: Sequence[OfferedTool]) -> list[JSONObject]:
         # By itself `strict` is true here, and then every field would be required.
         return [
-            {"type": "function", **tool._asdict(), "strict": False} for tool in tools
+            {"type": "function", **tool.function, "strict": False} for tool in tools
         ]
 
     def without_calls(self, value: JSONObject) -> tuple[str, bytes]:
