@@ -28,7 +28,7 @@ from operations.domain.tree.key import Key, entry_key
 from operations.log.selectors import load_history
 from operations.log.transaction import LogTransaction, open_log
 from threads.models import Session
-from threads.store.selectors import require_in
+from threads.store.selectors import get_session, may_in, require_in
 
 from .services import record_switch, right_over
 
@@ -96,10 +96,13 @@ def _turn_back(
     control_of: Callable[[Log, str], Undo | Redo],
     expected_head: int | None,
 ) -> LogTransaction:
-    """Record an undo or a redo by one who has the rights that its entries need by now."""
-    transaction = open_log(
-        caller, session_id, Right.PROPOSE, expected_head=expected_head
-    )
+    """Record an undo or a redo by one who has the rights that its entries need by now.
+
+    Who may review and not propose has verdicts to take back.
+    """
+    session = get_session(caller, session_id)
+    right = Right.REVIEW if may_in(caller, Right.REVIEW, session) else Right.PROPOSE
+    transaction = open_log(caller, session_id, right, expected_head=expected_head)
     before = transaction.history.log
     control = control_of(before, caller.actor)
     transaction.add(control)

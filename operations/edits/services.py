@@ -178,14 +178,14 @@ def switch(
     key switch its own tags in its own session. Raises Conflict where accepting it would cut
     through a fold.
     """
-    session, key = get_operation(caller, operation_id, Right.PROPOSE, lock=True)
-    transaction = open_log(
-        caller, session.pk, Right.PROPOSE, expected_head=expected_head
-    )
+    least = Right.REVIEW if act.right is Right.REVIEW else Right.PROPOSE
+    session, key = get_operation(caller, operation_id, least, lock=True)
+    transaction = open_log(caller, session.pk, least, expected_head=expected_head)
     right, recorded = act.right, transaction.history.log.edit(key)
     if right is Right.EDIT and recorded and recorded.entry.actor == caller.actor:
         waits = recorded.state is EditState.PROPOSED
-        right = Right.PROPOSE if waits else right_over(recorded.edit)
+        is_gone = act is Act.REVERT and recorded.state is EditState.REVERTED
+        right = Right.PROPOSE if waits or is_gone else right_over(recorded.edit)
     require_in(caller, right, session)
     return record_switch(transaction, act.control((key,)), bundle=bundle)
 

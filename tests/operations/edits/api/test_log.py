@@ -3,7 +3,10 @@
 import pytest
 from django.test import Client
 
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import Project, User
 from tests.operations.support.rest import get, operate, post, thread
+from tests.people import client_of
 
 from .editing import act, digest, statuses
 
@@ -98,6 +101,33 @@ def test_a_reviewer_takes_back_a_verdict_and_an_own_proposal(
     post(proposer, f"{path}/undo")
     assert statuses(agent, session_id) == ["proposed", "proposed"]
     act(proposer, own, "amend", {"tags": ["x"]}, expect=403)
+
+
+def test_a_key_that_may_only_review_decides_and_takes_its_verdict_back(
+    agent: Client, reviewer: User, project: Project, session_id: str, path: str
+) -> None:
+    review = client_of(reviewer, project, Right.REVIEW)
+    made = operate(agent, session_id, "snip", range=[1, 1], propose=True)
+    for verdict, status in (("accept", "applied"), ("reject", "rejected")):
+        act(review, made, verdict)
+        assert statuses(agent, session_id) == [status]
+        post(review, f"{path}/undo")
+        assert statuses(agent, session_id) == ["proposed"]
+    post(review, f"{path}/redo")
+    assert statuses(agent, session_id) == ["rejected"]
+    act(review, made, "revert", expect=403)
+    snip = {"type": "snip", "range": [3, 3]}
+    post(review, f"{path}/operations", snip, expect=403)
+
+
+def test_a_proposal_that_was_withdrawn_is_withdrawn_again_without_an_entry(
+    agent: Client, proposer: Client, session_id: str, path: str
+) -> None:
+    own = operate(proposer, session_id, "snip", range=[3, 3])
+    head = act(proposer, own, "revert")["head"]
+    assert act(proposer, own, "revert")["head"] == head
+    act(proposer, own, "toggle", {"active": True}, expect=403)
+    assert statuses(agent, session_id) == ["reverted"]
 
 
 def test_tags_that_were_activated_are_taken_back(
