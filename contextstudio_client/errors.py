@@ -68,6 +68,10 @@ class Refused(StudioError):
         where = f" (at {'.'.join(map(str, self.at))})" if self.at else ""
         super().__init__(f"{self.detail}{where} [{status} {self.code}]")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By what it was made of: pools of processes and task queues pickle what is raised."""
+        return type(self), (self.status, self.body, self.retry_after)
+
 
 class Unauthenticated(Refused):
     """No key, or one that is wrong, revoked or expired."""

@@ -1,6 +1,7 @@
 """What a client sends, sends again, and makes of answers; nothing is dialled."""
 
 import json
+import pickle
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -298,6 +299,19 @@ def test_a_client_that_is_closed_says_so(kind: str) -> None:
         client.close()
         with pytest.raises(NotSent, match="The client is closed"):
             client.tools()
+
+
+def test_a_refusal_comes_whole_out_of_another_process(kind: str) -> None:
+    needs = {"keys": ["m2", "m3"], "first": 2, "last": 3}
+    body = {"at": ["targets", 0], "operations": ["o2"], "needs": needs}
+    script = Script(problem(409, {"Retry-After": "7"}, **body))
+    with pytest.raises(Conflict) as raised:
+        undo(kind, script)
+    came = pickle.loads(pickle.dumps(raised.value))  # as workers send it
+    assert isinstance(came, Conflict)
+    assert str(came) == str(raised.value)
+    assert (came.operations, came.needs, came.at) == (["o2"], needs, ("targets", 0))
+    assert came.retry_after == 7
 
 
 def test_what_is_no_address_is_an_error_of_the_client(kind: str) -> None:
