@@ -2,6 +2,8 @@
 
 import os
 from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Self, TypeVar, Unpack, overload
 
 import httpx
@@ -174,8 +176,8 @@ class AsyncClient(AnyApi, _AwaitsTools):
         http: httpx.AsyncClient | None = None,
     ) -> None:
         self._owns_http = http is None
-        http = http or httpx.AsyncClient(timeout=timeout)
-        super().__init__(Awaiting(_settings(url, key, retries), http))
+        make = _making(timeout) if http is None else lambda: http
+        super().__init__(Awaiting(_settings(url, key, retries), make))
         self.sessions = AsyncSessions(self.transport)
         self.operations = AsyncOperations(self.transport)
         self.bundles = AsyncBundles(self.transport)
@@ -187,13 +189,19 @@ class AsyncClient(AnyApi, _AwaitsTools):
     async def close(self) -> None:
         """Close its connections."""
         if self._owns_http:
-            await self.transport.http.aclose()
+            await self.transport.close()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *raised: object) -> None:
         await self.close()
+
+
+def _making(timeout: httpx.Timeout | float) -> Callable[[], httpx.AsyncClient]:
+    """What makes httpx's clients; reading the authorities' certificates takes long, once."""
+    context = httpx.create_ssl_context()
+    return partial(httpx.AsyncClient, timeout=timeout, verify=context)
 
 
 def _settings(url: str | None, key: str | None, retries: Retries | None) -> Settings:

@@ -6,10 +6,8 @@
 The agent's own messages stay as they are. Needs the extra `contextstudio_client[langchain]`.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import (
@@ -56,8 +54,6 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
         self._failing = failing
         self._client = client
         self._async_client = async_client
-        # A connection belongs to the event loop that opened it.
-        self._of_loops: WeakKeyDictionary[Any, AsyncClient] = WeakKeyDictionary()
         self._ids: Recent[str, str] = Recent()
 
     def wrap_model_call(
@@ -124,12 +120,9 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
         return self._client
 
     def _awaiting(self) -> AsyncClient:
-        if self._async_client is not None:
-            return self._async_client
-        loop = asyncio.get_running_loop()
-        if loop not in self._of_loops:
-            self._of_loops[loop] = AsyncClient()
-        return self._of_loops[loop]
+        if self._async_client is None:
+            self._async_client = AsyncClient()
+        return self._async_client
 
     def _name(self, request: ModelRequest[Any]) -> str:
         """The session's name. Raises ValueError where nobody says it."""

@@ -1,5 +1,6 @@
 """Running flows: by blocking, and by awaiting. And methods that both kinds of client share."""
 
+import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from functools import update_wrapper
@@ -58,15 +59,41 @@ class Blocking:
 
 
 class Awaiting:
-    """Runs flows with an `httpx.AsyncClient`, on asyncio or trio; several tasks may share it."""
+    """Runs flows with an `httpx.AsyncClient`, on asyncio or trio; several tasks may share it.
 
-    def __init__(self, settings: Settings, http: httpx.AsyncClient) -> None:
+    A connection belongs to the event loop that opened it: each loop has a client of its own.
+    """
+
+    def __init__(
+        self, settings: Settings, make: Callable[[], httpx.AsyncClient]
+    ) -> None:
         self.settings = settings
-        self.http = http
+        self._make = make
+        self._of_loops: dict[asyncio.AbstractEventLoop | None, httpx.AsyncClient] = {}
+        self._is_closed = False
+
+    async def close(self) -> None:
+        """Close the connections of this loop; nothing is asked any more."""
+        self._is_closed = True
+        opened_here = self._of_loops.pop(_running_loop(), None)
+        self._of_loops.clear()
+        if opened_here is not None:
+            await opened_here.aclose()
+
+    def _http(self) -> httpx.AsyncClient:
+        if self._is_closed:
+            raise NotSent(_CLOSED)
+        loop = _running_loop()
+        if loop not in self._of_loops:
+            for other in list(self._of_loops):
+                if other is not None and other.is_closed():
+                    self._of_loops.pop(other, None)
+            self._of_loops[loop] = self._make()
+        return self._of_loops[loop]
 
     async def run(self, flow: Flow[T]) -> T:
         """What the flow comes to. Raises StudioError."""
-        running = steps(flow, self.settings)
+        http, running = self._http(), steps(flow, self.settings)
         outcome: Outcome = None
         try:
             while True:
@@ -76,11 +103,11 @@ class Awaiting:
                     await anyio.sleep(step.seconds)
                     continue
                 try:
-                    outcome = await self.http.send(step)
+                    outcome = await http.send(step)
                 except httpx.RequestError as error:
                     outcome = error
                 except RuntimeError as error:
-                    if not self.http.is_closed:
+                    if not http.is_closed:
                         raise
                     raise NotSent(_CLOSED) from error
         except StopIteration as done:
@@ -88,6 +115,14 @@ class Awaiting:
             return result
         finally:
             running.close()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop; None on trio."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 class HasBlocking(Protocol):

@@ -1,12 +1,23 @@
 """The client against a real server, blocking and awaiting."""
 
+import asyncio
+import gc
 import json
 import uuid
 from typing import Any
 
 import pytest
 
-from contextstudio_client import Conflict, Invalid, NotFound, Unauthenticated, shapes
+from contextstudio_client import (
+    AsyncClient,
+    Conflict,
+    Invalid,
+    NotFound,
+    NotSent,
+    Retries,
+    Unauthenticated,
+    shapes,
+)
 from tests.servers import Server
 
 from .support import opened, said
@@ -27,6 +38,19 @@ def test_a_session_is_made_once_and_found_by_its_external_id(studio: Any) -> Non
         assert found.id == made.id
     assert [one.id for one in studio.sessions.list(external_id=name)] == [made.id]
     assert studio.sessions.get(made.id) == made.info()
+
+
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+def test_an_awaiting_client_goes_from_one_event_loop_to_the_next(
+    server: Server,
+) -> None:
+    client = AsyncClient(server.url, server.key(), retries=Retries(attempts=1))
+    for _ in range(3):
+        assert asyncio.run(client.sessions.list(limit=1)).items
+    asyncio.run(client.close())
+    with pytest.raises(NotSent, match="The client is closed"):
+        asyncio.run(client.tools())
+    gc.collect()  # by which alone connections are closed whose loop has ended
 
 
 def test_what_is_applied_is_recorded_and_the_reply_appended_once(session: Any) -> None:
