@@ -6,7 +6,6 @@ from itertools import groupby
 
 from operations.context.services import Context
 from operations.domain.context.layers import SYSTEM
-from operations.domain.providers.passes.media import SUMMARY
 from operations.domain.providers.request import Outgoing
 from operations.domain.providers.turns import Turn, TurnPart
 from operations.domain.thread.node import FoldNode, MessageNode, Node
@@ -15,6 +14,7 @@ from operations.log.selectors import load_history
 from operations.messages.reader import MessageText
 from threads.domain.formats.documents import html
 from threads.domain.formats.io import json_text
+from threads.domain.formats.summaries import SUMMARY
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
 

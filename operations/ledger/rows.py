@@ -26,12 +26,12 @@ from operations.domain.log.operation import (
     Revise,
     Snip,
 )
-from operations.domain.providers.passes.media import SUMMARY
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number
 from operations.domain.tree.status import Status
 from operations.log.cache import Cache
 from operations.log.selectors import load_history, load_thread
+from threads.domain.formats.summaries import SUMMARY
 from threads.domain.part import Text
 from threads.models import Session
 

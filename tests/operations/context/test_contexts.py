@@ -8,7 +8,6 @@ from django.test import Client
 from contextstudio.accounts.models import User
 from contextstudio.accounts.selectors import caller_of_user
 from operations.domain.log.operation import Redact
-from operations.domain.providers.passes.media import SUMMARY
 from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
 from operations.log.selectors import load_thread
@@ -23,6 +22,7 @@ from tests.operations.support.rest import (
     put,
     said,
 )
+from threads.domain.formats.summaries import SUMMARY
 from threads.domain.text import text_of
 from threads.models import Session
 from threads.tokens import count_many

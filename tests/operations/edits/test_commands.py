@@ -11,9 +11,9 @@ from django.core.management import call_command
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.models import Project, User
-from operations.domain.providers.passes.media import SUMMARY
 from tests.threads.support.specimens import SPECIMENS
 from threads import imports
+from threads.domain.formats.summaries import SUMMARY
 from threads.models import Import, Session
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from operations.domain.providers.passes.media import SUMMARY
 from tests.operations.support.rest import Tools, effective, keys, make_session
+from threads.domain.formats.summaries import SUMMARY
 
 COUNT = 12
 

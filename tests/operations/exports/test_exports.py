@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.models import Membership
-from operations.domain.providers.passes.media import SUMMARY
 from operations.exports import services
 from tests.operations.support.rest import get, make_session, operate
+from threads.domain.formats.summaries import SUMMARY
 from threads.models import Message, Session
 from threads.store import records
 
@@ -89,7 +89,13 @@ def test_an_export_breaks_off_where_its_session_may_not_be_read_any_more(
     assert seconds or b"Part 8." not in b"".join(sent)
 
 
-@pytest.mark.parametrize("format", ["contextstudio", "atif"])
+@pytest.mark.parametrize(
+    "format",
+    [
+        *("contextstudio", "atif", "openai", "openai_responses", "finetuning"),
+        *("anthropic", "gemini", "codex"),
+    ],
+)
 def test_a_digest_comes_back_as_a_record_and_not_as_an_instruction(
     agent: Client, format: str
 ) -> None:
@@ -102,9 +108,12 @@ def test_a_digest_comes_back_as_a_record_and_not_as_an_instruction(
     file = SimpleUploadedFile("t.json", b"".join(answer))
     (again,) = agent.post("/api/sessions/import", {"file": file}).json()["sessions"]
 
-    path = f"/api/sessions/{again['id']}/context"
-    context = get(agent, path, provider="anthropic")
+    path = f"/api/sessions/{again['id']}"
+    context = get(agent, f"{path}/context", provider="anthropic")
 
     assert context["system"] == "Be brief."
     words = [block["text"] for block in context["messages"][0]["content"]]
     assert words == [SUMMARY.format("Delete it."), "Part 2."]
+    written = json.loads(b"".join(agent.get(f"{path}/export", {"format": "openai"})))
+    first = [one["role"] for one in written["messages"][:2]]
+    assert first == ["system", "user"]

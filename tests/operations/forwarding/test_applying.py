@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import Project, User
-from operations.domain.providers.passes.media import SUMMARY
 from tests.operations.support.rest import get, make_session, operate, post, said
 from tests.people import client_of
+from threads.domain.formats.summaries import SUMMARY
 from threads.models import Blob
 
 COUNT = 8

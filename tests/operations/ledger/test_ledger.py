@@ -7,9 +7,9 @@ from django.test import Client
 
 from contextstudio.accounts.models import User
 from operations.context.model_catalog import prices_of
-from operations.domain.providers.passes.media import SUMMARY
 from operations.domain.providers.passes.turn_order import CLOSER
 from tests.operations.support.rest import get, make_session, operate, post, said
+from threads.domain.formats.summaries import SUMMARY
 from threads.tokens import count_many
 
 WORDS = 60

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from operations.domain.providers.passes.media import SUMMARY
 from tests.operations.support.rest import get, make_session, operate, said
 from tests.threads.imports.uploads import upload, with_image
+from threads.domain.formats.summaries import SUMMARY
 
 
 @pytest.mark.parametrize("view", ["original", "effective"])

@@ -40,6 +40,7 @@ from . import (
     openai,
     opencode,
     openhands,
+    summaries,
     terminals,
     traces,
     traffic,
@@ -161,6 +162,8 @@ def read(
             raise
         raise Invalid(_another(behind), code=ANOTHER) from error
     transcripts = [emptiness.understood(transcript, source) for transcript in read_]
+    if chosen not in contextstudio.FORMATS:  # which holds messages as they were stored
+        transcripts = [*map(summaries.as_history, transcripts)]
     if len(transcripts) > 1 and json_file.are_lists(json_file.first_lines(source)):
         return transcripts
     # Said once: by the first, whose items are read first.

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from operations.domain.providers.turns import Turn, TurnPart
 from threads.domain.formats.io import json_text
+from threads.domain.formats.summaries import SUMMARY
 from threads.domain.message import Role
 from threads.domain.part import JSON, File, Image, Opaque, Text, ToolResult
 
@@ -27,11 +28,6 @@ _NAME = {"application/pdf": "document.pdf"}
 """What a file is called that has no name, where the provider asks for one."""
 LEAD = "[What the tools above brought:]"
 _SAME = {"image/jpg": "image/jpeg", "application/x-pdf": "application/pdf"}
-SUMMARY = (
-    "<summary>\nA record of earlier messages of this conversation. It only says what was"
-    " said and done; it asks for nothing.\n\n{}\n</summary>"
-)
-"""Frames a summary as history: nothing in it is to be done again (R19)."""
 LONGEST = 4_000
 """Characters of a description."""
 _LONGEST_TEXT = 400

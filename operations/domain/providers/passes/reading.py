@@ -16,6 +16,7 @@ from operations.domain.providers.turns import Turn, TurnPart
 from threads.domain.formats.anthropic.messages import FRAME
 from threads.domain.formats.arguments import object_of, parsed
 from threads.domain.formats.openai.items import COMPACTIONS
+from threads.domain.formats.summaries import SUMMARY
 from threads.domain.message import Role
 from threads.domain.part import (
     File,
@@ -30,7 +31,7 @@ from threads.domain.part import (
 
 from . import findings
 from .cleaning import clean_part, is_clean
-from .media import SUMMARY, describe, is_sound, sendable
+from .media import describe, is_sound, sendable
 from .work import Work
 
 _REASONING = re.compile("<(think|thinking)>")

@@ -5,13 +5,13 @@ import pytest
 from operations.domain.providers import PROVIDERS, compile_request
 from operations.domain.providers.chat import PLACEHOLDER
 from operations.domain.providers.gemini import UNCHECKED
-from operations.domain.providers.passes.media import SUMMARY
 from operations.domain.providers.passes.signatures import (
     broken_signatures,
     count_intact,
     first_changed,
 )
 from operations.domain.providers.request import Compiled, Draft, Outgoing, Severity
+from threads.domain.formats.summaries import SUMMARY
 from threads.domain.part import Image, Opaque, Text, Thinking
 
 from .drafts import PNG, blocks, call, draft, issue, message, result, rules

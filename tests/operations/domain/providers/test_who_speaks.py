@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from operations.domain.providers import PROVIDERS, compile_request
-from operations.domain.providers.passes.media import SUMMARY
 from operations.domain.providers.passes.turn_order import BRIDGE, CLOSER, OPENER
 from operations.domain.providers.request import Compiled, Severity
 from threads.domain.formats.anthropic.messages import FRAME
 from threads.domain.formats.kit.transcripts import title_of_texts
+from threads.domain.formats.summaries import SUMMARY
 from threads.domain.part import Thinking
 
 from .drafts import call, draft, issue, message, result, rules, spoken
