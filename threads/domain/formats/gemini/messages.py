@@ -1,8 +1,9 @@
 """Contents of the Gemini API: bodies of requests, responses, and what clients keep of them.
 
 A conversation is `{"contents"}` (a request), `{"request", "response"}` (a log, a line of a
-batch), `{"candidates"}` (a response, or a list of a stream's chunks), `{"history"}` or a bare
-list of contents (what `/chat save` of Gemini CLI writes), or JSON Lines of contents.
+batch; the response may be the stream that it was), `{"candidates"}` (a response, or a list of a
+stream's chunks), `{"history"}` or a bare list of contents (what `/chat save` of Gemini CLI
+writes), or JSON Lines of contents.
 
 Source: ai.google.dev/api/generate-content.
 """
@@ -16,7 +17,7 @@ from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
-from threads.domain.formats.io.streams import other_choices
+from threads.domain.formats.io.streams import at_once, other_choices
 from threads.domain.formats.io.streams.gemini import joined_parts
 from threads.domain.formats.io.streams.gemini_calls import GrowingCall
 from threads.domain.formats.kit.calls import OpenCalls
@@ -185,7 +186,8 @@ class Contents(Conversation):
             json_file.value(self.file, span, ("response",), self.warnings)
             for span in self.replies
         ]
-        chunks = [value for value in found if isinstance(value, dict)]
+        whole = (at_once(NAME, value) for value in found)
+        chunks = [value for value in whole if isinstance(value, dict)]
         records = tuple(span.record for span in self.replies)
         self.warnings.extend(other_choices(chunks[0] if chunks else None))
         try:

@@ -222,6 +222,22 @@ def test_the_chunks_of_a_stream_are_one_message() -> None:
     assert found.warnings == []
 
 
+@pytest.mark.parametrize("is_text", [False, True])
+def test_a_log_may_hold_its_response_as_the_stream_that_it_was(is_text: bool) -> None:
+    pieces = [{"role": "model", "parts": [{"text": text}]} for text in ("Hel", "lo.")]
+    usage = {"usageMetadata": {"promptTokenCount": 4, "candidatesTokenCount": 2}}
+    chunks: list[Any] = [{"candidates": [{"content": one}], **usage} for one in pieces]
+    events = "".join(f"data: {json.dumps(one)}\n\n" for one in chunks)
+    log = {"request": {"contents": [ASKED]}, "response": events if is_text else chunks}
+    _, items = read_one(log)
+
+    assert [(m.role, m.text) for m in items] == [
+        ("user", "Hi"),
+        ("assistant", "Hello."),
+    ]
+    assert items[1].usage == Usage(input_tokens=4, output_tokens=2)
+
+
 def test_a_checkpoint_of_gemini_cli_is_a_list_or_a_history() -> None:
     _, bare = read_one([ASKED, SAID])
     _, [*kept, login] = read_one({"history": [ASKED, SAID], "authType": "api-key"})
