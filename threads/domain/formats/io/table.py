@@ -2,7 +2,8 @@
 
 The first row names the columns. Cells are separated by commas, semicolons or tabs, and quoted as
 spreadsheets and databases do it (RFC 4180). A cell is the text that stands in it; a list of blocks,
-calls or messages that is written in one as JSON is that list. An empty cell says nothing.
+calls or messages that is written in one as JSON is that list, and so is a request or a response in
+a column of that name. An empty cell says nothing.
 """
 
 import codecs
@@ -33,6 +34,9 @@ _NAME = re.compile(r"[^\W\d][\w .:/#()-]*")
 _TITLE = re.compile(r"[A-Z].*|.*\s.*", re.DOTALL)
 _KINDS = ("type", "role", "from", "function")
 """Members of blocks, messages and calls, one of which is in each."""
+_BODIES = ("request", "response", "proxy_server_request")
+_SAYING = ("messages", "choices", "contents", "candidates")
+"""Members of requests and responses, one of which is in each."""
 
 # It holds for the process, whose only tables these are; the default is 131,072.
 csv.field_size_limit(LONGEST_CELL)
@@ -132,12 +136,14 @@ def _columns(names: Iterable[str]) -> list[str]:
 def _value(name: str, cell: str) -> JSON:
     if name.startswith("is") and cell.strip().lower() in ("true", "false"):
         return cell.strip().lower() == "true"
-    if not cell.lstrip().startswith("["):
+    if not cell.lstrip().startswith("{" if name in _BODIES else "["):
         return cell
     try:
         found: Any = json_text.parse(cell.encode())
     except Invalid:
         return cell
+    if isinstance(found, dict):
+        return found if any(name in found for name in _SAYING) else cell
     return found if found and all(map(_is_kind, found)) else cell
 
 

@@ -74,6 +74,21 @@ def test_a_list_of_calls_or_blocks_in_a_cell_is_one_and_other_json_is_text() -> 
     assert rows(data) == [{name: value for name, (_, value) in cells.items()}]
 
 
+def test_a_request_and_a_response_in_cells_of_these_names_are_read() -> None:
+    asked = json.dumps({"messages": [{"role": "user", "content": "Hi"}]})
+    reply = json.dumps(
+        {"choices": [{"message": {"role": "assistant", "content": "Ho"}}]}
+    )
+    quoted = [cell.replace('"', '""') for cell in (asked, reply, asked, "{1}")]
+    cells = ",".join(f'"{cell}"' for cell in quoted)
+    data = f"request,response,note,proxy_server_request\n{cells}\n".encode()
+
+    (row,) = rows(data)
+    assert row["request"] == json.loads(asked) and row["response"] == json.loads(reply)
+    assert (row["note"], row["proxy_server_request"]) == (asked, "{1}")
+    assert formats.is_table(data)
+
+
 @pytest.mark.parametrize(
     "data",
     [

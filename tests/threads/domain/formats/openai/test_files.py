@@ -49,6 +49,15 @@ def test_every_container_gives_every_message(data: Any) -> None:
     assert (transcript.title, transcript.warnings) == ("Hi", [])
 
 
+def test_a_row_of_litellm_s_log_has_its_request_in_a_member_of_its_own() -> None:
+    reply = {"choices": [{"message": YES}]}
+    row = {"request_id": "r", "session_id": "s1", "messages": {}, "response": reply}
+    found, items = read_one([row | {"proxy_server_request": {"messages": [HI]}}])
+
+    assert [item.text for item in items if isinstance(item, Message)] == ["Hi", "Yes?"]
+    assert found.external_id == "s1"
+
+
 def test_a_document_behind_the_first_is_not_passed_over_in_silence() -> None:
     first = json.dumps({"messages": [HI]}).encode()
     (transcript,) = read(first + first)

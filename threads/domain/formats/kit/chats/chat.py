@@ -35,14 +35,17 @@ from .chat_rows import Rows, by_session
 
 IDS = ("external_id", "session_id", *speakers.SESSIONS)
 """Members that name the conversation; `id` is a request's."""
+SPENT = "proxy_server_request"
+"""Where a row of LiteLLM's log has its request: its `messages` are then empty, and no list."""
 HOLDERS = (
     *(("request",), ("params",), ("body",)),
     *(("response", "body"), ("result", "message")),
     *(("session",), ("thread",), ("chat",), ("data",)),
+    (SPENT,),
 )
 """Where the messages or the choices stand if an object has none of its own: of a log, of a
 batch as Anthropic's API and OpenAI's take it and give it back, of what programs call a
-conversation."""
+conversation, of LiteLLM's log of what is spent."""
 LONGEST_TITLE = 300
 """Characters of a title that the file has, as a session may have: our own form gives it back."""
 UNREAD = SAID - {"system", "title", "model"}
@@ -171,6 +174,8 @@ def _held(
     warnings: list[Warning],
 ) -> Iterator[Envelope]:
     """The conversation of an object with these members, wherever in it the messages stand."""
+    if SPENT in members and not json_file.is_list(file, members.get("messages", span)):
+        members = {key: one for key, one in members.items() if key != "messages"}
     outer, beside = members, dict[str | int, ByteSpan]()
     for path in _holders(members):
         inner = {} if _is_open(members) else members
