@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields, json_file, source
+from threads.domain.formats.io import fields, json_file, json_text, source
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.io.streams import FORMS, begins, form_of, other_choices
 from threads.domain.formats.io.streams.stream import Assembler, data_of, parse
@@ -28,6 +28,7 @@ from threads.domain.message import Message
 from threads.domain.part import JSON
 from threads.domain.transcript import Event, Transcript, Warning
 
+from . import other_streams
 from .replies import STRATEGIES, read_reply
 
 NAME = "event_stream"
@@ -152,7 +153,19 @@ def _items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
 
 
 def _pieces(file: BinaryIO, warnings: list[Warning]) -> Iterator[_Piece]:
-    """The events of a file in their order; a line of a stream that says nothing is left out."""
+    """The events of a file in their order, in a form that is read."""
+    known = other_streams.KnownEvents()
+    for piece in _given(file, warnings):
+        if form_of(piece.value) or (event := known.of(piece.value)) is None:
+            yield piece
+            continue
+        yield _Piece(json_text.dump(event), event, piece.span)
+        if other_streams.ends(piece.value):
+            yield _Piece(DONE, None, piece.span)
+
+
+def _given(file: BinaryIO, warnings: list[Warning]) -> Iterator[_Piece]:
+    """Those that it holds; a line of a stream that says nothing is left out."""
     if _is_json(file):
         for row in json_file.rows(file, warnings):
             data = source.piece_at(file, row.span) or b""
@@ -174,12 +187,16 @@ def _is_json(file: BinaryIO) -> bool:
 def _score(sample: Sample) -> float:
     """Sure of events that only a provider's stream has: most rows, or most lines with data."""
     if rows := sample.rows:
-        told = [row for row in rows if form_of(row)]
+        told = [*filter(form_of, map(_known, rows))]
         are_pieces = _is_streamed(told) or _are_of_one_reply(sample.records)
         return SURE if 2 * len(told) > len(rows) and are_pieces else 0
     lines = islice(map(bytes.strip, sample.head.splitlines()), 4 * RECORDS)
     found = [data for line in lines if (data := data_of(line)) is not None]
-    return SURE if any(form_of(parse(data)) for data in found) else 0
+    return SURE if any(form_of(_known(parse(data))) for data in found) else 0
+
+
+def _known(event: JSON) -> JSON:
+    return event if form_of(event) else other_streams.KnownEvents().of(event)
 
 
 def _is_streamed(rows: list[dict[str, Any]]) -> bool:

@@ -18,6 +18,7 @@ _TEXTS = {
     "input_json_delta": "partial_json",
     "compaction_delta": "content",
 }
+_OF_THOUGHTS = ("thinking_delta", "signature_delta")
 
 
 class AnthropicAssembler(Assembler):
@@ -48,8 +49,10 @@ class AnthropicAssembler(Assembler):
                 self.is_whole = self.is_ended = True
 
     def _take_delta(self, index: int, delta: JSONObject) -> None:
-        block = self._blocks.setdefault(index, {"type": "text", "text": ""})
         kind = delta.get("type")
+        # Bedrock begins blocks of words and of thoughts with their first piece.
+        begun = "thinking" if kind in _OF_THOUGHTS else "text"
+        block = self._blocks.setdefault(index, {"type": begun, begun: ""})
         if kind == "citations_delta":
             block["citations"] = [
                 *(block.get("citations") or ()),
