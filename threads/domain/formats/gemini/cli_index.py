@@ -1,9 +1,11 @@
 """What each line of a Gemini CLI session is, found in a first pass over the file.
 
 A record is written again under its `id` as it grows; `$rewindTo` takes back a record and all
-behind it; `$set` with `messages` is a checkpoint, the whole context anew.
+behind it; `$set` with `messages` is a checkpoint, the whole context anew. A session that is
+resumed records again what tools have answered, under another id.
 
-Source: packages/core/src/services/chatRecordingService.ts of google-gemini/gemini-cli.
+Sources: packages/core/src/services/chatRecordingService.ts of google-gemini/gemini-cli, and its
+issue 29365.
 """
 
 import hashlib
@@ -27,8 +29,12 @@ class CliRecord:
     type: str
     spans: list[ByteSpan]
     digest: bytes
-    answers: tuple[str, ...] = ()
-    """The ids of the calls that its content answers."""
+    answers: dict[str, JSON] = field(default_factory=dict)
+    """What its content answers to calls, by their ids."""
+    is_answer: bool = False
+    """Whether it says nothing else."""
+    calls: tuple[str, ...] = ()
+    """The ids of the calls that it makes."""
     is_gone: bool = False
     """A rewind took it back."""
 
@@ -144,7 +150,8 @@ class _IndexReader:
             return
         before.spans.append(span)
         before.type, before.digest = entry.type, entry.digest
-        before.answers = entry.answers
+        before.answers, before.is_answer = entry.answers, entry.is_answer
+        before.calls = entry.calls
 
     def _rewind(self, id_: str, span: ByteSpan) -> None:
         """Take back a record and all behind it; of an unknown one, everything."""
@@ -160,15 +167,22 @@ def _entry(record: dict[str, Any], span: ByteSpan) -> CliRecord:
     text = json.dumps(said, sort_keys=True)
     content = record.get("content")
     parts = content if isinstance(content, list) else [content]
-    responses = (fields.mapping(part, "functionResponse") for part in parts)
-    answers = (fields.text(response, "id") for response in responses)
+    made = [*_within(parts, "functionCall"), *fields.items(record, "toolCalls")]
+    responses = _within(parts, "functionResponse")
+    answers = {fields.text(one, "id"): one for one in responses}
     return CliRecord(
         id=fields.text(record, "id") or f"@{span.start}",
         type=_TYPES.get(type_, type_),
         spans=[span],
         digest=hashlib.sha256(text.encode()).digest(),
-        answers=tuple(id_ for id_ in answers if id_),
+        answers={id_: one for id_, one in answers.items() if id_},
+        is_answer=len(responses) == len(parts) and "" not in answers,
+        calls=tuple(id_ for one in made if (id_ := fields.text(one, "id"))),
     )
+
+
+def _within(parts: list[JSON], name: str) -> list[dict[str, Any]]:
+    return [held for part in parts if (held := fields.mapping(part, name))]
 
 
 def read_index(file: BinaryIO) -> CliIndex:

@@ -1,6 +1,7 @@
 """The messages and events of a Gemini CLI session, read record by record."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
@@ -56,13 +57,21 @@ class _RecordReader:
         self._calls = OpenCalls()
         self._view = ContextView()
         self._told: set[CliRecord] = set()
+        self._answers: dict[str, tuple[JSON, CliRecord]] = {}
+        """What was answered to calls, and the record that said so first."""
+        self._first: dict[CliRecord, tuple[CliRecord, ...]] = {}
+        """The records that said first what a record says: most often itself."""
 
     def entry(self, entry: CliRecord) -> Iterator[Message | Event]:
-        """What a record says; what was taken back is events."""
+        """What a record says; what was taken back is events, and so is what only repeats."""
         self._told.add(entry)
         if entry.is_gone:
             for span in entry.spans:
                 yield Event(f"rewound/{entry.type}", span.record)
+            return
+        if self._said_first(entry) != (entry,):
+            for span in entry.spans:
+                yield Event(f"repeated/{entry.type}", span.record)
             return
         found = self._messages(entry)
         self._view.add(entry, sum(isinstance(item, Message) for item in found))
@@ -70,7 +79,9 @@ class _RecordReader:
 
     def checkpoint(self, step: Checkpoint) -> Iterator[Item]:
         """What is new in a context that was written as a whole, and what it hides."""
-        spoken = [entry for entry in step.entries if entry.type in ROLES]
+        standing = [entry for entry in step.entries if entry.type in ROLES]
+        first = chain.from_iterable(map(self._said_first, standing))
+        spoken = list(dict.fromkeys(first))
         added: set[CliRecord] = set()
         for change in list(self._view.become(spoken)):
             entries = spoken[change.start : change.end]
@@ -83,8 +94,28 @@ class _RecordReader:
                 replaces=change.hidden, messages=messages, record=step.span.record
             )
         for entry in step.entries:
-            if entry in added or (entry.type not in ROLES and entry not in self._told):
+            is_aside = entry.type not in ROLES or self._said_first(entry) != (entry,)
+            if entry in added or (is_aside and entry not in self._told):
                 yield from self.entry(entry)
+
+    def _said_first(self, entry: CliRecord) -> tuple[CliRecord, ...]:
+        """The records that say what a record of answers only repeats; else the record itself."""
+        if entry in self._first:
+            return self._first[entry]
+        for id_ in entry.calls:  # an id that is used again is another call's
+            self._answers.pop(id_, None)
+        known = [self._answers.get(id_) for id_ in entry.answers]
+        before = [
+            one[1]
+            for one, answer in zip(known, entry.answers.values(), strict=True)
+            if one is not None and one[0] == answer and not one[1].is_gone
+        ]
+        if entry.is_answer and len(before) == len(known):
+            self._first[entry] = tuple(dict.fromkeys(before))
+        else:
+            self._answers |= {id_: (one, entry) for id_, one in entry.answers.items()}
+            self._first[entry] = (entry,)
+        return self._first[entry]
 
     def _messages(self, entry: CliRecord) -> list[Message | Event]:
         """The messages of a record; an event where it is none, or can't be read."""
@@ -114,7 +145,7 @@ class _RecordReader:
         ] or [Event(f"{entry.type}/empty", span.record, created_at)]
 
     def _user(self, record: dict[str, Any]) -> Iterator[tuple[Role, tuple[Part, ...]]]:
-        parts = read_parts(_said(record), ("content",), self._calls)
+        parts = _once(read_parts(_said(record), ("content",), self._calls))
         is_answer = parts and all(isinstance(part, ToolResult) for part in parts)
         yield Role.TOOL if is_answer else Role.USER, parts
 
@@ -150,6 +181,15 @@ class _RecordReader:
             content = tuple(_content(result, id_))
             is_error = fields.text(call, "status") in FAILED
             yield ToolResult(id_, content, fields.text(call, "name") or None, is_error)
+
+
+def _once(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Parts in which no result stands twice."""
+    found: list[Part] = []
+    for part in parts:
+        if not isinstance(part, ToolResult) or part not in found:
+            found.append(part)
+    return tuple(found)
 
 
 def _said(record: dict[str, Any]) -> JSON:

@@ -376,6 +376,61 @@ def test_results_that_a_checkpoint_brings_are_given_once() -> None:
     assert told(items) == ["assistant: Looking.", "tool: "]
 
 
+ONE, TWO = (answered(id_, words) for id_, words in (("1", "One."), ("2", "Two.")))
+CALLED = record("gemini", "g1", toolCalls=[call("1", [ONE]), call("2", [TWO])])
+CALLS = [
+    record("user", "u1", [{"text": "Look"}]),
+    CALLED,
+    record("user", "r1", [ONE]),
+    record("user", "r2", [TWO]),
+    record("gemini", "g2", "Looked."),
+]
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        [record("user", "g1_response", [ONE, TWO])],
+        [
+            {
+                "$set": {
+                    "messages": [*CALLS[:4], record("user", "x", [ONE, TWO]), CALLS[4]]
+                }
+            }
+        ],
+        [
+            {
+                "$set": {
+                    "messages": [
+                        *CALLS[:2],
+                        record("user", "x", [ONE, ONE, TWO]),
+                        CALLS[4],
+                    ]
+                }
+            }
+        ],
+    ],
+)
+def test_results_that_a_resumed_session_records_again_are_events(again: Any) -> None:
+    _, items = read(*CALLS, *again, record("user", "u2", "And now?"))
+    said = ["user: Look", "assistant: ", "tool: ", "tool: ", "assistant: Looked."]
+
+    found = [one for one in told(items) if one not in ("session", "checkpoint")]
+    assert found == [*said, "repeated/user", "user: And now?"]
+
+
+def test_a_result_that_stands_twice_in_a_record_is_one() -> None:
+    _, items = read(*CALLS[:2], record("user", "r1", [ONE, ONE, TWO]))
+    assert [part.call_id for part in items[-1].parts] == ["1", "2"]
+
+
+def test_an_id_that_is_used_again_is_answered_again() -> None:
+    turns = [CALLED, record("user", "r1", [ONE, TWO])]
+    later = [{**one, "id": f"{one['id']}b"} for one in turns]
+    _, items = read(*turns, *later)
+    assert told(items)[1:] == ["assistant: ", "tool: "] * 2
+
+
 def test_records_without_ids_and_by_the_api_s_names_are_messages() -> None:
     _, items = read_document(
         {"type": "user", "content": "Hi"},
