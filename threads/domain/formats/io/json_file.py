@@ -51,8 +51,15 @@ def children(file: BinaryIO, start: int, warnings: list[Warning]) -> Iterator[Ch
     try:
         yield from source.children(file, start)
     except Invalid as error:
-        words = f"The file can't be read to its end. {error.message}"
-        warnings.append(Warning(error.code, words))
+        warn_of_end(error, warnings)
+
+
+def warn_of_end(error: Invalid, warnings: list[Warning]) -> None:
+    """Say of a file that it breaks off: once, for what holds the list that does so, does so too."""
+    words = f"The file can't be read to its end. {error.message}"
+    found = Warning(error.code, words)
+    if found not in warnings:
+        warnings.append(found)
 
 
 def places(

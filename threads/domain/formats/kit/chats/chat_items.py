@@ -166,7 +166,7 @@ class Envelope(Conversation):
                 others += any(map(_is_other, found))
                 yield from found
         except Invalid as error:
-            self.warnings.append(_warning(error))
+            json_file.warn_of_end(error, self.warnings)
         _tell_others(others, count, self.warnings)
 
     def _said(
@@ -197,7 +197,7 @@ class Envelope(Conversation):
         try:
             message = reader(held.value) if held.value is not BROKEN else None
         except Invalid as error:
-            self.warnings.append(_warning(error, held._replace(at=error.at)))
+            self.warnings.append(_warning(error, held))
             message = None
         if message is not None:
             yield replace(message, records=(held.record,))
@@ -310,7 +310,6 @@ def is_same(reply: Message | Event, last: Message | Event | None) -> bool:
     return (reply.role, reply.parts) == (last.role, last.parts)
 
 
-def _warning(error: Invalid, row: Element | None = None) -> Warning:
-    at = (error.at or row.at) if row else ()
-    place = f"At {fields.spell(at)}: " if at else "The file can't be read to its end. "
-    return Warning(error.code, place + error.message, row.line if row else None)
+def _warning(error: Invalid, row: Element) -> Warning:
+    place = fields.spell(error.at or row.at)
+    return Warning(error.code, f"At {place}: {error.message}", row.line)
