@@ -68,7 +68,9 @@ def check(
     for place, entry in enumerate(entries):
         report = tried.report(entry.number)
         if report.status is Status.CONFLICT and not proposed:
-            raise conflict_of(tried, report, at=("operations", place) if bundle else ())
+            raise conflict_of(
+                tried, report, ("operations", place) if bundle else (), head
+            )
         warnings += _warnings(tried, report)
     return Checked(tuple(prepared), tuple(warnings), tried)
 
@@ -114,9 +116,23 @@ def expanded(thread: Thread, key: Key) -> Edit | None:
 
 
 def conflict_of(
-    thread: Thread, report: Report, at: Sequence[str | int] = ()
+    thread: Thread,
+    report: Report,
+    at: Sequence[str | int] = (),
+    head: int | None = None,
 ) -> Conflict:
-    """The refusal of an edit that would be set aside, with what is in its way."""
+    """The refusal of an edit that would be set aside, with what is in its way.
+
+    What was tried together and is not recorded, behind `head`, has no key that anybody knows: it
+    is called by its place in the bundle.
+    """
+    numbers = {key: entry_number(key) or 0 for key in report.operations}
+    head = thread.head if head is None else head
+    recorded = [key for key, number in numbers.items() if number <= head]
+    tried = [number - head - 1 for number in numbers.values() if number > head]
+    makers = " and ".join(f"operations[{place}]" for place in tried)
+    made = f", made by {makers}." if tried else ""
+    reason = report.reason.removesuffix(".") + made if made else report.reason
     needs: dict[str, object] = {"keys": list(report.needs)}
     indexes = [i for key in report.needs if (i := original_index(key)) is not None]
     if indexes:
@@ -124,9 +140,9 @@ def conflict_of(
         if set(thread.resolve_range(first, last)) == set(report.needs):
             needs |= {"first": first, "last": last}
     return Conflict(
-        report.reason,
+        reason,
         at=at,
-        facts={"operations": list(report.operations), "needs": needs},
+        facts={"operations": recorded, "needs": needs},
     )
 
 

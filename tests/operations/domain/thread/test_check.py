@@ -208,7 +208,16 @@ def test_what_would_do_is_an_index_range_only_where_it_is_one():
 
 def test_a_conflict_in_a_bundle_names_its_place():
     refusal = conflict(thread(12), digest(3, 8), snip(7, 10), bundle=True)
-    assert (refusal.at, refusal.facts["operations"]) == (("operations", 1), ["o1"])
+    assert (refusal.at, refusal.facts["operations"]) == (("operations", 1), [])
+    assert refusal.message == "It covers only part of a fold, made by operations[0]."
+
+
+def test_a_conflict_in_a_bundle_names_recorded_operations_by_their_keys():
+    made, middle = thread(12, digest(0, 2)), digest(5, 7)
+    refusal = conflict(made, middle, snip(2, 6), bundle=True)
+    assert refusal.facts["operations"] == ["o1"]
+    assert refusal.facts["needs"] == {"keys": list(keys(0, 7)), "first": 0, "last": 7}
+    assert refusal.message == "It covers only part of a fold, made by operations[0]."
 
 
 def test_an_operation_with_a_condition_is_checked_as_if_it_held():
