@@ -30,9 +30,10 @@ PRAGMAS = (
     f"PRAGMA page_size={PAGE_BYTES}; "
     "PRAGMA journal_mode={journal_mode}; PRAGMA synchronous=FULL; "
     f"PRAGMA cache_size=-{CACHE_KIB}; PRAGMA temp_store=MEMORY; "
-    f"PRAGMA journal_size_limit={LOG_BYTES};"
+    f"PRAGMA journal_size_limit={LOG_BYTES}; PRAGMA secure_delete=ON;"
 )
-"""`temp_store`: what a savepoint would have to bring back is kept in memory, not in a file."""
+"""`temp_store`: what a savepoint would have to bring back is kept in memory, not in a file.
+`secure_delete`: what was purged would else stay in the file where it was, and in every backup."""
 
 
 def use_bundled_library() -> None:

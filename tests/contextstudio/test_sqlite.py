@@ -99,3 +99,17 @@ def test_writers_wait_for_one_another_and_commits_reach_the_disk() -> None:
     assert options["transaction_mode"] == "IMMEDIATE"
     assert options["timeout"] == 20
     assert "synchronous=FULL" in str(options["init_command"])
+
+
+@pytest.mark.parametrize("words", [10, 10_000])
+def test_what_is_deleted_is_not_left_in_the_file(tmp_path: Path, words: int) -> None:
+    database = sqlite3.connect(tmp_path / "new.sqlite3")
+    database.executescript(str(sqlite.options((3, 53, 4))["init_command"]))
+    database.execute("CREATE TABLE one (id, body)")
+    database.execute("INSERT INTO one VALUES (1, ?), (2, 'kept')", ("gone " * words,))
+    database.commit()
+    database.execute("DELETE FROM one WHERE id = 1")
+    database.commit()
+    database.close()
+    left = (tmp_path / "new.sqlite3").read_bytes()
+    assert (b"gone" in left, b"kept" in left) == (False, True)
