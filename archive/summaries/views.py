@@ -3,6 +3,7 @@
 See `templates/archive/summaries/`.
 """
 
+import json
 import uuid
 from dataclasses import dataclass
 from typing import Any
@@ -248,7 +249,8 @@ def order(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         return render(request, "archive/summaries/progress.html", context)
     answer = _progress(request, session, ordered.job)
     if fields.get("record"):
-        answer["HX-Trigger"] = "summaryOrdered"
+        told = {"summaryOrdered": {"job": str(ordered.job.pk)}}
+        answer["HX-Trigger"] = json.dumps(told)
     return answer
 
 

@@ -205,6 +205,7 @@ def test_a_summary_into_the_thread_becomes_its_digest(page: Page, pruned: str) -
     press(page, "Enter")
     expect(page.locator("#dialog")).to_be_hidden()
     expect(page.locator(".marker").last).to_contain_text("summed up by rule")
+    expect(page.locator("#toasts")).to_contain_text("#12 summarised by rule:")
 
 
 def test_the_policy_has_the_settings_of_summaries_and_a_trial(

@@ -14,6 +14,7 @@ import { feed, rowOf, session } from "../thread/session.js";
 const AGAIN_MS = 2000;
 const ENDED = ["done", "failed", "cancelled"];
 const known = new Set();
+const ordered = new Set();
 const dismissed = new Set();
 let current = [];
 let timer = 0;
@@ -44,6 +45,7 @@ function place(shown) {
 function end(shown) {
   const { job } = shown.dataset;
   known.delete(job);
+  ordered.delete(job);
   feed.querySelector(`.pending[data-job="${job}"]`)?.remove();
   const words = shown.textContent.trim();
   toast(words);
@@ -80,7 +82,7 @@ export async function lookForPending() {
   asking = true;
   clearTimeout(timer);
   try {
-    const fields = { known: [...known].join(",") };
+    const fields = { known: [...known, ...ordered].join(",") };
     const goesOn = show(await text(`${session.url}summaries/pending`, { fields, quiet: true }));
     if (goesOn) timer = setTimeout(lookForPending, AGAIN_MS);
   } catch {
@@ -89,6 +91,12 @@ export async function lookForPending() {
     asking = false;
     if (missed) { missed = false; lookForPending(); }
   }
+}
+
+/** One that was ordered here is told of at its end, also if that comes before it is first seen. */
+export function awaitSummary(job) {
+  ordered.add(job);
+  lookForPending();
 }
 
 export function watchPending() {

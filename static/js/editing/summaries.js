@@ -4,7 +4,7 @@
  */
 import { define } from "../base/actions.js";
 import { leaveDialog } from "./dialogs.js";
-import { lookForPending } from "./pending.js";
+import { awaitSummary } from "./pending.js";
 import { say } from "../base/announce.js";
 
 const dialog = document.getElementById("dialog");
@@ -57,9 +57,9 @@ function leadOn() {
 }
 
 export function watchSummaries() {
-  document.body.addEventListener("summaryOrdered", () => {
+  document.body.addEventListener("summaryOrdered", ({ detail }) => {
     leaveDialog();
-    lookForPending();
+    awaitSummary(detail.job);
   });
   dialog?.addEventListener("htmx:afterSettle", take);
   if (dialog) leadOn();

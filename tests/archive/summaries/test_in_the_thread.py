@@ -1,5 +1,6 @@
 """Summaries beside a thread: those on their way into it, and a session's settings."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -32,8 +33,10 @@ def pending(browser: Client, session_id: str, *known: object) -> str:
 def order(browser: Client, session_id: str) -> Job:
     fields = {"targets": "m1 m2 m3 m4", "record": "1"}
     answer = browser.post(f"/sessions/{session_id}/summaries", fields)
-    assert answer["HX-Trigger"] == "summaryOrdered"
-    return Job.objects.latest("created_at")
+    job = Job.objects.latest("created_at")
+    told = json.loads(answer["HX-Trigger"])
+    assert told == {"summaryOrdered": {"job": str(job.pk)}}
+    return job
 
 
 def test_a_summary_is_shown_where_its_digest_will_stand_until_that_is_there(
