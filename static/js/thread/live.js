@@ -48,6 +48,9 @@ export async function catchUp() {
 const ownSteps = () => [...document.querySelectorAll("#drawer :is([data-action=undo], [data-action=redo])")]
   .map((button) => button.title).join();
 
+/** How many operations wait for a decision. */
+const waiting = () => Number(document.getElementById("bottom-waiting")?.dataset.waiting ?? 0);
+
 /**
  * What came from elsewhere is said, too: it may be far from what is being read. If it was the reader's own,
  * from another window, the Undo of the last notice would mean that entry.
@@ -56,11 +59,13 @@ function showWhatCame(patch) {
   const { head, messages } = session;
   const mark = titleMark();
   const before = ownSteps();
+  const waited = waiting();
   applyPatch(patch);
   const isOwn = ownSteps() !== before;
   if (isOwn) withdrawSteps();
   const more = session.messages - messages;
   if (more > 0) say(more === 1 ? "1 new message" : `${more.toLocaleString("en")} new messages`);
+  else if (waiting() > waited) say(waiting() === 1 ? "1 operation awaits review" : `${waiting()} operations await review`);
   else if (session.head > head) say(isOwn ? "The thread has changed" : "The thread was changed by somebody else");
   else if (titleMark() !== mark) say(`Renamed to “${document.getElementById("thread-title").title}”`);
 }

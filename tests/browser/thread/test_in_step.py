@@ -18,9 +18,11 @@ from tests.browser.conftest import (
 from tests.browsers import Faults
 
 
-def agent_snips(api: httpx.Client, session: str, first: int, last: int) -> None:
+def agent_snips(
+    api: httpx.Client, session: str, first: int, last: int, **more: bool
+) -> None:
     """An agent snips a range."""
-    body = {"type": "snip", "start_idx": first, "end_idx": last}
+    body = {"type": "snip", "start_idx": first, "end_idx": last, **more}
     answer = api.post(f"/api/sessions/{session}/operations", json=body)
     assert answer.status_code == 201, answer.text
 
@@ -58,6 +60,19 @@ def test_a_notice_offers_no_undo_that_would_mean_what_another_window_did(
     expect(page.locator("#operations-count")).to_have_text("3")
     expect(offered).to_have_count(0)
     expect(page.locator("#said")).to_have_text("The thread has changed")
+
+
+def test_what_an_agent_proposes_is_said_to_await_review(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread(30)
+    said = page.locator("#said")
+    agent_snips(api, session, 2, 3, propose=True)
+    expect(said).to_have_text("1 operation awaits review")
+    agent_snips(api, session, 20, 21)
+    expect(said).to_have_text("The thread was changed by somebody else")
+    agent_snips(api, session, 8, 9, propose=True)
+    expect(said).to_have_text("2 operations await review")
 
 
 def test_what_happens_above_does_not_move_what_is_read(
