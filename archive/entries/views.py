@@ -21,6 +21,7 @@ from archive.tray.services import stored_reference, tray_of
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.templatetags.look import node_id
 from operations.domain.tree.key import entry_key
 from operations.log.transaction import LogTransaction
 from threads.imports import jobs
@@ -128,9 +129,14 @@ def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     recorded = insert_recalled(caller, session_id, reference)
     done = f"{inserted(recorded)} at the end of the thread."
     messages.success(request, done, extra_tags="undo")
+    return to_inserted(recorded)
+
+
+def to_inserted(recorded: LogTransaction) -> HttpResponseBase:
+    """Lead to the first of what was inserted, or proposed, in its thread."""
     key = entry_key(recorded.numbers[0])
-    address = reverse("operations:thread", args=[session_id])
-    return redirect(f"{address}?at={key}")
+    address = reverse("operations:thread", args=[recorded.session.pk])
+    return redirect(f"{address}?at={key}#{node_id(key)}")
 
 
 def inserted(recorded: LogTransaction) -> str:

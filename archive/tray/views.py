@@ -8,10 +8,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from archive.entries.views import address_of, inserted
+from archive.entries.views import address_of, inserted, to_inserted
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.rights import Right
-from operations.domain.tree.key import entry_key
 from threads.store.selectors import get_session
 
 from .services import collect, insert_tray, take_out, tray_of
@@ -60,8 +59,7 @@ def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     if found.left:
         said += f" {found.left} can no longer be read and stayed in the tray."
     messages.success(request, said, extra_tags="undo")
-    key = entry_key(found.transaction.numbers[0])
-    return redirect(f"{reverse('operations:thread', args=[session_id])}?at={key}")
+    return to_inserted(found.transaction)
 
 
 def _back(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:

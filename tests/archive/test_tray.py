@@ -67,7 +67,7 @@ def test_entries_of_several_sessions_are_inserted_as_one_bundle_that_undo_takes_
     counted = int(re.findall(r"3 entries, ([\d,]+) tokens", tray)[0].replace(",", ""))
     tokens = get(agent, f"/api/sessions/{here}/context")["tokens"]["shown"]
     inserted = browser.post(f"/sessions/{here}/tray/insert")
-    assert inserted["Location"] == f"/sessions/{here}/?at=o1"
+    assert inserted["Location"] == f"/sessions/{here}/?at=o1#n-o1"
     added = effective(agent, here)[len(before) :]
     names = [one["content"].splitlines()[0] for one in added]
     source = tools.session_id[:8]

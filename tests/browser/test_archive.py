@@ -59,6 +59,7 @@ def test_a_tray_is_filled_and_inserted_with_the_keyboard(
     sized.wait_for_url("**/?at=o*")
     expect(sized.locator("#toasts")).to_contain_text("Inserted 1 entry")
     expect(sized.locator(".inserted")).to_contain_text("From the archive")
+    expect(sized.locator(".inserted")).to_be_focused()
 
 
 def test_a_reference_that_can_not_be_recalled_is_answered_in_words(
