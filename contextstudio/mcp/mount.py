@@ -15,6 +15,7 @@ from channels.db import database_sync_to_async
 from django.http import HttpResponse
 
 from contextstudio.accounts.authentication import caller_by_key
+from contextstudio.accounts.bodies import again, read_body
 from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.responses import outage, problem_response
@@ -52,9 +53,13 @@ def with_mcp(application: Application) -> Application:
                     raise
                 await _send(problem_response(unavailable), send)
                 return
+            # One who cancels a call may leave so early that to the protocol it is a fault.
+            body = await read_body(receive)
+            if body is None:
+                return
             # In a thread: the import takes a second, in which the event loop must go on.
             serve = await asyncio.to_thread(_load)
-            await serve(caller, scope, receive, send)
+            await serve(caller, scope, again(body, receive), send)
 
     return answer
 

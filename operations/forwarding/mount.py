@@ -19,6 +19,7 @@ from django.utils.module_loading import import_string
 from pydantic import ValidationError
 
 from contextstudio.accounts.authentication import caller_by_key
+from contextstudio.accounts.bodies import again, read_body
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.responses import json_answer, outage, problem_response
 from contextstudio.database.outages import FAULTS
@@ -50,12 +51,12 @@ def with_apply(application: Application) -> Application:
             await application(scope, receive, send)
             return
         session_id, headers = asked
-        body, is_whole = await _read(receive)
-        if not is_whole:
+        body = await read_body(receive)
+        if body is None:
             return  # the client has gone
         response = await in_thread(_response, session_id, headers, body)
         if response is None:
-            await application(scope, _again(body, receive), send)
+            await application(scope, again(body, receive), send)
         else:
             await _send(scope, response, send)
 
@@ -75,18 +76,6 @@ def _asked(scope: Scope) -> tuple[uuid.UUID, Mapping[bytes, bytes]] | None:
     return uuid.UUID(found[1]), headers
 
 
-async def _read(receive: Receive) -> tuple[bytes, bool]:
-    """The body of a request, and whether it came to its end."""
-    pieces: list[bytes] = []
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return b"", False
-        pieces.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(pieces), True
-
-
 def _response(
     session_id: uuid.UUID, headers: Mapping[bytes, bytes], body: bytes
 ) -> HttpResponse | None:
@@ -102,16 +91,6 @@ def _response(
         if unavailable is None:
             raise
         return problem_response(unavailable)
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """The same request once more, whose body was read."""
-    waiting = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def read() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return read
 
 
 async def _send(scope: Scope, response: HttpResponse, send: Send) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import Error
 
 from contextstudio.accounts.authentication import caller_by_key
+from contextstudio.accounts.bodies import read_body
 from contextstudio.accounts.credentials import sent_key
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
@@ -34,10 +35,6 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 _HTTP_ANSWER = "websocket.http.response"
 """How a server is told to answer a WebSocket with HTTP, if it can."""
-
-
-class ClientGone(Exception):
-    """The client left before its request was here."""
 
 
 def with_proxy(application: Application) -> Application:
@@ -118,11 +115,14 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
         )
         provider = route.provider
         key = sent_key(headers, scope["query_string"])
+        body = await read_body(receive)
+        if body is None:
+            return  # the client has gone
         incoming = Incoming(
             method=scope["method"],
             query=scope["query_string"],
             headers=[(name.lower(), value) for name, value in scope["headers"]],
-            body=await _body(receive),
+            body=body,
         )
         actor, outgoing = await in_thread(_prepared, key, route, incoming)
 
@@ -140,8 +140,6 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
             return await in_thread(_is_allowed, actor)
 
         await Exchanging(outgoing, send, record, is_allowed).run(receive)
-    except ClientGone:
-        return
     except DomainError as error:
         await _refuse(provider, error, send)
     except FAULTS as error:
@@ -190,18 +188,6 @@ def _recorded(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
     answered = Answered(offer.answered + 1, exchange.session_id)
     again = prepare(offer.caller, offer.route, offer.incoming, answered)
     return AfterReply(again=again)
-
-
-async def _body(receive: Receive) -> bytes:
-    """The request's body. Raises ClientGone."""
-    pieces: list[bytes] = []
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        pieces.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(pieces)
 
 
 async def _refuse(provider: WireProvider, error: DomainError, send: Send) -> None:

@@ -124,9 +124,9 @@ def post_mcp(
 
 
 async def ask(
-    method: str, headers: dict[str, str], body: bytes, query: bytes = b""
+    method: str, headers: dict[str, str], body: bytes | None, query: bytes = b""
 ) -> tuple[int, bytes]:
-    """What `/mcp` answers."""
+    """What `/mcp` answers; to one who leaves before their body is here nothing, with 0."""
     sent: list[dict[str, Any]] = []
     scope = {
         "type": "http",
@@ -137,6 +137,8 @@ async def ask(
     }
 
     async def receive() -> dict[str, Any]:
+        if body is None:
+            return {"type": "http.disconnect"}
         return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message: dict[str, Any]) -> None:
@@ -145,6 +147,9 @@ async def ask(
     # Between requests a server closes connections; the test's has a transaction open.
     with patch("channels.db.close_old_connections"):
         await with_mcp(_nothing_else)(scope, receive, send)
+    if body is None:
+        assert not any(one.get("body") for one in sent)
+        return 0, b""
     pieces = [one["body"] for one in sent if one["type"] == "http.response.body"]
     return sent[0]["status"], b"".join(pieces)
 

@@ -26,7 +26,7 @@ from threads.models import Session
 from threads.sessions.services import NewSession, create_session
 
 from .cases import CASES, COUNT, ON_SESSION, PREPARED, Case
-from .doors import Door, ask, every_door, limited, post_mcp
+from .doors import MCP_HEADERS, Door, ask, every_door, limited, post_mcp
 
 BELOW = {
     Right.PROPOSE: {Right.READ},
@@ -181,6 +181,14 @@ def test_only_a_post_is_answered_at_mcp(owner: User, project: Project) -> None:
     headers = {"Authorization": f"Bearer {key_of(owner, project)}"}
     status, body = async_to_sync(ask)("GET", headers, b"")
     assert (status, json.loads(body)["code"]) == (405, "method_not_allowed")
+
+
+def test_a_client_of_mcp_that_leaves_before_its_call_is_here_ends_nothing_else(
+    owner: User, project: Project
+) -> None:
+    headers = {"Authorization": f"Bearer {key_of(owner, project)}"}
+    headers |= MCP_HEADERS | {"Content-Type": "application/json"}
+    assert async_to_sync(ask)("POST", headers, None) == (0, b"")
 
 
 def test_an_unknown_tool_is_refused_at_every_door(
