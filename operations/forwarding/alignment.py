@@ -39,7 +39,12 @@ from threads.domain.formats.requests import SYSTEM
 from threads.domain.message import Message, Role
 from threads.models import Session
 from threads.store import blobs
-from threads.store.originals import Original, load_digests, load_recorded_at
+from threads.store.originals import (
+    Original,
+    find_holding,
+    load_digests,
+    load_recorded_at,
+)
 from threads.store.recording import named_by_hash
 from threads.store.selectors import find_blobs
 
@@ -342,11 +347,30 @@ def _heading(session: Session) -> Heading:
 
 def _read(session: Session, inbound: Inbound, start: int) -> Given:
     """What came in from a message on; before the first there is the `system`."""
-    given = _given(inbound, slice(start, None))
+    given = _spoken(session, _given(inbound, slice(start, None)))
     if not (named := forms.hashes_of(given.messages)):
         return given
     kept = find_blobs(session.project_id, named)
     messages = [forms.by_hash(message, kept) for message in given.messages]
+    return _digested(messages, system=given.system)
+
+
+def _spoken(session: Session, given: Given) -> Given:
+    """The same, with the whole of each reply that the session holds and only its recording names.
+
+    OpenAI's models that speak are sent so what they said.
+    """
+    said: dict[int, Message] = {}
+    for place, message in enumerate(given.messages):
+        if (named := forms.spoken_id(message)) is None:
+            continue
+        holding = find_holding(session, named.encode("utf-8", "surrogatepass"))
+        for one in load_recorded_at(session, holding).values():
+            if one.role is message.role and forms.speaks(one.parts, named):
+                said[place] = Message(role=one.role, parts=one.parts)
+    if not said:
+        return given
+    messages = [said.get(at, one) for at, one in enumerate(given.messages)]
     return _digested(messages, system=given.system)
 
 

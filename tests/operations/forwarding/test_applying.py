@@ -40,6 +40,30 @@ def test_what_no_operation_touches_passes_as_it_was_given(
     )
 
 
+def test_what_was_said_aloud_is_known_again_by_the_id_of_its_recording(
+    agent: Client,
+) -> None:
+    audio = {"id": "audio_1", "data": "AAAA", "transcript": "14 boats, hunter2."}
+    spoken = {"role": "assistant", "content": None, "audio": audio}
+    asked = [*said(2), {"role": "user", "content": "How many?"}]
+    session_id = make_session(agent, [*asked, spoken])
+    path = f"/api/sessions/{session_id}"
+    named = {"role": "assistant", "audio": {"id": "audio_1"}}
+    sent = [*asked, named, {"role": "user", "content": "And ferries?"}]
+    assert post(agent, f"{path}/apply", {"messages": sent})["messages"] == sent
+    assert get(agent, path)["message_count"] == len(sent)
+    assert get(agent, f"{path}/operations")["operations"] == []
+    masked = [{"start": "hunter2", "all": True}]
+    redact = operate(agent, session_id, "redact", patterns=masked)
+    answer = post(agent, f"{path}/apply", {"messages": sent})
+    assert answer["applied"] == [redact["operation_id"]]
+    assert "14 boats" in answer["messages"][3]["content"]
+    assert not {"audio_1", "hunter2"} & set(json.dumps(answer).split('"'))
+    unknown = {"role": "assistant", "audio": {"id": "audio_2"}}
+    other = [*asked, unknown, sent[-1]]
+    assert post(agent, f"{path}/apply", {"messages": other})["messages"] == other
+
+
 @pytest.mark.parametrize("format_", ["openai", "anthropic"])
 @pytest.mark.parametrize(
     ("message", "member"),

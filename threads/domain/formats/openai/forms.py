@@ -143,6 +143,25 @@ def read_public_parts(
     return parts if _blank(said) == _blank(form) else None
 
 
+def spoken_id(message: Message) -> str | None:
+    """The id of the recording by which alone a reply is named; None for what says more."""
+    match message.parts:
+        case (Opaque("audio", {"audio": {"id": str(named), **rest}}),) if not rest:
+            return named or None
+    return None
+
+
+def speaks(parts: Iterable[Part], named: str) -> bool:
+    """Whether a recording of this id is among the parts."""
+    return any(
+        isinstance(part, Opaque)
+        and isinstance(part.data, dict)
+        and isinstance(audio := part.data.get("audio"), dict)
+        and audio.get("id") == named
+        for part in parts
+    )
+
+
 def hashes_of(messages: Iterable[Message]) -> set[str]:
     """The hashes of the images and files that messages name by the API's addresses."""
     parts = (part for message in messages for part in message.parts)

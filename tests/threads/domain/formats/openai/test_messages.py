@@ -7,6 +7,7 @@ import pytest
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.body import digest
 from threads.domain.formats.arguments import read_call, text_of
+from threads.domain.formats.openai import forms
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role
 from threads.domain.part import (
@@ -91,6 +92,19 @@ def test_what_was_said_aloud_is_read_by_its_transcript() -> None:
         Opaque("audio", {"type": "audio", "audio": audio}),
     )
     assert len(one({"role": "assistant", "audio": {"id": "a1"}}).parts) == 1
+
+
+def test_what_was_said_aloud_may_be_named_by_the_id_of_its_recording() -> None:
+    named = one({"role": "assistant", "audio": {"id": "a1"}})
+    whole = one(
+        {"role": "assistant", "audio": {"id": "a1", "transcript": "It is dark."}}
+    )
+    assert (forms.spoken_id(named), forms.spoken_id(whole)) == ("a1", None)
+    assert forms.spoken_id(one({"role": "assistant", "audio": {"id": ""}})) is None
+    assert forms.speaks(whole.parts, "a1")
+    assert not forms.speaks(whole.parts, "a2")
+    refusal = one({"role": "assistant", "refusal": "No."})
+    assert not forms.speaks(refusal.parts, "a1")
 
 
 def test_a_string_equals_one_text_part() -> None:
