@@ -46,8 +46,8 @@ class ChatTools(ToolForm):
     stripper = ChatStripper
 
     def suits(self, value: JSONObject) -> bool:
-        """Of several choices each might call something else."""
-        return value.get("n") in (None, 1)
+        """Of several choices each might call something else; `functions` stand beside no tools."""
+        return value.get("n") in (None, 1) and not value.get("functions")
 
     def definitions(self, tools: Sequence[OfferedTool]) -> list[JSONObject]:
         return [{"type": "function", "function": tool.function} for tool in tools]

@@ -249,6 +249,14 @@ def test_of_several_candidates_none_is_offered_tools(
         assert ("tools" in proxy.provider.last.json) is (many == 1)
 
 
+def test_beside_the_functions_of_old_no_tools_are_offered(proxy: Proxy) -> None:
+    """OpenAI refuses a request with both."""
+    own = {"name": "look", "parameters": {"type": "object", "properties": {}}}
+    assert ask(proxy, "One", offered="recall", functions=[own]).status_code == 200
+    assert "tools" not in proxy.provider.last.json
+    assert proxy.provider.last.json["functions"] == [own]
+
+
 def test_a_refusal_is_an_answer_to_the_model(proxy: Proxy) -> None:
     proxy.provider.script = [
         Said("", calls=(("snip_messages", {"start_idx": 90, "end_idx": 91}),)),
