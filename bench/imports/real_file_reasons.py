@@ -94,6 +94,8 @@ REASONS: dict[str, dict[str, str]] = {
     "openhands": {
         "*.message": _SHOWN,
         "*.suffix": "states of the terminal",
+        "*.metadata.prefix": "states of the terminal",
+        "*.llm_metrics*.model": _MODEL,
         "*.py_interpreter_path": _ADDRESS,
         "*.working_dir": _ADDRESS,
         "*.hostname": _ADDRESS,
