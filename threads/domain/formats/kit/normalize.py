@@ -94,11 +94,12 @@ def normalized(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def reply_in(response: JSON) -> dict[str, Any] | None:
-    """The message of a response that is Anthropic's or Bedrock's; None where it is none."""
-    held = fields.mapping(fields.mapping(response, "output"), "message")
-    found = held or fields.mapping(response)
+    """The message of a response of Anthropic's, Bedrock's or Ollama's; None where it is none."""
+    holders = (fields.mapping(response, "output"), fields.mapping(response))
+    held = (fields.mapping(one, "message") for one in holders)
+    found = next(filter(None, held), fields.mapping(response))
     is_message = found.get("role") == "assistant" and "content" in found
-    return normalized(found) if is_message else None
+    return normalized(with_ollama(found)) if is_message else None
 
 
 def _call(call: JSON) -> JSON:

@@ -2,6 +2,7 @@
 
 import io
 import json
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from threads.domain.formats.io import source
 from threads.domain.formats.kit.chats import chat
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message
+from threads.domain.part import Text, Thinking
 
 SAID = [{"role": "user", "content": f"message {number}"} for number in range(6)]
 
@@ -45,6 +47,15 @@ def test_a_list_of_messages_a_line_is_a_conversation_a_line() -> None:
         found = readings.read(lines(*[said] * count))
         assert [len(readings.messages(one)) for one in found] == [2] * count
         assert [list(one.items) and one.warnings for one in found] == [[]] * count
+
+
+@pytest.mark.parametrize("more", [{}, {"request": {"messages": SAID[:1]}}])
+def test_a_reply_of_ollama_s_answers_what_it_is_logged_with(more: Any) -> None:
+    said = {"role": "assistant", "content": "Ho.", "thinking": "Hm."}
+    log = {"response": {"model": "m", "message": said, "done": True}}
+    [found] = readings.read(log | (more or {"messages": SAID[:1]}))
+    assert readings.texts(found)[1:] == ["Ho."]
+    assert readings.parts(found)[1] == (Thinking("Hm."), Text("Ho."))
 
 
 @pytest.mark.parametrize("name", ["response", "model_response", "output"])
