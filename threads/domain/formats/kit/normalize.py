@@ -94,8 +94,14 @@ def normalized(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def reply_in(response: JSON) -> dict[str, Any] | None:
-    """The message of a response of Anthropic's, Bedrock's or Ollama's; None where it is none."""
-    holders = (fields.mapping(response, "output"), fields.mapping(response))
+    """The message of a response, whosever it is; None where it is none.
+
+    LiteLLM logs what it answers to Anthropic's requests in OpenAI's form.
+    """
+    choice = next(iter(fields.items(response, "choices")), None)
+    holders = map(
+        fields.mapping, (fields.mapping(response, "output"), choice, response)
+    )
     held = (fields.mapping(one, "message") for one in holders)
     found = next(filter(None, held), fields.mapping(response))
     is_message = found.get("role") == "assistant" and "content" in found

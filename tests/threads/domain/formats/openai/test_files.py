@@ -58,6 +58,15 @@ def test_a_row_of_litellm_s_log_has_its_request_in_a_member_of_its_own() -> None
     assert found.external_id == "s1"
 
 
+def test_a_row_of_litellm_s_log_with_a_request_to_anthropic_has_its_reply() -> None:
+    row = {"messages": {}, "response": {"choices": [{"message": YES}]}}
+    request = {"system": "Be brief.", "messages": [HI], "model": "m"}
+    [found] = readings.read([row | {"proxy_server_request": request}])
+
+    said = [item.text for item in found.items if isinstance(item, Message)]
+    assert (found.format, said) == ("anthropic", ["Be brief.", "Hi", "Yes?"])
+
+
 def test_a_document_behind_the_first_is_not_passed_over_in_silence() -> None:
     first = json.dumps({"messages": [HI]}).encode()
     (transcript,) = read(first + first)

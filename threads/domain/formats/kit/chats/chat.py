@@ -77,6 +77,8 @@ def opening(sample: Sample, roles: Container[str]) -> list[dict[str, Any]]:
 
 def opened(row: dict[str, Any]) -> dict[str, Any]:
     """What holds the messages of an object: itself, or one that stands in it (`HOLDERS`)."""
+    if SPENT in row and not isinstance(row.get("messages"), list):
+        row = {name: value for name, value in row.items() if name != "messages"}
     if _is_open(row) and "requests" not in row:  # most are, and detection asks often
         return row
     row = next(iter(fields.items(row, "requests")), row)
