@@ -15,6 +15,7 @@ github.com/hiyouga/LLaMA-Factory, `data/v1_sft_demo.jsonl`.
 from collections.abc import Callable
 from typing import Any
 
+from threads.domain.formats.arguments import object_of, parsed
 from threads.domain.formats.emptiness import SPEAKING
 from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.part import JSON
@@ -99,13 +100,33 @@ def reply_in(response: JSON) -> dict[str, Any] | None:
     LiteLLM logs what it answers to Anthropic's requests in OpenAI's form.
     """
     choice = next(iter(fields.items(response, "choices")), None)
-    holders = map(
-        fields.mapping, (fields.mapping(response, "output"), choice, response)
-    )
+    if chosen := fields.mapping(fields.mapping(choice), "message"):
+        return _in_blocks(chosen)
+    holders = (fields.mapping(response, "output"), fields.mapping(response))
     held = (fields.mapping(one, "message") for one in holders)
     found = next(filter(None, held), fields.mapping(response))
     is_message = found.get("role") == "assistant" and "content" in found
     return normalized(with_ollama(found)) if is_message else None
+
+
+def _in_blocks(chosen: Block) -> Block:
+    """A message of OpenAI's in Anthropic's form, with its thoughts and its calls as blocks."""
+    content = normalized_content(chosen.get("content"))
+    said = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    thoughts = fields.items(chosen, "thinking_blocks")
+    if not thoughts and (words := fields.text(chosen, "reasoning_content")):
+        thoughts = [{"type": "thinking", "thinking": words}]
+    calls = [
+        {
+            "type": "tool_use",
+            "id": fields.text(call, "id"),
+            "name": fields.text(function, "name"),
+            "input": object_of(parsed(function.get("arguments"))),
+        }
+        for call in map(fields.mapping, fields.items(chosen, "tool_calls"))
+        if (function := fields.mapping(call, "function"))
+    ]
+    return {"role": "assistant", "content": [*thoughts, *(said or ()), *calls]}
 
 
 def _call(call: JSON) -> JSON:

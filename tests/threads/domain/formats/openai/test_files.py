@@ -10,7 +10,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support import readings
 from tests.threads.support.transcripts import lines
 from threads.domain.message import Message, Role, Usage
-from threads.domain.part import Opaque, ToolResult
+from threads.domain.part import Opaque, Text, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import Event, Transcript
 
 
@@ -58,13 +58,37 @@ def test_a_row_of_litellm_s_log_has_its_request_in_a_member_of_its_own() -> None
     assert found.external_id == "s1"
 
 
-def test_a_row_of_litellm_s_log_with_a_request_to_anthropic_has_its_reply() -> None:
-    row = {"messages": {}, "response": {"choices": [{"message": YES}]}}
+@pytest.mark.parametrize(
+    "thought",
+    [
+        {"reasoning_content": "Hm."},
+        {"thinking_blocks": [{"type": "thinking", "thinking": "Hm."}]},
+    ],
+)
+def test_a_row_of_litellm_s_log_with_a_request_to_anthropic_has_its_reply(
+    thought: dict[str, Any],
+) -> None:
+    call = {"id": "t1", "function": {"name": "look", "arguments": '{"at": 1}'}}
+    said = [{"message": {**YES, **thought, "tool_calls": [call]}}]
     request = {"system": "Be brief.", "messages": [HI], "model": "m"}
-    [found] = readings.read([row | {"proxy_server_request": request}])
+    row = {"messages": {}, "proxy_server_request": request}
+    [found] = readings.read([row | {"response": {"choices": said}}])
 
-    said = [item.text for item in found.items if isinstance(item, Message)]
-    assert (found.format, said) == ("anthropic", ["Be brief.", "Hi", "Yes?"])
+    assert (found.format, readings.texts(found)) == (
+        "anthropic",
+        ["Be brief.", "Hi", "Yes?"],
+    )
+    answer = (Thinking("Hm."), Text("Yes?"), ToolCall("t1", "look", {"at": 1}))
+    assert readings.parts(found)[-1] == answer
+
+
+def test_an_answer_of_calls_alone_is_read_beside_a_request_to_anthropic() -> None:
+    call = {"id": "t1", "function": {"name": "look", "arguments": ""}}
+    answer = {"role": "assistant", "content": None, "tool_calls": [call]}
+    row = {"response": {"choices": [{"message": answer}]}}
+    request = {"system": "Be brief.", "messages": [HI]}
+    [found] = readings.read([row | {"proxy_server_request": request}])
+    assert readings.parts(found)[-1] == (ToolCall("t1", "look", {}),)
 
 
 def test_a_document_behind_the_first_is_not_passed_over_in_silence() -> None:
