@@ -20,6 +20,7 @@ from threads.domain.formats.io import fields, json_file, json_text, speakers
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.kit.chats import chat_items
+from threads.domain.formats.kit.chats.chat import SPENT
 from threads.domain.formats.kit.items import Conversation, others
 from threads.domain.formats.kit.transcripts import title_of, with_messages
 from threads.domain.formats.sample import Sample
@@ -42,7 +43,8 @@ NAME = "openai_responses"
 LABEL = "a request or response of OpenAI's Responses"
 ENVELOPE = frozenset({"object", "instructions", "request", "response", "body", "data"})
 """Members by which a request or a response is told from an item."""
-_HOLDERS = ("request", "response", "body")
+_REQUESTS = ("request", "body", SPENT)
+_HOLDERS = ("response", *_REQUESTS)
 _OF_REQUESTS = ("instructions", "previous_response_id", "max_output_tokens")
 """Members that tell a request whose `input` is words from one for an embedding."""
 IDS = ("external_id", "session_id", "conversation_id", "conversation")
@@ -208,7 +210,8 @@ def _envelope(file: BinaryIO, span: ByteSpan) -> ResponseItems:
     found = json_file.places(file, span, warnings)
     request, response = dict(found), dict(found)
     if "request" in found or "response" in found or "body" in found:
-        request = _inner(file, found, "request") or _inner(file, found, "body")
+        asked = (_inner(file, found, name) for name in _REQUESTS)
+        request = next(filter(None, asked), {})
         response = _inner(file, found, "response")
         request = {name: found[name] for name in found.keys() & set(IDS)} | request
     name = fields.text({"is": json_file.get(file, found, "custom_id")}, "is")

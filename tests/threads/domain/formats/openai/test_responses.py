@@ -116,6 +116,7 @@ def test_a_response_is_one_message_with_its_tokens() -> None:
         {"request": REQUEST, "response": RESPONSE},
         {"custom_id": "1", "body": REQUEST, "response": {"body": RESPONSE}},
         REQUEST | RESPONSE,
+        {"messages": {}, "proxy_server_request": REQUEST, "response": RESPONSE},
         {"request": {**REQUEST, "input": [*REQUEST["input"], *RESPONSE["output"]]}}
         | {"response": RESPONSE},
     ],
