@@ -85,7 +85,7 @@ def moment(value: JSON) -> datetime | None:
                 return moment(float(value))
             found = datetime.fromisoformat(value)
             return found if found.tzinfo else found.replace(tzinfo=UTC)
-        if isinstance(value, int | float) and value > 0:
+        if type(value) in (int, float) and value > 0:  # `true` is no moment
             seconds = value / 1000 if value > MILLISECONDS_FROM else value
             return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):

@@ -39,6 +39,7 @@ def test_any_value_may_stand_anywhere(value: Any) -> None:
         ("yesterday", None),
         (1e300, None),
         (-5, None),
+        (True, None),
         (None, None),
     ],
 )
