@@ -19,14 +19,30 @@ function save(pressed) {
   }
 }
 
+const STOPPED_MS = 10000;
+let sent = null;
+let stopped = 0;
+
+/** The form that is on its way, until its answer is there, or the browser was stopped. */
+function keepSent(form) {
+  sent = form;
+  clearTimeout(stopped);
+  if (form) stopped = setTimeout(keepSent, STOPPED_MS, null);
+}
+
+addEventListener("submit", (event) => {
+  if (event.defaultPrevented) return;
+  // Pressed twice, what it asks for would be done twice, and only the second answer shown.
+  if (sent === event.target && sent.method === "post") event.preventDefault();
+  else keepSent(event.target);
+});
+addEventListener("pageshow", () => keepSent(null));
+
 /** Words of many lines that were typed outside a dialog, where no draft is kept, and not sent. */
 const isUnsent = ({ value, defaultValue }) => value !== defaultValue;
-let isSending = false;
-addEventListener("submit", (event) => { isSending = !event.defaultPrevented; });
-addEventListener("pageshow", () => { isSending = false; });
 addEventListener("beforeunload", (event) => {
   const typed = [...document.querySelectorAll("form:not(dialog form) textarea")];
-  if (!isSending && typed.some(isUnsent)) event.preventDefault();
+  if (!sent && typed.some(isUnsent)) event.preventDefault();
 });
 
 // The pages of a session: each link that names its place is a command too.

@@ -62,6 +62,23 @@ def test_a_tray_is_filled_and_inserted_with_the_keyboard(
     expect(sized.locator(".inserted")).to_be_focused()
 
 
+def test_a_form_that_is_pressed_twice_is_sent_once(page: Page, pruned: str) -> None:
+    page.goto(f"/sessions/{pruned}/archive")
+    page.locator(".archive-entry").first.click()
+    insert = page.locator("#reading").get_by_role("button", name="Insert into")
+    expect(insert).to_be_visible()
+    prevented = insert.evaluate("""(button) => {
+      const found = [];
+      addEventListener("submit", (event) => found.push(event.defaultPrevented));
+      button.click();
+      button.click();
+      return found;
+    }""")
+    assert prevented == [False, True]
+    expect(page.locator("#toasts")).to_contain_text("Inserted at the end")
+    expect(page.locator(".inserted")).to_have_count(1)
+
+
 def test_a_reference_that_can_not_be_recalled_is_answered_in_words(
     page: Page, pruned: str, faults: Faults
 ) -> None:
