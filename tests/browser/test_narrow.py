@@ -115,6 +115,22 @@ def test_what_a_form_is_sent_with_stays_in_sight_below_a_long_list(
     )
 
 
+def test_of_many_matches_all_or_none_are_chosen_at_once(
+    phone: Page, session: str
+) -> None:
+    phone.goto(f"/sessions/{session}/")
+    row(phone, "m1").focus()
+    phone.keyboard.press("r")
+    phone.get_by_label("Text, or its start").fill("says")
+    phone.get_by_role("button", name="Show matches").click()
+    chosen, free = phone.locator(".hit :checked"), phone.locator(".hit :enabled")
+    expect(chosen).not_to_have_count(0)
+    phone.get_by_role("button", name="Select none").click()
+    expect(chosen).to_have_count(0)
+    phone.get_by_role("button", name="Select all").click()
+    expect(chosen).to_have_count(free.count())
+
+
 def test_above_a_keyboard_a_form_leaves_its_words_the_room(
     phone: Page, session: str
 ) -> None:

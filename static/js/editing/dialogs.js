@@ -227,7 +227,14 @@ export function watchDialogs() {
 }
 
 const openOne = (pressed) => pressed.closest("dialog") ?? document.querySelector("dialog[open]");
+/** Tick all matches that can be changed, or none of them. */
+function tickMatches(isTicked) {
+  for (const box of dialog.querySelectorAll('[name="span"]:enabled')) box.checked = isTicked;
+}
+
 define({
+  "select-matches": () => tickMatches(true),
+  "clear-matches": () => tickMatches(false),
   "discard-draft": discard,
   "keep-draft": () => keep(dialog.querySelector(".dialog-discard")),
   close: ({ pressed }) => {
