@@ -101,15 +101,20 @@ def test_links_that_stand_by_themselves_are_as_high_as_a_target(phone: Page) -> 
     assert all(box and min(box["width"], box["height"]) >= 24 for box in boxes)
 
 
-def test_what_a_form_is_sent_with_stays_in_sight_below_a_long_list(
-    phone: Page, session: str
-) -> None:
+def look_for_words(phone: Page, session: str) -> None:
+    """Have the dialog list what holds a word that many messages have."""
     phone.goto(f"/sessions/{session}/")
     row(phone, "m1").focus()
     phone.keyboard.press("r")
     phone.get_by_label("Text, or its start").fill("says")
     phone.get_by_role("button", name="Show matches").click()
     expect(phone.locator(".hit")).not_to_have_count(0)
+
+
+def test_what_a_form_is_sent_with_stays_in_sight_below_a_long_list(
+    phone: Page, session: str
+) -> None:
+    look_for_words(phone, session)
     expect(phone.get_by_role("button", name="Replace selected")).to_be_in_viewport(
         ratio=1
     )
@@ -118,11 +123,7 @@ def test_what_a_form_is_sent_with_stays_in_sight_below_a_long_list(
 def test_of_many_matches_all_or_none_are_chosen_at_once(
     phone: Page, session: str
 ) -> None:
-    phone.goto(f"/sessions/{session}/")
-    row(phone, "m1").focus()
-    phone.keyboard.press("r")
-    phone.get_by_label("Text, or its start").fill("says")
-    phone.get_by_role("button", name="Show matches").click()
+    look_for_words(phone, session)
     chosen, free = phone.locator(".hit :checked"), phone.locator(".hit :enabled")
     expect(chosen).not_to_have_count(0)
     phone.get_by_role("button", name="Select none").click()

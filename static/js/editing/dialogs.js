@@ -227,6 +227,7 @@ export function watchDialogs() {
 }
 
 const openOne = (pressed) => pressed.closest("dialog") ?? document.querySelector("dialog[open]");
+
 /** Tick all matches that can be changed, or none of them. */
 function tickMatches(isTicked) {
   for (const box of dialog.querySelectorAll('[name="span"]:enabled')) box.checked = isTicked;
