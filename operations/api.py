@@ -13,9 +13,10 @@ from .ledger.api import router as ledger
 from .log.api import router as log
 from .messages.api import router as messages
 from .notes.api import router as notes
+from .snapshots.api import router as snapshots
 from .tools.api import router as tools
 
 ROUTERS: tuple[Router, ...] = (
     *(messages, log, *EDITS, notes, context, find_replace, exports, forwarding),
-    *(sent, upstreams, ledger, tools),
+    *(sent, upstreams, ledger, snapshots, tools),
 )

@@ -59,6 +59,30 @@ class Lens(models.Model):
         return self.name
 
 
+class Snapshot(models.Model):
+    """A named point of a session: how long its log was, and how many messages it had."""
+
+    session = models.ForeignKey(
+        Session, on_delete=models.CASCADE, related_name="snapshots"
+    )
+    name = models.CharField(max_length=100)
+    head = models.PositiveIntegerField()
+    message_count = models.PositiveIntegerField()
+    actor = models.CharField(max_length=64)
+    actor_name = models.CharField(max_length=150)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["session", "name"], name="one_snapshot_per_name"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} at o{self.head}"
+
+
 class OpenFold(models.Model):
     """A fold that a person has opened: theirs alone, kept over reloads."""
 

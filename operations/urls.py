@@ -11,6 +11,7 @@ from .editor.views import (
     panels,
     records,
     selection,
+    snapshots,
     thread,
 )
 from .forwarding.requests import page as forwarding
@@ -130,4 +131,7 @@ urlpatterns = [
     path(f"{_SESSION}staged/commit", edits.step, {"name": "commit"}, name="commit"),
     path(f"{_SESSION}staged/discard", edits.step, {"name": "discard"}, name="discard"),
     path(f"{_SESSION}tags", edits.tags, name="tags"),
+    path(f"{_SESSION}snapshots", snapshots.take, name="take-snapshot"),
+    path(f"{_SESSION}snapshots/restore", snapshots.restore, name="restore-snapshot"),
+    path(f"{_SESSION}snapshots/delete", snapshots.delete, name="delete-snapshot"),
 ]

@@ -15,7 +15,7 @@ from threads.store import blobs
 
 from . import archive, snapshots
 from .archive import Manifest, MemberWriter
-from .snapshots import Snapshot
+from .snapshots import DatabaseSnapshot
 
 _TRIES = 3
 """At a snapshot that names no file that was erased before it could be copied."""
@@ -126,7 +126,7 @@ def restore(path: Path) -> Restored:
     return Restored(manifest, _fingerprint(key) == manifest.key_fingerprint)
 
 
-def _snapshot(writer: MemberWriter, folder: Path) -> tuple[Snapshot, list[str]]:
+def _snapshot(writer: MemberWriter, folder: Path) -> tuple[DatabaseSnapshot, list[str]]:
     """The database with all files that it names copied, and those that can't be."""
     for _ in range(_TRIES):
         _copy_blobs(writer)

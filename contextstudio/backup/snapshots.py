@@ -32,7 +32,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class DatabaseSnapshot:
     """A database at one moment."""
 
     files: list[Path]
@@ -42,7 +42,7 @@ class Snapshot:
     """The SHA-256 of every file that it names."""
 
 
-def take(folder: Path) -> Snapshot:
+def take(folder: Path) -> DatabaseSnapshot:
     """Write the database as it is now into a folder."""
     return _take_sqlite(folder) if settings.ON_SQLITE else _take_postgresql(folder)
 
@@ -90,7 +90,7 @@ def put_back(folder: Path, migrations: dict[str, list[str]]) -> None:
     call_command("migrate", interactive=False, verbosity=0)
 
 
-def _take_sqlite(folder: Path) -> Snapshot:
+def _take_sqlite(folder: Path) -> DatabaseSnapshot:
     path = folder / _FILE
     with (
         closing(sqlite3.connect(connection.settings_dict["NAME"])) as source,
@@ -99,7 +99,7 @@ def _take_sqlite(folder: Path) -> Snapshot:
         source.backup(target)
         target.execute("PRAGMA journal_mode=DELETE")
         tables = connection.introspection.table_names()
-        return Snapshot(
+        return DatabaseSnapshot(
             files=[path],
             rows={name: _count(target, name) for name in tables},
             migrations=_by_app(target.execute(_MIGRATIONS)),
@@ -107,7 +107,7 @@ def _take_sqlite(folder: Path) -> Snapshot:
         )
 
 
-def _take_postgresql(folder: Path) -> Snapshot:
+def _take_postgresql(folder: Path) -> DatabaseSnapshot:
     files, rows = [], {}
     with _unhurried() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -125,7 +125,7 @@ def _take_postgresql(folder: Path) -> Snapshot:
         migrations = _by_app(cursor.fetchall())
         cursor.execute(_HASHES)
         named = {name for (name,) in cursor.fetchall() if name}
-    return Snapshot(files=files, rows=rows, migrations=migrations, named=named)
+    return DatabaseSnapshot(files=files, rows=rows, migrations=migrations, named=named)
 
 
 def _put_back_postgresql(folder: Path, migrations: dict[str, list[str]]) -> None:

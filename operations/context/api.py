@@ -11,6 +11,7 @@ from contextstudio.accounts.responses import json_response
 from contextstudio.accounts.selectors import get_project
 from operations.domain.context.policy import PRESETS, Policy, encode_policy
 from operations.requests import tags_of
+from operations.snapshots.services import context_at, get_snapshot
 from threads.store.selectors import get_session
 
 from . import policies
@@ -31,13 +32,15 @@ def context(
     max_tokens: int | None = None,
     consume: bool = False,
     recall: bool | None = None,
+    snapshot: str = "",
 ) -> HttpResponse:
     """What would be sent to a model now: layers, messages, and the request body.
 
     `max_tokens` never cuts: it sets `over_budget`, and `heaviest` names the heaviest ranges.
     A pending slice of this key is shown. Only `apply` uses it up: `consume` is kept for older
     clients and has no effect. `active_tags` is as for the thread. `recall` says whether the
-    model has that tool; by default, whether it had in the session's last request.
+    model has that tool; by default, whether it had in the session's last request. `snapshot`
+    names a point of the session: the context is that of the thread as it was then.
     """
     query = ContextQuery(
         provider=provider,
@@ -46,7 +49,12 @@ def context(
         max_tokens=max_tokens,
         can_recall=recall,
     )
-    found = assemble(caller_of(request), session_id, query)
+    caller = caller_of(request)
+    if snapshot:
+        session = get_session(caller, session_id)
+        found = context_at(session, query, get_snapshot(session, snapshot))
+    else:
+        found = assemble(caller, session_id, query)
     return json_response(present_context(found))
 
 

@@ -31,6 +31,8 @@ from operations.edits.arguments.text import (
     PersonalReplaceArguments,
 )
 from operations.form_fields import LongTextField, TagsField
+from operations.snapshots.schemas import SnapshotIn
+from operations.snapshots.services import LONGEST_NAME
 
 ROLES = [("user", "User"), ("assistant", "Assistant"), ("system", "System")]
 
@@ -241,6 +243,17 @@ class ActivateForm(ArgumentsForm):
         required=False,
         label="Active tags",
         help_text="Operations with a condition apply only while their tags are active.",
+    )
+
+
+class SnapshotForm(ArgumentsForm):
+    """A name for the thread as it is now."""
+
+    model = SnapshotIn
+    name = forms.CharField(
+        max_length=LONGEST_NAME,
+        label="Name",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
 

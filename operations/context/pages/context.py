@@ -31,7 +31,13 @@ from operations.domain.providers import PROVIDERS
 from operations.log.selectors import load_history
 from operations.messages.names import named, range_of, word_for
 from operations.requests import number_of
+from operations.snapshots.services import (
+    context_at,
+    get_snapshot,
+    list_snapshots,
+)
 from threads.models import Session
+from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
 from .request_page import pieces_of
@@ -81,6 +87,15 @@ class ShownStep:
     after: int
     reasons: Sequence[Reason]
     """Those that weigh most, the heaviest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonWords:
+    """What another context is called: in a sentence, and where messages differ."""
+
+    than: str
+    old: str
+    new: str
 
 
 def steps_of(context: Context) -> list[ShownStep]:
@@ -154,16 +169,20 @@ def _sent(context: Context, place: int, side: Side = Side.BOTH) -> ComparedMessa
 
 
 ORIGINAL = "original"
+SNAPSHOT = "snapshot:"
+"""What stands before the name of a snapshot that is compared with."""
+LONGEST = 120
+"""Characters that say what to compare with."""
 
 
 @require_safe
 def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The page; `against` compares with the originals or with the context without `o7`."""
+    """The page; `against` compares with the originals, the context without `o7`, or a snapshot."""
     session = get_session(caller_of(request), session_id)
     query = _query(request)
     context = assemble_session(session, query)
     thread = context.thread
-    against = request.GET.get("against", "")[:40]
+    against = request.GET.get("against", "")[:LONGEST]
     start = number_of(request.GET, "start", 0)
     before = _compared_with(session, query, against)
     total, sent = (
@@ -190,6 +209,10 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
             "before": before,
             "saved": before.sent - context.sent if before else 0,
             "against": against,
+            "compared": _in_words(against),
+            "snapshots": [
+                (f"{SNAPSHOT}{one.name}", one) for one in list_snapshots(session)
+            ],
             "operations": _operations(session),
             "provider": PROVIDERS[context.provider],
             "providers": PROVIDERS.values(),
@@ -219,7 +242,20 @@ def _compared_with(
         return None
     if against == ORIGINAL:
         return context_of_originals(session, query)
+    if against.startswith(SNAPSHOT):
+        snapshot = get_snapshot(session, against.removeprefix(SNAPSHOT))
+        return context_at(session, query, snapshot)
     return context_without(session, query, against)
+
+
+def _in_words(against: str) -> ComparisonWords:
+    """What the page calls the context that it compares with."""
+    if against == ORIGINAL:
+        return ComparisonWords("the original thread as sent", "Original", "Sent")
+    if against.startswith(SNAPSHOT):
+        name = visible(against.removeprefix(SNAPSHOT))
+        return ComparisonWords(f"at “{name}”", "Then", "Now")
+    return ComparisonWords(f"without {against}", "Without", "With")
 
 
 def _wants_part(request: HttpRequest) -> bool:

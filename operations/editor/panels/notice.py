@@ -41,7 +41,7 @@ def notice_of(look: Look, transaction: LogTransaction) -> str:
         return "Nothing to change."
     number = transaction.numbers[-1]
     operation = transaction.thread.log.at(number).operation
-    numbers = _of_bundle(look, transaction) or concerned(look, number)
+    numbers = _of_bundle(look, transaction) or _concerned_by(look, transaction.numbers)
     text = _deed(look, number, operation, numbers)
     figure = _difference(look, transaction, numbers)
     rest = _set_aside(look, transaction) + _left_waiting(look, transaction)
@@ -56,6 +56,8 @@ def done_by(look: Look, entries: Iterable[int]) -> str:
     if edits:
         return _named(look, edits)
     for number in found:
+        if title := control_title(look, number):
+            return title
         operation = log.at(number).operation
         named = _named(look, concerned(look, number))
         match operation:
@@ -78,9 +80,21 @@ def concerned(look: Look, number: int) -> list[int]:
     log = look.thread.log
     operation = log.at(number).operation
     if isinstance(operation, Undo | Redo):
-        found = [edit for entry in operation.entries for edit in concerned(look, entry)]
-        return list(dict.fromkeys(found))
+        return _concerned_by(look, operation.entries)
     return [number] if number in log.edits else list(controlled(operation))
+
+
+def _concerned_by(look: Look, numbers: Iterable[int]) -> list[int]:
+    """The edits that some entries are, or act on, each once."""
+    found = [edit for number in numbers for edit in concerned(look, number)]
+    return list(dict.fromkeys(found))
+
+
+def control_title(look: Look, number: int) -> str:
+    """What several controls were recorded together for, such as going back to a snapshot."""
+    if number in look.thread.log.edits:
+        return ""
+    return visible(look.operations.history.title(number))
 
 
 def _commits(log: Log, number: int) -> bool:
@@ -96,6 +110,8 @@ def _of_bundle(look: Look, transaction: LogTransaction) -> list[int]:
 
 
 def _deed(look: Look, number: int, operation: Operation, numbers: Sequence[int]) -> str:
+    if title := control_title(look, number):
+        return title
     named = _named(look, numbers)
     match operation:
         case Toggle(active=active, actor=actor):

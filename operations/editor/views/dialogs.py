@@ -14,7 +14,14 @@ from operations.domain.log.operation import Edit, messages_of
 from operations.domain.text.wording import words_of
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
-from operations.editor.forms import FORMS, ActivateForm, AmendForm, EditForm, MoveForm
+from operations.editor.forms import (
+    FORMS,
+    ActivateForm,
+    AmendForm,
+    EditForm,
+    MoveForm,
+    SnapshotForm,
+)
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import leaves_of, tokens_of
 from operations.form_fields import sendable
@@ -29,11 +36,20 @@ from .requests import look_at
 
 FORM = "operations/editor/dialogs/form.html"
 _KINDS = {"move": "resequence", "paste": "resequence"}
-_TITLES = {"resequence": "Move", "activate": "Active tags"}
+_TITLES = {
+    "resequence": "Move",
+    "activate": "Active tags",
+    "snapshot": "Take a snapshot",
+}
 _ESTIMATED = ("digest", "snip")
 MOST_QUOTED = 50
 """Messages whose words a dialog begins with that shows others in their place."""
-_BUTTONS = {"resequence": "Move", "amend": "Save", "activate": "Set"}
+_BUTTONS = {
+    "resequence": "Move",
+    "amend": "Save",
+    "activate": "Set",
+    "snapshot": "Take snapshot",
+}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -46,6 +62,8 @@ def dialog(request: HttpRequest, session_id: uuid.UUID, kind: str) -> HttpRespon
     if kind == "activate":
         form = ActivateForm(initial={"tags": sorted(look.thread.log.active_tags)})
         return render(request, FORM, activation(look.session, form))
+    if kind == "snapshot":
+        return render(request, FORM, naming(look.session, SnapshotForm()))
     if kind == "amend":
         return _amend(request, look)
     if kind not in FORMS:
@@ -55,6 +73,13 @@ def dialog(request: HttpRequest, session_id: uuid.UUID, kind: str) -> HttpRespon
 
 def activation(session: Session, form: ActivateForm) -> dict[str, object]:
     return {"form": form, "dialog": _head(session, "activate", "tags", word="tag")}
+
+
+def naming(session: Session, form: SnapshotForm) -> dict[str, object]:
+    """What `form.html` needs to ask for the name of a snapshot."""
+    lead = "Keeps the thread as it is now, to compare with later or to go back to."
+    head = _head(session, "snapshot", "snapshots", lead=lead, word="clock")
+    return {"form": form, "dialog": head}
 
 
 def refused(

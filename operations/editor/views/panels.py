@@ -25,12 +25,13 @@ from operations.domain.log.operation import (
 )
 from operations.domain.tree.key import Key, entry_key, entry_number
 from operations.editor.panels.drawer import drawer_of
-from operations.editor.panels.notice import done_by
+from operations.editor.panels.notice import control_title, done_by
 from operations.editor.panels.outline import outline_of
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Operations, author_of
 from operations.messages.names import word_for, word_of
 from operations.requests import number_of
+from operations.snapshots.services import list_snapshots, may_delete
 from threads.rendering.hidden import visible
 
 from .requests import look_at
@@ -60,18 +61,29 @@ def log(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
     With `down_to` it goes at least down to this entry.
     """
-    look = look_at(request, session_id)
+    look, caller = look_at(request, session_id), caller_of(request)
     before = number_of(request.GET, "before", 0) or None
     down_to = number_of(request.GET, "down_to", 0) or None
     entries = _journal(look, before, down_to)
     last = int(entries[-1]["key"][1:]) if entries else 1
     address = reverse("operations:log", args=[session_id])
     older = f"{address}?before={last}" if last > 1 else ""
-    return render(
-        request,
-        "operations/editor/panels/log.html",
-        {"entries": entries, "older_href": older},
-    )
+    snapshots = list_snapshots(look.session)
+    for one in entries:
+        one["snapshots"] = [s for s in snapshots if entry_key(s.head) == one["key"]]
+    context = {
+        "session": look.session,
+        "entries": entries,
+        "older_href": older,
+        "is_newest": before is None,
+        "first_snapshots": [] if older else [s for s in snapshots if not s.head],
+        "deletable": {
+            one.pk for one in snapshots if may_delete(caller, look.session, one)
+        },
+        "may_propose": look.may_propose,
+        "may_edit": look.may_edit,
+    }
+    return render(request, "operations/editor/panels/log.html", context)
 
 
 @require_safe
@@ -108,6 +120,7 @@ def _journal(
                 else "proposed"
                 if entry.proposed
                 else "",
+                "title": control_title(look, entry.number),
                 "author": author_of(row),
                 "time": row.created_at,
             }

@@ -50,6 +50,7 @@ export const COMMANDS = [
   { group: "Operations", action: "commit", name: "Commit staged edits", keys: [], once: true, edits: true, shown: true },
   { group: "Operations", action: "discard", name: "Discard staged edits", keys: [], once: true, edits: true, shown: true },
   { group: "Operations", action: "activate", name: "Active tags…", keys: [], edits: true },
+  { group: "Operations", action: "snapshot", name: "Take a snapshot…", keys: [], edits: true },
   { group: "Operations", action: "undo", name: "Undo your last change", keys: ["Mod+z"], once: true, edits: true },
   { group: "Operations", action: "redo", name: "Redo", keys: ["Mod+Shift+z", "Mod+y"], once: true, edits: true },
   { group: "Moving", action: "move-up", name: "Move up", keys: ["Alt+ArrowUp"], edits: true },

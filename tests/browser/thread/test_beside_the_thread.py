@@ -116,6 +116,30 @@ def test_an_open_log_shows_what_is_recorded_and_stays_as_far_as_it_was_read(
     expect(page.locator("#panel-log .entry").first).to_contain_text("Snip #2")
 
 
+def test_a_snapshot_is_taken_compared_and_gone_back_to(
+    page: Page, session: str
+) -> None:
+    visit(page, session)
+    page.get_by_role("tab", name="Log").click()
+    page.get_by_role("button", name="Take a snapshot…").click()
+    page.get_by_role("textbox", name="Name").fill("Before")
+    press(page, "Enter")
+    taken = page.locator("#panel-log .snapshot")
+    expect(taken).to_contain_text("Before")
+    row(page, "m2").focus()
+    snip(page)
+    expect(page.locator("#panel-log .entry")).to_contain_text("Snip #2")
+    taken.get_by_role("link", name="Compare").click()
+    expect(page.get_by_label("Compare with")).to_have_value("snapshot:Before")
+    expect(page.locator(".sent-message--before")).to_contain_text("a.py")
+    page.go_back()
+    taken.get_by_role("button", name="Restore").click()
+    expect(row(page, "m2")).to_be_visible()
+    expect(page.locator("#toasts")).to_contain_text("Restore of “Before”")
+    taken.get_by_role("button", name="Delete snapshot Before").click()
+    expect(taken).to_have_count(0)
+
+
 def test_a_policy_shows_its_effect_before_it_is_saved(
     page: Page, session: str, faults: Faults
 ) -> None:

@@ -26,6 +26,7 @@ from operations.edits.arguments import DigestArguments, EditArguments, SnipArgum
 from operations.edits.lenses import save_lens
 from operations.forwarding.requests.records import RequestFacts, record_request
 from operations.forwarding.upstreams.services import WireProvider, set_upstream
+from operations.snapshots.services import take_snapshot
 from tests.contextstudio.web.gated_routes import (
     CALLERS,
     REQUEST,
@@ -55,6 +56,7 @@ def places_of(owner: User, project: Project) -> dict[str, str]:
     snip = SnipArguments(range=(3, 3))
     bundle = services.record_bundle(caller, session.pk, [snip], propose=True)
     save_lens(caller, session.pk, "known", ["a"])
+    take_snapshot(caller, session.pk, "known")
     record_request(session, caller, RequestFacts(**REQUEST))
     key_of(owner, project, name="named")
     base_url = "https://93.184.216.34"

@@ -1,0 +1,44 @@
+"""What the API takes and answers of snapshots."""
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from operations.edits.schemas import HeadIn
+from operations.log.presentation import ActorOut
+from operations.models import Snapshot
+
+from .services import LONGEST_NAME
+
+
+class SnapshotIn(HeadIn):
+    """A name for the point at which the session is now."""
+
+    name: str = Field(max_length=LONGEST_NAME, description="Without a slash.")
+
+
+class SnapshotOut(BaseModel):
+    """A named point of a session."""
+
+    name: str
+    head: int = Field(description="The number of the last entry of the log then.")
+    message_count: int = Field(description="How many messages there were.")
+    actor: ActorOut
+    created_at: str
+
+
+class SnapshotList(BaseModel):
+    """The snapshots of a session, the newest first."""
+
+    items: list[SnapshotOut]
+
+
+def present_snapshot(snapshot: Snapshot) -> dict[str, Any]:
+    """A snapshot as the API answers it."""
+    return {
+        "name": snapshot.name,
+        "head": snapshot.head,
+        "message_count": snapshot.message_count,
+        "actor": {"id": snapshot.actor, "name": snapshot.actor_name},
+        "created_at": snapshot.created_at.isoformat(),
+    }
