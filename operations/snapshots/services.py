@@ -16,9 +16,9 @@ from contextstudio.accounts.domain.rights import Right
 from operations.context.services import Context, ContextQuery, assemble_session
 from operations.domain.log.going_back import (
     controls_back,
-    is_of_no_editor,
     is_redaction,
-    log_at,
+    is_redaction_or_clients,
+    with_controls,
 )
 from operations.domain.log.history import refuse_overlap
 from operations.domain.log.operation import Accept
@@ -126,10 +126,10 @@ def restore(
     snapshot = get_snapshot(transaction.session, name)
     history = transaction.history
     then = history_at(history, snapshot.head).log
-    controls = controls_back(history.log, then, is_of_no_editor)
+    controls = controls_back(history.log, then, is_redaction_or_clients)
     if any(isinstance(control, Accept) for control in controls):
         require_in(caller, Right.REVIEW, transaction.session)
-    refuse_overlap(history.log, log_at(history.log, then, is_of_no_editor))
+    refuse_overlap(history.log, with_controls(history.log, controls))
     if controls:
         titles = [f"restore of “{snapshot.name}”"] * len(controls)
         transaction.add(*controls, bundle=uuid.uuid4(), titles=titles)
@@ -140,7 +140,7 @@ def context_at(session: Session, query: ContextQuery, snapshot: Snapshot) -> Con
     """The context as it was at a snapshot; policy, provider and model are those of the query."""
     history = load_history(session)
     then = history_at(history, snapshot.head).log
-    log = log_at(history.log, then, is_redaction)
+    log = with_controls(history.log, controls_back(history.log, then, is_redaction))
     log.masks.tell(history.masked)
     tags = query.active_tags
     thread = replay(

@@ -3,7 +3,7 @@
 The log only grows, so that going back is a few more entries of it, which an undo takes back.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 
 from operations.domain.tree.key import entry_key
 
@@ -22,7 +22,7 @@ def is_redaction(recorded: Recorded) -> bool:
     return isinstance(recorded.edit, op.Redact)
 
 
-def is_of_no_editor(recorded: Recorded) -> bool:
+def is_redaction_or_clients(recorded: Recorded) -> bool:
     """Redactions, and what a client did to its own messages: it goes on sending them so."""
     return is_redaction(recorded) or recorded.entry.actor == CLIENT
 
@@ -54,7 +54,7 @@ def controls_back(log: Log, then: Log, keep: Keep) -> list[op.Control]:
         controls.append(op.Toggle(operations=keys, active=True))
     if keys := named(_applied):
         # An undo may have taken back what accepted them.
-        switched = _after(log, controls)
+        switched = with_controls(log, controls)
         waiting = [
             key
             for key in keys
@@ -72,18 +72,12 @@ def controls_back(log: Log, then: Log, keep: Keep) -> list[op.Control]:
     return controls
 
 
-def log_at(log: Log, then: Log, keep: Keep) -> Log:
-    """The log with these controls at its end; nobody records them."""
-    return _after(log, controls_back(log, then, keep))
-
-
-def _after(log: Log, controls: list[op.Control]) -> Log:
-    return log.extended(_entries(log, controls))
-
-
-def _entries(log: Log, controls: list[op.Control]) -> Iterator[Entry]:
-    for number, control in enumerate(controls, start=log.head + 1):
-        yield Entry(number, control, actor="")
+def with_controls(log: Log, controls: Iterable[op.Control]) -> Log:
+    """The log that there would be with controls at its end; nobody records them."""
+    return log.extended(
+        Entry(number, control, actor="")
+        for number, control in enumerate(controls, start=log.head + 1)
+    )
 
 
 def _applied(_now: Recorded, before: Recorded | None) -> bool:
