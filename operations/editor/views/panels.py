@@ -1,6 +1,7 @@
 """What stands beside the thread: the operations, the outline, the log in sentences."""
 
 import uuid
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ from operations.editor.panels.outline import outline_of
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Operations, author_of
 from operations.messages.names import word_for, word_of
+from operations.models import Snapshot
 from operations.requests import number_of
 from operations.snapshots.services import list_snapshots, may_delete
 from threads.rendering.hidden import visible
@@ -69,14 +71,17 @@ def log(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     address = reverse("operations:log", args=[session_id])
     older = f"{address}?before={last}" if last > 1 else ""
     snapshots = list_snapshots(look.session)
-    for one in entries:
-        one["snapshots"] = [s for s in snapshots if entry_key(s.head) == one["key"]]
+    taken: dict[str, list[Snapshot]] = defaultdict(list)
+    for snapshot in snapshots:
+        taken[entry_key(snapshot.head)].append(snapshot)
+    for entry in entries:
+        entry["snapshots"] = taken[entry["key"]]
     context = {
         "session": look.session,
         "entries": entries,
         "older_href": older,
         "is_newest": before is None,
-        "first_snapshots": [] if older else [s for s in snapshots if not s.head],
+        "first_snapshots": [] if older else taken[entry_key(0)],
         "deletable": {
             one.pk for one in snapshots if may_delete(caller, look.session, one)
         },
