@@ -32,6 +32,7 @@ from operations.log.selectors import (
 from operations.log.transaction import LogTransaction, open_log, refuse_stale
 from operations.models import Snapshot
 from threads.models import Session
+from threads.store.events import announce
 from threads.store.selectors import get_session, may_in, require_in
 
 LONGEST_NAME = 100
@@ -84,6 +85,7 @@ def take_snapshot(
             f"A session has at most {MOST} snapshots; delete one first.",
             code="too_many",
         )
+    announce(session)
     return Snapshot.objects.create(
         session=session,
         name=name,
@@ -106,6 +108,7 @@ def delete_snapshot(caller: Caller, session_id: uuid.UUID, name: str) -> None:
             if found.actor != caller.actor:
                 require_in(caller, Right.EDIT, session)
             found.delete()
+            announce(session)
 
 
 @atomic

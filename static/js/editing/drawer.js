@@ -151,6 +151,7 @@ export function watchDrawer() {
   drawer.addEventListener("htmx:afterSwap", onOlder);
   feed?.addEventListener("thread:changed", filter);
   feed?.addEventListener("thread:changed", readLogAgain);
+  feed?.addEventListener("thread:told", readLogAgain); // a snapshot changes nothing of the thread
   feed?.addEventListener("thread:changed", listOlderAgain);
   for (const link of segments()) link.addEventListener("click", () => keepPlaceIn(link));
   define({

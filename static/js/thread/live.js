@@ -4,7 +4,7 @@ import { say } from "../base/announce.js";
 import { withdrawSteps } from "../base/toast.js";
 import { inTurn, isWriting, send } from "../base/requests.js";
 import { POLL_MS, followSession } from "../live/socket.js";
-import { session, stamp, titleMark } from "./session.js";
+import { feed, session, stamp, titleMark } from "./session.js";
 
 const WORDS = { live: "Live", polling: "Reconnecting", connecting: "Connecting", offline: "Offline" };
 const MEANINGS = {
@@ -83,6 +83,7 @@ function hear({ head, message_count: messages, title_mark: title, job }) {
   // In the middle of an upgrade a server of the version before may be the one that says it.
   announced = { head: head ?? 0, messages: messages ?? 0, title: title ?? titleMark() };
   if (isBehind() || isWriting()) look();
+  else feed?.dispatchEvent(new CustomEvent("thread:told"));
 }
 
 /** Begin. A page that comes back from the background asks for what it may have missed. */

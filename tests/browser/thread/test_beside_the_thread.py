@@ -117,7 +117,7 @@ def test_an_open_log_shows_what_is_recorded_and_stays_as_far_as_it_was_read(
 
 
 def test_a_snapshot_is_taken_compared_and_gone_back_to(
-    page: Page, session: str
+    page: Page, session: str, api: httpx.Client
 ) -> None:
     visit(page, session)
     page.get_by_role("tab", name="Log").click()
@@ -138,6 +138,9 @@ def test_a_snapshot_is_taken_compared_and_gone_back_to(
     expect(page.locator("#toasts")).to_contain_text("Restore of “Before”")
     taken.get_by_role("button", name="Delete snapshot Before").click()
     expect(taken).to_have_count(0)
+    made = api.post(f"/api/sessions/{session}/snapshots", json={"name": "Theirs"})
+    assert made.status_code == 201
+    expect(taken).to_contain_text("Theirs")
 
 
 def test_a_policy_shows_its_effect_before_it_is_saved(
