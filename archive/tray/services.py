@@ -118,7 +118,8 @@ def insert_tray(caller: Caller, session_id: uuid.UUID) -> Inserted:
     tray = tray_of(caller, session_id)
     ready = tray.readable
     if not ready:
-        raise Conflict("There is nothing in the tray to insert.", code="tray_empty")
+        sentence = "There is nothing in the tray to insert. It may have been inserted elsewhere."
+        raise Conflict(sentence, code="tray_empty")
     found = [one.recalled for one in ready if one.recalled is not None]
     with atomic():
         recorded = insert_together(caller, session_id, found)

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 
 from archive.entries.views import address_of, inserted, to_inserted
 from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
 from threads.store.selectors import get_session
 
@@ -50,8 +51,15 @@ def remove(
 
 @require_POST
 def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
-    """Insert what is in the tray at the end of the thread, as one bundle."""
-    found = insert_tray(caller_of(request), session_id)
+    """Insert what is in the tray at the end of the thread, as one bundle.
+
+    If it was inserted or emptied in another window meanwhile, this leads back to it.
+    """
+    try:
+        found = insert_tray(caller_of(request), session_id)
+    except Conflict as refusal:
+        messages.error(request, refusal.message)
+        return _back(request, session_id)
     many = "1 entry" if found.entries == 1 else f"{found.entries} entries"
     done = inserted(found.transaction)
     of = " of" if found.transaction.waits else ""

@@ -224,6 +224,19 @@ def test_two_inserts_of_one_tray_insert_it_once(
     assert len(effective(agent, here)) == 2
 
 
+def test_a_tray_that_was_inserted_in_another_window_is_shown_with_why_nothing_happened(
+    agent: Client, browser: Client, editor: User
+) -> None:
+    here = make_session(agent, said(1))
+    collect(caller(editor), UUID(here), "m0")
+    for _ in range(2):  # the second window still shows the tray
+        answer = browser.post(f"/sessions/{here}/tray/insert", follow=True)
+    assert answer.status_code == 200
+    assert answer.redirect_chain == [(f"/sessions/{here}/archive?#tray", 302)]
+    assert "It may have been inserted elsewhere." in answer.content.decode()
+    assert len(effective(agent, here)) == 2
+
+
 def test_a_program_fills_its_tray_and_inserts_it_as_one_bundle(
     tools: Tools, agent: Client, browser: Client
 ) -> None:
