@@ -160,6 +160,7 @@ export function watchDrawer() {
     outline: toOutline,
     view: nextView,
     meter: () => document.getElementById("meter")?.scrollIntoView(),
-    export: () => document.getElementById("export")?.togglePopover(),
+    // Its button opens it: the menu stands below that.
+    export: () => document.querySelector("[popovertarget=export]")?.click(),
   });
 }

@@ -78,11 +78,27 @@ def test_a_menu_of_the_top_bar_opens_below_its_button(
     open_thread(3)
     button = page.locator(".topbar").get_by_role("button", name=opener)
     button.click()
-    opened, menu = button.bounding_box(), page.locator(menu_id).bounding_box()
-    assert opened is not None
-    assert menu is not None
-    assert menu["x"] + menu["width"] == pytest.approx(opened["x"] + opened["width"])
-    assert 0 <= menu["y"] - opened["y"] - opened["height"] <= 8
+    assert is_below(page.locator(menu_id), button)
+
+
+def test_exports_that_the_palette_opens_stand_below_their_button_too(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(3)
+    press(page, "Control+k")
+    page.keyboard.type("export")
+    press(page, "Enter")
+    button = page.get_by_role("button", name="Export and views")
+    expect(page.locator("#export")).to_be_visible()
+    assert is_below(page.locator("#export"), button)
+
+
+def is_below(menu: Locator, button: Locator) -> bool:
+    box, opener = menu.bounding_box(), button.bounding_box()
+    assert box is not None
+    assert opener is not None
+    right, top = opener["x"] + opener["width"], opener["y"] + opener["height"]
+    return abs(box["x"] + box["width"] - right) < 1 and 0 <= box["y"] - top <= 8
 
 
 PAGES = ["", "context", "policy", "notes", "memos", "events"]
