@@ -190,6 +190,16 @@ class Job(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} {self.id}"
 
+    @property
+    def progress(self) -> str:
+        """How far it came: `1 session`, `2 of 5 calls`; empty where nothing is done yet."""
+        if not self.done:
+            return ""
+        of = f" of {self.total:,}" if self.total and self.total != self.done else ""
+        is_one = self.done == 1 and not of
+        unit = self.unit.removesuffix("s") if is_one else self.unit
+        return f"{self.done:,}{of} {unit}".strip()
+
 
 class IdempotentResponse(models.Model):
     """The first answer to a request with an Idempotency-Key, kept for a day per caller."""

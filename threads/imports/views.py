@@ -221,9 +221,7 @@ def _line(job: Job) -> ImportLine:
             if made
             else ImportLine(job, name, "")
         )
-    of = f" of {job.total:,}" if job.total else ""
-    done = f"{job.done:,}{of} {job.unit}".strip() if job.done else ""
-    return ImportLine(job, name, job.error or done)
+    return ImportLine(job, name, job.error or job.progress)
 
 
 def projects_to_import_into(caller: Caller) -> list[Project]:

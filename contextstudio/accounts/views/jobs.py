@@ -131,14 +131,12 @@ def _shown(caller: Caller, job: Job, subject: str, there: Collection[str]) -> Sh
         verbs += ("continue",) if asks else ()
         verbs += ("retry",) if may_repeat(job) else ()
         verbs += ("cancel",) if asks or job.status in _ACTIVE else ()
-    of = f" of {job.total:,}" if job.total not in (None, 0, job.done) else ""
-    done = f"{job.done:,}{of} {job.unit}".strip() if job.done else ""
     return ShownJob(
         job=job,
         title=title_of(job.kind),
         subject=subject,
         word=_WORDS[Job.Status(job.status)],
-        sentence=job.error or done or _long_wait(job),
+        sentence=job.error or job.progress or _long_wait(job),
         session_id=session_id if session_id in there else "",
         is_gone=bool(session_id) and session_id not in there,
         verbs=verbs,

@@ -65,3 +65,19 @@ def test_a_job_that_waits_for_long_says_that_no_worker_has_taken_it(
     job.status = Job.Status.DONE
     job.save()
     assert "No worker has taken it yet" not in browser.get(QUEUE).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "said"),
+    [
+        (1, 1, "1 session"),
+        (2, 2, "2 sessions"),
+        (1, 3, "1 of 3 sessions"),
+        (1, None, "1 session"),
+        (0, 1, ""),
+    ],
+)
+def test_a_job_says_how_far_it_came_in_words_for_one_or_several(
+    done: int, total: int | None, said: str
+) -> None:
+    assert Job(done=done, total=total, unit="sessions").progress == said
