@@ -138,13 +138,22 @@ def _all_by(look: Look, actor: str) -> str:
 
 
 def _named(look: Look, numbers: Sequence[int]) -> str:
-    """`digest #2–#4, snip #9`: of many the first ones, or the title of their bundle."""
+    """`digest #2–#4, snip #9`: of many the first ones, or the title of their bundle.
+
+    What is done to the same messages again is named once: `replace #0 (200 operations)`.
+    """
     if len(numbers) > MOST_NAMED and (bundle := look.operations.bundle_of(numbers)):
         return bundle
-    ops = [look.operations[entry_key(number)] for number in numbers[:MOST_NAMED]]
-    named = ", ".join(map(_name, ops))
-    more = len(numbers) - len(ops)
-    return f"{named} and {more:,} more" if more else named
+    names: dict[str, None] = {}
+    rest = iter(numbers)
+    for number in rest:
+        names[_name(look.operations[entry_key(number)])] = None
+        if len(names) == MOST_NAMED:
+            break
+    named, count, more = ", ".join(names), len(numbers), len(list(rest))
+    if more:
+        return f"{named} and {more:,} more"
+    return f"{named} ({count:,} operations)" if len(names) < count else named
 
 
 def _name(op: Op) -> str:

@@ -179,6 +179,19 @@ def test_a_bundle_of_many_is_named_by_its_title_in_the_log(
     assert "and 1 more" in said
 
 
+def test_what_a_bundle_does_to_one_message_again_is_named_once(
+    page: Page, editor: User
+) -> None:
+    tags = [Tag(targets=("m3",), tags=(f"part-{place}",)) for place in range(5)]
+    made = record_bundle(caller(editor), page.session.pk, tags)
+    answer = page.post(f"bundles/{bundle_of(made)}/off").content.decode()
+    assert "Tag #3 (5 operations) off." in answer
+    more = [Snip(targets=(f"m{index}",)) for index in (0, 5, 10, 15)]
+    made = record_bundle(caller(editor), page.session.pk, [*tags, *more])
+    answer = page.post(f"bundles/{bundle_of(made)}/off").content.decode()
+    assert "Tag #3, snip #0, snip #5 and 2 more off" in answer
+
+
 def test_the_log_says_how_many_entries_more_were_undone_than_it_names(
     page: Page, editor: User
 ) -> None:
