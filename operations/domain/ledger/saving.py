@@ -32,11 +32,15 @@ class SavedAt(NamedTuple):
 def saved_in_thread(thread: Thread, number: int) -> int:
     """The tokens that the thread has less through an edit; negative: more.
 
-    Of one that doesn't apply what it alone would take, were it to apply now. Of one inside a
-    fold what it takes from the originals that the fold holds.
+    Of one that doesn't apply what it alone would take, were it to apply now: of a void one
+    nothing, as what it acts on isn't there. Of one inside a fold what it takes from the originals
+    that the fold holds.
     """
     edit = thread.log.edits[number].edit
-    if thread.report(number).status is not Status.APPLIED:
+    status = thread.report(number).status
+    if status is Status.VOID:
+        return 0
+    if status is not Status.APPLIED:
         return would_save(thread, edit)
     fold = entry_key(number)
     if isinstance(edit, Fold) and thread.holds(fold):

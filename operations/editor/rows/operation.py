@@ -68,7 +68,7 @@ class Op:
     """Of a fold: the tokens of what it takes the place of, as that would be shown."""
     after: int | None
     delta: int | None
-    """Tokens that it adds to the thread, alone; None where it only moves or tags."""
+    """Tokens that it adds to the thread, alone; None where it only moves or tags, or is void."""
     author: Author
     time: datetime
     version: int
@@ -190,6 +190,8 @@ class Operations:
         after = self._shown(report, edit)
         row, amends = self.history.rows[number], self.amends(number)
         inside = hidden_in(self.thread, report)
+        is_void = report.status is Status.VOID
+        has_no_figure = is_void or isinstance(edit, Resequence | Tag)
         return Op(
             key=key,
             name=name_of(self.thread, key),
@@ -204,7 +206,7 @@ class Operations:
             count=extent.messages,
             before=None if after is None else after + saved,
             after=after,
-            delta=None if isinstance(edit, Resequence | Tag) else -saved,
+            delta=None if has_no_figure else -saved,
             author=author_of(row),
             time=row.created_at,
             version=1 + len(amends),

@@ -88,8 +88,12 @@ def test_inserts_add_and_tags_take_nothing() -> None:
     found = thread(3, insert("m1", "new"), Tag(targets=("m1",), tags=("x",)))
     assert saved_in_thread(found, 1) == -new().tokens
     assert saved_in_thread(found, 2) == 0
-    nothing = thread(3, insert("o9.0", "new"))
-    assert saved_in_thread(nothing, 1) == -new().tokens
+
+
+def test_what_acts_on_messages_that_are_not_there_takes_and_adds_nothing() -> None:
+    found = thread(3, insert("o9.0", "new"), digest(7, 8))
+    assert found.report(1).status is found.report(2).status is Status.VOID
+    assert saved_in_thread(found, 1) == saved_in_thread(found, 2) == 0
 
 
 def test_targets_that_are_not_there_would_save_nothing() -> None:

@@ -50,6 +50,15 @@ def test_what_waits_for_a_tag_says_so_in_notice_and_thread(page: Page) -> None:
     assert f"Snip #2 on, applies {words}." in on
 
 
+def test_what_has_nothing_to_act_on_has_no_figure(page: Page) -> None:
+    page.edit("insert", after="m2", role="user", text="A note on the side.")
+    page.edit("insert", after="o1", role="user", text="A note on that note.")
+    page.post("operations/o1/off")
+    row = page.get("panel").content.decode().split('id="p-o2"')[1].split("</li>")[0]
+    assert "void (the message" in row
+    assert '<span class="op-delta"></span>' in row
+
+
 def test_where_a_request_saves_less_than_the_thread_the_ledger_says_so(
     page: Page,
 ) -> None:
