@@ -47,6 +47,23 @@ def test_two_edits_are_staged_and_committed_together(
     assert {"m3", "m4", "m8"} <= set(keys_on_sheet(page))
 
 
+def test_what_staged_edits_come_to_is_not_said_of_more_or_fewer_of_them(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    press(page, "S")
+    row(page, "m8").focus()
+    snip(page)
+    staged = page.get_by_role("region", name="Staged")
+    together = staged.locator("[data-late=staged]")
+    expect(together).to_contain_text("per turn")
+    page.route("**/ledger*", lambda route: route.abort())
+    row(page, "m12").focus()
+    snip(page)
+    expect(staged.get_by_role("listitem")).to_have_count(2)
+    expect(together).to_have_text("")
+
+
 def commands_for(page: Page, words: str) -> list[str]:
     """The commands that the palette offers for these words."""
     press(page, "Control+k")
