@@ -103,7 +103,16 @@ def record_outcome(exchange: Exchange, outcome: Outcome) -> int | None:
             _finish(exchange, exchange.request_id, outcome, reply, index, status)
             if exchange.is_named and reply is not None and index is not None:
                 kept.keep(exchange.request_id, reply.said)
+        if index is None:
+            _tell_the_list(exchange.session_id)
     return index
+
+
+def _tell_the_list(session_id: uuid.UUID) -> None:
+    """Announce how a request ended that brought the session nothing."""
+    session = Session.objects.filter(pk=session_id, deleted_at=None).first()
+    if session is not None:
+        events.announce(session)
 
 
 def fetched(caller: Caller, project: Project, reply: str) -> Exchange | None:

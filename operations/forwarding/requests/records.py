@@ -18,6 +18,7 @@ from contextstudio.database.prepared import Prepared, given, insert, update
 from operations.models import SessionRequest
 from threads.domain.batch import clean
 from threads.models import Session
+from threads.store import events
 from threads.store.selectors import get_session
 
 
@@ -71,7 +72,8 @@ def record_request(
 ) -> SessionRequest:
     """Keep what a request was; the session's row is locked by the transaction.
 
-    Its head and its number of messages are kept as they are by now.
+    Its head and its number of messages are kept as they are by now. One that changed neither is
+    announced here: the list of requests has it, too.
     """
     known = {one.name: getattr(facts, one.name) for one in fields(facts)}
     known |= {"client": clean(facts.client)[:200], "model": clean(facts.model)[:128]}
@@ -85,6 +87,8 @@ def record_request(
         **known,
     )
     insert([made])
+    if not (facts.new or facts.edits):
+        events.announce(session)
     return made
 
 

@@ -267,6 +267,8 @@ def test_the_list_of_requests_follows_the_client(
     said = {"messages": [*SAID, {"role": "user", "content": "And now?"}]}
     assert api.post(f"/api/sessions/{session}/apply", json=said).is_success
     expect(page.locator("#request-1")).to_contain_text("Adds 1 message")
+    assert api.post(f"/api/sessions/{session}/apply", json=said).is_success
+    expect(page.locator("#request-2")).to_contain_text("Sends the same again")
 
 
 def test_a_page_sends_its_open_form_by_keys_and_asks_before_words_are_lost(

@@ -1,14 +1,20 @@
 """The page and the REST of a session's requests: each with what it was, in words."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
+from uuid import UUID
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
+from contextstudio.accounts.domain.caller import Caller
+from operations.forwarding.proxy.recording import Exchange, Outcome, record_outcome
 from operations.forwarding.requests.presentation import LOST_AFTER, sentence
 from operations.models import SessionRequest
 from tests.operations.support.rest import get, make_session, operate, post, said
+from threads.store import events
 
 COUNT = 8
 
@@ -55,6 +61,55 @@ def test_what_comes_again_is_listed_again_and_a_question_is_not(
     assert [row["decision"] for row in rows[:2]] == ["repeated", "resumed"]
     assert rows[1]["sentence"] == "Brings back 2 messages."
     assert len(rows) == 5
+
+
+@pytest.fixture
+def told(
+    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> Callable[..., list[dict[str, object]]]:
+    """Does something, and gives what pages were told of it."""
+
+    def of(act: Callable[[], object]) -> list[dict[str, object]]:
+        facts: list[dict[str, object]] = []
+        monkeypatch.setattr(events, "_send", lambda _, fact: facts.append(fact))
+        with django_capture_on_commit_callbacks(execute=True):
+            act()
+        return facts
+
+    return of
+
+
+def test_pages_are_told_once_of_a_request_also_where_it_came_again(
+    agent: Client, session_id: str, told: Callable[..., list[dict[str, object]]]
+) -> None:
+    path = f"/api/sessions/{session_id}/apply"
+    for count in (COUNT + 2, COUNT + 2, COUNT + 2, COUNT + 3):
+        body = {"messages": said(count)}
+        (fact,) = told(lambda body=body: post(agent, path, body))
+        assert fact["message_count"] == count
+    body = {"messages": said(COUNT), "append": False}
+    assert told(lambda: post(agent, path, body)) == []
+
+
+def test_pages_are_told_of_a_request_that_failed(
+    agent: Client,
+    session_id: str,
+    caller: Caller,
+    told: Callable[..., list[dict[str, object]]],
+) -> None:
+    asked = SessionRequest.objects.filter(session=session_id).order_by("-number")[0]
+    exchange = Exchange(
+        caller=caller,
+        session_id=UUID(session_id),
+        request_id=asked.pk,
+        count=asked.message_count,
+        provider="openai",
+        model="",
+    )
+    (fact,) = told(lambda: record_outcome(exchange, Outcome(error="It hung up.")))
+    assert fact["head"] == asked.head
+    asked.refresh_from_db()
+    assert (asked.status, asked.error) == ("failed", "It hung up.")
 
 
 def test_the_page_says_the_same(agent: Client, session_id: str) -> None:
