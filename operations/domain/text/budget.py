@@ -17,7 +17,10 @@ Count = Callable[[str], int]
 Path = list[Any]
 """Members, elements and, in a text, a character: where a walk stopped."""
 SHORT = 80
-"""Characters of a text that is repeated in what goes on."""
+"""Characters of a text that is not cut."""
+_REPEATED = 24
+"""Characters of a text that is repeated in what goes on: a key or a role, not a title, which would
+leave a small budget no room for anything new."""
 _LEAST = 24
 """Tokens that are worth another element, or another piece of a text."""
 _LONGEST_TOKEN = 24
@@ -27,6 +30,8 @@ _RESERVED = 100
 cursor, and brackets."""
 _NAMES = 12
 """Tokens of the names that an answer and its cursor are given."""
+_ADVANCE = 16
+"""Tokens of a text that a page gives at least, so that it is worth its call: they are reserved."""
 _WELL_FILLED = 16
 """A part of the budget: where more than that is spare, another walk is worth its time."""
 
@@ -45,12 +50,14 @@ def fitted(value: Any, most: int, count: Count, path: Sequence[Any] = ()) -> Fit
     """
     left = max(_LEAST, most - _RESERVED)
     try:
-        first = _Walk(left, count).taken(value, list(path))
+        walk = _Walk(left, count)
+        first = walk.taken(value, list(path))
         # Members are counted one by one, which is too much: of a small budget they leave nothing.
         spare = most - _size(first, count)
         if first.path is None or spare <= max(_LEAST, most // _WELL_FILLED):
             return first
-        second = _Walk(left + spare, count).taken(value, list(path))
+        left += walk.overdrawn + spare
+        second = _Walk(left, count).taken(value, list(path))
     except (KeyError, IndexError, TypeError):
         sentence = "This cursor does not belong to this answer."
         raise Invalid(sentence, at=["cursor"]) from None
@@ -71,6 +78,8 @@ class _Walk:
         self._count = count
         self._has_any = False
         """Whether any text was taken: what is only cut must not be cut for ever."""
+        self.overdrawn = 0
+        """Tokens that were given to a text beyond those that were left."""
 
     def taken(self, value: Any, path: Path) -> Fitted:
         """As much of a value as fits, from a path in it on."""
@@ -90,7 +99,10 @@ class _Walk:
         if not isinstance(start, int) or not 0 <= start <= len(value):
             raise KeyError
         text = value[start:]
-        kept = self._within(text)
+        room = self._left
+        if room < _ADVANCE and not self._has_any:
+            self.overdrawn, room = _ADVANCE - room, _ADVANCE
+        kept = self._within(text, room)
         if kept < len(text) and start == 0 and len(text) <= SHORT:
             # A key that is cut would be another's.
             kept = 0 if self._has_any else len(text)
@@ -102,15 +114,15 @@ class _Walk:
         stop = [start + kept] if kept < len(text) else None
         return Fitted(text[:kept], stop)
 
-    def _within(self, text: str) -> int:
-        """How many characters of a text fit."""
-        high = min(len(text), max(0, self._left) * _LONGEST_TOKEN)
-        if high == len(text) and self._tokens(text) <= self._left:
+    def _within(self, text: str, left: int) -> int:
+        """How many characters of a text fit into so many tokens."""
+        high = min(len(text), max(0, left) * _LONGEST_TOKEN)
+        if high == len(text) and self._tokens(text) <= left:
             return high
         low = 0
         while low < high:
             middle = (low + high + 1) // 2
-            fits = self._tokens(text[:middle]) <= self._left
+            fits = self._tokens(text[:middle]) <= left
             low, high = (middle, high) if fits else (low, middle - 1)
         return low
 
@@ -141,7 +153,8 @@ class _Walk:
             raise KeyError
         found: dict[str, Any] = {}
         # What is short stands there whole wherever the walk stops, so that it is paid for first.
-        short = {one: item for one, item in value.items() if _is_short(item)}
+        most = _REPEATED if path else SHORT
+        short = {one: item for one, item in value.items() if _is_short(item, most)}
         for one, item in short.items():
             self._left -= self._tokens(one) + self._tokens(str(item))
         for place, name in enumerate(names):
@@ -165,5 +178,5 @@ class _Walk:
         return Fitted(found, None)
 
 
-def _is_short(value: Any) -> bool:
-    return not isinstance(value, dict | list) and len(str(value)) <= SHORT
+def _is_short(value: Any, most: int) -> bool:
+    return not isinstance(value, dict | list) and len(str(value)) <= most

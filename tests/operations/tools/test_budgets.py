@@ -87,20 +87,24 @@ def test_an_answer_keeps_to_its_tokens_and_the_rest_follows(
         assert shown.count(f"word{number}x60 ") <= expected
 
 
-@pytest.mark.parametrize("name", ["get_message_range", "query_db"])
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [("get_message_range", 40), ("query_db", 40), ("show_group", 25)],
+)
 def test_the_least_that_may_be_asked_for_still_holds_some_lines(
-    tools: Tools, name: str
+    tools: Tools, name: str, least: int
 ) -> None:
     """What stands beside each piece of a text must not leave room for a letter alone."""
     arguments = {
         "get_message_range": {"start": 0, "end": 1},
         "query_db": {"sql": "SELECT id, content FROM messages LIMIT 1"},
+        "show_group": {"group_id": 3},
     }[name]
     given = {**arguments, "max_tokens": 200}
     found = pages(tools, name, **given)
     assert all(size(page) <= 200 for page in found)
     whole = size(tools(name, **arguments, max_tokens=1_000_000))
-    assert len(found) <= whole // 40
+    assert len(found) <= whole // least
 
 
 def test_a_recall_goes_on_where_it_was_cut(tools: Tools) -> None:
