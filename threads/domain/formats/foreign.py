@@ -96,6 +96,12 @@ FORMATS = (
         for magic, tool in _PACKED.items()
     ),
     _known(
+        "pdf",
+        "a PDF",
+        _begins(b"%PDF-"),
+        "Export the conversation as JSON or Markdown where the PDF is from.",
+    ),
+    _known(
         "web_page",
         "a web page (HTML)",
         _is_page,

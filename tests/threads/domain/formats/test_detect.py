@@ -10,6 +10,8 @@ import pytest
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.transcripts import claude_lines, lines
 from threads.domain import formats
+from threads.domain.formats.documents import html
+from threads.domain.formats.format import Heading
 from threads.domain.formats.sources import (
     SOURCES,
     formats_of,
@@ -144,6 +146,8 @@ NAMED: list[tuple[str, Any]] = [
     ("packed with gzip", b"\x1f\x8b\x08\0"),
     ("a web page (HTML)", b"\xef\xbb\xbf\n<!DOCTYPE html>\n<p>User: Hi</p>"),
     ("a web page (HTML)", b"<html lang=en><p>Hi</p></html>"),
+    ("ContextStudio wrote for reading", b"".join(html.write([], Heading()))),
+    ("a PDF", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"),
 ]
 
 

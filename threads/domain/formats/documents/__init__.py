@@ -2,5 +2,5 @@
 
 from . import html, markdown, role_headings
 
-FORMATS = (role_headings.FORMAT,)
+FORMATS = (role_headings.FORMAT, html.FORMAT)
 WRITERS = {"markdown": markdown.WRITER, "html": html.WRITER}

@@ -1,4 +1,4 @@
-"""A conversation as one HTML page that stands alone: written only.
+"""A conversation as one HTML page that stands alone: written only, and known again by its policy.
 
 No script, nothing loaded from elsewhere, and a policy in the page that allows neither. Each message
 is an article with a heading; what a fold hides stands in `<details>` beside what is shown in its
@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import NamedTuple
 
-from threads.domain.formats.format import Heading, Writer
+from threads.domain.formats.format import Format, Heading, Writer
 from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.sample import Sample
 from threads.domain.message import Message
 from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, ToolResult
 
@@ -143,3 +144,16 @@ def _encode(text: str) -> bytes:
 
 
 WRITER = Writer("HTML page", "html", "text/html; charset=utf-8", write)
+
+
+def _score(sample: Sample) -> float:
+    is_page = sample.text.startswith("<!doctype html>")
+    return 1 if is_page and POLICY in sample.text[:500] else 0
+
+
+FORMAT = Format(
+    "html",
+    "a page (HTML) that ContextStudio wrote for reading",
+    _score,
+    hint="Export the session as ContextStudio JSON, or with its operations and archive.",
+)
