@@ -28,11 +28,13 @@ def demonstration(api: httpx.Client) -> str:
 
 @pytest.fixture(scope="module")
 def small(api: httpx.Client, demonstration: str) -> str:
-    """A session of a few messages, two of them in a digest: axe looks at all of a page."""
+    """A few messages, two of them in a digest, and a snapshot: axe looks at all of a page."""
     body = {"title": "A short thread", "messages": conversation(12)}
     session = str(api.post("/api/sessions", json=body).json()["id"])
     digest = {"type": "digest", "range": [4, 5], "summary": "Two in one."}
     assert api.post(f"/api/sessions/{session}/operations", json=digest).is_success
+    taken = {"name": "Two in one"}
+    assert api.post(f"/api/sessions/{session}/snapshots", json=taken).is_success
     return session
 
 
@@ -87,6 +89,13 @@ def see_the_log(page: Page) -> None:
     expect(page.locator(".entry").first).to_be_visible()
 
 
+def name_a_snapshot(page: Page) -> None:
+    """Opens the dialog for a snapshot from the log."""
+    see_the_log(page)
+    page.get_by_role("button", name="Take a snapshot…").click()
+    expect(page.locator(DIALOG)).to_be_visible()
+
+
 def move_by_palette(page: Page) -> None:
     """Opens the dialog for a move by the words of its command."""
     row(page, "m1").focus()
@@ -136,6 +145,7 @@ OVERLAYS: dict[str, tuple[str, Callable[[Page], None]]] = {
     "key sheet": ("#keys", press_on("m1", "?", shows="#keys")),
     "outline": ("#outline", open_outline),
     "log": ("#drawer", see_the_log),
+    "snapshot": ("#dialog", name_a_snapshot),
     "selection": ("#selection", select_some),
 }
 
