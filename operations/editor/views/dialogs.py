@@ -32,7 +32,7 @@ from operations.requests import fields_of
 from threads.models import Session
 
 from .operation_dialogs import SHOWN, operation_of, show
-from .requests import look_at
+from .requests import look_at, proposes
 
 FORM = "operations/editor/dialogs/form.html"
 _KINDS = {"move": "resequence", "paste": "resequence"}
@@ -106,7 +106,9 @@ def refused(
         answer["HX-Retarget"], answer["HX-Reswap"] = "#toasts", "beforeend"
         return answer
     form.data = {**form.data.dict(), "needs": " ".join(needs)}  # type: ignore[attr-defined]
-    context = {"form": form, "dialog": _head_again(session, form, needs=words)}
+    waits = proposes(request, session)
+    head = _head_again(session, form, needs=words, waits=waits)
+    context = {"form": form, "dialog": head}
     return render(request, FORM, context, status=status)
 
 
@@ -137,7 +139,7 @@ def _edit(request: HttpRequest, look: Look, kind: str) -> HttpResponse:
     lead = _lead(look.thread, leaves) if targets else _anchor(look.thread, after)
     if kind == "revise" and len(leaves) > MOST_QUOTED:
         lead += f". The text is that of the first {MOST_QUOTED}."
-    head = _head(look.session, kind, "operations", lead=lead)
+    head = _head(look.session, kind, "operations", lead=lead, waits=not look.may_edit)
     return render(request, FORM, {"form": form, "dialog": head})
 
 
@@ -202,16 +204,19 @@ def _head(
     lead: str = "",
     word: str = "",
     needs: str = "",
+    waits: bool = False,
 ) -> dict[str, object]:
     """What `form.html` says above and below the fields, and where it posts.
 
-    `word` is the operation's where it is amended; `needs` a range that would work.
+    `word` is the operation's where it is amended; `needs` a range that would work; `waits`:
+    what is recorded waits for review.
     """
     title = f"Edit {word}" if kind == "amend" else kind.capitalize()
+    main = "Propose" if waits else _BUTTONS.get(kind, kind.capitalize())
     return {
         "word": word or kind,
         "title": _TITLES.get(kind, title),
-        "main": _BUTTONS.get(kind, kind.capitalize()),
+        "main": main,
         "may_wait": kind in FORMS,
         "estimate": reverse("operations:estimate", args=[session.pk])
         if kind in _ESTIMATED
@@ -225,7 +230,9 @@ def _head(
     }
 
 
-def _head_again(session: Session, form: EditForm, *, needs: str) -> dict[str, object]:
+def _head_again(
+    session: Session, form: EditForm, *, needs: str, waits: bool
+) -> dict[str, object]:
     thread = load_thread(session)
     if isinstance(form, AmendForm):
         key = form.data.get("operation", "")
@@ -238,7 +245,7 @@ def _head_again(session: Session, form: EditForm, *, needs: str) -> dict[str, ob
     leaves = leaves_of(thread, form.data.get(name, "").split())
     lead = _lead(thread, leaves) or _anchor(thread, form.data.get("after", ""))
     kind = str(form.data.get("type"))
-    return _head(session, kind, "operations", lead=lead, needs=needs)
+    return _head(session, kind, "operations", lead=lead, needs=needs, waits=waits)
 
 
 def _lead(thread: Thread, leaves: Sequence[Key]) -> str:

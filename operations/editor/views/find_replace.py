@@ -30,6 +30,7 @@ from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
 from .patches import answer, recording
+from .requests import proposes
 
 TEMPLATE = "operations/editor/dialogs/find_replace.html"
 MOST_LISTED = 200
@@ -168,6 +169,7 @@ def _shown(
         "form": form,
         "action": reverse("operations:texts", args=[session.pk]),
         "word": form["type"].value() or "replace",
+        "proposes": proposes(request, session),
         **(extra or {"suggestions": services.suggestions(session)}),
     }
     return render(request, TEMPLATE, context, status=status)

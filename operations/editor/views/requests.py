@@ -52,6 +52,11 @@ def look_of(
     )
 
 
+def proposes(request: HttpRequest, session: Session) -> bool:
+    """Whether what the caller records waits for review."""
+    return not caller_of(request).may(Right.EDIT, session.project_id)
+
+
 def shows_relevance(request: HttpRequest) -> bool:
     """Whether this browser has switched on how relevant each message is."""
     return request.COOKIES.get("relevance") == "shown"

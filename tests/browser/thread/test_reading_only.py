@@ -10,23 +10,28 @@ from tests.browser.conftest import row, visit
 from tests.servers import Server
 
 pytestmark = pytest.mark.browser
-READER = ("create_user", "reader", "--project", "demo", "--role", "viewer")
+
+
+@pytest.fixture(params=["viewer", "reviewer"])
+def role(request: pytest.FixtureRequest) -> str:
+    """A role that may not edit."""
+    return str(request.param)
 
 
 @pytest.fixture
-def reader(chromium: Browser, server: Server) -> Iterator[Page]:
-    """A page of a viewer of the project."""
+def reader(chromium: Browser, server: Server, role: str) -> Iterator[Page]:
+    """A page of somebody of this role in the project."""
     context = chromium.new_context(base_url=server.url)
     page = context.new_page()
-    page.goto(server.command(*READER))
+    page.goto(server.command("create_user", role, "--project", "demo", "--role", role))
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/sessions/**")
     yield page
     context.close()
 
 
-def test_a_viewer_sees_states_and_can_switch_nothing(
-    reader: Page, new_session: Callable[[int], str], api: httpx.Client
+def test_who_may_not_edit_sees_states_and_can_switch_nothing(
+    reader: Page, role: str, new_session: Callable[[int], str], api: httpx.Client
 ) -> None:
     session = new_session(12)
     body = {"type": "digest", "start_idx": 2, "end_idx": 4, "summary": "They talked."}
@@ -39,6 +44,8 @@ def test_a_viewer_sees_states_and_can_switch_nothing(
     reader.get_by_role("button", name="Unfold digest o1").click()
     expect(row(reader, "m3")).to_be_visible()
     expect(switch).to_be_disabled()
+    if role == "reviewer":  # who may propose what STATE is to say
+        return
     reader.goto(f"/sessions/{session}/notes")
     expect(reader.get_by_role("heading", name="STATE")).to_be_visible()
     expect(reader.get_by_role("button", name="Have a model write it")).to_have_count(0)

@@ -24,6 +24,24 @@ def test_a_dialog_says_what_it_is_about(page: Page, kind: str) -> None:
     assert "<form" in content
 
 
+def test_a_dialog_says_that_it_proposes_to_who_may_not_edit(
+    page: Page, open_page: Callable[..., Page], reviewer: User
+) -> None:
+    proposing = open_page(reviewer)
+    for kind in ("digest", "move"):
+        shown = [
+            one.get(f"dialogs/{kind}", targets="m1").content.decode()
+            for one in (page, proposing)
+        ]
+        assert [">Propose<kbd>" in one for one in shown] == [False, True]
+    refused = proposing.edit("tag", targets="m1", tags="#", dialog="1")
+    assert ">Propose<kbd>" in refused.content.decode()
+    found = proposing.post(
+        "texts", type="replace", start="Question", replacement="?", step="find"
+    )
+    assert ">Propose selected<kbd>" in found.content.decode()
+
+
 def test_a_move_asks_for_a_place(page: Page) -> None:
     content = page.get("dialogs/move", targets="m1").content.decode()
     assert "To the end" in content
