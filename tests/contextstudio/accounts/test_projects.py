@@ -203,6 +203,22 @@ def test_a_project_is_made_and_filled_from_its_pages(
     assert roles(Project.objects.get(slug="harbour")) == {"owner": "owner"}
 
 
+def test_what_stands_below_a_long_list_is_led_to_from_above_it(
+    owner: User, viewer: User, project: Project
+) -> None:
+    for person, path, place in (
+        (owner, "/settings/projects/", "create"),
+        (owner, f"/settings/projects/{project.slug}/", "invite"),
+    ):
+        browser = Client()
+        browser.force_login(person)
+        shown = browser.get(path).content.decode()
+        assert shown.index(f'href="#{place}"') < shown.index("<table")
+        assert shown.index("</table>") < shown.index(f'<h2 id="{place}">')
+    browser.force_login(viewer)
+    assert "#invite" not in browser.get(path).content.decode()
+
+
 def test_on_a_page_drawn_before_one_was_removed_they_are_not_added_by_another_role(
     project: Project, owner: User, viewer: User
 ) -> None:
