@@ -21,6 +21,29 @@ function csrfToken() {
   return JSON.parse(document.body.getAttribute("hx-headers") ?? "{}")["X-CSRFToken"] ?? "";
 }
 
+const PATIENCE_MS = 700;
+let waits = 0;
+
+function count(change) {
+  waits += change;
+  document.documentElement.toggleAttribute("data-waits", waits > 0);
+}
+
+/** Show that the server is waited for, once that takes longer than a moment: a press has no answer yet. */
+async function shownIfSlow(asked) {
+  let shown = 0;
+  const timer = setTimeout(() => {
+    shown = 1;
+    count(1);
+  }, PATIENCE_MS);
+  try {
+    return await asked;
+  } finally {
+    clearTimeout(timer);
+    count(-shown);
+  }
+}
+
 /** Ask the server: `fields` go into the address, or with POST into the body. */
 export async function send(url, { method = "GET", fields = {}, signal, quiet = false } = {}) {
   const headers = { "HX-Request": "true" };
@@ -32,7 +55,8 @@ export async function send(url, { method = "GET", fields = {}, signal, quiet = f
   } else if (body.size) url += `?${body}`;
   let response;
   try {
-    response = await fetch(url, options);
+    const asked = fetch(url, options);
+    response = await (quiet ? asked : shownIfSlow(asked));
   } catch (error) {
     if (error.name === "AbortError" || quiet) throw error;
     toast(UNREACHABLE, "error");

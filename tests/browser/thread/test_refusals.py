@@ -130,3 +130,22 @@ def test_whose_session_ended_signs_in_and_comes_back_to_the_same_message(
     expect(row(page, "o1")).to_contain_text("Mine.")
     visit(page, session)
     expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_a_press_that_the_server_is_slow_to_answer_is_seen_to_be_waited_for(
+    page: Page, open_thread: OpenThread
+) -> None:
+    held: list[Route] = []
+    page.route("**/dialogs/*", lambda route: held.append(route))
+    open_thread(12)
+    row(page, "m3").focus()
+    press(page, "d")
+    root = page.locator("html")
+    expect(root).to_have_attribute("data-waits", "")
+    assert "waits" in root.evaluate(
+        "(one) => getComputedStyle(one, '::before').animationName"
+    )
+    for route in held:
+        route.continue_()
+    expect(page.get_by_role("textbox", name="What the model sees")).to_be_visible()
+    expect(root).not_to_have_attribute("data-waits", "")
