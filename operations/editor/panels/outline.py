@@ -26,7 +26,8 @@ from threads.domain.message import Role
 from threads.rendering import summary
 from threads.rendering.fragments import Fragments
 
-MOST_GROUPS = 200
+FIRST_GROUPS, LAST_GROUPS = 50, 150
+"""Of more groups only the first and the last are listed: a session is worked on at its end."""
 MOST_OPERATIONS = 200
 """Of more operations only the newest stand in the outline."""
 MOST_ONE_BY_ONE = 3
@@ -60,11 +61,13 @@ class Group:
 
 @dataclass(slots=True)
 class Outline:
-    """See `outline.html`: `more` groups are not listed."""
+    """See `outline.html`: `more` groups, behind the first `FIRST_GROUPS`, are not listed."""
 
     count: int
     groups: list[Group]
     more: int
+    last_before: Key
+    """The group behind which they stand; empty where all are listed."""
     has_older: bool
     """Whether there are older operations, which are not listed."""
 
@@ -76,7 +79,10 @@ def outline_of(look: Look) -> Outline:
 
 def _outline(look: Look) -> Outline:
     starts = group_starts(look)
-    listed = starts[:MOST_GROUPS]
+    listed, last_before = starts, ""
+    if len(starts) > FIRST_GROUPS + LAST_GROUPS:
+        listed = [*starts[:FIRST_GROUPS], *starts[-LAST_GROUPS:]]
+        last_before = f"m{starts[FIRST_GROUPS - 1]}"
     titles = _title(look, [f"m{index}" for index in listed])
     lines = _lines_of(look.thread)
     inside = _operations(look, lines[-MOST_OPERATIONS:])
@@ -88,7 +94,8 @@ def _outline(look: Look) -> Outline:
         groups.append(
             Group(key, name_of(look.thread, key), titles[key], inside.get(group, []))
         )
-    return Outline(len(starts), groups, len(starts) - len(listed), has_older)
+    more = len(starts) - len(listed)
+    return Outline(len(starts), groups, more, last_before, has_older)
 
 
 def changed_groups(old: Outline, new: Outline) -> list[Group] | None:

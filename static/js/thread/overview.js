@@ -31,12 +31,12 @@ function frame() {
 const indexOf = (key) => Number(ORIGINAL.exec(key ?? "")?.[1] ?? NaN);
 
 /**
- * The link to a row's group; what isn't listed is in that of the message before it. Behind the last
- * of a list that is cut there are others.
+ * The link to a row's group; what isn't listed is in that of the message before it. Of a long list the
+ * middle is left out: behind the link before it there are others.
  */
 function linkTo(row) {
   const links = [...document.querySelectorAll("#outline-list > li > a")];
-  const last = document.querySelector("#outline-list > [data-more]") ? links.at(-1) : null;
+  const last = document.querySelector("#outline-list > :has(+ [data-more]) > a");
   for (let one = row; one; one = one.previousElementSibling) {
     const own = document.querySelector(`#outline-list a[data-to="${one.dataset.key}"]`);
     if (own) return links.find((link) => link.parentElement.contains(own));

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from contextstudio.accounts.models import User
-from operations.editor.panels import drawer
+from operations.editor.panels import drawer, outline
 from operations.editor.views import dialogs
 from operations.edits.purging import remove_group
 from operations.log.selectors import load_thread
@@ -40,6 +40,20 @@ def test_a_dialog_says_that_it_proposes_to_who_may_not_edit(
         "texts", type="replace", start="Question", replacement="?", step="find"
     )
     assert ">Propose selected<kbd>" in found.content.decode()
+
+
+def test_the_outline_of_a_long_session_lists_its_beginning_and_its_end(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outline, "FIRST_GROUPS", 1)
+    monkeypatch.setattr(outline, "LAST_GROUPS", 2)
+    listed = page.get("outline").content.decode()
+    assert re.findall(r'id="g-(m\d+)"|data-more>([^<]*)', listed) == [
+        ("m0", ""),
+        ("", "1 more"),
+        ("m10", ""),
+        ("m15", ""),
+    ]
 
 
 def test_a_move_asks_for_a_place(page: Page) -> None:
