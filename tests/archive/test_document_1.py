@@ -2,6 +2,7 @@
 
 import hashlib
 from datetime import timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from archive.domain.hindsight.sightings import Sightings
 from archive.domain.pruning.classes import Prunable
 from archive.domain.pruning.needs import needed_later, plan
 from archive.domain.pruning.reading import PlanReading, ThreadReading
@@ -207,7 +209,8 @@ def test_long_sessions_lose_half_their_tokens_and_nothing_used_later(
         if one.role is Role.USER and not is_result:
             assert item.prune_class == "keep"
     changes = (step.change for step in found.steps)
-    lost = needed_later(PlanReading(ThreadReading(messages), changes))
+    read = PlanReading(ThreadReading(messages), changes)
+    lost = needed_later(read, Sightings({*chain.from_iterable(read.used.values())}))
     assert sum(map(len, lost.values())) == 0
 
 

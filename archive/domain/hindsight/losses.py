@@ -22,6 +22,9 @@ from .references import Reference, References, ReferenceType
 from .runs import Texts
 from .sightings import Sightings
 
+Used = dict[int, Mapping[Reference, str]]
+"""By place what is used there, with the words in which it is named."""
+
 
 class LeftOut(NamedTuple):
     """That a message is left out from a place in the thread on, or cut to what it `shows`."""
@@ -91,7 +94,13 @@ class Hindsight:
 
 def hindsight(thread: Sequence[Passage]) -> Hindsight:
     """What of a thread, in its order, was needed later than it was left out."""
-    walk = _walked(thread, References())
+    references = References()
+    used: Used = {
+        number: references.of(said.uses)
+        for number, said in enumerate(thread)
+        if said.uses
+    }
+    walk = _walked(thread, used, Sightings({*chain.from_iterable(used.values())}))
     lost = walk.lost()
     return Hindsight(
         references=len(walk.later), lost=len(lost), losses=walk.losses(lost)
@@ -99,25 +108,23 @@ def hindsight(thread: Sequence[Passage]) -> Hindsight:
 
 
 def lost_first(
-    thread: Sequence[Passage], references: References
+    thread: Sequence[Passage], used: Used, sightings: Sightings
 ) -> Iterator[tuple[str, list[Key]]]:
     """What hindsight finds lost, as it is written, with the messages in which it stood first: of
-    those that each operation left out, one."""
-    walk = _walked(thread, references)
+    those that each operation left out, one.
+
+    `sightings` finds at least all that is used.
+    """
+    walk = _walked(thread, used, sightings)
     for reference in walk.lost():
         yield walk.words[reference], list(walk.stood_first(reference).values())
 
 
-def _walked(thread: Sequence[Passage], references: References) -> "_Walk":
-    used = {
-        number: references.of(said.uses)
-        for number, said in enumerate(thread)
-        if said.uses
-    }
-    wanted = {
+def _walked(thread: Sequence[Passage], used: Used, sightings: Sightings) -> "_Walk":
+    words = {
         one: words for uses in reversed(used.values()) for one, words in uses.items()
     }
-    walk = _Walk(thread, Sightings(wanted), wanted)
+    walk = _Walk(thread, sightings, words)
     walk.go_through(used)
     return walk
 
@@ -159,7 +166,7 @@ class _Walk:
             if left_out.since > said.place
         )[::-1]
 
-    def go_through(self, used: Mapping[int, Mapping[Reference, str]]) -> None:
+    def go_through(self, used: Used) -> None:
         """Go through the thread, given what is used in which message."""
         thread, texts = self.thread, self._read(used)
         self.stands = self.sightings.first_in(self._staying(texts))
@@ -172,7 +179,7 @@ class _Walk:
             if said.left_out or said.shown_by is not None:
                 self._say(number, said, texts[number])
 
-    def _read(self, used: Mapping[int, Mapping[Reference, str]]) -> list[Iterable[str]]:
+    def _read(self, used: Used) -> list[Iterable[str]]:
         """What each message says; of one that is all uses, what can be found in it is known."""
         return [
             used[number].values()

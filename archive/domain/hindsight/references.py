@@ -8,14 +8,24 @@ one: `views.py` in `src/app/views.py`, the first digits of a hash in the whole o
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from itertools import chain
 from typing import NamedTuple
 
 from operations.domain.text.extensions import EXTENSIONS
 
-from .runs import Runs, Texts, cut, is_plain, text_of
+from .runs import (
+    UUID_LENGTH,
+    Runs,
+    Texts,
+    bare,
+    cut,
+    encoded,
+    is_everyday,
+    is_of_words,
+    text_of,
+    words_in,
+)
 
 
 class ReferenceType(StrEnum):
@@ -40,13 +50,14 @@ class Reference(NamedTuple):
     name: str
 
 
+Naming = tuple[Reference, str]
+"""A reference, with the words in which it is named."""
+
 LETTER = "A-Za-z0-9_\u00c0-\u024f\u0370-\u052f"
 URL = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s,\\]{1,2000}")
 _ESCAPED = re.compile(r'\\+[nrtfbv0"]?')
 _DRIVE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:\\{1,2}(?=[\w.])")
 PIECES = re.compile(rf"[{LETTER}.@+~/-]+").findall
-WORDS = re.compile(r"[A-Za-z0-9_]+").findall
-_WORD = re.compile(r"[A-Za-z0-9_]+").fullmatch
 GROUPED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?!\w|,\d)")
 UUID = re.compile(
     r"(?<![0-9A-Za-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9A-Za-z])",
@@ -73,8 +84,11 @@ class References:
     """
 
     def __init__(self, other: "References | None" = None) -> None:
-        self._named: _Named = _Named() if other is None else other._named
-        self._runs = Runs(self._named.__getitem__)
+        self.named: Mapping[bytes, Sequence[Naming]] = (
+            other.named if other else _Named()
+        )
+        """By run what it names, also what is too long to be a reference."""
+        self._runs = Runs(self.named.__getitem__)
 
     def of(self, texts: Iterable[str]) -> dict[Reference, str]:
         """What texts name, each with the words in which it is named first."""
@@ -86,75 +100,78 @@ class References:
 
     def read(self, texts: Iterable[str]) -> Texts:
         """Texts in which something is looked for more than once."""
-        return Texts(texts, self._named.__getitem__)
+        return Texts(texts, self.named.__getitem__)
 
 
-_Naming = tuple[Reference, str]
-"""A reference, with the words in which it is named."""
-
-
-class _Named(dict[bytes, Sequence[_Naming]]):
+class _Named(dict[bytes, Sequence[Naming]]):
     """What runs name, and what in them is too long to be named."""
 
     def __init__(self) -> None:
         self._words = _Words()
 
-    def __missing__(self, run: bytes) -> Sequence[_Naming]:
-        named = self[run] = () if is_plain(run) else self._named_in(text_of(run))
+    def __missing__(self, run: bytes) -> Sequence[Naming]:
+        word = bare(run)
+        named = self[run] = () if is_everyday(word) else self._named_in(run, word)
         return named
 
-    def _named_in(self, run: str) -> Sequence[_Naming]:
-        if word := word_of(run):
-            return self._words[word]
-        return tuple(_all_named(run, self._words))
+    def _named_in(self, run: bytes, word: bytes) -> Sequence[Naming]:
+        if not is_of_words(word):
+            return tuple(_all_named(text_of(run), self._words))
+        words = words_in(word)
+        if len(words) == 1:
+            return self._words[words[0]]
+        return tuple(self._words.named_in(words))
 
 
-class _Words(dict[str, Sequence[_Naming]]):
+class _Words(dict[bytes, Sequence[Naming]]):
     """What words name that are one number, hash or identifier."""
 
-    def __missing__(self, word: str) -> Sequence[_Naming]:
-        kind = _kind_of(word)
-        named = () if kind is None else ((Reference(kind, word), word),)
+    def __missing__(self, word: bytes) -> Sequence[Naming]:
+        text = text_of(word)
+        kind = _kind_of(text)
+        named = () if kind is None else ((Reference(kind, text), text),)
         self[word] = named
         return named
 
-
-def word_of(run: str) -> str:
-    """The one word that a run is, but for marks around it; empty where it is more than that.
-
-    Most runs are such words, which need no looking for paths and URLs.
-    """
-    word = run.strip(ENDS)
-    return word if _WORD(word) else ""
+    def named_in(self, words: Iterable[bytes]) -> list[Naming]:
+        """What several of them name, in their order."""
+        return [naming for word in words for naming in self[word]]
 
 
-def _all_named(run: str, known: _Words) -> Iterator[_Naming]:
+def _all_named(run: str, known: _Words) -> list[Naming]:
+    found: list[Naming] = []
     run = plain(run) if "\\" in run else run
     if "://" in run:
         for url in URL.findall(run):
             name = url.rstrip(ENDS)
-            yield Reference(ReferenceType.URL, name), name
+            found.append((Reference(ReferenceType.URL, name), name))
         run = URL.sub(" ", run)
-    for uuid in UUID.findall(run) if "-" in run else ():
-        yield Reference(ReferenceType.HASH, uuid.lower()), uuid
+    for uuid in UUID.findall(run) if len(run) >= UUID_LENGTH else ():
+        found.append((Reference(ReferenceType.HASH, uuid.lower()), uuid))
         run = run.replace(uuid, " ")
     for number in GROUPED.findall(run) if "," in run else ():
-        yield Reference(ReferenceType.NUMBER, number.replace(",", "")), number
+        name = number.replace(",", "")
+        found.append((Reference(ReferenceType.NUMBER, name), number))
         run = run.replace(number, " ")
     if "/" not in run and "." not in run:
-        yield from chain.from_iterable(map(known.__getitem__, WORDS(run)))
-        return
+        return found + known.named_in(words_in(encoded(run)))
     for piece in PIECES(run):
-        segments = segments_of(piece)
-        if len(segments) > 1 and _HAS_LETTERS(piece):
-            written = piece.lstrip("+-").rstrip(ENDS + "/")
-            yield Reference(ReferenceType.PATH, "/".join(segments)), written
-            continue
-        for segment in segments:
-            if _is_file(segment):
-                yield Reference(ReferenceType.FILE, segment), segment
-            else:
-                yield from chain.from_iterable(map(known.__getitem__, WORDS(segment)))
+        found += _named_in_piece(piece, known)
+    return found
+
+
+def _named_in_piece(piece: str, known: _Words) -> Sequence[Naming]:
+    segments = segments_of(piece)
+    if len(segments) > 1 and _HAS_LETTERS(piece):
+        written = piece.lstrip("+-").rstrip(ENDS + "/")
+        return ((Reference(ReferenceType.PATH, "/".join(segments)), written),)
+    found: list[Naming] = []
+    for segment in segments:
+        if _is_file(segment):
+            found.append((Reference(ReferenceType.FILE, segment), segment))
+        else:
+            found += known.named_in(words_in(encoded(segment)))
+    return found
 
 
 def _kind_of(word: str) -> ReferenceType | None:

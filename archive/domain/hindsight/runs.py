@@ -4,22 +4,22 @@ Each different run is looked at once: most of what tools print was printed befor
 something in texts costs is cutting them.
 """
 
-import re
 import string
 from collections.abc import Callable, Collection, Iterable
 from typing import Generic, TypeVar
 
+from operations.domain.text.extensions import EXTENSIONS
+
 _LONGEST_KNOWN = 200
 """Characters of a run that is remembered: longer ones hardly come twice."""
-_SHORTEST = 3
-"""Characters of a path or a file's name: `a/b`, `a.c`."""
 _MARKS = b".,:-+~@!?;"
 """What may stand around a word and is no part of it."""
+_MARKS_BEHIND = _MARKS + b"\\"
 _HEXADECIMAL = b"abcdefABCDEF"
-_MAY_NAME = re.compile(
-    rb"[A-Za-z0-9_]{7}|[0-9]{4}|,[0-9\x80-\xff]|[/\\]|\.[A-Za-z0-9]"
-).search
-"""What one of is in all that names something: a hash has seven characters, an identifier more."""
+SLASH, BACKSLASH, DOT, COMMA, DASH = b"/\\.,-"
+"""Looked for as numbers: a byte that is given as bytes takes ten times as long."""
+UUID_LENGTH = 36
+_ENDINGS = frozenset(extension.encode() for extension in EXTENSIONS)
 _WITHIN_WORDS = f"{string.ascii_letters}{string.digits}_".encode()
 _WITHIN = _WITHIN_WORDS + b".,/@+~:\\-"
 _WITHIN_URLS = _WITHIN + b"?#%&=!$*;"
@@ -62,17 +62,28 @@ def words_in(run: bytes) -> list[bytes]:
     return run.translate(_CUT_TO_WORDS).split()
 
 
-def is_plain(run: bytes) -> bool:
-    """Whether a run can't name anything: it is a word of everyday, or nothing in it is a name.
+def bare(run: bytes) -> bytes:
+    """A run without the marks around it; a backslash is one where no letter makes it an escape."""
+    return run.rstrip(_MARKS_BEHIND).lstrip(_MARKS)
+
+
+def is_everyday(word: bytes) -> bool:
+    """Whether a bare run is a word of everyday, which names nothing.
 
     Capitals within it make a name of it, and letters of hexadecimal digits alone may be a hash.
     """
-    word = run.strip(_MARKS)
-    if len(word) < _SHORTEST:
-        return b"/" not in word  # which may have lost its first segment: `../a`
-    if word.isalpha() and word[1:].islower() and word.strip(_HEXADECIMAL):
-        return True
-    return not _MAY_NAME(word)
+    return word.isalpha() and word[1:].islower() and bool(word.strip(_HEXADECIMAL))
+
+
+def is_of_words(run: bytes) -> bool:
+    """Whether a bare run names what its words do: it has no path, file, UUID or long number."""
+    return not (
+        SLASH in run
+        or BACKSLASH in run
+        or COMMA in run
+        or (DASH in run and len(run) >= UUID_LENGTH)
+        or (DOT in run and not _ENDINGS.isdisjoint(words_in(run.lower())))
+    )
 
 
 def encoded(text: str) -> bytes:

@@ -6,7 +6,7 @@ are looked at closely.
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import repeat
 
@@ -17,21 +17,35 @@ from .references import (
     PIECES,
     URL,
     UUID,
+    Naming,
     Reference,
     ReferenceType,
     plain,
     segments_of,
 )
-from .runs import Runs, cut_finely, encoded, text_of, words_in
+from .runs import (
+    BACKSLASH,
+    COMMA,
+    DOT,
+    SLASH,
+    UUID_LENGTH,
+    Runs,
+    cut_finely,
+    encoded,
+    text_of,
+    words_in,
+)
 
 _LONG_HASH = re.compile(rb"[0-9A-Fa-f]{7}").search
 _GROUPED = re.compile(rb"\d,\d{3}").search
-_SHORTEST_HASH, _UUID_LENGTH = 7, 36
+_SHORTEST_HASH = 7
+_CUT_OUT = {ReferenceType.URL, ReferenceType.HASH, ReferenceType.NUMBER}
+"""What may stand in the middle of a path: what is named around it stands nowhere."""
 
 
 def _marked(run: str) -> Iterator[bytes]:
     """What in a run is one word with dashes or commas in it."""
-    for uuid in UUID.findall(run) if len(run) >= _UUID_LENGTH else ():
+    for uuid in UUID.findall(run) if len(run) >= UUID_LENGTH else ():
         yield uuid.lower().encode()
     for number in GROUPED.findall(run) if "," in run else ():
         yield number.replace(",", "").encode()
@@ -40,8 +54,15 @@ def _marked(run: str) -> Iterator[bytes]:
 class Sightings:
     """Finds some references, and no others, wherever they stand in texts."""
 
-    def __init__(self, wanted: Iterable[Reference]) -> None:
-        """Finds these."""
+    def __init__(
+        self,
+        wanted: Collection[Reference],
+        names: Mapping[bytes, Sequence[Naming]] | None = None,
+    ) -> None:
+        """Finds these. `names` tells what runs name, where that is known: whatever stands in a run
+        stands in something that it names.
+        """
+        self._wanted, self._names = frozenset(wanted), names or {}
         self._words: dict[bytes, list[Reference]] = {}
         self._paths: dict[str, list[tuple[list[str], Reference]]] = {}
         self._urls: dict[str, list[Reference]] = {}
@@ -53,7 +74,8 @@ class Sightings:
         """Files' names without such a word: in another script."""
         for one in wanted:
             self._want(one)
-        self._runs = Runs(self._look)
+        self._runs = Runs(self._look if names is None else self._look_at_names)
+        self._in_name = cache(self._within)
         self._in_piece = cache(self._among_segments)
 
     def _want(self, one: Reference) -> None:
@@ -106,17 +128,33 @@ class Sightings:
                 found.setdefault(one, first[run])
         return found
 
+    def _look_at_names(self, run: bytes) -> Collection[Reference]:
+        """What stands in a run of which it is known what it names."""
+        found: list[Reference] = []
+        for reference, words in self._names[run]:
+            if reference.kind in _CUT_OUT and not words.isalnum():
+                return self._look(run)
+            if reference in self._wanted:
+                found.append(reference)
+            if reference.kind is not ReferenceType.IDENTIFIER:
+                found += self._in_name(words)
+        return found
+
+    def _within(self, words: str) -> Collection[Reference]:
+        """What stands in the words of a longer reference."""
+        return self._look(encoded(words))
+
     def _look(self, run: bytes) -> Collection[Reference]:
         """What stands in a run, which is looked at closely only where its words are hints."""
         words, tails = words_in(run), self._tail_hints
         if (
-            b"\\" not in run
+            BACKSLASH not in run
             and self._words.keys().isdisjoint(words)
             and not (
-                ((b"/" in run or b"." in run) and not tails.isdisjoint(words))
+                ((SLASH in run or DOT in run) and not tails.isdisjoint(words))
                 or (self._urls and b"://" in run)
                 or (self._wordless and any(tail in run for tail in self._wordless))
-                or (b"," in run and _GROUPED(run))
+                or (COMMA in run and _GROUPED(run))
                 or (self._hashes and _LONG_HASH(run) and self._may_begin(run, words))
             )
         ):
@@ -125,7 +163,7 @@ class Sightings:
 
     def _may_begin(self, run: bytes, words: Iterable[bytes]) -> bool:
         """Whether a run with a long number may hold the whole of a hash."""
-        return len(run) >= _UUID_LENGTH or any(
+        return len(run) >= UUID_LENGTH or any(
             word[:_SHORTEST_HASH] in self._hashes for word in words
         )
 

@@ -18,41 +18,47 @@ from .reading import PlanReading
 _NAMES = (ReferenceType.IDENTIFIER, ReferenceType.FILE)
 
 
-def likely_later(read: PlanReading, most: int) -> Mapping[Key, list[str]]:
-    """By message that a plan makes shorter, names that stood nowhere else then.
+class LikelyNames:
+    """What a plan makes shorter names that is likely to be needed, each where it stood last."""
 
-    Each is given where it stood last: all that the assistant used, and `most` others.
-    """
-    references = References(read.references)
-    shorter = sorted(place for place, shows in read.shown.items() if shows)
-    named = {place: references.of(read.texts[place]) for place in shorter}
-    times = Counter(chain.from_iterable(named.values()))
-    last = {one: place for place, names in named.items() for one in names}
-    used = {
-        place: named[place]
-        if read.uses[place] is read.texts[place]
-        else references.of(read.uses[place])
-        for place in shorter
-    }
-    worth = {
-        one
-        for one, place in last.items()
-        if one in used[place] or _is_likely(one, times[one])
-    }
-    in_sight = (read.shown.get(place, texts) for place, texts in enumerate(read.texts))
-    stands = Sightings(worth).in_any(in_sight)
-    found: dict[Key, list[str]] = defaultdict(list)
-    for place, names in named.items():
-        others = 0
-        for one, words in names.items():
-            if last[one] != place or one not in worth or one in stands:
-                continue
-            if one not in used[place]:
-                if others == most:
+    def __init__(self, read: PlanReading) -> None:
+        references = References(read.references)
+        shorter = sorted(place for place, shows in read.shown.items() if shows)
+        self._read = read
+        self._named = {place: references.of(read.texts[place]) for place in shorter}
+        times = Counter(chain.from_iterable(self._named.values()))
+        self._last = {
+            one: place for place, names in self._named.items() for one in names
+        }
+        self.worth = {
+            one
+            for one, place in self._last.items()
+            if one in read.used.get(place, ()) or _is_likely(one, times[one])
+        }
+        """All that the assistant used there, and what else is likely."""
+
+    def later(self, sightings: Sightings, most: int) -> Mapping[Key, list[str]]:
+        """By message the names that stood nowhere else then.
+
+        Given are all that the assistant used, and `most` others. `sightings` finds `worth`.
+        """
+        read, worth, last = self._read, self.worth, self._last
+        in_sight = (
+            read.shown.get(place, texts) for place, texts in enumerate(read.texts)
+        )
+        stands = sightings.in_any(in_sight)
+        found: dict[Key, list[str]] = defaultdict(list)
+        for place, names in self._named.items():
+            used, others = read.used.get(place, ()), 0
+            for one, words in names.items():
+                if last[one] != place or one not in worth or one in stands:
                     continue
-                others += 1
-            found[read.messages[place].key].append(words)
-    return found
+                if one not in used:
+                    if others == most:
+                        continue
+                    others += 1
+                found[read.messages[place].key].append(words)
+        return found
 
 
 def _is_likely(one: Reference, times: int) -> bool:

@@ -7,14 +7,16 @@ used after the run.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from archive.domain.hindsight.losses import LeftOut, Passage, lost_first
+from archive.domain.hindsight.sightings import Sightings
 from operations.domain.context.policy import Pruning
 from operations.domain.context.step import Count
 from operations.domain.tree.key import Key
 
 from .classes import Protected, Prunable
-from .likely import likely_later
+from .likely import LikelyNames
 from .plan import PrunePlan
 from .planning import Planning
 from .reading import PlanReading, ThreadReading
@@ -36,9 +38,11 @@ def plan(
     if not changes:
         return planning.plan()
     read = PlanReading(thread or ThreadReading(messages), changes)
-    used = needed_later(read) if rules.name_used_later else {}
-    most = rules.likely_names
-    likely = likely_later(read, most) if most else {}
+    names, most = LikelyNames(read), rules.likely_names
+    wanted = {*chain.from_iterable(read.used.values()), *names.worth}
+    sightings = Sightings(wanted, read.references.named)
+    used = needed_later(read, sightings) if rules.name_used_later else {}
+    likely = names.later(sightings, most) if most else {}
     told = {
         key: _told(used.get(key, ()), likely.get(key, ())) for key in {*used, *likely}
     }
@@ -52,14 +56,13 @@ def _told(used: Sequence[str], likely: Sequence[str]) -> str:
     return "\n".join(f"{said}: {', '.join(names)}" for said, names in lines if names)
 
 
-def needed_later(read: PlanReading) -> Mapping[Key, list[str]]:
+def needed_later(read: PlanReading, sightings: Sightings) -> Mapping[Key, list[str]]:
     """By message that a plan leaves out, what of it is used later and would stand nowhere else."""
     said = [
         Passage(
             key=message.key,
             place=place,
             texts=read.texts[place],
-            uses=read.uses[place],
             left_out=[LeftOut((str(read.step[place]),), shows=read.shown[place])]
             if place in read.shown
             else (),
@@ -67,7 +70,7 @@ def needed_later(read: PlanReading) -> Mapping[Key, list[str]]:
         for place, message in enumerate(read.messages)
     ]
     found: dict[Key, list[str]] = defaultdict(list)
-    for words, keys in lost_first(said, read.references):
+    for words, keys in lost_first(said, read.used, sightings):
         for key in keys:
             if words not in found[key]:
                 found[key].append(words)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
+from archive.domain.hindsight.losses import Used
 from archive.domain.hindsight.references import References
 from archive.domain.hindsight.runs import Texts
 from archive.domain.hindsight.texts import read_of, texts_of
@@ -40,13 +41,22 @@ class ThreadReading:
         """What of them relies on others."""
         return [uses for _, uses in self._both]
 
+    @cached_property
+    def used(self) -> Used:
+        """What each names in that, by its place."""
+        return {
+            place: self.references.of(uses)
+            for place, uses in enumerate(self.uses)
+            if uses
+        }
+
 
 class PlanReading:
     """The same, and what a plan shows in the place of messages."""
 
     def __init__(self, thread: ThreadReading, changes: Iterable[Change]) -> None:
         self.messages, self.references = thread.messages, thread.references
-        self.texts, self.uses = thread.texts, thread.uses
+        self.texts, self.uses, self.used = thread.texts, thread.uses, thread.used
         self.shown: dict[int, Texts] = {}
         """Of messages that the plan changes, the texts that stand there then, if any."""
         self.step: dict[int, int] = {}

@@ -44,6 +44,9 @@ def named(text: str) -> dict[str, str]:
         ("HTTPServer", {"HTTPServer": "identifier"}),
         ("Important IMPORTANT importantly aB_1", {}),
         ("obj.getUserName(", {"getUserName": "identifier"}),
+        ("maxTries\\ 1234.\\ \\nmaxRetries", {
+            "maxTries": "identifier", "1234": "number", "maxRetries": "identifier"
+        }),
         ("naïve café", {}),
         ("x/" * 300, {}),
         ("", {}),
@@ -134,12 +137,24 @@ def test_in_texts_that_are_read_once_the_same_is_named_and_found(
     wanted = references.of(named)
     sightings, read = Sightings(wanted), references.read([text])
     assert References().of(read) == References().of([text])
-    assert sightings.in_texts(read) == Sightings(wanted).in_texts([text])
+    found = Sightings(wanted).in_texts([text])
+    assert sightings.in_texts(read) == found
+    assert Sightings(wanted, references.named).in_texts(read) == found
+
+
+def test_what_is_named_beside_a_uuid_within_a_path_stands_nowhere() -> None:
+    references = References()
+    read = references.read([f"C:\\Temp\\preview-{UUID}.app.json"])
+    wanted = references.of(read)
+    assert Reference(ReferenceType.FILE, ".app.json") in wanted
+    found = Sightings(wanted, references.named).in_texts(read)
+    assert Reference(ReferenceType.FILE, ".app.json") not in found
+    assert found == Sightings(wanted).in_texts(read)
 
 
 @given(st.text("aeZ_09.,/:-+é@~ ", max_size=16))
 def test_a_run_that_is_passed_over_names_nothing_when_it_is_looked_at_closely(
     text: str,
 ) -> None:
-    closely = text.replace(" ", "\\ ") + "\\"  # no run with a backslash is passed over
+    closely = "\\n" + text.replace(" ", " \\n")  # no run with an escape is passed over
     assert {*References().of([text])} == {*References().of([closely])}
