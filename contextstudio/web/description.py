@@ -6,7 +6,7 @@ only to the API as a whole.
 
 from typing import Any
 
-from ninja import NinjaAPI
+from ninja import NinjaAPI, Router
 from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.schema import OpenAPISchema
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,6 +16,7 @@ from contextstudio.accounts.responses import PROBLEM
 from contextstudio.accounts.shape import names_known
 
 from .guard import SAFE_METHODS
+from .parameters import names_model
 from .repeats import HEADER
 
 
@@ -48,6 +49,13 @@ class ProblemDocument(Fault):
 
 class DescribedAPI(NinjaAPI):
     """Ninja's API, with what holds for all of its routes in their descriptions and refusals."""
+
+    def add_router(self, prefix: str, router: Router, **options: Any) -> None:  # type: ignore[override]  # never by name
+        """Add routes, which refuse parameters that they don't take."""
+        super().add_router(prefix, router, **options)
+        for path in router.path_operations.values():
+            for operation in path.operations:
+                operation.models = [*operation.models, names_model(operation)]
 
     def validation_error_from_error_contexts(
         self, error_contexts: list[ValidationErrorContext[Any]]

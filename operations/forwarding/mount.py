@@ -65,7 +65,11 @@ def with_apply(application: Application) -> Application:
 
 def _asked(scope: Scope) -> tuple[uuid.UUID, Mapping[bytes, bytes]] | None:
     """The session of which `apply` is asked by a key; None for all else."""
-    if scope["type"] != "http" or scope["method"] != "POST":
+    if (
+        scope["type"] != "http"
+        or scope["method"] != "POST"
+        or scope.get("query_string")
+    ):
         return None
     found = _PATH.fullmatch(scope["path"])
     pairs = [(name.lower(), value) for name, value in scope["headers"]]

@@ -226,7 +226,7 @@ TABLE = (
     to_edit(f"{S}/apply", {"messages": SAID}),
     GatedRoute(
         "POST",
-        f"api/{S}/apply?reading",
+        f"api/{S}/apply#reading",
         (401, 404, 200, 200, 200, 200, 401),
         {"messages": SAID, "append": False},
     ),
@@ -244,7 +244,7 @@ TABLE = (
     to_edit(f"{S}/policy", {"policy": {"preset": "slop"}}, method="PUT"),
     GatedRoute(
         "PUT",
-        f"api/{S}/policy?trying",
+        f"api/{S}/policy#trying",
         (401, 404, 200, 200, 200, 200, 401),
         {"policy": None, "dry_run": True},
     ),
@@ -286,7 +286,7 @@ TABLE = (
     to_propose(f"{S}/prune"),
     GatedRoute(
         "POST",
-        f"api/{S}/prune?trying",
+        f"api/{S}/prune#trying",
         (401, 404, 200, 200, 200, 200, 401),
         {"dry_run": True},
     ),

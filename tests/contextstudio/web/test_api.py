@@ -6,6 +6,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.templatetags.static import static
 from django.test import Client
 from hypothesis import given
@@ -277,3 +278,31 @@ def test_what_is_too_few_is_counted_as_the_caller_sent_it(
     )
     told = "List should have at least 2 items, not 1."
     assert (answer.status_code, answer.json()["detail"]) == (422, told)
+
+
+@pytest.mark.django_db
+def test_a_query_parameter_that_a_route_does_not_take_is_refused(agent: Client) -> None:
+    document = is_problem(agent.get("/api/sessions?limt=5&{x}=1"), 422)
+    assert [one["at"] for one in document["errors"]] == [["limt"], ["{x}"]]
+    assert document["detail"] == (
+        "There is no query parameter limt; the query parameters are "
+        "project, q, source, external_id, cursor, limit."
+    )
+
+
+@pytest.mark.django_db
+def test_a_route_without_parameters_refuses_every_one(agent: Client) -> None:
+    session = make_session(agent, 1)
+    document = is_problem(agent.get(f"/api/sessions/{session}?inline=1"), 422)
+    assert document["detail"] == "There is no query parameter inline."
+
+
+@pytest.mark.django_db
+def test_a_form_field_that_an_import_does_not_take_is_refused(agent: Client) -> None:
+    form = {"file": SimpleUploadedFile("a.json", b"[]"), "projct": "demo"}
+    document = is_problem(agent.post("/api/sessions/import", form), 422)
+    assert document["at"] == ["projct"]
+    assert document["detail"] == (
+        "There is no form field projct; "
+        "the form fields are file, format, paths, project, session."
+    )

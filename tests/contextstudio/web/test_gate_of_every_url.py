@@ -214,7 +214,7 @@ def _is_at(row: GatedRoute, route: str) -> bool:
 
 
 def _bare(path: str) -> str:
-    return path.partition("?")[0]
+    return re.split("[?#]", path)[0]
 
 
 def _pattern(route: str) -> re.Pattern[str]:

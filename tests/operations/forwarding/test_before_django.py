@@ -47,6 +47,7 @@ class Door:
 
     def __init__(self, key: str, session_id: str) -> None:
         self.key, self.session_id = key, session_id
+        self.query = b""
         self.path = f"/api/sessions/{session_id}/apply"
 
     def send(self, messages: list[Any], *, mounted: bool = True, **more: Any) -> Answer:
@@ -84,7 +85,7 @@ class Door:
             "type": "http",
             "method": "POST",
             "path": self.path,
-            "query_string": b"",
+            "query_string": self.query,
             "headers": [(k.encode(), v.encode()) for k, v in given.items()],
         }
         async_to_sync(application)(scope, receive, send)
@@ -152,6 +153,12 @@ def test_a_refusal_is_the_one_of_the_api(door: Door, body: bytes, status: int) -
     ours = door.post(body, {})
     assert ours.status == status
     assert ours == door.post(body, {}, mounted=False)
+
+
+def test_a_query_parameter_is_refused_where_the_answer_is_known_too(door: Door) -> None:
+    door.query = b"active_tags=brief"
+    for messages in (said(4), said(6)):
+        assert door.send(messages).status == 422
 
 
 def test_a_repeat_by_idempotency_key_is_the_first_answer(door: Door) -> None:
