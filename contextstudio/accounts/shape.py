@@ -1,17 +1,38 @@
 """The bodies of requests: their base class, and what pydantic finds wrong with one."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 
 from .domain.errors import Invalid, Place, there_is_no
 
 _OWN_WORDS = "Value error, "
 _WHEN_COUNTED = " after validation"
-_OF_NO_SHAPE = frozenset({"model_type", "model_attributes_type"})
+_IN_OUR_WORDS = {
+    **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "an object"),
+    "uuid_type": "a UUID",
+}
+"""What an input should be, where pydantic names its own types."""
 _OF_NO_KIND = frozenset({"union_tag_invalid", "union_tag_not_found"})
+_BRANCH = re.compile(r"(?:str|int|constrained-str|[A-Z]\w*)\Z|.*[\[(]")
+"""What pydantic calls an alternative that it tried, as a step of a fault's place."""
+_OF_ANOTHER_KIND = ("_type", "_parsing")
+"""How the codes end of a value that an alternative isn't for."""
+_SHOULD_BE = "Input should be "
+
+
+def _no_truth(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise PydanticCustomError("int_type", "Input should be a valid integer")
+    return value
+
+
+Number = Annotated[int, BeforeValidator(_no_truth)]
+"""A whole number, in digits as text too; pydantic alone would take true for 1."""
 
 
 class RequestBody(BaseModel):
@@ -33,20 +54,51 @@ def wrong_shape(
     `known`, else those of `model`, of which `fields` are worth naming.
     """
     refusals = []
-    for fault in faults:
-        words, code, at = sentence(fault["msg"]), fault["type"], tuple(fault["loc"])
+    for fault in _without_alternatives(faults):
+        words, code, at = sentence(fault["msg"]), fault["type"], fault["loc"]
         known = fault.get("known") or names_known(model, fault)
         if code == "extra_forbidden":
             known = fields if fields and len(at) == 1 else known
             words = there_is_no("field", at[-1], known)
-        if code in _OF_NO_SHAPE:
-            words = "Input should be an object."  # without our name for it
         if code in _OF_NO_KIND:
             # A union that found no kind lacks the member that names it.
             at, words = (*at, "type"), _no_kind(fault["ctx"], known)
+        if code == "missing" and not place(at):
+            words = "Send a body: a JSON object."
         refusals.append(Invalid(words, at=place(at), code=code))
     first = refusals[0]
     return Invalid(first.message, at=first.at, errors=refusals)
+
+
+def _without_alternatives(
+    faults: Iterable[Mapping[str, Any]],
+) -> Iterator[Mapping[str, Any]]:
+    """The faults at places of the request alone: pydantic's have steps for what it tried there.
+
+    Of a value that fits none of its shapes, those count that say more than that it is of another
+    kind; if none does, one says which shapes it may have.
+    """
+    by_value: dict[Place, list[Mapping[str, Any]]] = {}
+    for fault in faults:
+        loc = tuple(fault["loc"])
+        named = 1 if fault["type"] == "extra_forbidden" else 0  # by the client
+        steps = range(len(loc) - named)
+        tried = [i for i in steps if _BRANCH.match(str(loc[i]))]
+        at = tuple(step for i, step in enumerate(loc) if i not in tried)
+        value = loc[: tried[0]] if tried else loc
+        told = {**fault, "loc": at}
+        if fault["type"] in _IN_OUR_WORDS:
+            told["msg"] = f"{_SHOULD_BE}{_IN_OUR_WORDS[fault['type']]}"
+        by_value.setdefault(value, []).append(told)
+    for value, found in by_value.items():
+        telling = [
+            fault
+            for fault in found
+            if fault["loc"] != value or not fault["type"].endswith(_OF_ANOTHER_KIND)
+        ]
+        shapes = dict.fromkeys(one["msg"] for one in found)
+        either = " or ".join(shapes).replace(f" or {_SHOULD_BE}", " or ")
+        yield from telling or [{**found[0], "msg": either}]
 
 
 def names_known(model: Any, fault: Mapping[str, Any]) -> list[str]:

@@ -306,3 +306,11 @@ def test_a_form_field_that_an_import_does_not_take_is_refused(agent: Client) -> 
         "There is no form field projct; "
         "the form fields are file, format, paths, project, session."
     )
+
+
+@pytest.mark.django_db
+def test_a_request_without_its_body_is_told_to_send_one(agent: Client) -> None:
+    document = is_problem(
+        agent.post("/api/sessions", "", content_type="application/json"), 422
+    )
+    assert document["detail"] == "Send a body: a JSON object."
