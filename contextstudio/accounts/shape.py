@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
@@ -31,8 +31,12 @@ def _no_truth(value: Any) -> Any:
     return value
 
 
-Number = Annotated[int, BeforeValidator(_no_truth)]
-"""A whole number, in digits as text too; pydantic alone would take true for 1."""
+NO_TRUTH = BeforeValidator(_no_truth)
+"""Behind the bounds of a number: pydantic alone would take true for 1."""
+Number = Annotated[int, NO_TRUTH]
+"""A whole number, in digits as text too."""
+FromZero = Annotated[int, Field(ge=0), NO_TRUTH]
+FromOne = Annotated[int, Field(ge=1), NO_TRUTH]
 
 
 class RequestBody(BaseModel):

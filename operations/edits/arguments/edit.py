@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from pydantic_core import PydanticCustomError
 
 from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.shape import NO_TRUTH
 from operations.domain.log.operation import (
     ALWAYS,
     Condense,
@@ -60,7 +61,9 @@ KeyOrId = Annotated[
     str,
     Field(max_length=40, description="`m12`, `msg-1a2b3c4d`, `o7` or `o7.0`."),
 ]
-Index = Annotated[int, Field(ge=0, description="0-based index over the originals.")]
+Index = Annotated[
+    int, Field(ge=0, description="0-based index over the originals."), NO_TRUTH
+]
 TagName = Annotated[
     str,
     Field(

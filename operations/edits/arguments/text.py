@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.shape import FromOne, FromZero
 from operations.domain.log.operation import Redact, Replace
 from operations.domain.text.pattern import FLOOR, Pattern, TextEditRequest
 from operations.domain.thread.thread import Thread
@@ -38,8 +39,8 @@ class PatternArguments(BaseModel):
         description="Exact text with which the match ends; if absent, the start is the match.",
     )
     replacement: str = Field("", description="Text to show in its place; may be empty.")
-    occurrence: int | None = Field(
-        None, ge=1, description="Which of several matches to take, from 1."
+    occurrence: FromOne | None = Field(
+        None, description="Which of several matches to take, from 1."
     )
     every: bool = Field(False, alias="all", description="Take all matches.")
 
@@ -72,9 +73,9 @@ class SpanArguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     key: str = Field(max_length=40, description="The message: `m12` or `o7.0`.")
-    part: int = Field(0, ge=0)
-    start: int = Field(ge=0, description="In code points.")
-    end: int = Field(ge=1, description="Exclusive.")
+    part: FromZero = 0
+    start: FromZero = Field(description="In code points.")
+    end: FromOne = Field(description="Exclusive.")
     sha256: str = Field(
         "",
         pattern="^([0-9a-f]{64})?$",
