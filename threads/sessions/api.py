@@ -11,7 +11,7 @@ from contextstudio.accounts.domain.paging import clamp
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.responses import json_answer
 from contextstudio.accounts.selectors import get_project, project_to_edit
-from threads.domain.formats.openai.messages import read_messages
+from threads.domain.formats.openai.messages import read_given_messages
 from threads.rendering.message import SHOWN_TYPES
 from threads.store import blobs
 from threads.store.originals import load_messages
@@ -34,7 +34,7 @@ def create_session(
     """Create a session, with its first messages if there are any."""
     caller = caller_of(request)
     given = body.model_dump(exclude={"project", "messages"})
-    messages = read_messages(body.messages)
+    messages = read_given_messages(body.messages)
     new = services.NewSession(
         **given, messages=messages, tags=given_tags.tags_of(body.messages)
     )
@@ -149,7 +149,7 @@ def append_messages(
     session = services.append_messages(
         caller_of(request),
         session_id,
-        read_messages(body.messages),
+        read_given_messages(body.messages),
         expected_count=body.expected_count,
         tags=given_tags.tags_of(body.messages),
     )

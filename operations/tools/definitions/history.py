@@ -20,7 +20,7 @@ from operations.messages.presentation import (
 from operations.tools.query_db.places import place_of
 from operations.tools.query_db.query import run_query
 from operations.tools.tool import SessionTool, Tool
-from threads.domain.formats.openai.messages import read_messages
+from threads.domain.formats.openai.messages import read_given_messages
 from threads.models import Session
 from threads.search.by_meaning import search_by_meaning
 from threads.search.services import excerpt_of, find_in_session
@@ -97,7 +97,7 @@ class CreateSession(Tool):
             external_id=self.external_id,
             system=self.system,
             model=self.model,
-            messages=read_messages(self.messages),
+            messages=read_given_messages(self.messages),
             tags=given_tags.tags_of(self.messages),
         )
         return present_session(create_session(caller, project, new))
@@ -121,7 +121,7 @@ class AppendMessages(SessionTool):
     expected_count: int | None = Field(None, ge=0)
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        messages = read_messages(self.messages)
+        messages = read_given_messages(self.messages)
         with self.held_session(caller):
             session = append_messages(
                 caller,

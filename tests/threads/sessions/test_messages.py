@@ -215,3 +215,11 @@ def test_a_blob_of_another_project_is_not_there(agent: Client, stranger: User) -
     assert other.get(address).status_code == 404
     for name in ("x", "%00", "A" * 64, "..%2F..%2Fetc"):
         assert agent.get(f"/api/blobs/{name}").status_code == 404
+
+
+def test_a_message_whose_time_is_no_time_is_refused_at_its_place(agent: Client) -> None:
+    session_id = make_session(agent, [])
+    message = {"role": "user", "content": "Hi", "created_at": "yesterday"}
+    path = f"/api/sessions/{session_id}/messages"
+    refused = post(agent, path, {"messages": [message]}, expect=422)
+    assert refused["at"] == ["messages", 0, "created_at"]

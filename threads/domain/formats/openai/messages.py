@@ -42,6 +42,26 @@ def read_messages(messages: JSON, *, at: Place = ("messages",)) -> list[Message]
     return [read_message(message, at=(*at, i)) for i, message in enumerate(found)]
 
 
+def read_given_messages(messages: JSON) -> list[Message]:
+    """Messages that a client gives to be kept. Raises Invalid at the place that is malformed.
+
+    What a file or a provider's client says beside its words may be of any form; here it is asked
+    for by name.
+    """
+    found = read_messages(messages)
+    for index, given in enumerate(messages):
+        at = ("messages", index)
+        moment = given.get("created_at")
+        if moment is not None and fields.moment(moment) is None:
+            raise Invalid(
+                "Expected a time here, such as 2026-02-03T04:05:06Z.",
+                at=(*at, "created_at"),
+            )
+        if (usage := given.get("usage")) is not None:
+            fields.require(usage, dict, "an object", (*at, "usage"))
+    return found
+
+
 def read_message(
     message: JSON, *, at: Place = (), records: tuple[str, ...] = ()
 ) -> Message:

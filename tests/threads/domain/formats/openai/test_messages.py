@@ -293,3 +293,19 @@ def test_a_malformed_message_is_refused_with_its_place(
         openai.read_messages(messages)
 
     assert refusal.value.at == place
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [("created_at", "yesterday"), ("created_at", True), ("usage", 7)],
+)
+def test_what_a_client_gives_beside_the_words_is_refused_where_it_is_malformed(
+    member: str, value: Any
+) -> None:
+    good = {"role": "user", "content": "Hi", "created_at": "2026-02-03T04:05:06Z"}
+    assert openai.read_given_messages([good, {**good, "created_at": None}])
+    with pytest.raises(Invalid) as refused:
+        openai.read_given_messages([good, {**good, member: value}])
+
+    assert refused.value.at == ("messages", 1, member)
+    assert openai.read_messages([{**good, member: value}]), "in a file it may stand"
