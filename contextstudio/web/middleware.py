@@ -154,8 +154,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """The answer where no page is; under the API's addresses a problem document."""
-    if request.path.startswith("/api/"):
+    """The answer where no page is; to programs a problem document."""
+    if request.path.startswith("/api/") or not request.accepts("text/html"):
         return problem_response(
             errors.NotFound(
                 "There is no such address; an id in one is a UUID.", at=["path"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from urllib.parse import quote, unquote_to_bytes
 
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.forwarding.upstreams.services import WireProvider
 
 
@@ -50,6 +50,8 @@ _SESSIONS = "/s/"
 _BARE = re.compile(r"/models/[^/]+:[A-Za-z]+")
 """How LiteLLM asks for Gemini's models at an address that it is given without a version."""
 _USUAL_VERSION = "/v1beta"
+_UNVERSIONED = frozenset({"/chat/completions", "/responses"})
+"""What OpenAI's clients ask for at an address that they are given without its version."""
 _CONVERSATIONS = {
     "/v1/chat/completions": (WireProvider.OPENAI, RequestKind.REPLY, "openai"),
     "/v1/messages": (WireProvider.ANTHROPIC, RequestKind.REPLY, "anthropic"),
@@ -79,17 +81,21 @@ _GEMINI = {
 
 
 def is_forwarded(path: str) -> bool:
-    """Whether an address is the proxy's."""
-    if path.startswith(_SESSIONS):
-        _, _, path = path.removeprefix(_SESSIONS).partition("/")
-        path = f"/{path}"
+    """Whether an address is the proxy's, if only to say what is wrong with it."""
+    return path.startswith(_SESSIONS) or path in _UNVERSIONED or _is_providers(path)
+
+
+def _is_providers(path: str) -> bool:
     if _BARE.fullmatch(path):
         return True
     return any(path == root or path.startswith(f"{root}/") for root in _ROOTS)
 
 
 def route_of(method: str, raw_path: bytes, headers: Mapping[bytes, bytes]) -> Route:
-    """Where a request to the proxy goes. Raises Invalid for a path that climbs."""
+    """Where a request to the proxy goes.
+
+    Raises Invalid for a path that climbs, NotFound for one that no provider has.
+    """
     path = raw_path.decode("latin-1")
     external_id = None
     if path.startswith(_SESSIONS):
@@ -106,8 +112,17 @@ def route_of(method: str, raw_path: bytes, headers: Mapping[bytes, bytes]) -> Ro
         raise Invalid("This path can't be forwarded.", at=["path"])
     # A provider may take it for a conversation's however it is spelled: redactions hold there too.
     address = spelled_out.decode("utf-8", "replace").rstrip("/")
+    if not _is_providers(address):
+        raise NotFound(_no_such_address(external_id), at=["path"])
     route = _route(method, path, address, headers)
     return replace(route, external_id=external_id)
+
+
+def _no_such_address(external_id: str | None) -> str:
+    told = "There is no such address: the base URL of OpenAI's clients ends in /v1"
+    if external_id is None:
+        return f"{told}."
+    return f"{told}, also after a session's name; a slash in a name is written %2F."
 
 
 def _route(

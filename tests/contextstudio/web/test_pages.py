@@ -58,6 +58,13 @@ def test_a_page_that_is_not_there_says_so(client: Client) -> None:
     assert "There is no such page." in answer.content.decode()
 
 
+@pytest.mark.django_db
+def test_a_program_gets_a_problem_document_where_no_page_is(client: Client) -> None:
+    answer = client.get("/no/such/page", headers={"Accept": "application/json"})
+    assert answer.status_code == 404
+    assert answer.json()["code"] == "not_found"
+
+
 def test_a_refusal_is_a_page_with_its_sentence_and_status(
     refuse: RefusalMiddleware,
 ) -> None:

@@ -170,7 +170,7 @@ def test_what_two_models_read_is_counted_as_each_of_them_counts(agent: Client) -
 
 def test_an_image_is_named_by_its_address_or_given_inline(agent: Client) -> None:
     session_id = make_session(agent, [with_image()])
-    for path in ("messages", "thread", "thread?view=original&x=1"):
+    for path in ("messages", "thread", "thread?view=original&start=0"):
         address = f"/api/sessions/{session_id}/{path}"
         answer = get(agent, address)
         (item,) = answer.get("items") or answer["nodes"]

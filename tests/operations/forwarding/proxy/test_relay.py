@@ -133,6 +133,21 @@ def test_a_name_in_a_header_is_read_as_the_same_name_in_a_path(proxy: Proxy) -> 
     assert proxy.session()["external_id"] == "Häfen"
 
 
+def test_a_name_in_a_path_may_have_a_slash(proxy: Proxy) -> None:
+    reply = post(f"{proxy.url}/s/team%2Fboats{PATH}", json=ASK, headers=proxy.headers)
+    assert reply.status_code == 200
+    assert proxy.session()["external_id"] == "team/boats"
+
+
+def test_a_base_url_without_its_version_gets_the_errors_of_the_provider(
+    proxy: Proxy,
+) -> None:
+    for address in ("/chat/completions", "/s/mine/chat/completions"):
+        reply = post(proxy.url + address, json=ASK, headers=proxy.headers)
+        assert reply.status_code == 404
+        assert "ends in /v1" in reply.json()["error"]["message"]
+
+
 def test_a_provider_that_falls_silent_leaves_a_partial_reply(proxy: Proxy) -> None:
     proxy.provider.silent_after = 400
     assert b'"error"' in stream(proxy, ASK)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from contextstudio.accounts.domain.errors import NotFound
 from operations.forwarding.proxy.routes import RequestKind, is_forwarded, route_of
 
 
@@ -67,3 +68,19 @@ def test_what_is_asked_about_a_conversation_holds_one_too(
 ) -> None:
     """What a redaction hides does not go out with it."""
     assert route_of("POST", path.encode(), {}).kind is kind
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/chat/completions",
+        "/responses",
+        "/s/boats/chat/completions",
+        "/s/boats",
+        "/s/a/b/v1/messages",
+    ],
+)
+def test_an_address_without_its_version_is_told_where_that_stands(path: str) -> None:
+    assert is_forwarded(path)
+    with pytest.raises(NotFound, match="ends in /v1"):
+        route_of("POST", path.encode(), {})
