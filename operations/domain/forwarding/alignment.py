@@ -10,6 +10,7 @@ before the request does, `finding` looks for the originals wherever they stand.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from operations.domain.tree.key import Key, original_index, original_key
@@ -26,7 +27,7 @@ from threads.domain.formats.requests import (
     system_words,
 )
 from threads.domain.message import Message, Role
-from threads.domain.part import ToolResult
+from threads.domain.part import Part, Text, ToolResult
 
 
 class Unit(NamedTuple):
@@ -161,7 +162,44 @@ class _Walk:
         is_prompt = place == 0 and self._given.system and self._form.has_system
         if is_prompt:
             return prompt_unit(self._given, self._held, index)
-        return self._said(place, index, False) or self._said(place, index, True)
+        return (
+            self._said(place, index, False)
+            or self._said(place, index, True)
+            or self._went_on(place, index, False)
+            or self._went_on(place, index, True)
+        )
+
+    def _went_on(self, place: int, index: int, masked: bool) -> Unit | None:
+        """Replies in a row that the client sends as one message.
+
+        It wrote the beginning of a reply itself, let the model go on, and joined the two.
+        """
+        if place == len(self._given.messages):
+            return None
+        message = self._given.messages[place]
+        parts: tuple[Part, ...] = ()
+        for at in range(index, len(self._held.digests)):
+            reply = self._reading(at, masked)
+            if not reply.role is message.role is Role.ASSISTANT:
+                return None
+            parts = _joined(parts, reply.parts)
+            whole = replace(reply, parts=parts)
+            if not message.text.startswith(whole.text):
+                return None
+            if at > index and message.text == whole.text:
+                return self._one(place, index, whole, at + 1)
+        return None
+
+    def _one(self, place: int, index: int, whole: Message, last: int) -> Unit | None:
+        """The unit of originals that say `whole` together, if the client's message does."""
+        ids = self._ids.copy()
+        named = ids.given(whole) if self._form.has_ids else whole
+        held = atoms_of(named, self._form, self._heading)
+        given = atoms_of(self._given.messages[place], self._form, self._heading)
+        if not say_the_same(given, held):
+            return None
+        self._ids = ids
+        return Unit(index, last, place, place + 1, as_given=named is whole)
 
     def _said(self, place: int, index: int, masked: bool) -> Unit | None:
         """The originals and the client's messages from here on that say the same."""
@@ -201,3 +239,10 @@ class _Walk:
 
     def _reading(self, index: int, masked: bool) -> Message:
         return self._held.readings(index)[-1 if masked else 0]
+
+
+def _joined(some: tuple[Part, ...], more: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Parts in a row; two texts that meet are one."""
+    if some and more and isinstance(some[-1], Text) and isinstance(more[0], Text):
+        return (*some[:-1], Text(some[-1].text + more[0].text), *more[1:])
+    return (*some, *more)

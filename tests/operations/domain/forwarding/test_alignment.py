@@ -7,6 +7,8 @@ import pytest
 
 from tests.operations.support.builders import digest, entries, snip
 from threads.domain.body import tombstone_of
+from threads.domain.message import Role
+from threads.domain.part import Text, ToolCall
 
 from .sending import (
     ASKED,
@@ -18,6 +20,7 @@ from .sending import (
     USE,
     Conversation,
     block,
+    message,
     tool,
     user,
 )
@@ -80,3 +83,30 @@ def test_a_purged_message_is_known_again_by_what_it_said() -> None:
     snipped = Conversation([ASKED, CALLED, ONE, OTHER, DONE], entries(snip(0, 0)))
     snipped.digests[0] = session.digests[0]
     assert snipped.apply("anthropic", {"messages": messages}).messages != messages
+
+
+@pytest.mark.parametrize("format", ["anthropic", "openai"])
+def test_a_reply_that_its_client_began_is_known_again_as_one_message(
+    format: str,
+) -> None:
+    """As a client does that has the model go on from a beginning (a prefill), also twice."""
+    began, went_on = (message(Role.ASSISTANT, Text(one)) for one in ('{"a', '": 1'))
+    call = ToolCall("a", "look", {})
+    called = message(Role.ASSISTANT, Text("}"), call)
+    whole = message(Role.ASSISTANT, Text('{"a": 1}'), call)
+    session = Conversation([ASKED, began, went_on, called, ONE], entries(digest(0, 0)))
+    sent = Conversation([ASKED, whole, ONE]).export(format, "original")
+
+    made = session.aligned(format, sent)[1]
+    assert (made.decision, made.absent) == ("repeated", 0)
+    assert session.apply(format, sent).messages[1:] == sent["messages"][1:]
+    for other in (
+        message(Role.ASSISTANT, Text('{"a": 2}')),
+        replace(whole, parts=whole.parts[:1]),
+    ):
+        body = Conversation([ASKED, other]).export(format, "original")
+        made = session.aligned(format, body)[1]
+        assert (made.decision, made.absent) == ("regenerated", 4)
+    shorter = Conversation([ASKED, began, went_on])
+    made = shorter.aligned(format, sent)[1]
+    assert (made.decision, made.absent) == ("regenerated", 2), "it says more than they"

@@ -148,6 +148,27 @@ def test_a_base_url_without_its_version_gets_the_errors_of_the_provider(
         assert "ends in /v1" in reply.json()["error"]["message"]
 
 
+def test_a_reply_that_its_client_began_goes_on_the_conversation(proxy: Proxy) -> None:
+    """A prefill: the client sends the beginning of the reply, and joins what comes with it."""
+    path = f"{proxy.url}/v1/messages"
+    asked = {"role": "user", "content": "One"}
+    said: list[dict[str, Any]] = [asked, {"role": "assistant", "content": "{"}]
+    body = {"model": "claude-sonnet-4-5", "max_tokens": 9}
+    reply = post(path, json={**body, "messages": said}, headers=proxy.headers).json()
+    said[-1] = {"role": "assistant", "content": "{" + reply["content"][0]["text"]}
+    said.append({"role": "user", "content": "Two"})
+    for _ in range(2):
+        post(path, json={**body, "messages": said}, headers=proxy.headers)
+        said += [
+            {"role": "assistant", "content": "You said: Two"},
+            {"role": "user", "content": "Two"},
+        ]
+    rows = proxy.api.get(f"/api/sessions/{proxy.session()['id']}/requests").json()
+    decisions = [row["decision"] for row in rows["items"]]
+    assert decisions == ["extended", "extended", "first"]
+    assert not proxy.operations(proxy.session()["id"])
+
+
 def test_a_provider_that_falls_silent_leaves_a_partial_reply(proxy: Proxy) -> None:
     proxy.provider.silent_after = 400
     assert b'"error"' in stream(proxy, ASK)
