@@ -178,6 +178,6 @@ def test_the_hook_uses_up_a_slice(agent: Client, session_id: str) -> None:
 def test_what_is_no_tool_is_asked_for_no_name(
     agent: Client, session_id: str, odd: dict[str, Any]
 ) -> None:
-    messages = get(agent, f"/api/sessions/{session_id}/context?format=openai")
+    messages = get(agent, f"/api/sessions/{session_id}/context?provider=openai")
     sent = apply(agent, session_id, messages["messages"], tools=[odd])
     assert sent["messages"] == messages["messages"]
