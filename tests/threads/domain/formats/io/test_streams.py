@@ -284,3 +284,21 @@ def test_pieces_of_a_text_are_joined_up_to_what_signs_it() -> None:
         {"text": " It is late."},
     ]
     assert found.said()[0]["role"] == "model"
+
+
+@pytest.mark.parametrize("usage", ["9", [9], 9, None])
+def test_what_is_no_usage_breaks_no_reply_off(usage: Any) -> None:
+    start = {"type": "message_start", "message": {"usage": usage}}
+    block = {
+        "type": "content_block_start",
+        "content_block": {"type": "text", "text": "Hm."},
+    }
+    end = {
+        "type": "message_delta",
+        "delta": {"stop_reason": "end_turn"},
+        "usage": usage,
+    }
+    found = came("anthropic", start, block, end)
+    assert found.is_ended
+    assert found.tokens == ReplyTokens()
+    assert (found.whole() or {})["stop_reason"] == "end_turn"

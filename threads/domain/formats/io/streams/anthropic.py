@@ -1,5 +1,7 @@
 """Replies of Anthropic's Messages."""
 
+from threads.domain.formats.io.fields import mapping
+
 from .stream import (
     Assembler,
     JSONObject,
@@ -35,15 +37,14 @@ class AnthropicAssembler(Assembler):
         match event.get("type"):
             case "message_start" if isinstance(event.get("message"), dict):
                 self.response = event["message"]
-                self.response["usage"] = dict(self.response.get("usage") or {})
+                self.response["usage"] = dict(mapping(self.response, "usage"))
             case "content_block_start" if isinstance(event.get("content_block"), dict):
                 self._blocks[event.get("index", 0)] = event["content_block"]
             case "content_block_delta" if isinstance(event.get("delta"), dict):
                 self._take_delta(event.get("index", 0), event["delta"])
             case "message_delta":
-                usage = event.get("usage")
-                self.response.setdefault("usage", {}).update(usage or {})
-                self.response.update(event.get("delta") or {})
+                self.response.setdefault("usage", {}).update(mapping(event, "usage"))
+                self.response.update(mapping(event, "delta"))
                 self.is_ended = True
             case "message_stop":
                 self.is_whole = self.is_ended = True
