@@ -302,3 +302,11 @@ def test_what_is_no_usage_breaks_no_reply_off(usage: Any) -> None:
     assert found.is_ended
     assert found.tokens == ReplyTokens()
     assert (found.whole() or {})["stop_reason"] == "end_turn"
+
+
+@pytest.mark.parametrize("index", [10**12, 10, -1, "0", None])
+def test_a_block_at_no_place_takes_no_memory(index: Any) -> None:
+    text = {"type": "response.output_text.delta", "delta": "Hm."}
+    found = came("openai-responses", text, text | {"content_index": index})
+    [item] = (found.whole() or {})["output"]
+    assert item["content"] == [{"type": "output_text", "text": "Hm."}]

@@ -13,6 +13,8 @@ from .stream import (
 )
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
+_MOST_SKIPPED = 8
+"""Blocks of which nothing came: what is farther on stands nowhere, or one index fills memory."""
 _AWAITED = ("queued", "in_progress")
 _TEXTS = {
     "response.output_text.delta": "text",
@@ -94,6 +96,8 @@ def _add(item: JSONObject, kind: str, member: str, event: JSONObject) -> None:
     name = "summary" if is_summary else "content"
     index = event.get("summary_index" if is_summary else "content_index", 0)
     blocks = item[name] = list(item.get(name) or ())
+    if type(index) is not int or not 0 <= index <= len(blocks) + _MOST_SKIPPED:
+        return
     while len(blocks) <= index:
         blocks.append({"type": "refusal" if member == "refusal" else "output_text"})
     added(blocks[index], member, event.get("delta"))
