@@ -89,6 +89,21 @@ def test_a_key_from_the_command_line_comes_in(
     assert made.status_code == 403
 
 
+def test_connect_names_the_port_that_the_server_has(server: Server) -> None:
+    """Whoever starts it by `PORT=8010 make run` asks for the settings in another shell."""
+    told = server.environment() | {"PORT": "8000"}
+    done = subprocess.run(
+        [sys.executable, "manage.py", "connect", "--client", "openai"],
+        cwd=ROOT,
+        env=told,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert f"{server.url}/v1" in done.stdout
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the limit")
 def test_it_asks_for_as_many_connections_as_it_may_have(server: Server) -> None:
     assert server.process is not None

@@ -22,6 +22,7 @@ from contextstudio import sqlite
 from contextstudio.accounts import idempotency, services
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.jobs.workers import Workers
+from contextstudio.accounts.listening import address_of, keeping_address
 from threads import tokens
 
 _SECONDS_TO_STOP = 5
@@ -56,7 +57,8 @@ class Command(BaseCommand):
             if settings.EXECUTOR == "embedded":
                 workers.start()
             try:
-                self._serve(listener, link)
+                with keeping_address(settings.DATA_DIR, _address(listener)):
+                    self._serve(listener, link)
             finally:
                 workers.stop()
 
@@ -83,8 +85,7 @@ class Command(BaseCommand):
             raise CannotStart(
                 f"The database {name} can't be opened: {sentence}."
             ) from error
-        host, port = settings.HOST, listener.getsockname()[1]
-        return f"Sign in: http://{f'[{host}]' if ':' in host else host}:{port}/sign-in/{token}"
+        return f"Sign in: {_address(listener)}/sign-in/{token}"
 
     def _serve(self, listener: socket.socket, link: str) -> None:
         # The application loads models of every app, so it comes after the checks above.
@@ -187,6 +188,10 @@ def _only_server(data_dir: Path) -> Iterator[None]:
         file.write(str(os.getpid()))
         file.flush()
         yield
+
+
+def _address(listener: socket.socket) -> str:
+    return address_of(settings.HOST, listener.getsockname()[1])
 
 
 @contextlib.contextmanager

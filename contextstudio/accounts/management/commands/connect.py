@@ -16,6 +16,7 @@ from contextstudio.accounts.domain.connecting import (
     connections,
 )
 from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.listening import address_of, kept_address
 
 
 class Command(BaseCommand):
@@ -49,9 +50,9 @@ class Command(BaseCommand):
 
 
 def _url() -> str:
-    """Where `serve` listens, as this machine reaches it."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.HOST, settings.HOST)  # noqa: S104
-    return f"http://{f'[{host}]' if ':' in host else host}:{settings.PORT}"
+    """Where `serve` listens, or would, as this machine reaches it."""
+    running = kept_address(settings.DATA_DIR)
+    return running or address_of(settings.HOST, settings.PORT)
 
 
 def _lines(one: Connection) -> Iterator[str]:
