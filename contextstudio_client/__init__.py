@@ -34,6 +34,7 @@ from .errors import (
     Unavailable,
     Unexpected,
     Unreachable,
+    Unwritable,
 )
 from .exchange import Retries
 from .shapes import (
@@ -102,4 +103,5 @@ __all__ = [
     "Unavailable",
     "Unexpected",
     "Unreachable",
+    "Unwritable",
 ]

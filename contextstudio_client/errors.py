@@ -26,6 +26,10 @@ class NotSent(StudioError, ValueError):
     """Nothing was sent: what was given makes no request, or the client is closed."""
 
 
+class Unwritable(NotSent):
+    """Nothing was sent: what was given has no form in JSON, such as NaN."""
+
+
 class Unreachable(StudioError):
     """No answer: no connection, or it broke or took too long. The cause is httpx's exception."""
 

@@ -27,6 +27,7 @@ from .errors import (
     StudioError,
     Unexpected,
     Unreachable,
+    Unwritable,
     refusal,
 )
 from .shapes import decode
@@ -193,7 +194,7 @@ def encode(value: Any) -> bytes:
     """JSON in UTF-8; with escapes where a text has lone surrogates, which UTF-8 can't hold.
 
     Answers of the providers' own SDKs, which are objects, are written as these send them again.
-    Raises NotSent with the place of what JSON has no form for, such as NaN.
+    Raises Unwritable with the place of what JSON has no form for, such as NaN.
     """
     options: dict[str, Any] = {
         "separators": (",", ":"),
@@ -204,7 +205,7 @@ def encode(value: Any) -> bytes:
         written = json.dumps(value, ensure_ascii=False, **options)
     except (TypeError, ValueError, RecursionError) as error:
         fault = _fault_in(value) or str(error)
-        raise NotSent(f"This can't be written as JSON: {fault}.") from error
+        raise Unwritable(f"This can't be written as JSON: {fault}.") from error
     try:
         return written.encode()
     except UnicodeEncodeError:

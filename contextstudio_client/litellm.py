@@ -18,7 +18,7 @@ from fastapi import HTTPException
 from litellm.integrations.custom_logger import CustomLogger
 
 from .clients import AsyncClient, AsyncSession
-from .errors import Refused, StudioError
+from .errors import Refused, StudioError, Unwritable
 from .hooks import Failing, Recent, external_id, is_gone, let_pass, not_recorded
 
 JSON = dict[str, Any]
@@ -104,8 +104,9 @@ class ContextStudioCallback(CustomLogger):
             try:
                 let_pass(error, self._failing)
             except StudioError:
-                status = error.status if isinstance(error, Refused) else 503
-                raise HTTPException(status, f"ContextStudio: {error}") from error
+                raise HTTPException(
+                    _status(error), f"ContextStudio: {error}"
+                ) from error
             return data
         self._ids.keep(name, session.id)
         recorded = _Recorded(applied.session_id, applied.message_count, form)
@@ -155,6 +156,13 @@ class ContextStudioCallback(CustomLogger):
             await session.append([reply], expected_count=recorded.message_count)
         except StudioError as error:
             not_recorded(error)
+
+
+def _status(error: StudioError) -> int:
+    """Of the answer to a request that is refused: whether to change it or to try again."""
+    if isinstance(error, Refused):
+        return error.status
+    return 422 if isinstance(error, Unwritable) else 503
 
 
 def _reply(response: Any, form: Format) -> JSON | None:
