@@ -173,7 +173,9 @@ def test_a_reply_with_a_tool_call_is_recorded_as_the_client_sends_it_again(
 
 def test_what_no_json_holds_is_the_request_s_fault(gateway: Gateway, name: str) -> None:
     """LiteLLM takes NaN; with 503 its clients would send the same again and again."""
-    body = b'{"model": "chat", "messages": [{"role": "user", "content": "Hi", "x": NaN}]}'
+    body = (
+        b'{"model": "chat", "messages": [{"role": "user", "content": "Hi", "x": NaN}]}'
+    )
     answer = httpx.post(
         f"{gateway.url}/v1/chat/completions",
         content=body,

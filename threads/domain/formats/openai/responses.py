@@ -19,10 +19,16 @@ from threads.domain.formats.format import Format, Heading, Writer
 from threads.domain.formats.io import fields, json_file, json_text, speakers
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
-from threads.domain.formats.kit.chats import chat_items
+from threads.domain.formats.kit.chats import chat, chat_items
 from threads.domain.formats.kit.chats.chat import SPENT
 from threads.domain.formats.kit.items import Conversation, others
-from threads.domain.formats.kit.transcripts import title_of, with_messages
+from threads.domain.formats.kit.transcripts import (
+    at_least_one,
+    first_messages,
+    title_of,
+    warn_first,
+    with_messages,
+)
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON
@@ -38,6 +44,7 @@ from .items import (
     read_usage,
 )
 from .items_writing import API, ItemWriter, in_turns, instructions_of
+from .messages import DIALECT
 
 NAME = "openai_responses"
 LABEL = "a request or response of OpenAI's Responses"
@@ -186,11 +193,11 @@ def _is_answer(item: Message | Event) -> bool:
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversations of a file. Raises Invalid where it holds no message at all."""
     skipped: list[Warning] = []
-    found = _conversations(file, skipped)
-    return with_messages(found, skipped, _transcript)
+    found = list(_transcripts(file, skipped))
+    return warn_first(at_least_one(found, skipped), skipped)
 
 
-def _conversations(file: BinaryIO, skipped: list[Warning]) -> Iterator[ResponseItems]:
+def _transcripts(file: BinaryIO, skipped: list[Warning]) -> Iterator[Transcript]:
     whole = json_file.whole(file)
     first = next(json_file.documents(file, []), whole)
     keys = json_file.places(file, first, []).keys()
@@ -198,10 +205,16 @@ def _conversations(file: BinaryIO, skipped: list[Warning]) -> Iterator[ResponseI
     if not (keys & ENVELOPE or is_request):
         is_lines = not json_file.is_list(file, whole) and first != whole
         request: Members = {} if is_lines else {"data": whole}
-        yield ResponseItems(file, request, is_lines=is_lines)
+        items = ResponseItems(file, request, is_lines=is_lines)
+        yield from with_messages([items], skipped, _transcript)
         return
     for span in json_file.documents(file, skipped):
-        yield _envelope(file, span)
+        held = _envelope(file, span)
+        if opening := first_messages(held):
+            yield _transcript(held, opening)
+        else:  # a gateway's log has requests of several APIs
+            skipped += held.warnings
+            yield from chat.read_from(file, DIALECT, span, skipped)
 
 
 def _envelope(file: BinaryIO, span: ByteSpan) -> ResponseItems:

@@ -398,3 +398,27 @@ def test_what_people_say_among_items_is_said_whatever_it_is_called() -> None:
         assert messages[1].parts[0] == Opaque("mcp_call", call)
         assert [one.type for one in events] == ["debug_note", "debug_note", "tick"]
         assert [one.code for one in found.warnings] == ["unknown_item"]
+
+
+def test_a_log_with_requests_of_several_apis_is_read_row_by_row() -> None:
+    """As LiteLLM's: each row in the form of its API."""
+    answer = {"role": "assistant", "content": "Plug it in."}
+    chat = {"messages": [ASKED], "response": {"choices": [{"message": answer}]}}
+    blocks = [{"type": "text", "text": "Plug it in."}]
+    claude = {"messages": [ASKED], "response": answer | {"content": blocks}}
+    responses = {"request": REQUEST, "response": RESPONSE}
+    raw = json.dumps([chat, responses, claude, {"response": {}}]).encode()
+    found = formats.read(io.BytesIO(raw))
+    names = [transcript.format for transcript in found]
+    assert names == ["openai", "openai_responses", "openai"]
+    for transcript in found:
+        *_, last = (one for one in transcript.items if isinstance(one, Message))
+        assert last.text == "Plug it in."
+    assert [one.code for one in found[0].warnings] == ["no_messages"]
+
+
+def test_a_line_that_is_broken_is_told_beside_the_others() -> None:
+    text = json.dumps(RESPONSE)
+    [first, second] = formats.read(io.BytesIO(f"{text}\n{{bad\n{text}\n".encode()))
+    assert len([*first.items]) == len([*second.items]) == 1
+    assert "Line 2 can't be read." in first.warnings[0].message

@@ -55,12 +55,25 @@ UNREAD = SAID - {"system", "title", "model"}
 def read(file: BinaryIO, dialect: ChatDialect) -> list[Transcript]:
     """The conversations of a file. Raises Invalid where it holds no message at all."""
     skipped: list[Warning] = []
-    found = (
-        _transcript(items, skipped)
-        for held in _conversations(file, dialect, skipped)
-        for items in by_session(held, skipped)
-    )
+    held = _conversations(file, dialect, skipped)
+    found = list(_transcripts(held, skipped))
     return warn_first(at_least_one(found, skipped), skipped)
+
+
+def read_from(
+    file: BinaryIO, dialect: ChatDialect, span: ByteSpan, skipped: list[Warning]
+) -> Iterator[Transcript]:
+    """The conversations of one piece of a file; what holds no message is a warning."""
+    return _transcripts(_envelope(file, dialect, span, skipped), skipped)
+
+
+def _transcripts(
+    found: Iterable[Lines | Envelope], skipped: list[Warning]
+) -> Iterator[Transcript]:
+    for held in found:
+        for items in by_session(held, skipped):
+            if (made := _transcript(items, skipped)) is not None:
+                yield made
 
 
 def opening(sample: Sample, roles: Container[str]) -> list[dict[str, Any]]:
