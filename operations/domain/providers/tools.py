@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from threads.domain.formats.io.fields import mapping
 from threads.domain.part import JSON, ToolCall
 
 from .passes import findings
@@ -31,7 +32,7 @@ def definitions(work: Work) -> list[Definition]:
     """The draft's tools with legal names, each name once."""
     found: dict[str, Definition] = {}
     for tool in work.draft.tools:
-        function = tool.get("function", tool)
+        function = mapping(tool, "function") or tool
         name = legal_name(clean(str(function.get("name", ""))), work.rules.names)
         schema = clean(function.get("parameters") or _NO_ARGUMENTS)
         words = clean(str(function.get("description") or ""))

@@ -253,6 +253,16 @@ def test_tools_are_defined_in_the_providers_form(provider: str) -> None:
     assert sent.count("'look'") == sent.count("'a_b'") == sent.count("Looks.") == 1
 
 
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("function", [5, "look", None, []])
+def test_a_function_that_is_none_is_read_as_a_tool_of_its_other_members(
+    provider: str, function: object
+) -> None:
+    tools = [{"name": "look", "function": function}]
+    compiled = compile_request(provider, draft(("user", "hi"), tools=tools))
+    assert "'look'" in str(compiled.request)
+
+
 @pytest.mark.parametrize("frame", [SUMMARY.format("Lakes:\n\nthree."), OPENER])
 def test_what_a_request_puts_before_a_conversation_names_no_session(frame: str) -> None:
     assert title_of_texts([frame, "Count the lakes."]) == "Count the lakes."
