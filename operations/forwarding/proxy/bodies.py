@@ -46,7 +46,12 @@ _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 def declared_in(tool: Mapping[str, Any]) -> list[Any]:
     """What a tool of Gemini's declares."""
-    return [one for name in DECLARED for one in tool.get(name) or ()]
+    return [one for name in DECLARED for one in _listed(tool.get(name))]
+
+
+def _listed(value: Any) -> list[Any]:
+    """A list; none where it is something else, which is for the provider to refuse."""
+    return value if isinstance(value, list) else []
 
 
 class Names(NamedTuple):
@@ -158,7 +163,8 @@ class ForwardedBody:
     @property
     def tools(self) -> list[Form]:
         """The tools that it offers; Gemini's stand in lists of declarations."""
-        given = [one for one in self.value.get("tools") or () if isinstance(one, dict)]
+        tools = _listed(self.value.get("tools"))
+        given = [one for one in tools if isinstance(one, dict)]
         if self.form != "gemini":
             return [*given, *(tool for one in self.ahead for tool in _tools_in(one))]
         found = (tool for one in given for tool in declared_in(one))

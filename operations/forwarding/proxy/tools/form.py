@@ -12,6 +12,7 @@ from operations.forwarding.toolbox import CallAnswer, OfferedTool
 
 JSONObject = dict[str, Any]
 Members = Mapping[str, msgspec.Raw]
+_NULL = msgspec.Raw(b"null")
 list_of_raws = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
@@ -51,8 +52,8 @@ class ToolForm(ABC):
 
     def with_tools(self, members: Members, tools: Sequence[OfferedTool]) -> bytes:
         """The body's list of tools, ours behind the client's own, whose bytes stay."""
-        given = members.get("tools")
-        own = list_of_raws(given) if given is not None and given != b"null" else []
+        given = members.get("tools", _NULL)
+        own = [] if given == _NULL else list_of_raws(given)
         more = map(dump, self.definitions(tools))
         return (
             b"[" + b",".join([*(bytes(memoryview(one)) for one in own), *more]) + b"]"

@@ -65,7 +65,8 @@ def offered(body: ForwardedBody, tools: Sequence[OfferedTool]) -> list[OfferedTo
 
     None where the client's own are malformed: what they are is for the provider to say.
     """
-    given = body.value.get("tools") or []
+    given = body.value.get("tools")
+    given = [] if given is None else given
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         return []
     if not tools or not body.messages or not FORMS[body.form].suits(dict(body.value)):

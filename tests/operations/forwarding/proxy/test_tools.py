@@ -211,7 +211,7 @@ def test_a_tool_of_the_clients_own_keeps_its_name(proxy: Proxy) -> None:
 
 
 @pytest.mark.parametrize("path", [PATH, GEMINI])
-@pytest.mark.parametrize("own", [{"a": 1}, ["x"]], ids=str)
+@pytest.mark.parametrize("own", [{"a": 1}, ["x"], 5, True, ""], ids=str)
 def test_tools_that_are_no_list_of_objects_pass_as_they_are(
     proxy: Proxy, path: str, own: Any
 ) -> None:
@@ -226,6 +226,48 @@ def test_tools_that_are_no_list_of_objects_pass_as_they_are(
     )
     assert reply.status_code == 200
     assert proxy.provider.last.json["tools"] == own
+
+
+@pytest.mark.parametrize("path", [PATH, GEMINI])
+def test_tools_that_are_null_are_none_of_the_clients(proxy: Proxy, path: str) -> None:
+    said = {"messages": [{"role": "user", "content": "One"}], "model": MODEL}
+    if path == GEMINI:
+        said = {"contents": [{"role": "user", "parts": [{"text": "One"}]}]}
+    reply = httpx.post(
+        proxy.url + path,
+        json={**said, "tools": None},
+        headers=proxy.headers | {"X-ContextStudio-Tools": "recall"},
+        timeout=PATIENCE_SECONDS,
+    )
+    assert reply.status_code == 200
+    assert "recall" in str(proxy.provider.last.json["tools"])
+
+
+@pytest.mark.parametrize(
+    ("path", "tools"),
+    [(PATH, 5), (PATH, True), (GEMINI, [{"functionDeclarations": 5}])],
+)
+def test_malformed_tools_are_left_to_the_provider_beside_operations_too(
+    proxy: Proxy, path: str, tools: Any
+) -> None:
+    said: dict[str, Any] = {
+        "messages": [{"role": "user", "content": "One"}],
+        "model": MODEL,
+    }
+    if path == GEMINI:
+        said = {"contents": [{"role": "user", "parts": [{"text": "One"}]}]}
+
+    def ask(**members: Any) -> httpx.Response:
+        body, sent = said | members, proxy.headers | {"X-Session-Id": "odd"}
+        return httpx.post(
+            proxy.url + path, json=body, headers=sent, timeout=PATIENCE_SECONDS
+        )
+
+    ask()
+    proxy.operate(type="digest", start_idx=0, end_idx=0, summary="They count.")
+    assert ask(tools=tools).status_code == 200
+    assert proxy.provider.last.json["tools"] == tools
+    assert b"They count." in proxy.provider.last.body
 
 
 @pytest.mark.parametrize(
