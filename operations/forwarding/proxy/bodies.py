@@ -27,6 +27,7 @@ from operations.forwarding.raw import (
 )
 from operations.forwarding.services import Applied
 from threads.domain.formats import READERS
+from threads.domain.formats.io import json_text
 from threads.domain.formats.io.streams.gemini import joined_parts
 from threads.domain.formats.requests import Form
 
@@ -312,6 +313,7 @@ def _read(form: str, raw: bytes) -> _Read:
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise Invalid(
             "The JSON body is not UTF-8, or holds lone surrogates; it can't be forwarded.",
+            at=json_text.place_without_utf8(value),
             code="json_invalid",
         ) from None
     if form == "gemini":

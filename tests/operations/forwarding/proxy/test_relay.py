@@ -116,6 +116,15 @@ def test_without_a_key_there_is_no_way_in(proxy: Proxy) -> None:
     assert not proxy.provider.asked
 
 
+def test_half_a_character_is_refused_where_it_stands(proxy: Proxy) -> None:
+    """As programs make that cut a text within an emoji: no provider takes it."""
+    said = [{"role": "user", "content": "One"}, {"role": "user", "content": "\ud83d"}]
+    body = json.dumps({"model": MODEL, "messages": said})
+    reply = post(proxy.url + PATH, content=body, headers=proxy.headers)
+    assert reply.status_code == 422
+    assert reply.json()["at"] == ["messages", 1, "content"]
+
+
 def test_a_session_is_named_by_header_or_path(proxy: Proxy) -> None:
     sent = proxy.headers | {"X-Session-Id": "mine"}
     first = post(proxy.url + PATH, json=ASK, headers=sent)

@@ -18,7 +18,7 @@ from typing import Any
 
 import orjson
 
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.part import JSON
 
 UNSURE = object()
@@ -47,6 +47,33 @@ def parse(data: bytes) -> JSON:
     """The value of one JSON text. Raises Invalid: `json_too_deep` or `json_invalid`."""
     value = parse_quickly(data)
     return parse_slowly(data) if value is UNSURE else value
+
+
+def place_without_utf8(value: JSON) -> Place:
+    """Where the first text of a value stands that has no UTF-8, for it holds a lone surrogate.
+
+    Programs that cut a text within a character (an emoji) make such texts. Empty where none is.
+    """
+    waiting: list[tuple[Place, JSON]] = [((), value)]
+    while waiting:
+        at, one = waiting.pop()
+        if isinstance(one, str) and not _has_utf8(one):
+            return at
+        inner = (
+            one.items()
+            if isinstance(one, dict)
+            else enumerate(one if isinstance(one, list) else ())
+        )
+        waiting += reversed([((*at, step), held) for step, held in inner])
+    return ()
+
+
+def _has_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def parse_quickly(data: bytes) -> JSON:

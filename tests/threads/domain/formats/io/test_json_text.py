@@ -156,3 +156,9 @@ def test_what_orjson_may_have_read_otherwise_is_known(
     value: Any, is_exact: bool
 ) -> None:
     assert json_text.is_exact(value, 3) == is_exact
+
+
+def test_the_first_text_without_utf_8_is_found() -> None:
+    value = {"a": ["b", 1, None], "c": [{"d": "e"}, {"d": "\ud83d"}], "f": "\ud83d"}
+    assert json_text.place_without_utf8(value) == ("c", 1, "d")
+    assert json_text.place_without_utf8({"a": ["é", {"\ud83d": "b"}]}) == ()
