@@ -82,7 +82,10 @@ class ReplyReader:
             )
 
     def feed(self, chunk: bytes) -> bool:
-        """Take what came next; whether the reply has come to its end by it."""
+        """Take what came next; whether a client may take the reply for complete by it.
+
+        LiteLLM goes on once it knows why a model of Anthropic's stopped.
+        """
         if not self._is_readable or self._unpack is None:
             return False
         try:
@@ -100,7 +103,7 @@ class ReplyReader:
             logger.exception("A reply can't be read")
             self._is_readable = False
             self._fault = "The reply was passed on but can't be read."
-        return self._assembler.is_whole
+        return self._assembler.is_whole or self._assembler.has_stopped
 
     def begun(self) -> Reply | None:
         """What is known of a reply that goes on; None where it has no id yet."""

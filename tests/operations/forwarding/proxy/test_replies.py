@@ -38,6 +38,22 @@ def test_a_reply_in_several_members_of_gzip_is_read_whole(
     assert reader.unpacked(packed) == REPLY
 
 
+def test_a_reply_of_anthropics_may_be_taken_for_complete_before_its_last_event() -> (
+    None
+):
+    reader = ReplyReader("anthropic", "text/event-stream")
+    block = {"type": "text", "text": "Hello."}
+    ended = {"delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}}
+    events = [
+        {"type": "message_start", "message": {"role": "assistant", "usage": {}}},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "message_delta", **ended},
+    ]
+    told = [reader.feed(f"data: {json.dumps(one)}\n\n".encode()) for one in events]
+    assert told == [False, False, True]
+    assert said(reader.finish(broken=False)) == "Hello."
+
+
 def read(body: bytes, content_type: str, encoding: str = "", size: int = 7) -> Reply:
     reader = ReplyReader("openai", content_type, encoding)
     for start in range(0, len(body), size):

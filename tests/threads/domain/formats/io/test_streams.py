@@ -198,6 +198,27 @@ def test_a_reply_in_the_background_says_how_far_it_came(
 # Anthropic
 
 
+@pytest.mark.parametrize(
+    ("events", "has_stopped"),
+    [
+        ([{"delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}}], True),
+        ([{"delta": {"stop_reason": None}, "usage": {"output_tokens": 3}}], False),
+        ([{"delta": {"stop_reason": "end_turn"}}], False),
+        (
+            [{"delta": {"stop_reason": "end_turn"}}, {"usage": {"output_tokens": 3}}],
+            True,
+        ),
+    ],
+)
+def test_a_reply_has_stopped_once_its_reason_and_usage_are_known(
+    events: list[dict[str, Any]], has_stopped: bool
+) -> None:
+    found = FORMS["anthropic"]()
+    for event in events:
+        found.take(json.dumps({"type": "message_delta", **event}).encode())
+    assert (found.has_stopped, found.is_whole) == (has_stopped, False)
+
+
 def test_of_a_call_that_broke_off_what_came_is_kept() -> None:
     events = streams.anthropic()
     cut = [

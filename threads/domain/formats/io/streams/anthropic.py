@@ -46,6 +46,9 @@ class AnthropicAssembler(Assembler):
                 self.response.setdefault("usage", {}).update(mapping(event, "usage"))
                 self.response.update(mapping(event, "delta"))
                 self.is_ended = True
+                # Usage comes with the reason, or in an event of its own behind it.
+                why, took = self.response.get("stop_reason"), event.get("usage")
+                self.has_stopped = bool(why and took)
             case "message_stop":
                 self.is_whole = self.is_ended = True
 

@@ -31,6 +31,8 @@ class Assembler(ABC):
     def __init__(self) -> None:
         self.is_whole = False
         """Whether the last event of a stream was seen, or all of a reply in the background."""
+        self.has_stopped = False
+        """Whether all of a reply was seen but the word that it is over, for which not all wait."""
         self.is_ended = False
         """Whether what was seen is a reply that its model ended."""
         self.response: JSONObject = {}
