@@ -88,6 +88,15 @@ def test_a_key_is_never_cut_for_it_would_be_anothers(most: int) -> None:
     assert [key for some in shown for key in some] == keys
 
 
+@pytest.mark.parametrize("most", range(100, 200))
+def test_a_line_that_is_short_is_given_whole_where_little_room_is_left(
+    most: int,
+) -> None:
+    lines = [f"{number:02}".ljust(SHORT, "x") for number in range(20)]
+    found = pages({"lines": lines}, most)
+    assert [line for page in found for line in page["lines"]] == lines
+
+
 @settings(max_examples=200)
 @given(answers, st.integers(90, 300))
 def test_all_is_shown_in_the_end(answer: Any, most: int) -> None:
