@@ -105,7 +105,7 @@ def delete_snapshot(caller: Caller, session_id: uuid.UUID, name: str) -> None:
     session = get_session(caller, session_id, Right.PROPOSE, lock=True)
     for found in list_snapshots(session):
         if found.name == name:
-            if found.actor != caller.actor:
+            if not may_delete(caller, session, found):
                 require_in(caller, Right.EDIT, session)
             found.delete()
             announce(session)

@@ -26,8 +26,9 @@ class EditState(StrEnum):
 class Entry(NamedTuple):
     """One entry of a log, numbered from 1 without gaps.
 
-    `bundle` is the id of the edits that were recorded together; controls have none. `staged`
-    edits are proposals that their author is still collecting, to commit them together.
+    `bundle` is the id of what was recorded together, such as edits, or the controls that restore a
+    snapshot. `staged` edits are proposals that their author is still collecting, to commit them
+    together.
     """
 
     number: int
