@@ -1,6 +1,7 @@
 """What a notice says of an entry: what was done to which messages, and what it came to."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from contextstudio.templatetags.look import more_tokens, signed
 from operations.domain.ledger.saving import saved_in_thread
@@ -26,6 +27,8 @@ from operations.messages.names import name_of, names_of
 from threads.rendering.hidden import visible
 
 MOST_NAMED = 3
+_MOST_LOOKED_AT = 50
+"""Operations among which others than the same again are looked for: each has to be described."""
 _PAST = {
     "revert": "reverted",
     "accept": "accepted",
@@ -146,7 +149,7 @@ def _named(look: Look, numbers: Sequence[int]) -> str:
         return bundle
     names: dict[str, None] = {}
     rest = iter(numbers)
-    for number in rest:
+    for number in islice(rest, _MOST_LOOKED_AT):
         names[_name(look.operations[entry_key(number)])] = None
         if len(names) == MOST_NAMED:
             break
