@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pytest_django import DjangoAssertNumQueries
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.models import Project, User
@@ -83,7 +84,8 @@ def everywhere(user: User, query: str, **more: object) -> list[tuple[uuid.UUID, 
 def read_at_once(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     """So many texts in everything that the index does by portions."""
     monkeypatch.setattr(word_index, "AT_ONCE", count)
-    monkeypatch.setattr(reading, "AT_ONCE", count)
+    for database in (reading, postgresql):
+        monkeypatch.setattr(database, "AT_ONCE", count)
     for database in (postgresql, sqlite):
         monkeypatch.setattr(database, "NEWEST", count)
     monkeypatch.setattr(sqlite, "FEW", count)
@@ -178,6 +180,31 @@ def test_texts_that_were_put_in_late_are_found_in_their_order(
     put_in([(30, "no"), (31, "no")])
     assert list(BODIES.postgresql.newest("xq", 1 << 62)) == [20, 9, 8, 4, 1]
     assert list(BODIES.postgresql.newest("xq", 9)) == [8, 4, 1]
+
+
+@pytest.mark.postgresql
+def test_postgresql_is_asked_for_a_text_once(
+    django_assert_num_queries: DjangoAssertNumQueries, monkeypatch: pytest.MonkeyPatch
+):
+    put_in([(1, "xqy"), (2, "no"), (3, "xqy")])
+    with django_assert_num_queries(1):
+        assert list(BODIES.candidates("xqy")) == [3, 1]
+    with django_assert_num_queries(1):
+        assert list(BODIES.candidates("xqy", before=3)) == [1]
+    read_at_once(monkeypatch, 1)
+    assert list(BODIES.candidates("xqy")) == [3, 1]
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("at_once", [1, 2, 500])
+def test_what_is_in_the_index_already_but_still_in_the_tail_is_named_once(
+    project: Project, monkeypatch: pytest.MonkeyPatch, at_once: int
+):
+    make_session(project, ["xqy one", "two", "xqy three"])
+    first, second, third = Body.objects.order_by("pk").values_list("pk", flat=True)
+    put_in([(first, "xqy one"), (second, "two"), (third, "xqy three")])
+    read_at_once(monkeypatch, at_once)
+    assert list(BODIES.candidates("xqy")) == [third, second, first]
 
 
 @given(st.text(), st.text())

@@ -13,7 +13,6 @@ up with all of them.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from heapq import merge
 from itertools import groupby
 
 from django.db import connection, transaction
@@ -70,11 +69,7 @@ class WordIndex:
         Those of the tail are all named, for nobody has looked into them.
         """
         top = _ABOVE if before is None else before
-        found: Iterator[int] = iter(())
-        if self.database.is_there():
-            found = self.database.newest(stored(folded_query), top)
-        # The tail is asked first: what leaves it meanwhile is in the index by then.
-        for id_, _ in groupby(merge(self.database.tail(top), found, reverse=True)):
+        for id_, _ in groupby(self.database.candidates(stored(folded_query), top)):
             yield id_
 
     def is_worth_a_job(self) -> bool:

@@ -11,9 +11,11 @@ are a trigram. A stand-in that a text has itself makes a candidate too many, nev
 
 import string
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
 from itertools import chain
+from operator import itemgetter
 
-from .reading import LONGEST, SHORTEST, Piece, Reading, ids
+from .reading import AT_ONCE, LONGEST, SHORTEST, TAIL, Piece, Reading, ids
 
 NEWEST = 1000
 """Texts that are read for one or two characters before their runs are looked up."""
@@ -124,17 +126,35 @@ class PostgresqlWords(Reading):
             " to_regclass('{texts}_trigrams')"
         )
 
-    def newest(self, query: str, before: int) -> Iterator[int]:
-        """Ids of texts that may hold a folded query, below `before`, the highest first."""
-        if len(query) >= SHORTEST:
-            holds, values = condition(query)
-            yield from self.pages(
-                f"SELECT {{key}} FROM {{texts}} WHERE {holds}"  # noqa: S608  # ours
-                " AND {key} < %s ORDER BY {key} DESC LIMIT %s",
-                values,
-                before,
+    def candidates(self, query: str, before: int) -> Iterator[int]:
+        """The tail, and what of the index may hold a folded query, the highest first.
+
+        Both are asked in one statement: to be asked one takes PostgreSQL as long as to answer it.
+        """
+        if len(query) < SHORTEST:
+            # The tail is asked first: what leaves it meanwhile is in the index by then.
+            yield from merge(
+                self.tail(before), self.newest(query, before), reverse=True
             )
             return
+        holds, values = condition(query)
+        named = (
+            f"SELECT {{key}} FROM {{texts}} WHERE {holds}"  # noqa: S608  # ours
+            " AND {key} < %s ORDER BY {key} DESC LIMIT %s"
+        )
+        rows = self.run(
+            f"({TAIL}) UNION ALL SELECT *, NULL FROM ({named}) named",  # noqa: S608  # ours
+            [before, AT_ONCE, *values, before, AT_ONCE],
+        )
+        rows.sort(key=itemgetter(0), reverse=True)
+        tail = [row for row in rows if row[1] is not None]
+        first = ids(row for row in rows if row[1] is None)
+        yield from merge(
+            self.tail_from(tail), self.pages_from(first, named, values), reverse=True
+        )
+
+    def newest(self, query: str, before: int) -> Iterator[int]:
+        """Ids of texts that may hold one or two characters, below `before`, the highest first."""
         # The newest texts are read, then the runs that hold the words, ever more at once.
         words = letters(query)
         [(below, found)] = self.run(

@@ -11,10 +11,14 @@ SHORTEST = 3
 """Characters that make a trigram; what is shorter is found in another way."""
 LONGEST = 64
 """Characters of a query that the index is asked for; the rest is left to who makes sure."""
-_THROUGH = "SELECT COALESCE(MAX(through), 0) FROM {mark}"
-_TAIL = (
-    f"SELECT id, ({_THROUGH})"  # noqa: S608  # names of ours come into the braces
-    f" FROM {{source}} WHERE id > ({_THROUGH}) AND id < %s ORDER BY id DESC LIMIT %s"
+_THROUGH = "COALESCE((SELECT through FROM {mark} WHERE id = 1), 0)"
+TAIL = (
+    f"SELECT id, {_THROUGH}"  # noqa: S608  # names of ours come into the braces
+    f" FROM {{source}} WHERE id > {_THROUGH} AND id < %s ORDER BY id DESC LIMIT %s"
+)
+"""What came since the index was caught up, each with how far the index has come."""
+_REST_OF_TAIL = (
+    "SELECT id FROM {source} WHERE id > %s AND id < %s ORDER BY id DESC LIMIT %s"
 )
 
 
@@ -74,6 +78,14 @@ class Reading:
                 return
             below = found[-1]
 
+    def pages_from(
+        self, first: Sequence[int], statement: str, values: Sequence[Any]
+    ) -> Iterator[int]:
+        """A first page of ids, and what such a statement finds below them."""
+        yield from first
+        if len(first) == AT_ONCE:
+            yield from self.pages(statement, values, first[-1])
+
     def last(self) -> int:
         """The highest id of a text that there is."""
         return ids(self.run("SELECT COALESCE(MAX(id), 0) FROM {source}"))[0]
@@ -92,7 +104,7 @@ class Reading:
 
     def through(self) -> int:
         """The id up to which all are in the index, or were never stored."""
-        return ids(self.run(_THROUGH))[0]
+        return ids(self.run(f"SELECT {_THROUGH}"))[0]
 
     def tail(self, below: int) -> Iterator[int]:
         """Ids of the texts that came since the index was caught up, the highest first.
@@ -100,16 +112,12 @@ class Reading:
         How far the index has come is read once, with the first of them: who asks the index behind
         this misses nothing that is put in meanwhile.
         """
-        found = self.run(_TAIL, [below, AT_ONCE])
-        yield from ids(found)
-        if len(found) == AT_ONCE:
-            below, above = found[-1]
-            yield from self.pages(
-                "SELECT id FROM {source} WHERE id > %s AND id < %s"
-                " ORDER BY id DESC LIMIT %s",
-                [above],
-                below,
-            )
+        yield from self.tail_from(self.run(TAIL, [below, AT_ONCE]))
+
+    def tail_from(self, rows: Sequence[Sequence[Any]]) -> Iterator[int]:
+        """The ids of that, given what `TAIL` found first."""
+        above = rows[0][1] if rows else 0
+        yield from self.pages_from(ids(rows), _REST_OF_TAIL, [above])
 
     def indexed(self, below: int) -> Iterator[int]:
         """Ids of the texts that are in the index, the highest first."""

@@ -7,6 +7,7 @@ first piece is.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
 from itertools import groupby, islice
 
 from django.db import connection
@@ -103,6 +104,12 @@ class SqliteWords(Reading):
         self.run(_MERGE, [_MERGED_PAGES])
         # FTS5 documents this test: a merge that had nothing to do changes fewer than two rows.
         return ids(self.run("SELECT total_changes()"))[0] - before >= 2
+
+    def candidates(self, query: str, before: int) -> Iterator[int]:
+        """The tail, and what `newest` gives; what leaves the tail meanwhile comes twice."""
+        found = self.newest(query, before) if self.is_there() else ()
+        # The tail is asked first: what leaves it meanwhile is in the index by then.
+        return merge(self.tail(before), found, reverse=True)
 
     def newest(self, query: str, before: int) -> Iterator[int]:
         """Ids of texts that may hold a folded query, below `before`, the highest first."""
