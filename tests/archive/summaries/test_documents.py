@@ -24,7 +24,9 @@ STATE = "### STATE\nGoal: choose a database\nContext: settings/base.py"
 
 
 @pytest.fixture
-def workers() -> Iterator[Workers]:
+def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
+    # On a busy machine a worker's first call of a model takes longer than an agent waits.
+    monkeypatch.setattr(summary_tools, "PATIENCE", float(PATIENCE_SECONDS))
     running = Workers(1)
     running.start()
     yield running
