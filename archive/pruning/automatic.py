@@ -35,7 +35,7 @@ def prune_before_request(
             _futile.keep(session.pk, session.message_count)
         session.refresh_from_db()
     if _trigger(session, rules, model, more).is_due:
-        summarise_if_due(session)
+        summarise_if_due(session, rules.protect_tags)
 
 
 def _trigger(session: Session, rules: Pruning, model: str, more: int) -> Trigger:

@@ -2,7 +2,7 @@
 
 import logging
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from django.db import transaction
@@ -20,6 +20,7 @@ from operations.domain.thread.check import check
 from operations.domain.thread.thread import Thread
 from operations.log.selectors import load_thread
 from operations.log.transaction import refuse_stale
+from operations.messages.pairs import parted
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -107,19 +108,20 @@ def order_test(caller: Caller, slug: str, provider: str, model: str = "") -> Ord
     return Ordered(enqueue(project, TEST, arguments, caller), choice)
 
 
-def summarise_if_due(session: Session) -> Ordered | None:
+def summarise_if_due(session: Session, protected: Collection[str]) -> Ordered | None:
     """Have all but the newest messages summarised, where the settings let that happen by itself.
 
     For who has found that the window is full and pruning was not enough. It is done for whoever
-    the session belongs to. None where it is switched off, no provider is set, there is too little
-    that is not summarised already, or the last one still goes on or has just failed.
+    the session belongs to; what has one of the `protected` tags stays. None where it is switched
+    off, no provider is set, there is too little that is not summarised already, or the last one
+    still goes on or has just failed.
     """
     if in_force(session.project, session).disable_auto_summarize:
         return None
     try:
         if not choices(session.project, session)[0].provider or _is_early(session):
             return None
-        keys = _unsummarised(session)
+        keys = _unsummarised(session, protected)
         if len(keys) < FEWEST:
             return None
         owner = caller_of_actor(session.created_by)
@@ -176,10 +178,10 @@ def _is_early(session: Session) -> bool:
     return session.message_count < known + KEPT_OPEN
 
 
-def _unsummarised(session: Session) -> list[str]:
+def _unsummarised(session: Session, protected: Collection[str]) -> list[str]:
     """The messages behind the last digest and the system prompt, without the newest ones.
 
-    A result is not parted from its call.
+    Without those with a protected tag too. A result is not parted from its call.
     """
     thread = load_thread(session)
     nodes = thread.keys[: -KEPT_OPEN or None]
@@ -193,7 +195,11 @@ def _unsummarised(session: Session) -> list[str]:
     while end > start and rest and thread.role(thread.leaf_keys(rest[0])[0]) == "tool":
         end -= 1
         rest = thread.keys[end : end + 1]
-    return [leaf for key in nodes[start:end] for leaf in thread.leaf_keys(key)]
+    leaves = [leaf for key in nodes[start:end] for leaf in thread.leaf_keys(key)]
+    stay = {key for key in leaves if not set(protected).isdisjoint(thread.tags(key))}
+    while more := set(parted(session, thread, stay).keys) - stay:
+        stay |= more
+    return [key for key in leaves if key not in stay]
 
 
 def _is_system(thread: Thread, key: str) -> bool:

@@ -184,6 +184,37 @@ def test_document_1_prune_first_then_summarise(
     assert provider.asked
 
 
+def test_an_automatic_summary_leaves_what_is_pinned_with_its_call(
+    agent: Client, use: Use, provider: FakeProvider
+) -> None:
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "f", "arguments": "{}"},
+    }
+    said: list[Any] = [
+        {"role": "user", "content": f"{n}. {WORDS * 40}"} for n in range(20)
+    ]
+    said[2] = {"role": "assistant", "content": "", "tool_calls": [call]}
+    said[3] = {"role": "tool", "tool_call_id": "c1", "content": "A result to keep"}
+    session_id = make_session(agent, said, model="gpt-4")  # 8,192 tokens
+    put(agent, f"/api/sessions/{session_id}/policy", {"policy": {"preset": "nexora"}})
+    Tools(agent, session_id)("tag_messages", start_idx=3, end_idx=3, tags=["pinned"])
+    Tools(agent, session_id)("tag_messages", start_idx=5, end_idx=5, tags=["pinned"])
+    use("fast")
+    body = {"messages": [*said, {"role": "user", "content": "And now?"}]}
+    post(agent, f"/api/sessions/{session_id}/apply", body)
+    job = Job.objects.get()
+    assert job.arguments["keys"] == ["m0", "m1", "m4", *(f"m{n}" for n in range(6, 10))]
+    assert run(str(job.pk)).status == "done"
+    body["messages"].append({"role": "user", "content": "Well?"})
+    sent = post(agent, f"/api/sessions/{session_id}/apply", body)["messages"]
+    assert [one["content"] for one in sent if one["role"] == "tool"] == [
+        "A result to keep"
+    ]
+    assert said[5] in sent
+
+
 @pytest.mark.django_db(transaction=True)
 def test_document_2_rebuild_state_is_a_summarisers_proposal_shown_as_a_difference(
     agent: Client,
