@@ -18,6 +18,7 @@ class OperationsConfig(AppConfig):
         from .log.selectors import load_payloads
         from .messages.reader import mask_originals, mask_title, masked_places
         from .notes.masking import mask_for_good
+        from .snapshots.selectors import mask_for_good as mask_names
         from .tools.offered import ProxyTools
 
         toolbox.register(ProxyTools())
@@ -27,6 +28,7 @@ class OperationsConfig(AppConfig):
         given_tags.register(tags.record, tags.load)
         erasing.register(load_payloads)
         erasing.register_forgetting(mask_for_good)
+        erasing.register_forgetting(mask_names)
         erasing.register_forgetting(forget_sent)
         register(secrets.KIND, secrets.run_secrets, title="Scan for secrets")
         hooks.register(secrets.look_through)

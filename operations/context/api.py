@@ -11,7 +11,8 @@ from contextstudio.accounts.responses import json_response
 from contextstudio.accounts.selectors import get_project
 from operations.domain.context.policy import PRESETS, Policy, encode_policy
 from operations.requests import tags_of
-from operations.snapshots.services import context_at, get_snapshot
+from operations.snapshots.selectors import get_snapshot
+from operations.snapshots.services import context_at
 from threads.store.selectors import get_session
 
 from . import policies

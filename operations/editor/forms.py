@@ -32,7 +32,7 @@ from operations.edits.arguments.text import (
 )
 from operations.form_fields import LongTextField, TagsField
 from operations.snapshots.schemas import SnapshotIn
-from operations.snapshots.services import LONGEST_NAME
+from operations.snapshots.selectors import LONGEST_NAME
 
 ROLES = [("user", "User"), ("assistant", "Assistant"), ("system", "System")]
 

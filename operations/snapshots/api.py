@@ -11,7 +11,7 @@ from operations.edits.schemas import HeadIn, SwitchOut, present_transaction
 from operations.requests import expected_head
 from threads.store.selectors import get_session
 
-from . import services
+from . import selectors, services
 from .schemas import SnapshotIn, SnapshotList, SnapshotOut, present_snapshot
 
 router = Router(tags=["operations"])
@@ -22,7 +22,7 @@ _SNAPSHOTS = "/sessions/{uuid:session_id}/snapshots"
 def snapshots(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """The snapshots of a session, the newest first. `context?snapshot=` shows one of them."""
     session = get_session(caller_of(request), session_id)
-    return {"items": list(map(present_snapshot, services.list_snapshots(session)))}
+    return {"items": list(map(present_snapshot, selectors.list_snapshots(session)))}
 
 
 @router.post(
@@ -49,7 +49,7 @@ def take_snapshot(
 def snapshot(request: HttpRequest, session_id: uuid.UUID, name: str) -> dict[str, Any]:
     """One snapshot."""
     session = get_session(caller_of(request), session_id)
-    return present_snapshot(services.get_snapshot(session, name))
+    return present_snapshot(selectors.get_snapshot(session, name))
 
 
 @router.delete(

@@ -6,9 +6,8 @@ from pydantic import BaseModel, Field
 
 from operations.edits.schemas import HeadIn
 from operations.log.presentation import ActorOut
-from operations.models import Snapshot
 
-from .services import LONGEST_NAME
+from .selectors import LONGEST_NAME, NamedPoint
 
 
 class SnapshotIn(HeadIn):
@@ -33,7 +32,7 @@ class SnapshotList(BaseModel):
     items: list[SnapshotOut]
 
 
-def present_snapshot(snapshot: Snapshot) -> dict[str, Any]:
+def present_snapshot(snapshot: NamedPoint) -> dict[str, Any]:
     """A snapshot as the API answers it."""
     return {
         "name": snapshot.name,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
+from contextstudio.accounts.domain.errors import Conflict, Invalid
 from contextstudio.accounts.domain.rights import Right
 from operations.context.services import Context, ContextQuery, assemble_session
 from operations.domain.log.going_back import (
@@ -35,24 +35,16 @@ from threads.models import Session
 from threads.store.events import announce
 from threads.store.selectors import get_session, may_in, require_in
 
-LONGEST_NAME = 100
-"""Characters in the name of a snapshot."""
+from .selectors import (
+    LONGEST_NAME,
+    NamedPoint,
+    get_snapshot,
+    list_snapshots,
+    masked_name,
+)
+
 MOST = 200
 """Snapshots of a session."""
-
-
-def list_snapshots(session: Session) -> list[Snapshot]:
-    """The snapshots of a session, the newest first."""
-    return list(Snapshot.objects.filter(session=session).order_by("-pk"))
-
-
-def get_snapshot(session: Session, name: str) -> Snapshot:
-    """A snapshot of a session that the caller may read. Raises NotFound."""
-    # Compared here, for a name may hold what PostgreSQL refuses to be asked for.
-    for found in list_snapshots(session):
-        if found.name == name:
-            return found
-    raise NotFound("There is no such snapshot.", at=["name"])
 
 
 @atomic
@@ -62,7 +54,7 @@ def take_snapshot(
     name: str,
     *,
     expected_head: int | None = None,
-) -> Snapshot:
+) -> NamedPoint:
     """Name the point at which a session is now.
 
     Raises Invalid for a name that is none, Conflict for one that is taken (`taken`).
@@ -75,6 +67,7 @@ def take_snapshot(
             f"A snapshot’s name has 1 to {LONGEST_NAME} printable characters and no slash.",
             at=["name"],
         )
+    name = masked_name(session, " ".join(name.split()))
     known = list_snapshots(session)
     if any(one.name == name for one in known):
         raise Conflict(
@@ -86,7 +79,7 @@ def take_snapshot(
             code="too_many",
         )
     announce(session)
-    return Snapshot.objects.create(
+    Snapshot.objects.create(
         session=session,
         name=name,
         head=session.head,
@@ -94,6 +87,7 @@ def take_snapshot(
         actor=caller.actor,
         actor_name=caller.name[:150],
     )
+    return get_snapshot(session, name)
 
 
 @atomic
@@ -107,7 +101,7 @@ def delete_snapshot(caller: Caller, session_id: uuid.UUID, name: str) -> None:
         if found.name == name:
             if not may_delete(caller, session, found):
                 require_in(caller, Right.EDIT, session)
-            found.delete()
+            Snapshot.objects.filter(pk=found.pk).delete()
             announce(session)
 
 
@@ -139,7 +133,7 @@ def restore(
     return transaction.commit()
 
 
-def context_at(session: Session, query: ContextQuery, snapshot: Snapshot) -> Context:
+def context_at(session: Session, query: ContextQuery, snapshot: NamedPoint) -> Context:
     """The context as it was at a snapshot; policy, provider and model are those of the query."""
     history = load_history(session)
     then = history_at(history, snapshot.head).log
@@ -156,6 +150,6 @@ def context_at(session: Session, query: ContextQuery, snapshot: Snapshot) -> Con
     return assemble_session(session, replace(query, thread=thread))
 
 
-def may_delete(caller: Caller, session: Session, snapshot: Snapshot) -> bool:
+def may_delete(caller: Caller, session: Session, snapshot: NamedPoint) -> bool:
     """Whether a caller who may propose may delete a snapshot."""
     return snapshot.actor == caller.actor or may_in(caller, Right.EDIT, session)

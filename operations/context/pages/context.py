@@ -31,11 +31,8 @@ from operations.domain.providers import PROVIDERS
 from operations.log.selectors import load_history
 from operations.messages.names import named, range_of, word_for
 from operations.requests import number_of
-from operations.snapshots.services import (
-    context_at,
-    get_snapshot,
-    list_snapshots,
-)
+from operations.snapshots.selectors import get_snapshot, list_snapshots
+from operations.snapshots.services import context_at
 from threads.models import Session
 from threads.rendering.hidden import visible
 from threads.store.selectors import get_session

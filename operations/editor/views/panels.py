@@ -31,9 +31,9 @@ from operations.editor.panels.outline import outline_of
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Operations, author_of
 from operations.messages.names import word_for, word_of
-from operations.models import Snapshot
 from operations.requests import number_of
-from operations.snapshots.services import list_snapshots, may_delete
+from operations.snapshots.selectors import NamedPoint, list_snapshots
+from operations.snapshots.services import may_delete
 from threads.rendering.hidden import visible
 
 from .requests import look_at
@@ -71,7 +71,7 @@ def log(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     address = reverse("operations:log", args=[session_id])
     older = f"{address}?before={last}" if last > 1 else ""
     snapshots = list_snapshots(look.session)
-    taken: dict[str, list[Snapshot]] = defaultdict(list)
+    taken: dict[str, list[NamedPoint]] = defaultdict(list)
     for snapshot in snapshots:
         taken[entry_key(snapshot.head)].append(snapshot)
     for entry in entries:

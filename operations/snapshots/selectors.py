@@ -1,0 +1,84 @@
+"""Reading snapshots: their names hold nothing that redactions mask."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from itertools import chain, count
+from typing import NamedTuple
+
+from contextstudio.accounts.domain.errors import NotFound
+from operations.domain.log.mask import mask_title
+from operations.messages.reader import masked_in, masked_texts
+from operations.models import Snapshot
+from threads.models import Session
+
+LONGEST_NAME = 100
+"""Characters in the name of a snapshot."""
+
+
+class NamedPoint(NamedTuple):
+    """A snapshot as it may be read, under the name that it goes by."""
+
+    pk: int
+    name: str
+    head: int
+    message_count: int
+    actor: str
+    actor_name: str
+    created_at: datetime
+
+
+def list_snapshots(session: Session) -> list[NamedPoint]:
+    """The snapshots of a session, the newest first.
+
+    Where a mask leaves two of them the same name, the later one is numbered.
+    """
+    points: list[NamedPoint] = []
+    taken: set[str] = set()
+    for row in Snapshot.objects.filter(session=session).order_by("pk"):
+        name = _free(masked_name(session, row.name), taken)
+        taken.add(name)
+        points.append(
+            NamedPoint(
+                row.pk,
+                name,
+                row.head,
+                row.message_count,
+                row.actor,
+                row.actor_name,
+                row.created_at,
+            )
+        )
+    return points[::-1]
+
+
+def get_snapshot(session: Session, name: str) -> NamedPoint:
+    """A snapshot of a session that the caller may read. Raises NotFound."""
+    # Compared here, for a name may hold what PostgreSQL refuses to be asked for.
+    for found in list_snapshots(session):
+        if found.name == name:
+            return found
+    raise NotFound("There is no such snapshot.", at=["name"])
+
+
+def masked_name(session: Session, name: str) -> str:
+    """A name without what redactions that are on mask in the session."""
+    return mask_title(name, masked_texts(session))[:LONGEST_NAME]
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """The name, with a number where another snapshot goes by it."""
+    ends = chain([""], (f" ({number})" for number in count(2)))
+    names = (f"{name[: LONGEST_NAME - len(end)]}{end}" for end in ends)
+    return next(free for free in names if free not in taken)
+
+
+def mask_for_good(session: Session, indexes: Sequence[int] | None) -> None:
+    """Give snapshots the names that they go by, once nothing tells any more what is masked.
+
+    In the caller's transaction. Those of a session that is erased go with it.
+    """
+    if indexes is None or not masked_in(session, indexes):
+        return
+    # The newest first: an older one may have come by a name that a newer one was given.
+    for point in list_snapshots(session):
+        Snapshot.objects.filter(pk=point.pk).update(name=point.name)
