@@ -40,6 +40,7 @@ from threads.sessions.services import NewSession, clean_objective, stage_session
 from threads.store import blobs
 
 from .members import list_of, text_of
+from .names import read_lenses, read_snapshots
 from .operations import record_operations
 from .writing import NAME, VERSION
 
@@ -127,8 +128,22 @@ def _complete(
     operations, tags = list_of(document, "operations"), _active_tags(document)
     numbers = record_operations(caller, session, operations, tags)
     session.refresh_from_db()
-    archived = _archive(session, list_of(document, "archive"), numbers)
-    return {"operations": len(numbers), "archive entries": archived}
+    first = 1 if tags else 0
+    counts = (
+        ("operation", "operations", len(numbers)),
+        (
+            "snapshot",
+            "snapshots",
+            read_snapshots(caller, session, document, numbers, first=first),
+        ),
+        ("lens", "lenses", read_lenses(session, document)),
+        (
+            "archive entry",
+            "archive entries",
+            _archive(session, list_of(document, "archive"), numbers),
+        ),
+    )
+    return {one if count == 1 else more: count for one, more, count in counts if count}
 
 
 def _active_tags(document: Mapping[str, Any]) -> list[str]:

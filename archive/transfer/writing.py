@@ -34,6 +34,8 @@ from threads.store import blobs
 from threads.store.originals import load_messages
 from threads.store.selectors import get_session
 
+from .names import write_lenses, write_snapshots
+
 NAME = SESSION
 VERSION = 1
 _ROWS = 500
@@ -70,6 +72,8 @@ def write_session(caller: Caller, session_id: uuid.UUID) -> dict[str, Any]:
         "operations": [
             _operation(number, edit, history, heading) for number, edit in in_force
         ],
+        "snapshots": list(write_snapshots(session, history.log, there)),
+        "lenses": write_lenses(session),
         "archive": [_entry(one) for one in readable(archived)],
     }
 

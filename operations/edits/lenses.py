@@ -26,6 +26,11 @@ def save_lens(
 ) -> Lens:
     """Name a set of active tags, or change what a name stands for."""
     session = get_session(caller, session_id, Right.EDIT, lock=True)
+    return put_lens(session, name, tags)
+
+
+def put_lens(session: Session, name: str, tags: Sequence[str]) -> Lens:
+    """The same in a session that the caller has locked, or that nobody sees. Raises Invalid."""
     if not (0 < len(name) <= LONGEST_NAME and name.isprintable()):
         raise Invalid(
             f"A lens name has 1 to {LONGEST_NAME} printable characters.", at=["name"]

@@ -61,6 +61,18 @@ def take_snapshot(
     """
     session = get_session(caller, session_id, Right.PROPOSE, lock=True)
     refuse_stale(session, expected_head)
+    announce(session)
+    head, message_count = session.head, session.message_count
+    return put_snapshot(caller, session, name, head=head, message_count=message_count)
+
+
+def put_snapshot(
+    caller: Caller, session: Session, name: str, *, head: int, message_count: int
+) -> NamedPoint:
+    """Name a point of a session that the caller has locked, or that nobody sees.
+
+    Raises Invalid and Conflict as `take_snapshot` does.
+    """
     name = name.strip()
     if not (0 < len(name) <= LONGEST_NAME and name.isprintable() and "/" not in name):
         raise Invalid(
@@ -78,12 +90,11 @@ def take_snapshot(
             f"A session has at most {MOST} snapshots; delete one first.",
             code="too_many",
         )
-    announce(session)
     Snapshot.objects.create(
         session=session,
         name=name,
-        head=session.head,
-        message_count=session.message_count,
+        head=head,
+        message_count=message_count,
         actor=caller.actor,
         actor_name=caller.name[:150],
     )
