@@ -18,6 +18,7 @@ from .shapes import (
     SessionInfo,
     Switched,
 )
+from .snapshots_api import SnapshotsApi
 from .transports import call
 
 T = TypeVar("T")
@@ -33,7 +34,7 @@ class Named(TypedDict, total=False):
     model: str | None
 
 
-class SessionApi:
+class SessionApi(SnapshotsApi):
     """One session, named by its id or by the caller's own `external_id`."""
 
     def __init__(self, id: str | None, **named: Unpack[Named]) -> None:
@@ -180,8 +181,9 @@ class SessionApi:
         max_tokens: int | None = None,
         consume: bool | None = None,
         recall: bool | None = None,
+        snapshot: str | None = None,
     ) -> Flow[Context]:
-        """The request that a provider would be sent now.
+        """The request that a provider would be sent now, or as it was at a snapshot.
 
         `recall`: whether the model has that tool; None: as in the session's last request.
         """
@@ -196,6 +198,7 @@ class SessionApi:
                 max_tokens=max_tokens,
                 consume=consume,
                 recall=recall,
+                snapshot=snapshot,
             )
         )
 

@@ -208,6 +208,24 @@ class Switched:
 
 
 @dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A named point of a session: the number of its last entry, and how many messages it had."""
+
+    name: str
+    head: int
+    message_count: int
+    actor: JSON
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshots:
+    """The snapshots of a session, the newest first."""
+
+    items: list[Snapshot]
+
+
+@dataclass(frozen=True, slots=True)
 class Resolved:
     """The messages that an edit names: the range of its originals, and its keys."""
 

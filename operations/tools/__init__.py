@@ -4,7 +4,7 @@ From this table come `POST /api/tools/<name>` and `manage.py tool <name> '<json>
 `GET /api/tools` are further translations of the same rows.
 """
 
-from .definitions import context, edits, groups, history, log, text
+from .definitions import context, edits, groups, history, log, snapshots, text
 from .tool import TOOLS, Tool, call_once, chosen, read_call, register
 
 __all__ = ["TOOLS", "Tool", "call_once", "chosen", "read_call", "register"]
@@ -30,6 +30,7 @@ register(
         log.UndoOperation,
         log.RedoOperation,
         log.SetActiveTags,
+        snapshots.ManageSnapshots,
         groups.ListGroups,
         groups.ShowGroup,
         groups.DropGroup,

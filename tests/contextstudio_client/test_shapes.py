@@ -25,7 +25,8 @@ NAMED = {
     "Operation": "OperationOut", "OperationList": "OperationList",
     "Recorded": "RecordedOut", "RecordedBundle": "BundleOut",
     "RecordedOne": "OneRecorded", "Resolved": "ResolvedOut",
-    "SessionInfo": "SessionOut", "Step": "StepOut", "Suspended": "SuspendedOut",
+    "SessionInfo": "SessionOut", "Snapshot": "SnapshotOut", "Snapshots": "SnapshotList",
+    "Step": "StepOut", "Suspended": "SuspendedOut",
     "Switched": "SwitchOut", "Tools": "ToolList",
 }  # fmt: skip
 SHAPES = {

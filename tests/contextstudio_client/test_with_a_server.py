@@ -84,6 +84,22 @@ def test_an_operation_counts_from_the_next_apply_on(studio: Any, session: Any) -
     assert session.redo().head == 6
 
 
+def test_a_snapshot_is_gone_back_to(session: Any) -> None:
+    taken = session.take_snapshot("At first")
+    assert (taken.head, taken.message_count) == (0, 6)
+    session.record("snip", start_idx=1, end_idx=4)
+    assert len(session.context().messages) == 2
+    assert len(session.context(snapshot="At first").messages) == 6
+    with pytest.raises(Conflict) as raised:
+        session.restore_snapshot("At first", expected_head=0)
+    assert raised.value.code == "stale_head"
+    assert session.restore_snapshot("At first").head == 2
+    assert session.apply(said(6)).messages == said(6)
+    assert session.snapshots() == [taken]
+    session.delete_snapshot("At first")
+    assert session.snapshots() == []
+
+
 def test_a_bundle_is_recorded_as_one_and_switched_as_one(
     studio: Any, session: Any
 ) -> None:

@@ -83,6 +83,11 @@ CASES: dict[str, Case] = {
     "undo_operation": Case({}, SWITCH, needs=("operation",), right=Right.PROPOSE),
     "redo_operation": Case({}, SWITCH, needs=("undone",), right=Right.PROPOSE),
     "set_active_tags": Case({"tags": ["brief"]}, {"active_tags"}, right=Right.EDIT),
+    "manage_snapshots": Case(
+        {"action": "take", "snapshot": "then"},
+        {"name", "head", "message_count"},
+        right=Right.PROPOSE,
+    ),
     "list_groups": Case(
         {"n": 2}, check=lambda groups: [set(one) for one in groups] == [GROUP] * 2
     ),

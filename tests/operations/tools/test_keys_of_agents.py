@@ -52,7 +52,11 @@ OF_ITS_OWN = {"undo_operation", "redo_operation"}
 READS = {name for name, case in CASES.items() if case.right is Right.READ} - KEPT
 OF_LONG_ONES = {"prune"}
 """What finds nothing to do in a session as short as these: tests/archive/pruning asks it."""
-REFUSED = set(CASES) - KEPT - PROPOSED - READS - OF_ITS_OWN - OF_LONG_ONES
+OF_PROPOSERS = {"manage_snapshots"}
+"""What whoever may propose does anywhere, without a proposal."""
+REFUSED = (
+    set(CASES) - KEPT - PROPOSED - READS - OF_ITS_OWN - OF_LONG_ONES - OF_PROPOSERS
+)
 
 
 @pytest.fixture
