@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, get_args
+from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, PydanticKnownError
+from pydantic_core.core_schema import no_info_before_validator_function
 
 from .domain.errors import Invalid, Place, there_is_no
 
@@ -25,24 +26,55 @@ _OF_ANOTHER_KIND = ("_type", "_parsing")
 _SHOULD_BE = "Input should be "
 
 
-def _no_truth(value: Any) -> Any:
-    if isinstance(value, bool):
-        raise PydanticCustomError("int_type", "Input should be a valid integer")
-    return value
+def _no_truth(code: Literal["int_type", "float_type"]) -> Callable[[Any], Any]:
+    def refuse(value: Any) -> Any:
+        if isinstance(value, bool):
+            raise PydanticKnownError(code)
+        return value
+
+    return refuse
 
 
-NO_TRUTH = BeforeValidator(_no_truth)
-"""Behind the bounds of a number: pydantic alone would take true for 1."""
-Number = Annotated[int, NO_TRUTH]
-"""A whole number, in digits as text too."""
-FromZero = Annotated[int, Field(ge=0), NO_TRUTH]
-FromOne = Annotated[int, Field(ge=1), NO_TRUTH]
+_NUMBERS = {"int": _no_truth("int_type"), "float": _no_truth("float_type")}
+"""What stands before pydantic's own validators of numbers."""
+_REFUSING = frozenset(_NUMBERS.values())
+_NO_SCHEMAS = frozenset({"default", "expected", "metadata"})
+"""What a schema has that is no schema."""
+
+
+def _without_truths(schema: Any) -> Any:
+    if isinstance(schema, list | tuple):
+        return type(schema)(map(_without_truths, schema))
+    if not isinstance(schema, dict):
+        return schema
+    kind = schema.get("type")
+    if kind in ("int", "float"):
+        return no_info_before_validator_function(_NUMBERS[kind], schema)
+    if kind == "function-before" and schema["function"]["function"] in _REFUSING:
+        return schema
+    # Other dicts have fields or kinds by their names.
+    others = _NO_SCHEMAS if isinstance(kind, str) else ()
+    return {
+        name: value if name in others else _without_truths(value)
+        for name, value in schema.items()
+    }
 
 
 class RequestBody(BaseModel):
-    """A request's body: unknown members are refused."""
+    """What a caller sends, as a body or as a tool's arguments.
+
+    Unknown members are refused, and true where a number is wanted: pydantic would take it for 1.
+    """
 
     model_config = ConfigDict(extra="forbid")
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Pydantic's own, whose numbers are numbers alone, however deep they stand."""
+        schema: CoreSchema = _without_truths(handler(source))
+        return schema
 
 
 def wrong_shape(

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from django.db.transaction import atomic
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import (
@@ -27,7 +27,7 @@ from contextstudio.accounts.domain.paging import decode_cursor, encode_cursor
 from contextstudio.accounts.idempotency import RecordedResponse, digest, once
 from contextstudio.accounts.keys.request_log import note_tool
 from contextstudio.accounts.responses import dump
-from contextstudio.accounts.shape import wrong_shape
+from contextstudio.accounts.shape import RequestBody, wrong_shape
 from operations.domain.text.budget import fitted
 from operations.log.transaction import refuse_stale
 from threads import tokens
@@ -37,10 +37,8 @@ from threads.store.selectors import get_session
 DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS = 4_000, 200, 1_000_000
 
 
-class Tool(BaseModel, ABC):
-    """A call of a tool: its arguments, checked. Unknown ones are refused."""
-
-    model_config = ConfigDict(extra="forbid")
+class Tool(RequestBody, ABC):
+    """A call of a tool: its arguments, checked."""
 
     name: ClassVar[str]
     group: ClassVar[str]

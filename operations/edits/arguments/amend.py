@@ -3,9 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.shape import RequestBody
 from operations.domain.log.operation import Condition, Edit, Tag, messages_of
 from operations.domain.text.wording import reworded
 from operations.domain.tree.leaf import New
@@ -15,10 +16,8 @@ from threads.sessions.presentation import MessageData
 from .edit import ConditionArguments, TagNames, Words, made_messages
 
 
-class AmendArguments(BaseModel):
+class AmendArguments(RequestBody):
     """New words or a new condition for an operation; fields left out stay."""
-
-    model_config = ConfigDict(extra="forbid")
 
     summary: Words | None = None
     text: Words | None = None

@@ -4,11 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from contextstudio.accounts.domain.errors import Invalid
-from contextstudio.accounts.shape import NO_TRUTH
+from contextstudio.accounts.shape import RequestBody
 from operations.domain.log.operation import (
     ALWAYS,
     Condense,
@@ -61,9 +61,7 @@ KeyOrId = Annotated[
     str,
     Field(max_length=40, description="`m12`, `msg-1a2b3c4d`, `o7` or `o7.0`."),
 ]
-Index = Annotated[
-    int, Field(ge=0, description="0-based index over the originals."), NO_TRUTH
-]
+Index = Annotated[int, Field(ge=0, description="0-based index over the originals.")]
 TagName = Annotated[
     str,
     Field(
@@ -98,10 +96,8 @@ class ActiveTags(BaseModel):
     tags: TagNames
 
 
-class ConditionArguments(BaseModel):
+class ConditionArguments(RequestBody):
     """When an operation applies: while these tags and objectives are active."""
-
-    model_config = ConfigDict(extra="forbid")
 
     tags: TagNames = []
     objectives: TagNames = []
@@ -114,10 +110,8 @@ class ConditionArguments(BaseModel):
         )
 
 
-class EditArguments(BaseModel, ABC):
+class EditArguments(RequestBody, ABC):
     """What every edit takes."""
-
-    model_config = ConfigDict(extra="forbid")
 
     condition: ConditionArguments | None = None
     propose: bool = False

@@ -1,12 +1,11 @@
 """Edits of where messages stand: what is put in, and in which order."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
-from contextstudio.accounts.shape import NO_TRUTH, Number
 from operations.domain.log.operation import Insert, Resequence
 from operations.domain.thread.moving import relocation
 from operations.domain.thread.thread import Thread
@@ -22,10 +21,8 @@ class InsertArguments(EditArguments):
     """Insert messages of your own after a message; the originals stay."""
 
     type: Literal["insert"] = "insert"
-    after_idx: Annotated[int, Field(ge=-1), NO_TRUTH] | None = Field(
-        None, description="-1 inserts at the top."
-    )
-    after: KeyOrId | Number | None = None
+    after_idx: int | None = Field(None, ge=-1, description="-1 inserts at the top.")
+    after: KeyOrId | int | None = None
     messages: list[MessageData] = Field(min_length=1)
     tags: TagNames | None = None
 

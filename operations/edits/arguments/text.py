@@ -2,10 +2,10 @@
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from contextstudio.accounts.domain.errors import Invalid
-from contextstudio.accounts.shape import FromOne, FromZero
+from contextstudio.accounts.shape import RequestBody
 from operations.domain.log.operation import Redact, Replace
 from operations.domain.text.pattern import FLOOR, Pattern, TextEditRequest
 from operations.domain.thread.thread import Thread
@@ -22,10 +22,8 @@ LONGEST_PATTERN = 100_000
 """Characters of a start or an end."""
 
 
-class PatternArguments(BaseModel):
+class PatternArguments(RequestBody):
     """Text from a start to the nearest end after it in the same part of a message."""
-
-    model_config = ConfigDict(extra="forbid")
 
     start: str = Field(
         min_length=1,
@@ -39,8 +37,8 @@ class PatternArguments(BaseModel):
         description="Exact text with which the match ends; if absent, the start is the match.",
     )
     replacement: str = Field("", description="Text to show in its place; may be empty.")
-    occurrence: FromOne | None = Field(
-        None, description="Which of several matches to take, from 1."
+    occurrence: int | None = Field(
+        None, ge=1, description="Which of several matches to take, from 1."
     )
     every: bool = Field(False, alias="all", description="Take all matches.")
 
@@ -67,15 +65,13 @@ class PatternArguments(BaseModel):
         )
 
 
-class SpanArguments(BaseModel):
+class SpanArguments(RequestBody):
     """A stretch of a part's text, by its place in the message as it was recorded."""
 
-    model_config = ConfigDict(extra="forbid")
-
     key: str = Field(max_length=40, description="The message: `m12` or `o7.0`.")
-    part: FromZero = 0
-    start: FromZero = Field(description="In code points.")
-    end: FromOne = Field(description="Exclusive.")
+    part: int = Field(0, ge=0)
+    start: int = Field(ge=0, description="In code points.")
+    end: int = Field(ge=1, description="Exclusive.")
     sha256: str = Field(
         "",
         pattern="^([0-9a-f]{64})?$",

@@ -1,12 +1,11 @@
 """Tools for what is sent, and for what an agent keeps beside its messages."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
-from contextstudio.accounts.shape import NO_TRUTH
 from operations.context.policies import request_slice, set_window
 from operations.context.presentation import present_context
 from operations.context.services import ContextQuery, assemble
@@ -86,9 +85,7 @@ class SetContextWindow(SessionTool):
     name = "set_context_window"
     group = "context"
 
-    n: Annotated[int, Field(ge=0, le=1_000_000), NO_TRUTH] = Field(
-        description="Groups; 0: all."
-    )
+    n: int = Field(ge=0, le=1_000_000, description="Groups; 0: all.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Set it. The tokens are those that show_context gives."""

@@ -6,7 +6,6 @@ from pydantic import Field
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
-from contextstudio.accounts.shape import FromZero
 from operations.domain.log.operation import Snip
 from operations.domain.thread.groups import MessageGroup, groups_of, last_standing
 from operations.domain.tree.key import original_key
@@ -26,7 +25,7 @@ from operations.tools.tool import SessionTool
 class GroupTool(SessionTool):
     """A tool that is about one group."""
 
-    group_id: FromZero = Field(description="As list_groups gives it.")
+    group_id: int = Field(ge=0, description="As list_groups gives it.")
 
 
 class ListGroups(SessionTool):
