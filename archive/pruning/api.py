@@ -30,12 +30,14 @@ router = Router(tags=["pruning"])
     response=PruneOut,
     operation_id="archive_pruning_api_prune",
 )
-def prune(request: HttpRequest, session_id: uuid.UUID, body: PruneIn) -> HttpResponse:
+def prune(
+    request: HttpRequest, session_id: uuid.UUID, body: PruneIn | None = None
+) -> HttpResponse:
     """Condense and remove by the rules, as one bundle; `dry_run` only says what it would do.
 
     What is left out is archived first. For callers who may not edit, the bundle is a proposal.
     """
-    caller = caller_of(request)
+    caller, body = caller_of(request), body or PruneIn.model_validate({})
     head = expected_head(request, body.expected_head)
     if body.dry_run:
         refuse_stale(get_session(caller, session_id), head)

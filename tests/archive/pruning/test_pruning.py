@@ -21,6 +21,13 @@ def test_a_dry_run_too_is_refused_where_the_log_has_grown(tools: Tools) -> None:
     assert refused["code"] == "stale_head"
 
 
+def test_nothing_need_be_said_to_prune_by_the_rules(tools: Tools) -> None:
+    path = f"/api/sessions/{tools.session_id}/prune"
+    found = tools.client.post(path, "", content_type="application/json")
+    assert found.status_code == 200, found.content
+    assert found.json()["bundle_id"]
+
+
 def test_a_dry_run_says_what_becomes_of_each_message_and_changes_nothing(
     tools: Tools,
 ) -> None:
