@@ -12,7 +12,7 @@ from typing import Any
 
 from asgiref.sync import ThreadSensitiveContext
 from channels.db import database_sync_to_async
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 
 from contextstudio.accounts.authentication import caller_by_key
 from contextstudio.accounts.bodies import again, read_body
@@ -23,6 +23,7 @@ from contextstudio.database.outages import FAULTS
 from contextstudio.web.guard import Application, Receive, Scope, Send
 
 PATH = "/mcp"
+_PARAMETERS = ("tools",)
 Serve = Callable[[Caller, Scope, Receive, Send], Awaitable[None]]
 
 
@@ -44,6 +45,7 @@ def with_mcp(application: Application) -> Application:
                 # There are no sessions to listen to or to end.
                 if scope["method"] != "POST":
                     raise errors.MethodNotAllowed("This protocol takes POSTs only.")
+                _refuse_unknown(scope["query_string"])
             except errors.DomainError as error:
                 await _send(problem_response(error), send)
                 return
@@ -62,6 +64,14 @@ def with_mcp(application: Application) -> Application:
             await serve(caller, scope, again(body, receive), send)
 
     return answer
+
+
+def _refuse_unknown(query: bytes) -> None:
+    """Raise Invalid at a parameter that there is none of: it might have chosen the tools."""
+    for name in QueryDict(query):
+        if name not in _PARAMETERS:
+            words = errors.there_is_no("query parameter", name, _PARAMETERS)
+            raise errors.Invalid(words, at=[name])
 
 
 @cache

@@ -168,6 +168,9 @@ def test_mcp_lists_the_tools_that_its_address_names(key: str) -> None:
     assert len(some["result"]["tools"]) == 7
     _, refused = post_mcp("tools/list", key, query=b"tools=dance")
     assert "dance" in refused["error"]["message"]
+    status, unknown = post_mcp("tools/list", key, query=b"tool=edit")
+    assert (status, unknown["at"]) == (422, ["tool"])
+    assert unknown["detail"].endswith("the only query parameter is tools.")
 
 
 def test_each_tool_has_a_path_and_a_schema_of_its_own(agent: Client) -> None:
