@@ -49,6 +49,8 @@ _ROOTS = ("/v1", "/v1beta", "/v1alpha")
 _SESSIONS = "/s/"
 _BARE = re.compile(r"/models/[^/]+:[A-Za-z]+")
 """How LiteLLM asks for Gemini's models at an address that it is given without a version."""
+_DOUBLED = re.compile(r"(?:/v1(?:alpha|beta)?)+(?=/v1(?:alpha|beta)?/)")
+"""Of a client whose base URL has a version before which it puts its own."""
 _USUAL_VERSION = "/v1beta"
 _UNVERSIONED = frozenset({"/chat/completions", "/responses"})
 """What OpenAI's clients ask for at an address that they are given without its version."""
@@ -112,6 +114,10 @@ def route_of(method: str, raw_path: bytes, headers: Mapping[bytes, bytes]) -> Ro
         raise Invalid("This path can't be forwarded.", at=["path"])
     # A provider may take it for a conversation's however it is spelled: redactions hold there too.
     address = spelled_out.decode("utf-8", "replace").rstrip("/")
+    if doubled := _DOUBLED.match(address):
+        address = address[doubled.end() :]
+        plain = _DOUBLED.match(path)
+        path = path[plain.end() :] if plain else _escaped(address)
     if not _is_providers(address):
         raise NotFound(_no_such_address(external_id), at=["path"])
     route = _route(method, path, address, headers)
@@ -152,9 +158,13 @@ def _gemini(method: str, path: str, address: str) -> Route:
         return Route(provider=WireProvider.GEMINI, path=path)
     return Route(
         provider=WireProvider.GEMINI,
-        path=quote(address, safe="/:@,;=+-._~"),  # in which another model can be put
+        path=_escaped(address),  # in which another model can be put
         kind=kind,
         form="gemini",
         model=model.rpartition("/models/")[2],
         streams=verb == "streamGenerateContent",
     )
+
+
+def _escaped(address: str) -> str:
+    return quote(address, safe="/:@,;=+-._~")

@@ -30,6 +30,28 @@ def test_a_conversation_is_one_however_its_address_is_spelled(
     assert f"/models/{route.model}:" in route.path
 
 
+@pytest.mark.parametrize(
+    ("path", "sent", "form"),
+    [
+        ("/v1/v1/messages", "/v1/messages", "anthropic"),
+        ("/v1/%76%31/messages/", "/v1/messages", "anthropic"),
+        ("/s/boats/v1/v1/v1/chat/completions", "/v1/chat/completions", "openai"),
+        ("/v1/v1/models/a%2Fb", "/v1/models/a%2Fb", ""),
+        (
+            "/v1/v1beta/models/gemini-2.5-pro:generateContent",
+            "/v1beta/models/gemini-2.5-pro:generateContent",
+            "gemini",
+        ),
+    ],
+)
+def test_a_version_that_a_client_says_twice_counts_once(
+    path: str, sent: str, form: str
+) -> None:
+    """Anthropic's clients put it behind whatever base URL they are given."""
+    route = route_of("POST", path.encode(), {})
+    assert (route.path, route.form) == (sent, form)
+
+
 @pytest.mark.parametrize("begin", ["", "/s/boats"])
 def test_a_model_of_gemini_may_be_asked_without_a_version(begin: str) -> None:
     """As LiteLLM does at an address that it is given without one."""
