@@ -1,6 +1,7 @@
 """The way in to the proxy, before Django: who asks, the request to its end, then the exchange."""
 
 import asyncio
+from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import replace
 from typing import Any
@@ -122,7 +123,8 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
             method=scope["method"],
             query=scope["query_string"],
             headers=[(name.lower(), value) for name, value in scope["headers"]],
-            body=body,
+            # A byte order mark before JSON is none of it; other bodies are anything.
+            body=body.removeprefix(BOM_UTF8) if route.form else body,
         )
         actor, outgoing = await in_thread(_prepared, key, route, incoming)
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+from codecs import BOM_UTF8
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -55,6 +56,16 @@ def test_what_nothing_touches_passes_byte_for_byte(proxy: Proxy) -> None:
     assert asked.body == body
     assert asked.header("x-custom") == "yes"
     assert asked.header("cookie") is None
+
+
+def test_a_byte_order_mark_before_a_body_stays_behind(proxy: Proxy) -> None:
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "One"}]})
+    sent = proxy.headers | {"Content-Type": "application/json"}
+    for path in ("/v1/chat/completions", "/v1/files"):
+        post(proxy.url + path, content=BOM_UTF8 + body.encode(), headers=sent)
+        kept = BOM_UTF8 if path == "/v1/files" else b""
+        assert proxy.provider.last.body == kept + body.encode()
+    assert [one["content"] for one in proxy.messages()][:1] == ["One"]
 
 
 def test_other_addresses_pass_and_keep_nothing(proxy: Proxy) -> None:
