@@ -49,13 +49,18 @@ class GeminiTools(ToolForm):
     def suits(self, value: JSONObject) -> bool:
         """Functions stand beside none of the tools that the provider runs itself.
 
-        Of several candidates each might call something else.
+        What is no list of declarations is for the provider to refuse. Of several candidates each
+        might call something else.
         """
         config = value.get("generationConfig", value.get("generation_config"))
         config = config if isinstance(config, dict) else {}
         count = config.get("candidateCount", config.get("candidate_count"))
         given = value.get("tools") or ()
-        return count in (None, 1) and all(one.keys() <= {*DECLARED} for one in given)
+        return count in (None, 1) and all(
+            name in DECLARED and isinstance(declared, list)
+            for one in given
+            for name, declared in one.items()
+        )
 
     def definitions(self, tools: Sequence[OfferedTool]) -> list[JSONObject]:
         return [

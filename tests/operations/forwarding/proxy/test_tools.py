@@ -228,6 +228,19 @@ def test_tools_that_are_no_list_of_objects_pass_as_they_are(
     assert proxy.provider.last.json["tools"] == own
 
 
+def test_declarations_that_are_no_list_are_left_to_the_provider(proxy: Proxy) -> None:
+    own = [{"functionDeclarations": [{"name": "f"}]}, {"functionDeclarations": 5}]
+    said = {"contents": [{"role": "user", "parts": [{"text": "One"}]}], "tools": own}
+    reply = httpx.post(
+        proxy.url + GEMINI,
+        json=said,
+        headers=proxy.headers | {"X-ContextStudio-Tools": "recall"},
+        timeout=PATIENCE_SECONDS,
+    )
+    assert reply.status_code == 200
+    assert proxy.provider.last.json == said
+
+
 @pytest.mark.parametrize("path", [PATH, GEMINI])
 def test_tools_that_are_null_are_none_of_the_clients(proxy: Proxy, path: str) -> None:
     said = {"messages": [{"role": "user", "content": "One"}], "model": MODEL}
