@@ -305,8 +305,9 @@ def _read(form: str, raw: bytes) -> _Read:
         value, words = value | {name: []}, msgspec.Raw(b"[]")
     if not isinstance(value.get(name), list):
         raise Invalid(f"{name} must be a list.", at=[name])
-    if not all(isinstance(one, dict) for one in value[name]):
-        raise Invalid(f"{name} must be a list of objects.", at=[name])
+    for place, one in enumerate(value[name]):
+        if not isinstance(one, dict):
+            raise Invalid(f"{name} must be a list of objects.", at=[name, place])
     try:
         members = _members(raw)
         messages = _list(members[name] if words is None else words)

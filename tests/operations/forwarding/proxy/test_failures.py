@@ -112,6 +112,14 @@ def test_answers_in_pieces_that_can_not_be_joined_go_out_as_they_came(
     assert proxy.provider.last.json == body
 
 
+def test_a_message_that_is_no_object_is_refused_at_its_place(proxy: Proxy) -> None:
+    body = {"model": MODEL, "messages": [user("One"), 5]}
+    reply = httpx.post(
+        proxy.url + CHAT, json=body, headers=proxy.headers, timeout=PATIENCE_SECONDS
+    )
+    assert (reply.status_code, reply.json()["at"]) == (422, ["messages", 1])
+
+
 @pytest.mark.parametrize("tools", ["", "recall"])
 def test_a_name_that_no_session_can_have_is_refused_whatever_the_policy(
     proxy: Proxy, tools: str
