@@ -2,6 +2,7 @@
 
 import sys
 import uuid
+from contextlib import suppress
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
@@ -17,7 +18,7 @@ class Command(BaseCommand):
     help = "Write a session to standard output."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("id", metavar="ID", type=uuid.UUID)
+        parser.add_argument("id", metavar="ID")
         parser.add_argument("--format", required=True, metavar="F")
         parser.add_argument(
             "--view", default="original", choices=["original", "effective"]
@@ -25,13 +26,19 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the file. Raises NotFound or Invalid."""
-        sessions = Session.objects.filter(deleted_at=None, staged_by=None)
-        session = sessions.filter(pk=options["id"]).first()
-        if session is None:
-            raise NotFound("There is no such session.", at=["id"])
+        session = _session(options["id"])
         output = getattr(self.stdout, "buffer", None) or sys.stdout.buffer
         for piece in write_export(
             session, format=options["format"], view=options["view"]
         ):
             output.write(piece)
         output.flush()
+
+
+def _session(name: str) -> Session:
+    """A session by what stands for its id. Raises NotFound, for what is no UUID too."""
+    sessions = Session.objects.filter(deleted_at=None, staged_by=None)
+    with suppress(ValueError):
+        if session := sessions.filter(pk=uuid.UUID(name)).first():
+            return session
+    raise NotFound("There is no such session.", at=["id"])

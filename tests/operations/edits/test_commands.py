@@ -78,10 +78,9 @@ def test_a_command_that_is_refused_raises_the_sentence(
             NotFound,
             "nowhere",
         ),
-        (
-            ("export_session", str(uuid.uuid4()), "--format", "openai"),
-            NotFound,
-            "session",
+        *(
+            (("export_session", name, "--format", "openai"), NotFound, "session")
+            for name in (str(uuid.uuid4()), "first")
         ),
     ):
         with pytest.raises(refusal, match=words):
