@@ -232,7 +232,7 @@ def get_blob(caller: Caller, sha256: str) -> Blob:
     held = Blob.objects.filter(project__in=caller.projects(Right.READ), sha256=sha256)
     blob = held.first() if _SHA256.fullmatch(sha256) else None
     if blob is None:
-        raise NotFound("There is no such blob.")
+        raise NotFound("There is no such blob.", at=["sha256"])
     return blob
 
 
