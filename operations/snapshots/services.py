@@ -74,9 +74,14 @@ def put_snapshot(
     Raises Invalid and Conflict as `take_snapshot` does.
     """
     name = name.strip()
-    if not (0 < len(name) <= LONGEST_NAME and name.isprintable() and "/" not in name):
+    if (
+        not (0 < len(name) <= LONGEST_NAME and name.isprintable())
+        or "/" in name
+        or name in (".", "..")  # which no address can hold
+    ):
         raise Invalid(
-            f"A snapshot’s name has 1 to {LONGEST_NAME} printable characters and no slash.",
+            f"A snapshot’s name has 1 to {LONGEST_NAME} printable characters, no slash, and is "
+            "neither . nor .. alone.",
             at=["name"],
         )
     name = masked_name(session, " ".join(name.split()))

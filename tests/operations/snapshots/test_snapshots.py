@@ -132,7 +132,9 @@ def test_what_was_redacted_since_is_masked_in_the_words_that_a_digest_had(
     assert "abcdef12" not in str(read_by_models(agent, path))
 
 
-@pytest.mark.parametrize("name", ["", " ", "a/b", "a\nb", "\x00", "\ud800", "x" * 101])
+@pytest.mark.parametrize(
+    "name", ["", " ", "a/b", ".", " .. ", "a\nb", "\x00", "\ud800", "x" * 101]
+)
 def test_a_name_that_is_none_is_refused(agent: Client, path: str, name: str) -> None:
     assert take(agent, path, name, expect=422)["at"] == ["name"]
     assert get(agent, f"{path}/snapshots")["items"] == []
