@@ -113,6 +113,7 @@ class RebuildState(SessionTool):
     name = "rebuild_state"
     group = "context"
     reads_only = True
+    is_paid_for = True
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """The state in force, and what it would be. `status`: proposed, unchanged or none."""

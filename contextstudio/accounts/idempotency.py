@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import wraps
 from typing import Any
@@ -63,8 +63,12 @@ def once(
     *,
     at: str,
     reads_first: bool = False,
+    keeps_answer: bool = True,
 ) -> RecordedResponse:
     """The answer of `run`, or the one it gave when this actor used the key before.
+
+    Without `keeps_answer` a repeat runs again: what only reads has no effect to have once, and a
+    kept answer would go on telling what has been redacted or purged since.
 
     `run` answers refusals and never raises them; what a refused run wrote is taken back. One that
     `reads_first` has its effect within `effect`; what it writes before is its own to take back.
@@ -73,21 +77,24 @@ def once(
     """
     claim = _claim(actor, key, request_digest, at)
     if claim.status is not None:
+        if not keeps_answer:
+            return replace(run(), replayed=True)
         body = bytes(claim.body)
         return RecordedResponse(claim.status, body, claim.content_type, replayed=True)
     try:
         with _transaction(reads_first) as begin:
             answer = run()
+            kept = answer if keeps_answer else replace(answer, body=b"")
             begin()
             if answer.status < 400:
-                _keep(claim, answer, at)
+                _keep(claim, kept, at)
             else:
                 transaction.set_rollback(True)
         # Faults of the server and of sign-in are tried anew.
         if answer.status >= 500 or answer.status in (401, 403, 429):
             _claimed(claim).delete()
         elif answer.status >= 400:
-            _keep(claim, answer, at)
+            _keep(claim, kept, at)
         return answer
     except BaseException:
         _claimed(claim).delete()

@@ -47,6 +47,8 @@ class Tool(RequestBody, ABC):
     """What a model is told where its provider takes less than the docstring."""
     reads_only: ClassVar[bool] = False
     """Whether it changes nothing: clients may then call it without asking anybody."""
+    is_paid_for: ClassVar[bool] = False
+    """Whether a call may ask a model, though it changes nothing."""
     cuts_itself: ClassVar[bool] = False
     """Whether its answer already has as many tokens as were asked for."""
     is_permanent: ClassVar[bool] = False
@@ -201,6 +203,8 @@ def _own_fields(tool: type[Tool]) -> list[str]:
 def call_once(caller: Caller, call: Tool) -> RecordedResponse:
     """The answer of a call; one with an idempotency key that was used before gets it again.
 
+    What only reads is read again.
+
     Raises DomainError only where there is no such key: else a refusal is an answer too.
     """
 
@@ -223,4 +227,5 @@ def call_once(caller: Caller, call: Tool) -> RecordedResponse:
         digest([call.name.encode(), words]),
         answer_or_refusal,
         at="idempotency_key",
+        keeps_answer=call.is_paid_for or not call.reads_only,
     )

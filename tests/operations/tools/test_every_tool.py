@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.models import Project, User
+from contextstudio.accounts.models import IdempotentResponse, Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from operations.domain.log.operation import Snip
 from operations.edits.services import record_edit
@@ -18,8 +18,9 @@ from operations.log import transaction
 from operations.tools import TOOLS, call_once, read_call, tool
 from operations.tools.definitions.log import OperationTool
 from operations.tools.tool import SessionTool, Tool
+from tests.operations.support.rest import operate
 from tests.operations.support.sessions import session_of
-from tests.people import key_of
+from tests.people import client_of, key_of
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.models import Session
@@ -116,6 +117,27 @@ def test_a_call_under_one_key_is_done_once(
     assert first.status == 200, first.body
     assert (again.status, again.body) == (200, first.body)
     assert again.replayed
+
+
+def test_what_only_reads_is_read_again_under_one_key(
+    owner: User, project: Project
+) -> None:
+    session = session_of(owner, project, COUNT)
+    doors = every_door(owner, project)
+    asked: dict[str, Any] = {"session_id": str(session.pk), "start": 2, "end": 3}
+    first = doors["mcp"]("get_message_range", **asked, idempotency_key="once")
+    assert "message 2" in str(first.body)
+    client, pattern = client_of(owner, project), {"start": "message 2", "all": True}
+    operate(client, asked["session_id"], "redact", patterns=[pattern])
+    again = doors["rest"]("get_message_range", **asked, idempotency_key="once")
+    assert (again.status, again.replayed) == (200, True)
+    assert "message 2" not in str(again.body)
+    (kept,) = IdempotentResponse.objects.all()
+    assert not bytes(kept.body)
+    other = doors["rest"](
+        "get_message_range", **asked | {"end": 4}, idempotency_key="once"
+    )
+    assert other.body["code"] == "idempotency_key_reused"
 
 
 @pytest.mark.django_db(transaction=True)
