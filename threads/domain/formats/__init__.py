@@ -234,8 +234,9 @@ def _likeliest(source: BinaryIO, name: str) -> Format:
     """
     source.seek(0)
     head = source.read(HEAD)
-    score, found = _best(Sample(head, name))
-    if score <= spoken.UNSURE and (skim := skimmed(source)):
+    sample = Sample(head, name)
+    score, found = _best(sample)
+    if score <= spoken.UNSURE and not sample.shows_all and (skim := skimmed(source)):
         later, better = _best(Sample(skim, name))
         found = better if later > score else found
     if found is not None:
@@ -303,10 +304,14 @@ def _not_utf_8(head: bytes) -> int | None:
 def _are_lists(head: bytes) -> bool:
     """Whether each of several lines is a list: JSON Lines in which no object is a record."""
     lines = [line for line in head.splitlines() if line.strip()]
-    whole = [
-        json_file.parsed(line) for line in lines[: -1 if len(head) == HEAD else None]
-    ]
-    return len(lines) > 1 and all(isinstance(value, list) for value in whole)
+    whole = lines[: -1 if len(head) == HEAD else None]
+    return len(lines) > 1 and all(map(_is_list, whole))
+
+
+def _is_list(line: bytes) -> bool:
+    """Whether a line is a list; one that doesn't begin as a list isn't parsed for it."""
+    begins = line.lstrip(json_text.BOM + b" \t\r").startswith(b"[")
+    return begins and isinstance(json_file.parsed(line), list)
 
 
 def _mistake(head: bytes) -> json.JSONDecodeError | None:

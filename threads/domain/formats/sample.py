@@ -70,6 +70,24 @@ class Sample:
         """The records, or the elements of a list, or the one object: what the file is a row of."""
         return self.records or self.elements or ([self.object] if self.object else [])
 
+    @property
+    def shows_all(self) -> bool:
+        """Whether the head is all of a file of JSON, and every record of it is looked at."""
+        if len(self.head) >= HEAD:
+            return False
+        if len(self.records) > 1:
+            return self.head.count(b"\n") < RECORDS and _are_few(self.records)
+        return self.document is not None and _are_few(self.document)
+
+
+def _are_few(value: JSON) -> bool:
+    """Whether no list in a value is longer than detection looks."""
+    if isinstance(value, dict):
+        return all(map(_are_few, value.values()))
+    if isinstance(value, list):
+        return len(value) <= RECORDS and all(map(_are_few, value))
+    return True
+
 
 def partial(head: bytes) -> JSON:
     """The value of JSON text that may break off: what is complete of it; None if it is none."""

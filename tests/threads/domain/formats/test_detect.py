@@ -12,6 +12,7 @@ from tests.threads.support.transcripts import claude_lines, lines
 from threads.domain import formats
 from threads.domain.formats.documents import html
 from threads.domain.formats.format import Heading
+from threads.domain.formats.io import json_text
 from threads.domain.formats.sources import (
     SOURCES,
     formats_of,
@@ -248,3 +249,17 @@ def test_an_agent_behind_the_proxy_is_known_by_its_user_agent(
 
     assert source_of(format_) == source and is_from_proxy(format_)
     assert not is_from_proxy("claude_code")
+
+
+def test_lines_of_words_are_not_parsed_to_say_that_they_are_no_json(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[bytes] = []
+    real = json_text.parse_slowly
+    monkeypatch.setattr(
+        json_text, "parse_slowly", lambda data: parsed.append(data) or real(data)
+    )
+    words = b"".join(b"    return boats[%d]\n" % n for n in range(1_000))
+    with pytest.raises(Invalid, match="text, but no transcript"):
+        formats.read(io.BytesIO(words))
+    assert len(parsed) < 20

@@ -14,6 +14,7 @@ example in the description of an API lies deeper.
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -106,6 +107,7 @@ def are_pairs(called: str | int, records: Iterable[JSON]) -> bool:
     return speakers.are_bare_pairs([*islice(records, RECORDS)])
 
 
+@lru_cache(maxsize=1)  # two formats ask it of each file in turn
 def scattered(sample: Sample) -> list[dict[str, Any]]:
     """The first messages of a file that holds a conversation among other things, or several."""
     whole = sample.records or sample.document

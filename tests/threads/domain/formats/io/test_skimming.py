@@ -10,7 +10,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain import formats
 from threads.domain.formats.io import json_file, skimming, source
 from threads.domain.formats.io.skimming import skimmed
-from threads.domain.formats.sample import HEAD, Sample
+from threads.domain.formats.sample import HEAD, RECORDS, Sample
 from threads.domain.message import Message
 
 LONG = "You answer questions about ships. " * 3_000
@@ -106,6 +106,30 @@ def test_a_file_that_is_too_long_is_not_looked_through(
 ) -> None:
     monkeypatch.setattr(skimming, "MOST_BYTES", 1_000)
     assert skimming.skimmed(file_of({"tools": TOOLS, "messages": SAID})) == b""
+
+
+def test_a_file_whose_head_shows_every_record_is_not_looked_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    skims: list[object] = []
+    monkeypatch.setattr(formats, "skimmed", lambda file: skims.append(file) or b"")
+    short = {"name": "boats", "files": [{"path": "a"}] * RECORDS}
+    for data in (json.dumps(short).encode(), b'{"n": 1}\n{"n": 2}\n'):
+        with pytest.raises(Invalid, match="no transcript"):
+            formats.read(io.BytesIO(data))
+    assert not skims
+    longer = {"files": [{"path": "a"}] * (RECORDS + 1)}
+    lines = b'{"n": 1}\n' * (RECORDS + 1)
+    rows = 2 * (json.dumps(longer).encode() + b"\n")
+    for data in (
+        json.dumps(longer).encode(),
+        lines,
+        rows,
+        b'{"words": "%s"}' % (b"a" * HEAD),
+    ):
+        with pytest.raises(Invalid):
+            formats.read(io.BytesIO(data))
+    assert len(skims) == 4
 
 
 def test_what_is_no_transcript_is_refused_as_before() -> None:
