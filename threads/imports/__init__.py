@@ -55,7 +55,7 @@ def _fits(upload: Upload, most_bytes: int, most_files: int) -> bool:
     if upload.size > most_bytes:
         return False
     try:
-        brought = unpack(upload, most=most_bytes)
+        brought = unpack(upload, most=most_bytes, most_files=most_files)
     except ArchiveTooLarge:
         return False
     return len(brought.members) <= most_files

@@ -127,16 +127,17 @@ def unpack(
     upload: Upload,
     *,
     most: int | None = None,
+    most_files: int = archives.MOST_MEMBERS,
     tick: Callable[[int], object] = lambda _: None,
 ) -> UnpackedUpload:
     """The files of an upload, those in archives taken out of them.
 
-    `most` bounds the bytes that are unpacked; `tick` is told how many they are. Raises
-    ArchiveTooLarge past it, Invalid (`archive_bomb`, `archive_damaged`) for one archive that comes
-    alone.
+    `most` bounds the bytes that are unpacked, `most_files` the files of an archive; `tick` is told
+    how many bytes there are. Raises ArchiveTooLarge past `most`, Invalid (`archive_bomb`,
+    `archive_damaged`) for one archive that comes alone.
     """
     brought = UnpackedUpload(is_folder=upload.is_folder)
-    unpacking = _Unpacking(brought, most or archives.MOST_BYTES, tick)
+    unpacking = _Unpacking(brought, most or archives.MOST_BYTES, most_files, tick)
     if upload.is_folder:
         listed = [KeptFile(*one) for one in json.loads(blobs.read(upload.sha256))]
         for kept in unpacking.named_apart(listed):
@@ -156,9 +157,14 @@ class _Unpacking:
     """Files and archives on their way into one list."""
 
     def __init__(
-        self, brought: UnpackedUpload, most: int, tick: Callable[[int], object]
+        self,
+        brought: UnpackedUpload,
+        most: int,
+        most_files: int,
+        tick: Callable[[int], object],
     ) -> None:
         self._brought, self._most, self._tick = brought, most, tick
+        self._most_files = most_files
         self._prefixed = brought.is_folder
         self._names = FileNames()
 
@@ -196,7 +202,9 @@ class _Unpacking:
         with blobs.open_blob(kept.sha256) as stream:
             head = stream.read(HEAD)
             kind = "tar" if is_tar(head) else archives.kind_of(head)
-            bounds = bounds or archives.Bounds(kept.size, self._most, self._tick)
+            bounds = bounds or archives.Bounds(
+                kept.size, self._most, self._tick, self._most_files
+            )
             if kind is None or (kind == "zip" and _is_read_whole(head, kept.name)):
                 taken = self._as_read(kept, head, stream, within, bounds)
                 self._brought.members.append(taken)

@@ -1,16 +1,21 @@
 """Folders and packed files are one import with one report."""
 
 import gzip
+import io
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.importing import Take, kept, outcomes, texts
+from tests.threads.support.packing import zipped
 from tests.threads.support.stub_format import FORMAT, says, stub
+from threads import imports
 from threads.domain import formats
+from threads.imports.upload import keep_upload
 from threads.models import Event, Import, Message, Session, Source
 from threads.store import blobs, records
 
@@ -165,3 +170,29 @@ def test_the_bytes_of_every_file_are_kept(take: Take) -> None:
         assert blobs.read(source.sha256) == files[source.name]
     assert json.loads(blobs.read(kept(files).sha256))
     assert Source.objects.count() == 2
+
+
+def test_files_that_are_no_transcripts_are_named_in_few_statements(
+    take: Take, django_assert_max_num_queries: Any
+) -> None:
+    talk = {"z.stub": stub(*says("one"), id="a")}
+    files = {f"{n:03}.txt": b"no transcript %d" % n for n in range(200)}
+    # One that asks whether it is here already is for each of them.
+    with django_assert_max_num_queries(len(files) + 60):
+        imported = take(files | talk)
+    found = outcomes(imported.row)
+    assert sorted(found) == [*files, "z.stub"]
+    assert {*found.values()} == {"other", "created"}
+
+
+def test_an_archive_of_many_files_is_not_unpacked_to_see_that_it_is_no_quick_import(
+    data_folder: Path,
+) -> None:
+    members = [
+        (f"{n}.txt", b"no transcript %d" % n) for n in range(imports.QUICK_FILES)
+    ]
+    packed = zipped(*members, ("a.stub", stub(*says("one"), id="a")))
+    upload = keep_upload(io.BytesIO(packed), name="all.zip")
+    kept_files = len([*data_folder.rglob("*")])
+    assert not imports.is_quick(upload)
+    assert len([*data_folder.rglob("*")]) == kept_files

@@ -1,6 +1,7 @@
 """Files on their way in."""
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,31 @@ def test_nothing_is_left_of_bytes_that_break_off(data_folder: Path) -> None:
 
     with pytest.raises(OSError, match="broken"):
         blobs.store_pieces(pieces())  # type: ignore[arg-type]
+    assert files(data_folder) == []
+
+
+def test_many_files_are_kept_together_and_each_once(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blobs.store(b"here before")
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    with blobs.many() as store:
+        hashes = [store([word])[0] for word in (b"one", b"two", b"here before")]
+    assert [blobs.read(sha256) for sha256 in hashes] == [b"one", b"two", b"here before"]
+    assert len(synced) == 2
+    assert len(files(data_folder / "blobs")) == 3
+
+
+def test_files_that_can_not_be_synced_are_not_kept(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_file: int) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="no space"), blobs.many() as store:
+        store([DATA])
     assert files(data_folder) == []
 
 

@@ -160,23 +160,23 @@ def unpack_zip(stream: BinaryIO, bounds: Bounds) -> Unpacked:
     names = FileNames()
     listed = list(_listed(stream, bounds))
     bounds.expect_members(sum(not info.is_dir() for info in listed))
-    for info in listed:
-        name = clean_name(info.filename)
-        if info.is_dir() or name.startswith(_JUNK[0]) or name.endswith(_JUNK[1]):
-            continue
-        name = names.take(name)
-        bounds.count_member()
-        if (problem := _refused(info, name)) is not None:
-            unpacked.problems.append(problem)
-            continue
-        try:
-            sha256, size = blobs.store_pieces(
-                _checked(counted(_member(stream, info), bounds), info)
-            )
-        except Damage:
-            unpacked.problems.append(Problem(name, "damaged", "It is damaged."))
-        else:
-            unpacked.members.append(KeptFile(name, sha256, size))
+    with blobs.many() as store:
+        for info in listed:
+            name = clean_name(info.filename)
+            if info.is_dir() or name.startswith(_JUNK[0]) or name.endswith(_JUNK[1]):
+                continue
+            name = names.take(name)
+            bounds.count_member()
+            if (problem := _refused(info, name)) is not None:
+                unpacked.problems.append(problem)
+                continue
+            try:
+                pieces = counted(_member(stream, info), bounds)
+                sha256, size = store(_checked(pieces, info))
+            except Damage:
+                unpacked.problems.append(Problem(name, "damaged", "It is damaged."))
+            else:
+                unpacked.members.append(KeptFile(name, sha256, size))
     return unpacked
 
 

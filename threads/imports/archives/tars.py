@@ -46,42 +46,50 @@ def unpack_tar(stream: BinaryIO, name: str, bounds: Bounds) -> Unpacked:
     unpacked = Unpacked()
     names = FileNames()
     stream.seek(0)
-    try:
-        reader: Any = _Bounded(stream)
-        with tarfile.open(fileobj=reader, mode="r:", tarinfo=_Header) as archive:
-            held: list[tarfile.TarInfo] = vars(archive)["members"]
-            while (info := archive.next()) is not None:
-                held.clear()  # or it would keep what it says of each that it has read
-                reader.announcing = 0
-                bounds.count_member()
-                _require_size(info)  # an extended header may have said another
-                _take(archive, info, unpacked, names, bounds)
-    except (tarfile.TarError, *Damage) as error:
-        sentence = "This is a tar archive, but it is damaged or ends too early."
-        if not names:
-            raise Invalid(sentence, code="archive_damaged") from error
-        unpacked.problems.append(Problem(name, "damaged", sentence))
+    with blobs.many() as store:
+        try:
+            _take_all(_Bounded(stream), unpacked, names, bounds, store)
+        except (tarfile.TarError, *Damage) as error:
+            sentence = "This is a tar archive, but it is damaged or ends too early."
+            if not names:
+                raise Invalid(sentence, code="archive_damaged") from error
+            unpacked.problems.append(Problem(name, "damaged", sentence))
     return unpacked
 
 
-def _take(
-    archive: tarfile.TarFile,
-    info: tarfile.TarInfo,
+def _take_all(
+    reader: Any,
     unpacked: Unpacked,
     names: FileNames,
     bounds: Bounds,
+    store: blobs.StorePieces,
 ) -> None:
-    """Keep one file of an archive; directories are none, and others are named."""
+    """Keep the files of an archive, as far as it can be read."""
+    with tarfile.open(fileobj=reader, mode="r:", tarinfo=_Header) as archive:
+        held: list[tarfile.TarInfo] = vars(archive)["members"]
+        while (info := archive.next()) is not None:
+            held.clear()  # or it would keep what it says of each that it has read
+            reader.announcing = 0
+            bounds.count_member()
+            _require_size(info)  # an extended header may have said another
+            if (name := _taken_as(info, unpacked, names)) is not None:
+                sha256, size = store(_pieces(archive, info, bounds))
+                unpacked.members.append(KeptFile(name, sha256, size))
+
+
+def _taken_as(
+    info: tarfile.TarInfo, unpacked: Unpacked, names: FileNames
+) -> str | None:
+    """The name under which a member is kept; a directory is not, and what is no file is named."""
     name = clean_name(info.name)
     if info.isdir() or name.rpartition("/")[2].startswith(_JUNK):
-        return
+        return None
     name = names.take(name)
     if not info.isreg() or info.issparse():
         sentence = "It is a link or a device, or it has holes."
         unpacked.problems.append(Problem(name, "link", sentence))
-        return
-    sha256, size = blobs.store_pieces(_pieces(archive, info, bounds))
-    unpacked.members.append(KeptFile(name, sha256, size))
+        return None
+    return name
 
 
 def _pieces(

@@ -22,7 +22,7 @@ from threads.domain.transcript import Transcript, Warning
 from threads.imports.accounting import ReadFile
 from threads.imports.archives import KeptFile
 from threads.imports.upload import UnpackedUpload, Upload, unpack
-from threads.models import Import, Session
+from threads.models import Import, Session, Source
 from threads.sessions import erasing
 from threads.store import blobs
 
@@ -48,6 +48,8 @@ SIDECARS = frozenset({"no_messages", "sidecar", "empty"})
 """Codes of refusals that say what a file is, where it holds no message."""
 FILES_IN_A_REFUSAL = 8
 """So many files of an import that held no message say why; all of a folder's could be thousands."""
+REFUSED_AT_ONCE = 500
+"""Files without a message that are named in one transaction: an archive may hold thousands."""
 AT_ONCE = 200_000
 """Bytes of files that are held in memory as they were read, and recorded in one transaction."""
 
@@ -103,6 +105,8 @@ class ImportRun:
     """Archives that go once their files are here, for they hold keys."""
     read: list[ReadFile] = field(default_factory=list)
     """What `run_at_once` took conversations from."""
+    refused: list[Source] = field(default_factory=list)
+    """Files of which nothing was taken, not yet written."""
 
     def __post_init__(self) -> None:
         # Before any transaction: loaded within one it would hold up all other writers.
@@ -255,6 +259,7 @@ class ImportRun:
                 self._read_ahead(read)
                 self._record(read, alone=alone)
             return
+        self._save_refused()
         try:
             if not self.matcher.is_known(group.files):
                 with group.open() as transcripts:
@@ -300,10 +305,15 @@ class ImportRun:
         if not self.matcher.sources:
             return
         with transaction.atomic():
+            self._save_refused()
             for source in self.matcher.sources:
                 if self.into is None or not growth.merge(source):
                     source.save()
         self.matcher.sources = []
+
+    def _save_refused(self) -> None:
+        Source.objects.bulk_create(self.refused)
+        self.refused = []
 
     def _name(self, one: KeptFile, refusal: DomainError) -> None:
         """Say of a file why nothing of it was taken; one that grows may still come to more."""
@@ -316,7 +326,9 @@ class ImportRun:
             # An archive has pictures and READMEs in it: no transcript is not a failure.
             outcome = FileOutcome.OTHER
         report = {"reason": storable(refusal.message)}
-        self.matcher.source(one, outcome=outcome, report=report).save()
+        self.refused.append(self.matcher.source(one, outcome=outcome, report=report))
+        if len(self.refused) >= REFUSED_AT_ONCE:
+            self._save_refused()
 
     @contextmanager
     def _read(self, one: KeptFile) -> Iterator[list[Transcript]]:
@@ -371,11 +383,13 @@ class ImportRun:
         if self.into is not None:
             return imported
         for problem in brought.problems:
-            self.matcher.source(
+            source = self.matcher.source(
                 KeptFile(problem.name, "", 0),
                 outcome=FileOutcome.FAILED,
                 report={"reason": problem.sentence},
-            ).save()
+            )
+            self.refused.append(source)
+        self._save_refused()
         imported.sessions = sessions_of(self.row)
         if not imported.sessions:
             raise self._nothing()
