@@ -7,7 +7,7 @@ import pytest
 
 from tests.threads.support import streams
 from tests.threads.support.streams import as_sse, chunk
-from threads.domain.formats.io.streams import FORMS, assembled, form_of
+from threads.domain.formats.io.streams import FORMS, assembled, form_of, stream
 from threads.domain.formats.io.streams.stream import (
     MOST_OF_EVENT,
     Assembler,
@@ -331,3 +331,39 @@ def test_a_block_at_no_place_takes_no_memory(index: Any) -> None:
     found = came("openai-responses", text, text | {"content_index": index})
     [item] = (found.whole() or {})["output"]
     assert item["content"] == [{"type": "output_text", "text": "Hm."}]
+
+
+@pytest.mark.parametrize(
+    ("form", "event"),
+    [
+        ("openai", {"choices": [{"index": 0, "delta": {"content": "a "}}]}),
+        (
+            "anthropic",
+            {
+                "type": "content_block_delta",
+                "index": 0,
+                "delta": {"type": "text_delta", "text": "a "},
+            },
+        ),
+        (
+            "openai-responses",
+            {"type": "response.output_text.delta", "output_index": 0, "delta": "a "},
+        ),
+        ("gemini", {"candidates": [{"content": {"parts": [{"text": "a "}]}}]}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_text_that_comes_in_many_pieces_is_joined_once(
+    form: str, event: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    joined: list[str] = []
+
+    class Counted(stream.Pieces):
+        def __str__(self) -> str:
+            joined.append(super().__str__())
+            return joined[-1]
+
+    monkeypatch.setattr(stream, "Pieces", Counted)
+    whole = came(form, *[event] * 500).whole()
+    assert joined == ["a " * 500]
+    assert json.dumps(whole).count("a " * 500) == 1

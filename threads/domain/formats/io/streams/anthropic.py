@@ -10,6 +10,7 @@ from .stream import (
     count,
     given,
     in_order,
+    join,
     parse,
 )
 
@@ -68,6 +69,7 @@ class AnthropicAssembler(Assembler):
     def whole(self) -> JSONObject | None:
         """The message with its blocks."""
         if self._blocks:
+            join(*self._blocks.values())
             self.response["content"] = list(map(_whole, in_order(self._blocks)))
             self.response.setdefault("role", "assistant")
         return self.response if self.response.get("content") else None

@@ -11,11 +11,14 @@ from .stream import (
     count,
     given,
     in_order,
+    join,
     parse,
     tokens_of,
 )
 
 _TEXTS = ("refusal", "reasoning_content", "reasoning")
+_IN_PIECES = ("function_call", "audio", "function", "custom")
+"""Members that are objects whose texts come in pieces."""
 
 
 class _Choice:
@@ -51,6 +54,9 @@ class _Choice:
 
     def message(self) -> JSONObject | None:
         """The message; None where it says nothing."""
+        join(self._said)
+        for holder in (self._said, *self._calls.values()):
+            join(*(holder[kind] for kind in _IN_PIECES if kind in holder))
         calls = [call for call in in_order(self._calls) if _is_named(call)]
         said = self._said | ({"tool_calls": calls} if calls else {})
         return None if len(said) == 2 and said["content"] is None else said
@@ -112,10 +118,11 @@ class ChatAssembler(Assembler):
 
 def _add_content(said: JSONObject, piece: Any) -> None:
     """Words, or blocks: Mistral's models that reason send thoughts and words as lists of these."""
-    held = said["content"]
-    if not isinstance(piece, list) and not isinstance(held, list):
+    if not isinstance(piece, list) and not isinstance(said["content"], list):
         added(said, "content", piece)
         return
+    join(said)
+    held = said["content"]
     blocks = held if isinstance(held, list) else _block_of(held)
     for block in piece if isinstance(piece, list) else _block_of(piece):
         _add_block(blocks, block)

@@ -5,7 +5,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from .gemini_calls import GrowingCall
-from .stream import Assembler, JSONObject, ReplyTokens, count, parse
+from .stream import (
+    Assembler,
+    JSONObject,
+    Pieces,
+    ReplyTokens,
+    added,
+    count,
+    join,
+    parse,
+)
 
 
 class GeminiAssembler(Assembler):
@@ -100,10 +109,12 @@ def joined_parts(parts: Iterable[JSONObject]) -> list[JSONObject]:
         if call is not None:
             found.append(call.part)
         elif found and _goes_on(found[-1], part):
-            whole = found[-1]["text"] + part["text"]
-            found[-1] = {**found[-1], **part, "text": whole}
+            said = found[-1]["text"]
+            found[-1] = {**found[-1], **part, "text": said}
+            added(found[-1], "text", part["text"])
         else:
             found.append(part)
+    join(*found)
     return found
 
 
@@ -117,7 +128,9 @@ def _parts(chunk: JSONObject) -> list[JSONObject]:
 
 def _goes_on(before: JSONObject, part: JSONObject) -> bool:
     """Whether a part goes on with the text of the one before it: what signs it ends it."""
-    if not all(isinstance(one.get("text"), str) for one in (before, part)):
+    if not isinstance(before.get("text"), (str, Pieces)):
+        return False
+    if not isinstance(part.get("text"), str):
         return False
     kinds = [one.keys() - {"text", "thoughtSignature"} for one in (before, part)]
     is_same = kinds[0] == kinds[1] and before.get("thought") == part.get("thought")

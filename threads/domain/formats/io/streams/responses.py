@@ -2,12 +2,15 @@
 
 from typing import Any
 
+from threads.domain.formats.io.fields import items, mapping
+
 from .stream import (
     Assembler,
     JSONObject,
     ReplyTokens,
     added,
     in_order,
+    join,
     parse,
     tokens_of,
 )
@@ -62,16 +65,19 @@ class ResponsesAssembler(Assembler):
         """The response with its items."""
         if not self.response.get("output"):
             self.response["output"] = in_order(self._items)
+            for item in self._items.values():
+                blocks = items(item, "content") + items(item, "summary")
+                join(item, *map(mapping, blocks))
         return self.response
 
     def said(self) -> list[JSONObject]:
         """The items; where the provider keeps none (`store`), as they can be sent without that."""
-        items: list[JSONObject] = self.response["output"]
+        output: list[JSONObject] = self.response["output"]
         if self.response.get("store") is not False:
-            return items
+            return output
         return [
             {name: value for name, value in item.items() if name != "id"}
-            for item in items
+            for item in output
             if item.get("type") != "reasoning" or item.get("encrypted_content")
         ]
 

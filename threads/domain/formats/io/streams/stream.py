@@ -132,11 +132,35 @@ def given(value: JSONObject) -> JSONObject:
     return {name: one for name, one in value.items() if one is not None and one != []}
 
 
+class Pieces:
+    """A text that comes in pieces, maybe in hundreds of thousands: joined once, not with each."""
+
+    def __init__(self, first: str) -> None:
+        self.found = [first]
+
+    def __str__(self) -> str:
+        return "".join(self.found)
+
+
 def added(target: JSONObject, name: str, piece: Any) -> None:
-    """Add a piece to a text that comes in pieces."""
-    if isinstance(piece, str):
-        before = target.get(name)
-        target[name] = before + piece if isinstance(before, str) else piece
+    """Add a piece to a text that comes in pieces; `join` makes a text of them."""
+    if not isinstance(piece, str):
+        return
+    before = target.get(name)
+    if isinstance(before, str) and before:
+        before = target[name] = Pieces(before)
+    if isinstance(before, Pieces):
+        before.found.append(piece)
+    else:
+        target[name] = piece
+
+
+def join(*targets: JSONObject) -> None:
+    """Make texts of what was added to these objects."""
+    for target in targets:
+        for name, value in target.items():
+            if isinstance(value, Pieces):
+                target[name] = str(value)
 
 
 def count(usage: Any, *names: str) -> int | None:
