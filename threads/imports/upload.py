@@ -9,8 +9,8 @@ from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain import formats
-from threads.domain.formats.io import table
 from threads.domain.formats.io.folder import Folder, Member
+from threads.domain.formats.io.rows import packed, table
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.formats.traffic.cleaning import needs_cleaning
 from threads.store import blobs
@@ -248,12 +248,15 @@ class _Unpacking:
         within: Iterable[str],
         bounds: archives.Bounds,
     ) -> KeptFile:
-        """A file as it is read: a recording without what it may not hold, a table as its rows."""
+        """A file as it is read: a recording without what it may not hold, rows as objects."""
         if needs_cleaning(head):
             self._brought.secret.update(within)
             return cleaning.without_secrets(kept)
         if formats.is_table(head):
             rows = archives.counted(table.lines(stream, head), bounds)
+            return KeptFile(kept.name, *blobs.store_pieces(rows))
+        if formats.is_packed(head):
+            rows = archives.counted(packed.lines(stream), bounds)
             return KeptFile(kept.name, *blobs.store_pieces(rows))
         return kept
 

@@ -10,7 +10,7 @@ import pytest
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from threads import imports
-from threads.domain.formats.io.table import LONGEST_CELL
+from threads.domain.formats.io.rows.table import LONGEST_CELL
 from threads.domain.part import Image
 from threads.imports.running.outcome import Imported
 from threads.imports.upload import keep_upload
@@ -124,6 +124,24 @@ def test_a_table_in_an_archive_becomes_the_sessions_that_its_rows_name(
     assert json.loads(record.text)["content"] == "When does\nit sail?"
     take({"again.csv": TABLE})
     assert Session.objects.count() == 2
+
+
+def test_a_log_whose_requests_are_texts_of_json_becomes_the_sessions_of_its_rows(
+    take: Any,
+) -> None:
+    asked = {"role": "user", "content": "When does it sail?"}
+    reply = {"choices": [{"message": {"role": "assistant", "content": "At nine."}}]}
+    row = {"messages": json.dumps([asked]), "response": json.dumps(reply)}
+    take({"page.json": {"data": [row | {"request_id": "r", "session_id": "s-1"}]}})
+
+    session = Session.objects.get()
+    assert session.external_id == "s-1"
+    assert [m.parts[0].text for m in load_messages(session)] == [  # type: ignore[union-attr]
+        "When does it sail?",
+        "At nine.",
+    ]
+    [record, *_] = load_records(session, 0)
+    assert json.loads(record.text) == asked
 
 
 def test_what_can_not_be_unpacked_in_an_archive_is_named_and_stops_no_other(

@@ -46,7 +46,8 @@ from . import (
     traffic,
 )
 from .format import Candidate, Format, Heading, Writer
-from .io import json_file, json_text, long_text, source, table
+from .io import json_file, json_text, long_text, source
+from .io.rows import packed, table
 from .io.skimming import skimmed
 from .kit import spoken
 from .requests import RequestForm, RequestReader
@@ -131,7 +132,7 @@ def detect(head: bytes, name: str | None = None) -> list[Candidate]:
 
 
 def is_table(head: bytes) -> bool:
-    """Whether a file is read by the rows of a table (`io.table`), which its first bytes begin.
+    """Whether a file is read by the rows of a table (`io.rows.table`), which its first bytes begin.
 
     So it is where no format knows the file itself, and one is sure of the rows.
     """
@@ -140,6 +141,11 @@ def is_table(head: bytes) -> bool:
         return False
     score, found = _best(Sample(rows))
     return score > spoken.UNSURE and found is not None and found.read is not None
+
+
+def is_packed(head: bytes) -> bool:
+    """Whether a file is read by its rows as objects (`io.rows.packed`), by its first bytes."""
+    return packed.may_be(head) and packed.are_packed(Sample(head).rows)
 
 
 def read(

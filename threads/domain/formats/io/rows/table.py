@@ -15,9 +15,8 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.io import json_text
 from threads.domain.part import JSON
-
-from . import json_text
 
 SEPARATORS = ",;\t"
 ROWS = 50
@@ -34,7 +33,7 @@ _NAME = re.compile(r"[^\W\d][\w .:/#()-]*")
 _TITLE = re.compile(r"[A-Z].*|.*\s.*", re.DOTALL)
 _KINDS = ("type", "role", "from", "function")
 """Members of blocks, messages and calls, one of which is in each."""
-_BODIES = ("request", "response", "proxy_server_request")
+BODIES = ("request", "response", "proxy_server_request")
 _SAYING = ("messages", "choices", "contents", "candidates")
 """Members of requests and responses, one of which is in each."""
 
@@ -112,7 +111,7 @@ def _rows(text: Iterable[str], separator: str) -> Iterator[bytes]:
             while len(columns) < len(cells):
                 columns.append(f"column_{len(columns) + 1}")
             named = zip(columns, cells, strict=False)
-            row = {name: _value(name, cell) for name, cell in named if cell.strip()}
+            row = {name: value_of(name, cell) for name, cell in named if cell.strip()}
             if row:
                 yield json_text.WRITER.encode(row).encode() + b"\n"
     except csv.Error as error:
@@ -133,10 +132,11 @@ def _columns(names: Iterable[str]) -> list[str]:
     return found
 
 
-def _value(name: str, cell: str) -> JSON:
+def value_of(name: str, cell: str) -> JSON:
+    """What a cell says; its text, where that is no list and no request or response."""
     if name.startswith("is") and cell.strip().lower() in ("true", "false"):
         return cell.strip().lower() == "true"
-    if not cell.lstrip().startswith("{" if name in _BODIES else "["):
+    if not cell.lstrip().startswith("{" if name in BODIES else "["):
         return cell
     try:
         found: Any = json_text.parse(cell.encode())

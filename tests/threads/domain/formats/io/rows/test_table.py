@@ -8,7 +8,7 @@ import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain import formats
-from threads.domain.formats.io import table
+from threads.domain.formats.io.rows import table
 from threads.domain.formats.sample import HEAD
 
 CHAT = (
