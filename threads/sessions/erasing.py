@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from time import time
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -104,10 +105,18 @@ def empty(sessions: QuerySet[Session]) -> None:
     To erase a long one in one transaction would keep everybody else from writing for seconds.
     """
     for key in list(sessions.values_list("pk", flat=True)):
-        for model in (Message, Event):
-            rows = model.objects.filter(session=key).order_by("pk")
-            while some := list(rows.values_list("pk", flat=True)[:_AT_ONCE]):
-                model.objects.filter(pk__in=some).delete()
+        _delete_in_turn(Message.objects.filter(session=key), "index")
+        _delete_in_turn(Event.objects.filter(session=key), "pk")
+
+
+def _delete_in_turn(rows: QuerySet[Any], column: str) -> None:
+    """Delete rows a little at a time, by a column that tells them apart.
+
+    Up to the last of some: a list of as many keys of two columns SQLite refuses.
+    """
+    places = rows.order_by(column).values_list(column, flat=True)
+    while some := list(places[:_AT_ONCE]):
+        rows.filter(**{f"{column}__lte": some[-1]}).delete()
 
 
 def erase_all(sessions: QuerySet[Session]) -> None:

@@ -60,6 +60,17 @@ def contents() -> list[str]:
     return sorted(json.loads(bytes(b.content))[0]["text"] for b in Body.objects.all())
 
 
+def test_a_session_of_thousands_of_messages_is_emptied(
+    caller: Caller, project: Project
+) -> None:
+    """More of them in one statement than SQLite takes as pairs of session and index."""
+    session = made(caller, project, *(Text(f"line {n % 9}") for n in range(2_001)))
+    other = made(caller, project, Text("stays"))
+    erasing.empty(Session.objects.filter(pk=session.pk))
+    assert not session.messages.exists()
+    assert other.messages.count() == 1
+
+
 def test_a_purge_leaves_nothing_of_a_session(caller: Caller, project: Project) -> None:
     session = brought(caller, project, "one", "two")
     (source,) = Source.objects.all()
