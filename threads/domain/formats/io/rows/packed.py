@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 from threads.domain.formats.io import fields, json_file, json_text, source
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.part import JSON
 
 from . import table
@@ -40,6 +41,7 @@ def are_packed(rows: Sequence[dict[str, Any]]) -> bool:
 
 def lines(file: BinaryIO) -> Iterator[bytes]:
     """The rows of a file, a line each; one that can't be read stays as it is."""
+    spans: Iterator[ByteSpan]
     if json_file.is_lines(file, 2):
         spans = (line.span for line in source.lines(file))
     else:
