@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
-from tests.threads.support import readings
+from tests.threads.support import readings, streams
 from tests.threads.support.transcripts import lines
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import Opaque, Text, Thinking, ToolCall, ToolResult
@@ -80,6 +80,17 @@ def test_a_row_of_litellm_s_log_with_a_request_to_anthropic_has_its_reply(
     )
     answer = (Thinking("Hm."), Text("Yes?"), ToolCall("t1", "look", {"at": 1}))
     assert readings.parts(found)[-1] == answer
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_a_stream_of_anthropic_s_is_the_reply_to_a_request_of_either_form(
+    as_text: bool,
+) -> None:
+    events = streams.anthropic()
+    kept = streams.as_sse(*events).decode() if as_text else events
+    [found] = readings.read([{"messages": [HI], "response": kept}])
+    assert readings.texts(found) == ["Hi", "At the old pier."]
+    assert readings.parts(found)[-1][-1] == ToolCall("t1", "look", {"at": 1})
 
 
 def test_an_answer_of_calls_alone_is_read_beside_a_request_to_anthropic() -> None:

@@ -60,17 +60,20 @@ def begins(form: str, event: dict[str, Any], response: dict[str, Any]) -> bool:
     return event.get("type") in ("message_start", "response.created")
 
 
-def at_once(form: str, response: JSON) -> JSON:
-    """What a log holds as its response, a stream as the response that it comes to."""
+def at_once(form: str | None, response: JSON) -> JSON:
+    """What a log holds as its response, a stream as the response that it comes to.
+
+    A stream of another form stays what it is; None takes any.
+    """
     if isinstance(response, str):
         events = list(events_of(response))
     elif isinstance(response, list):
         events = [json_text.dump(one) for one in response]
     else:
         return response
-    if not any(form_of(parse(event)) == form for event in events):
-        return response
-    return assembled(form, events).whole()
+    theirs = {form_of(parse(event)) for event in events}
+    found = next((one for one in FORMS if one in theirs and form in (one, None)), None)
+    return assembled(found, events).whole() if found else response
 
 
 def other_choices(response: JSON) -> list[Warning]:

@@ -131,11 +131,11 @@ class Envelope(Conversation):
 
     def _reply(self, response: JSON, is_open: bool) -> Message | None:
         """The message of a response, of this dialect or another; words where a user waits."""
-        whole = streams.at_once(self.dialect.format, response)
+        whole = streams.at_once(None, response)
         self.warnings.extend(streams.other_choices(whole))
-        if (found := self.dialect.read_reply(response)) is not None:
+        if (found := self.dialect.read_reply(whole)) is not None:
             return found
-        inner = normalize.reply_in(response)
+        inner = normalize.reply_in(whole)
         if inner:
             return self.dialect.read_message(inner, at=("response",))
         return _in_words(response) if is_open else None
