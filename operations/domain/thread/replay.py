@@ -223,8 +223,13 @@ def _played(
     start = stages[-1]
     client = _by_client(script.log)
     numbers = [n for n in script.log.edits.after(start.number) if n not in client]
-    if not numbers and len(leaves) == start.draft.tree.count:
-        stages[-1] = start._replace(number=head)
+    if not numbers:
+        draft = start.draft
+        if len(leaves) > draft.tree.count:
+            draft = draft.grown(leaves)
+        # In place of the last one, from which nothing would start any more: a loop adds
+        # originals with each turn, and each draft has a list of all of them.
+        stages[-1] = Stage(head, draft, start.waits_from)
         return tuple(stages), frozenset()
     plain = not start.number and len(numbers) <= _PLAIN
     draft = start.draft.opened(leaves, explained=script.assumed, plain=plain)

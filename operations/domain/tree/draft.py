@@ -123,6 +123,13 @@ class ThreadDraft:
         draft.outcomes = self.outcomes.closed()
         return draft
 
+    def grown(self, leaves: Sequence[Leaf]) -> "ThreadDraft":
+        """This closed draft with further originals at its end, on which nothing acted yet."""
+        draft = copy(self)
+        draft.leaves = leaves
+        draft.tree = self.tree.opened(len(leaves)).closed()
+        return draft
+
     def restated(
         self, outcomes: Mapping[int, EditOutcome], through: int
     ) -> "ThreadDraft":

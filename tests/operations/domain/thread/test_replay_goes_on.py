@@ -131,3 +131,14 @@ def test_of_two_courses_of_one_log_each_makes_its_own_thread():
     recorded = Log().extended([first, Entry(2, digest(3, 5), AUTHOR)])
     thread = replay(leaves, recorded, known=replay(leaves, tried))
     assert everything(thread) == everything(replay(leaves, recorded))
+
+
+def test_originals_at_the_end_leave_nothing_of_the_thread_before_them():
+    """A loop adds some with each turn: what is kept of it would grow with their square."""
+    entries = [Entry(1, snip(0, 1), AUTHOR), Entry(2, digest(2, 3), AUTHOR)]
+    log, leaves = Log().extended(entries), originals(60)
+    first = thread = replay(leaves[:8], log)
+    for count in range(9, 61):
+        thread = replay(leaves[:count], log, known=thread)
+    assert len(thread.playback.stages) == len(first.playback.stages)
+    assert everything(thread) == everything(replay(leaves, fold(entries)))
