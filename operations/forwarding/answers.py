@@ -12,6 +12,7 @@ is no answer to be found, and `services.apply` makes one.
 import uuid
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from time import perf_counter
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from django.db import transaction
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
-from operations.context.inputs import counter_of
+from operations.context.inputs import counter_of, last_question
 from operations.context.layers import Surroundings, load_layers
 from operations.context.policies import pending_slice, policy_of
 from operations.domain.context.policy import Policy
@@ -28,6 +29,7 @@ from operations.domain.forwarding.splice import Raw, Splice
 from operations.domain.providers.request import Layer
 from operations.log.cache import Cache, SessionVersion, version_of
 from operations.log.selectors import load_thread
+from operations.messages.reader import MessageReader
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -57,7 +59,6 @@ class CachedAnswer:
     policy: Policy
     layers: Sequence[Layer]
     can_recall: bool
-    question: str
     facts: RequestFacts
     """What the request was that it was made for."""
 
@@ -107,12 +108,14 @@ def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None
         return None
     if policy != kept.policy or pending_slice(session, caller.actor) is not None:
         return None
+    thread = load_thread(session, raw.active_tags)
+    reader = MessageReader(session, thread)
     surroundings = Surroundings(
         session=session,
-        thread=load_thread(session, raw.active_tags),
+        thread=thread,
         policy=policy,
         can_recall=kept.can_recall,
-        question=lambda: kept.question,
+        question=cache(partial(last_question, reader)),
     )
     layers = load_layers(surroundings, counter_of(session.encoding))
     if list(kept.layers) != layers:

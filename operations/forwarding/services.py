@@ -19,12 +19,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.responses import dump
-from operations.context.inputs import (
-    ContextInputs,
-    counter_of,
-    inputs_of,
-    last_question,
-)
+from operations.context.inputs import ContextInputs, counter_of, inputs_of
 from operations.context.policies import consume_slice
 from operations.domain.forwarding.plan import (
     RequestDecision,
@@ -163,7 +158,6 @@ class _Made(NamedTuple):
     answer: Answer
     facts: RequestFacts
     inputs: ContextInputs
-    question: str
     run: Callable[[int, int], Raw]
     """Gives the client's messages."""
     system: Any
@@ -209,9 +203,7 @@ def _made(
         runs = keep_outbound(session, inbound, sent, run, count)
         keep_last(inputs, inbound, sent)
     facts = _facts(inbound, plan, fared, sent, runs)
-    is_kept = inbound.append and not inbound.is_forwarded
-    question = last_question(reader) if is_kept else ""
-    return _Made(answer, facts, inputs, question, run, sent.system)
+    return _Made(answer, facts, inputs, run, sent.system)
 
 
 def _facts(
@@ -263,7 +255,6 @@ def _keep(session: Session, inbound: Inbound, made: _Made) -> None:
         policy=made.inputs.policy,
         layers=made.inputs.layers,
         can_recall=made.inputs.can_recall,
-        question=made.question,
         facts=made.facts,
     )
     answers.keep(session, inbound.raw, kept)

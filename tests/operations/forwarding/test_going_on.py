@@ -12,7 +12,7 @@ from operations.domain.context.portions import request as portions
 from operations.forwarding import outbound
 from operations.log.cache import OF_THE_PROCESS, forget_everything
 from operations.messages import reader
-from tests.operations.support.rest import make_session, operate, post, put, said
+from tests.operations.support.rest import get, make_session, operate, post, put, said
 from threads.models import Session
 from threads.store.originals import Original, load_recorded_at
 
@@ -206,6 +206,7 @@ def test_the_first_operation_reads_only_what_it_touches(
     messages = said(90)
     session_id = make_session(agent, [])
     path = f"/api/sessions/{session_id}/apply"
+    monkeypatch.setattr(reader, "FEW", 20)
     with committing(execute=True):
         post(agent, path, {"messages": messages[:88]})
     asked = indexes_read(monkeypatch)
@@ -240,3 +241,22 @@ def test_the_result_that_a_call_lacks_is_found_without_reading_what_follows_it(
         answer = post(agent, path, {"messages": messages})
     assert "o1" in answer["messages"][42]["content"]
     assert {*asked}.isdisjoint(range(50, 70))
+
+
+def test_a_turn_that_no_memo_may_go_with_reads_no_original(
+    agent: Client,
+    django_capture_on_commit_callbacks: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    committing = django_capture_on_commit_callbacks
+    messages = said(12)
+    session_id = make_session(agent, [])
+    path = f"/api/sessions/{session_id}/apply"
+    with committing(execute=True):
+        post(agent, path, {"messages": messages[:10]})
+    asked = indexes_read(monkeypatch)
+    with committing(execute=True):
+        post(agent, path, {"messages": messages})
+    assert not asked
+    get(agent, f"/api/sessions/{session_id}/context")
+    assert asked
