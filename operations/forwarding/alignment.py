@@ -13,13 +13,18 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import islice
-from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.forwarding import side_calls
-from operations.domain.forwarding.alignment import Given, Unit, follow, placed
+from operations.domain.forwarding.alignment import (
+    Given,
+    Unit,
+    UnitCounts,
+    follow,
+    placed,
+)
 from operations.domain.forwarding.call_ids import as_held, with_held_ids
 from operations.domain.forwarding.finding import find
 from operations.domain.forwarding.plan import RequestPlan, extension, plan
@@ -127,6 +132,7 @@ class _Known(NamedTuple):
     digest: bytes
     """Of these, where they can't; and of what else of the request is compared."""
     units: tuple[Unit, ...]
+    counts: UnitCounts
     held: int
     """How many originals the session had by then, but for those at its end that say nothing."""
     clients: tuple[Recorded, ...]
@@ -135,15 +141,14 @@ class _Known(NamedTuple):
     """The digests of the originals that it left out."""
 
 
-_NOTHING = _Known(0, None, b"", (), 0, (), frozenset())
+_NOTHING = _Known(0, None, b"", (), UnitCounts(), 0, (), frozenset())
 _known: Cache[_Known] = Cache(lambda known: 500 * len(known.units))
-_AS_GIVEN = attrgetter("as_given")
 _NOTES = re.compile(rb'"x-anthropic-billing-header:[^"]*"')
 
 
 def align_request(session: Session, inbound: Inbound) -> RequestAlignment:
     """Where the messages of a request stand in its session. Raises Invalid."""
-    log = load_history(session).log if session.head else Log()
+    log = load_history(session).log
     known = _beginning(session, inbound, log)
     if known.length:
         try:
@@ -155,24 +160,25 @@ def align_request(session: Session, inbound: Inbound) -> RequestAlignment:
     return _align(session, inbound, log)
 
 
-def keep(session: Session, inbound: Inbound, units: Sequence[Unit]) -> None:
+def keep(session: Session, inbound: Inbound, made: RequestPlan) -> None:
     """Know a request again, all of whose messages the session holds by now.
 
     Where a message was compared with what may be read of an original, or got ids by those
     before it, the next request may be aligned otherwise.
     """
-    if inbound.raw is None or not all(map(_AS_GIVEN, units)):
+    if inbound.raw is None or not made.counts.as_given:
         return
-    log = load_history(session).log if session.head else Log()
+    log = load_history(session).log
     if log.masks:
         return
-    count, sent, held = len(inbound.messages), list(units), session.message_count
+    count, sent, held = len(inbound.messages), made.units[:], session.message_count
     while sent and sent[-1].start == sent[-1].end:
         held = sent.pop().first  # of which nothing is sent: what comes next may be it
+    is_all = len(sent) == len(made.units)
     absent: frozenset[bytes] = frozenset()
     if log.client_edits:
         digests = load_digests(session)
-        there = {index for unit in units for index in range(unit.first, unit.last)}
+        there = {index for unit in sent for index in range(unit.first, unit.last)}
         absent = frozenset(
             one for index, one in enumerate(digests) if index not in there
         )
@@ -181,6 +187,7 @@ def keep(session: Session, inbound: Inbound, units: Sequence[Unit]) -> None:
         inbound.raw.beginning,
         _digest(inbound.raw, 0 if inbound.raw.beginning else count),
         tuple(sent),
+        made.counts if is_all else UnitCounts().and_(sent),
         held,
         tuple(log.client_edits),
         absent,
@@ -219,15 +226,16 @@ def _extension(
         return None
     units, count = found
     own, given = given, with_held_ids(given, held, units)
-    behind = (
+    behind = [
         unit._replace(start=unit.start + place, end=unit.end + place)
         for unit in placed(units, keys)
-    )
+    ]
     made = extension(
         [*known.units, *behind],
         held=session.message_count,
         known=place + count,
         count=place + len(given.messages),
+        counts=known.counts.and_(behind),
     )
     made = as_held(made, own, given, place)
     return RequestAlignment(made, given, place, said=_said(given, units, held))

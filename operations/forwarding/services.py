@@ -107,7 +107,7 @@ def apply(
             facts = replace(facts, prepared_ms=(perf_counter() - started) * 1000)
             request = record_request(session, caller, facts)
         if inbound.append or not (aligned.is_side or aligned.plan.records):
-            alignment.keep(session, inbound, aligned.plan.units)
+            alignment.keep(session, inbound, aligned.plan)
             if inbound.raw is not None:
                 going_on.keep(caller.actor, session, inbound.raw, aligned.plan.absent)
             if not inbound.is_forwarded:

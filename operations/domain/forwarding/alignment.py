@@ -9,7 +9,7 @@ that says what a run of the client's messages says: together they are a unit.
 before the request does, `finding` looks for the originals wherever they stand.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
@@ -55,6 +55,29 @@ class Unit(NamedTuple):
         return [original_key(index) for index in range(self.first, self.last)] or [
             *self.made
         ]
+
+
+class UnitCounts(NamedTuple):
+    """What units come to, so that those of the last request aren't gone through with each turn."""
+
+    originals: int = 0
+    edits: int = 0
+    """Those that are edits of the client's instead."""
+    edited: int = 0
+    """How many of the client's messages these are."""
+    as_given: bool = True
+    """Whether all may go out as they are."""
+
+    def and_(self, units: Iterable[Unit]) -> "UnitCounts":
+        """With those behind them."""
+        originals, edits, edited, as_given = self
+        for unit in units:
+            originals += unit.last - unit.first
+            as_given = as_given and unit.as_given
+            if unit.made:
+                edits += 1
+                edited += unit.end - unit.start
+        return UnitCounts(originals, edits, edited, as_given)
 
 
 class Held(Protocol):

@@ -12,7 +12,7 @@ from itertools import chain
 from threads.domain.message import Message
 from threads.domain.part import Part, ToolCall, ToolResult
 
-from .alignment import Given, Held, Unit, is_known
+from .alignment import Given, Held, Unit, UnitCounts, is_known
 from .plan import RequestPlan
 
 
@@ -59,7 +59,7 @@ def as_held(
         else unit._replace(as_given=False)
         for unit in plan.units
     ]
-    return replace(plan, units=units)
+    return replace(plan, units=units, counts=UnitCounts().and_(units))
 
 
 def _places_behind(units: Sequence[Unit], count: int) -> list[int]:

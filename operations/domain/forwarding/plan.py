@@ -17,7 +17,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from operator import attrgetter
 from typing import NamedTuple
 
 from operations.domain.log.entry import EditState, Recorded
@@ -45,7 +44,7 @@ from threads.domain.body import digest
 from threads.domain.formats.requests import SYSTEM, plain_prompt
 from threads.domain.message import Message, Role
 
-from .alignment import Given, Unit
+from .alignment import Given, Unit, UnitCounts
 from .gaps import RequestGap, RequestGaps
 from .left_out import more_left_out
 
@@ -105,15 +104,14 @@ class ClientChange(NamedTuple):
     """How many originals it folds; of an insert how many messages it puts in."""
 
 
-_FIRST, _LAST, _MADE = map(attrgetter, ("first", "last", "made"))
-
-
 @dataclass(frozen=True, slots=True)
 class RequestPlan:
     """How a request is recorded."""
 
     units: list[Unit]
     """All of its messages in order, those that become originals and those of edits too."""
+    counts: UnitCounts
+    """What these come to."""
     appended: range
     """Its messages that become originals."""
     known: int
@@ -136,7 +134,7 @@ class RequestPlan:
     @property
     def unknown(self) -> int:
         """How many of its messages stand in place of originals, or between them."""
-        return sum(map(bool, map(_MADE, self.units)))
+        return self.counts.edits
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +189,7 @@ def plan(
     )
     return RequestPlan(
         units=ordered,
+        counts=UnitCounts().and_(ordered),
         appended=tail.places,
         known=sum(unit.end - unit.start for unit in units),
         absent=sum(len(gap.indexes) for gap in gaps),
@@ -203,24 +202,30 @@ def plan(
 
 
 def extension(
-    units: Sequence[Unit], *, held: int, known: int, count: int
+    units: Sequence[Unit],
+    *,
+    held: int,
+    known: int,
+    count: int,
+    counts: UnitCounts | None = None,
 ) -> RequestPlan:
     """The plan of a request that goes on from what the client sent last.
 
     Of its `count` messages `units` align the first `known`, and the others become originals
-    behind the `held` ones.
+    behind the `held` ones. `counts` is what the units come to, where it is known.
     """
+    counts = UnitCounts().and_(units) if counts is None else counts
     new = [
         Unit(held + k, held + k + 1, place, place + 1)
         for k, place in enumerate(range(known, count))
     ]
-    sent = sum(map(_LAST, units)) - sum(map(_FIRST, units))
     decision = RequestDecision.EXTENDED if new else RequestDecision.REPEATED
     return RequestPlan(
         units=[*units, *new],
+        counts=counts.and_(new),
         appended=range(known, count),
-        known=known - sum(unit.end - unit.start for unit in filter(_MADE, units)),
-        absent=held - sent,
+        known=known - counts.edited,
+        absent=held - counts.originals,
         decision=decision if held else RequestDecision.FIRST,
     )
 

@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from operations.domain.context.portions import request as portions
+from operations.domain.forwarding.alignment import Unit, UnitCounts
 from operations.forwarding import outbound
 from operations.log.cache import OF_THE_PROCESS, forget_everything
 from operations.messages import reader
@@ -260,3 +261,28 @@ def test_a_turn_that_no_memo_may_go_with_reads_no_original(
     assert not asked
     get(agent, f"/api/sessions/{session_id}/context")
     assert asked
+
+
+def test_a_turn_goes_through_none_of_what_was_aligned_before(
+    agent: Client,
+    django_capture_on_commit_callbacks: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    committing = django_capture_on_commit_callbacks
+    messages = said(60)
+    session_id = make_session(agent, [])
+    path = f"/api/sessions/{session_id}/apply"
+    with committing(execute=True):
+        post(agent, path, {"messages": messages[:50]})
+    counted: list[int] = []
+    count = UnitCounts.and_
+
+    def counting(self: UnitCounts, units: Iterable[Unit]) -> UnitCounts:
+        found = [*units]
+        counted.append(len(found))
+        return count(self, found)
+
+    monkeypatch.setattr(UnitCounts, "and_", counting)
+    with committing(execute=True):
+        post(agent, path, {"messages": messages})
+    assert sum(counted) == 10

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operations.domain.forwarding.alignment import Given, Unit, follow, placed
+from operations.domain.forwarding.alignment import (
+    Given,
+    Unit,
+    UnitCounts,
+    follow,
+    placed,
+)
 from operations.domain.forwarding.finding import find
 from operations.domain.forwarding.plan import (
     TITLES,
@@ -344,10 +350,20 @@ def test_an_extension_has_the_same_plan_as_if_all_were_looked_at():
     quick = extension(units, held=len(HISTORY), known=len(HISTORY), count=8)
     assert (quick.units, quick.decision) == (full.units, full.decision)
     assert (quick.appended, quick.known) == (full.appended, full.known)
+    counts = UnitCounts().and_(units[:3]).and_(units[3:])
+    counted = extension(units, held=7, known=7, count=8, counts=counts)
+    assert (counted, quick.counts) == (quick, full.counts)
     assert extension([], held=0, known=0, count=2).decision is RequestDecision.FIRST
     assert (
         extension(units, held=7, known=7, count=7).decision is RequestDecision.REPEATED
     )
+
+
+def test_a_plan_says_what_its_units_come_to():
+    talk = begun(*HISTORY)
+    for texts in (("s", "u0"), ("s", "u0", "u7", "u8"), (*HISTORY, "u9")):
+        made = talk.send(*texts)
+        assert made.counts == UnitCounts().and_(made.units)
 
 
 def test_what_was_not_compared_is_not_known():
