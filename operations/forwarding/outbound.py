@@ -109,7 +109,7 @@ def outbound(
         total, passed = inputs.thread.tokens_sent, last.blocks if last else ()
         return Outbound(
             blocks=_own_blocks(inputs.thread, inbound, units, passed),
-            blocks_before=before,
+            blocks_before=() if passed else before,
             system=inbound.system,
             before=total,
             after=total,
@@ -276,13 +276,25 @@ def _own_blocks(
     units: Sequence[Unit],
     known: Sequence[SentBlock],
 ) -> list[SentBlock]:
-    """The client's messages as they came in, with what each is to the thread."""
+    """The client's messages as they came in, with what each is to the thread.
+
+    Those of the last request are `known`; the last block of these goes on, where it isn't full.
+    """
+    start = sum(len(block.messages) for block in known)
+    sent, room = _passed(thread, inbound, units, start), -start % _BLOCK
+    begun = [block.grown(sent[:room]) for block in known[-1:] if room]
+    starts = range(room, len(sent), _BLOCK)
+    more = [SentBlock(tuple(sent[at : at + _BLOCK])) for at in starts]
+    return [*known[: len(known) - len(begun)], *begun, *more]
+
+
+def _passed(
+    thread: Thread, inbound: Inbound, units: Sequence[Unit], start: int
+) -> list[SentMessage]:
+    """The client's messages from a place on, as they came in."""
     beside = len([*READERS[inbound.format].read_system(inbound.system)])
-    whole = [block for block in known if len(block.messages) == _BLOCK]
-    start, count = _BLOCK * len(whole), len(inbound.messages)
-    sent = [
-        SentMessage(GivenRun(place, place + 1), (), 0) for place in range(start, count)
-    ]
+    places = range(start, len(inbound.messages))
+    sent = [SentMessage(GivenRun(place, place + 1), (), 0) for place in places]
     for unit in reversed(units):
         if unit.end - beside <= start:
             break
@@ -292,9 +304,7 @@ def _own_blocks(
             # What is cut in several messages has its tokens with the first of them.
             weight = tokens if place == unit.start - beside else 0
             sent[place - start] = sent[place - start]._replace(keys=keys, tokens=weight)
-    return whole + [
-        SentBlock(tuple(sent[at : at + _BLOCK])) for at in range(0, len(sent), _BLOCK)
-    ]
+    return sent
 
 
 def _recorded_tokens(thread: Thread, key: Key) -> int:

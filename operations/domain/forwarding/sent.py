@@ -5,7 +5,7 @@ it was made of; the session numbers its pieces from 0 as they are first sent. A 
 is the one before it and what is new, so that most of it is one run of numbers.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from operations.domain.tree.key import Key
@@ -71,6 +71,20 @@ class SentBlock:
         self.tokens = sum(message.tokens for message in messages)
         self.runs: list[PieceRun] | None = None
         """None where they are not kept yet."""
+        self.known: Sequence[int] = ()
+        """Of those that are not, the numbers of the first ones, which are."""
+
+    def grown(self, messages: Sequence[SentMessage]) -> "SentBlock":
+        """This block, which is kept, with messages behind its own."""
+        pieces = joined((message.piece for message in messages), self.pieces)
+        block = SentBlock((*self.messages, *messages), pieces)
+        block.known = numbers_of(self.runs or ())
+        return block
+
+    def number(self, find: Callable[[SentMessage], int]) -> None:
+        """Let it be kept, given what finds the number of a message that isn't yet."""
+        rest = self.messages[len(self.known) :]
+        self.runs, self.known = runs_of([*self.known, *map(find, rest)]), ()
 
     def numbered(self) -> Iterator[tuple[SentMessage, int]]:
         """The messages with the numbers that they are kept by, once they are."""

@@ -62,8 +62,8 @@ def keep_sent(
     runs = [*runs_of(map(keeping.number, beside)), *kept]
     for block in blocks:
         if block.runs is None:
-            block.runs = runs_of(map(keeping.number_of_message, block.messages))
-        runs += block.runs
+            block.number(keeping.number_of_message)
+        runs += block.runs or ()
     keeping.finish()
     return joined_runs(runs)
 

@@ -10,6 +10,8 @@ from django.test import Client
 
 from operations.domain.context.portions import request as portions
 from operations.domain.forwarding.alignment import Unit, UnitCounts
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import original_number
 from operations.forwarding import outbound
 from operations.log.cache import OF_THE_PROCESS, forget_everything
 from operations.messages import reader
@@ -261,6 +263,31 @@ def test_a_turn_that_no_memo_may_go_with_reads_no_original(
     assert not asked
     get(agent, f"/api/sessions/{session_id}/context")
     assert asked
+
+
+def test_a_turn_that_passes_looks_at_its_new_messages_alone(
+    agent: Client,
+    django_capture_on_commit_callbacks: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    committing = django_capture_on_commit_callbacks
+    messages = said(14)
+    session_id = make_session(agent, [])
+    path = f"/api/sessions/{session_id}/apply"
+    monkeypatch.setattr(outbound, "_BLOCK", 8)
+    with committing(execute=True):
+        post(agent, path, {"messages": messages[:10]})
+    asked: list[str] = []
+
+    def tokens(thread: Thread, key: str) -> int:
+        asked.append(key)
+        return thread.leaves[original_number(key) - 1].tokens
+
+    monkeypatch.setattr(outbound, "_recorded_tokens", tokens)
+    with committing(execute=True):
+        post(agent, path, {"messages": messages[:12]})
+        post(agent, path, {"messages": messages})
+    assert sorted(asked) == ["m10", "m11", "m12", "m13"]
 
 
 def test_a_turn_goes_through_none_of_what_was_aligned_before(

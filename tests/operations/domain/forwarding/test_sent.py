@@ -55,6 +55,18 @@ def test_a_block_knows_the_numbers_of_its_messages_once_it_is_kept() -> None:
     assert list(block.numbered()) == list(zip(messages, (4, 5, 1), strict=True))
 
 
+def test_a_block_that_grew_finds_the_numbers_of_its_new_messages_alone() -> None:
+    messages = [SentMessage(GivenRun(at, at + 1), (f"m{at}",), at) for at in range(5)]
+    block = SentBlock(tuple(messages[:3]))
+    block.runs = [PieceRun(7, 9), PieceRun(2, 3)]
+    grown, whole = block.grown(messages[3:]), SentBlock(tuple(messages))
+    for name in ("messages", "pieces", "tokens"):
+        assert getattr(grown, name) == getattr(whole, name)
+    grown.number({messages[3]: 3, messages[4]: 9}.__getitem__)
+    assert grown.runs == [PieceRun(7, 9), PieceRun(2, 4), PieceRun(9, 10)]
+    assert block.runs == [PieceRun(7, 9), PieceRun(2, 3)]
+
+
 def passed() -> PassedMessages:
     """Two blocks that went out as they came; the third message is made of two."""
     blocks = [
