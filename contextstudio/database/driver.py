@@ -29,9 +29,8 @@ def statement(sql: str) -> Statement:
     return Statement(sql, own)
 
 
-def fetch(asked: Statement, values: Values) -> list[Any]:
+def fetch(asked: Statement, values: Values, connection: Any) -> list[Any]:
     """All rows that a query finds, as the driver gives them."""
-    connection = connections[DEFAULT_DB_ALIAS]
     found: list[Any]
     if _needs_django(connection):
         with connection.cursor() as cursor:

@@ -5,16 +5,21 @@ prepared query is written with Django's own querysets, so that a rule stands in 
 a value differs from one time to the next it has a `given` in its place.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from cachetools import LRUCache
 from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.models import Expression, Field, Model, QuerySet
+from django.db.models import (
+    CharField,
+    Expression,
+    Field,
+    Model,
+    QuerySet,
+    TextField,
+)
 from django.db.models.expressions import DatabaseDefault
 from django.db.models.query import (
     FlatValuesListIterable,
@@ -55,19 +60,11 @@ class Prepared(Generic[Row]):
     """
 
     def __init__(self, make: Callable[..., "QuerySet[Any, Row]"]) -> None:
-        self._make = make
-        self._made: LRUCache[Hashable, _Statement] = LRUCache(MOST)
-        self._lock = Lock()
+        self._statement = lru_cache(MOST)(lambda *shape: _statement(make(*shape)))
 
     def rows(self, *shape: Any, **values: Any) -> list[Row]:
         """What the query finds. `values` are those that are `given`."""
-        with self._lock:
-            statement = self._made.get(shape)
-        if statement is None:
-            statement = _statement(self._make(*shape))
-            with self._lock:
-                self._made[shape] = statement
-        found: list[Row] = list(statement.rows(values))
+        found: list[Row] = self._statement(*shape).rows(values)
         return found
 
     def first(self, *shape: Any, **values: Any) -> Row | None:
@@ -81,10 +78,10 @@ def insert(rows: Sequence[Model]) -> None:
     fields = tuple(
         one
         for one in type(rows[0])._meta.local_concrete_fields
-        if one.column and not _is_databases(one, rows[0])
+        if not _is_databases(one, rows[0])
     )
     values = [
-        [one.get_db_prep_save(one.pre_save(row, True), connection) for one in fields]
+        [_bound(one, one.pre_save(row, True), connection) for one in fields]
         for row in rows
     ]
     driver.write(_insertion(type(rows[0]), fields), values)
@@ -105,9 +102,7 @@ def update(row: Model, *names: str) -> None:
     """Save some fields of a row that is there."""
     connection, about = connections[DEFAULT_DB_ALIAS], row._meta
     fields: list[Any] = [*map(about.get_field, names), about.pk]
-    values = [
-        one.get_db_prep_save(getattr(row, one.attname), connection) for one in fields
-    ]
+    values = [_bound(one, getattr(row, one.attname), connection) for one in fields]
     driver.write(_change(type(row), names), [values])
 
 
@@ -126,6 +121,14 @@ def _is_databases(field: "Field[Any, Any]", row: Model) -> bool:
     return isinstance(value, DatabaseDefault) or (field.primary_key and value is None)
 
 
+def _bound(field: "Field[Any, Any]", value: Any, connection: Any) -> Any:
+    """A value of a row as a statement takes it: half of a row's are words, or nothing."""
+    if value is None or (type(value) is str and type(field) in _OF_WORDS):
+        return value
+    return field.get_db_prep_save(value, connection)
+
+
+_OF_WORDS = frozenset({CharField, TextField})
 Converter = Callable[[Any, Any, Any], Any]
 
 
@@ -139,9 +142,9 @@ class _Statement(NamedTuple):
     read: Callable[[Sequence[Any]], Any]
     """Makes of the columns of a row what the queryset gives."""
 
-    def rows(self, values: Mapping[str, Any]) -> Iterator[Any]:
+    def rows(self, values: Mapping[str, Any]) -> list[Any]:
         if self.sql is None:
-            return
+            return []
         connection = connections[DEFAULT_DB_ALIAS]
         bound = [
             one.field.get_db_prep_value(values[one.name], connection)
@@ -149,12 +152,15 @@ class _Statement(NamedTuple):
             else one
             for one in self.parameters
         ]
-        for row in driver.fetch(self.sql, bound):
-            columns = list(row)
-            for place, converters, expression in self.converters:
-                for convert in converters:
-                    columns[place] = convert(columns[place], expression, connection)
-            yield self.read(columns)
+        found = driver.fetch(self.sql, bound, connection)
+        return [self.read(self._converted(row, connection)) for row in found]
+
+    def _converted(self, row: Sequence[Any], connection: Any) -> Sequence[Any]:
+        columns = list(row)
+        for place, converters, expression in self.converters:
+            for convert in converters:
+                columns[place] = convert(columns[place], expression, connection)
+        return columns
 
 
 def _statement(queryset: "QuerySet[Any, Any]") -> _Statement:

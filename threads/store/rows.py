@@ -12,7 +12,14 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import orjson
-from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    DatabaseError,
+    IntegrityError,
+    connection,
+    connections,
+    transaction,
+)
 from django.utils import timezone
 
 from contextstudio.database import driver
@@ -264,6 +271,7 @@ def _insertion(
 
 def _execute(statement: str, values: Sequence[Any]) -> Any:
     """Run a statement by the driver: Django's cursor would search it for placeholders."""
-    connection.ensure_connection()
-    with connection.wrap_database_errors:
-        return connection.connection.execute(statement, values)
+    own = connections[DEFAULT_DB_ALIAS]  # once: `connection` looks for it each time
+    own.ensure_connection()
+    with own.wrap_database_errors:
+        return own.connection.execute(statement, values)

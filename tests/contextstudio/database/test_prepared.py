@@ -170,4 +170,6 @@ def test_a_transaction_that_may_only_be_rolled_back_is_asked_nothing(
 
 
 def test_a_percent_sign_in_a_statement_is_one() -> None:
-    assert driver.fetch(driver.statement("SELECT %s, '5%%'"), ["a"]) == [("a", "5%")]
+    assert driver.fetch(driver.statement("SELECT %s, '5%%'"), ["a"], connection) == [
+        ("a", "5%")
+    ]
