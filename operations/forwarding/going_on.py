@@ -21,7 +21,7 @@ class _Last(NamedTuple):
     @property
     def weight(self) -> int:
         """About how many bytes of memory it takes."""
-        return self.beginning.length + 100 * len(self.beginning.bounds)
+        return self.beginning.length + 16 * len(self.beginning.bounds)
 
 
 _beginnings: Cache[_Last] = Cache(lambda last: last.weight)

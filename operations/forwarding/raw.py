@@ -6,6 +6,7 @@ read: what is the same was read then.
 """
 
 import hashlib
+from array import array
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -36,11 +37,37 @@ Read = Callable[[bytes], Members]
 _read: Read = msgspec.json.Decoder(Members).decode
 
 
-class _Bounds(NamedTuple):
-    """Where a message stands in a body, half-open."""
+class MessageBounds:
+    """Where messages stand in a body, half-open.
 
-    start: int
-    end: int
+    As numbers, of which each would else be an object: they are kept of all messages of a request.
+    """
+
+    __slots__ = ("_ends", "_starts")
+
+    def __init__(self) -> None:
+        """Those of no message."""
+        self._starts, self._ends = array("q"), array("q")
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __getitem__(self, place: int) -> tuple[int, int]:
+        """Those of one message."""
+        return self._starts[place], self._ends[place]
+
+    def add(self, start: int, end: int) -> None:
+        """Take in those of the next message."""
+        self._starts.append(start)
+        self._ends.append(end)
+
+    def and_(self, behind: "MessageBounds", more: int) -> "MessageBounds":
+        """These with others behind them, which stand so many bytes farther along."""
+        bounds = MessageBounds()
+        moved = [[at + more for at in of] for of in (behind._starts, behind._ends)]
+        bounds._starts = self._starts + array("q", moved[0])
+        bounds._ends = self._ends + array("q", moved[1])
+        return bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +78,14 @@ class Beginning:
     """
 
     pieces: tuple[bytes, ...]
-    bounds: Sequence[_Bounds]
+    bounds: MessageBounds
     token: object = field(default_factory=object)
     """Stands for it, without keeping it."""
 
     @property
     def length(self) -> int:
         """How many bytes it has."""
-        return self.bounds[-1].end
+        return self.bounds[-1][1]
 
     def begins(self, body: bytes) -> bool:
         """Whether a body begins so."""
@@ -73,7 +100,7 @@ class Beginning:
 class SlicedMessages(Sequence[bytes]):
     """The messages of a body, cut out of it where they are asked for."""
 
-    def __init__(self, body: bytes, bounds: Sequence[_Bounds]) -> None:
+    def __init__(self, body: bytes, bounds: MessageBounds) -> None:
         self._body, self.bounds = body, bounds
 
     def __len__(self) -> int:
@@ -87,13 +114,13 @@ class SlicedMessages(Sequence[bytes]):
 
     def __getitem__(self, place: int | slice) -> bytes | list[bytes]:
         if isinstance(place, slice):
-            return [self._body[start:end] for start, end in self.bounds[place]]
+            return [self[at] for at in range(*place.indices(len(self)))]
         start, end = self.bounds[place]
         return self._body[start:end]
 
     def run(self, start: int, end: int) -> Raw:
         """Messages from one place to another, with what their client wrote between them."""
-        first, last = self.bounds[start].start, self.bounds[end - 1].end
+        (first, _), (_, last) = self.bounds[start], self.bounds[end - 1]
         return memoryview(self._body)[first:last]
 
 
@@ -131,7 +158,7 @@ class RawRequest:
         bounds, known = self.messages.bounds, self.goes_on_from
         if known is not None and len(known.bounds) == len(bounds):
             return known
-        end = bounds[-1].end
+        _, end = bounds[-1]
         if known is None or len(known.pieces) == _MOST_PIECES:
             return Beginning((self.body[:end],), bounds)
         return Beginning((*known.pieces, self.body[known.length : end]), bounds)
@@ -187,7 +214,7 @@ def read_further(
     """A request that goes on from another one; None for one that doesn't, or may not."""
     if not beginning.begins(body):
         return None
-    first, place = beginning.bounds[0].start, _behind_gaps(body, beginning.length)
+    (first, _), place = beginning.bounds[0], _behind_gaps(body, beginning.length)
     goes_on = body[place : place + 1] == b","
     rest = body[:first] + body[place + goes_on :]
     try:
@@ -198,23 +225,25 @@ def read_further(
     bounds = _located(rest, raws, first, read)
     if bounds is None or goes_on != bool(bounds):
         return None
-    more = len(body) - len(rest)
-    moved = [_Bounds(start + more, end + more) for start, end in bounds]
-    request = _request(body, found, [*beginning.bounds, *moved], beginning)
-    return Further(request, rest)
+    whole = beginning.bounds.and_(bounds, len(body) - len(rest))
+    return Further(_request(body, found, whole, beginning), rest)
 
 
 def _request(
     body: bytes,
     found: Members,
-    messages: Sequence[bytes] | Sequence[_Bounds],
+    messages: Sequence[bytes] | MessageBounds,
     beginning: Beginning | None = None,
 ) -> RawRequest:
     tags = found.active_tags
-    is_sliced = all(isinstance(one, _Bounds) for one in messages[:1])
+    bounds = messages or MessageBounds()
     return RawRequest(
         body=body,
-        messages=SlicedMessages(body, messages) if is_sliced else messages,  # type: ignore[arg-type]  # they are of one kind
+        messages=(
+            SlicedMessages(body, bounds)
+            if isinstance(bounds, MessageBounds)
+            else bounds
+        ),
         system=bytes(memoryview(found.system)),
         active_tags=None if tags is None else frozenset(tags),
         append=found.append,
@@ -224,7 +253,7 @@ def _request(
 
 def _located(
     body: bytes, messages: Sequence[bytes], at: int, read: Read
-) -> list[_Bounds] | None:
+) -> MessageBounds | None:
     """Where messages stand that were read of a body, the first at a place; None: not there.
 
     Without their list the body must have no messages: then they were read of this very list, and
@@ -233,13 +262,13 @@ def _located(
     opening = body.rfind(b"[", 0, max(0, at))
     if opening < 0 or body[opening + 1 : at].strip(_GAPS):
         return None
-    bounds: list[_Bounds] = []
+    bounds = MessageBounds()
     place = opening + 1
     for message in messages:
         place = _behind_gaps(body, place)
         if not body.startswith(message, place):
             return None
-        bounds.append(_Bounds(place, place + len(message)))
+        bounds.add(place, place + len(message))
         place = _behind_gaps(body, place + len(message))
         place += body.startswith(b",", place)
     place = _behind_gaps(body, place)

@@ -1,6 +1,7 @@
 """A request that goes on from another one is known by its bytes, and by nothing less."""
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -54,6 +55,23 @@ def test_what_is_new_is_all_that_is_read() -> None:
 )
 def test_nothing_else_goes_on_from_a_request(body: bytes) -> None:
     assert further(FIRST, body) is None
+
+
+def test_where_a_message_stands_is_kept_in_few_bytes() -> None:
+    """A process keeps it of all messages of each session that goes on."""
+    body = json.dumps({"messages": [{"a": number} for number in range(2_000)]}).encode()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        beginning = raw(body).beginning
+        assert beginning is not None
+        bounds = beginning.bounds
+        del beginning
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert bounds[1_999] == (len(body) - len('{"a": 1999}]}'), len(body) - 2)
+    assert after - before < 40 * len(bounds)
 
 
 def test_messages_are_found_where_they_are_read() -> None:
