@@ -137,6 +137,21 @@ def test_what_is_in_the_tray_says_so_and_is_taken_out_again(
     assert not TrayItem.objects.exists()
 
 
+def test_who_may_only_read_a_session_is_told_that_they_insert_elsewhere(
+    tools: Tools, viewer: User, browser: Client
+) -> None:
+    reading = Client()
+    reading.force_login(viewer)
+    path = f"/sessions/{tools.session_id}"
+    elsewhere = "into a session that you may edit"
+    assert elsewhere in tray_on(reading, tools.session_id)
+    assert elsewhere not in tray_on(browser, tools.session_id)
+    reading.post(f"{path}/tray", {"ref": "m2"})
+    shown = tray_on(reading, tools.session_id)
+    assert "Insert into the thread" not in shown
+    assert "Insert them into one that you may edit." in shown
+
+
 def test_a_tray_is_its_persons_own(
     tools: Tools, browser: Client, editor: User, owner: User
 ) -> None:
