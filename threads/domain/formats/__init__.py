@@ -5,13 +5,9 @@ messages. A family of formats is a folder that exports `FORMATS`, those it reads
 those it writes; a new format is one more in its family's.
 """
 
-import codecs
-import json
-import re
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from io import BytesIO
 from itertools import chain
 from typing import BinaryIO
 
@@ -46,12 +42,13 @@ from . import (
     traffic,
 )
 from .format import Candidate, Format, Heading, Writer
-from .io import json_file, json_text, long_text, source
+from .io import json_file, json_text, long_text
 from .io.rows import packed, table
 from .io.skimming import skimmed
 from .kit import spoken
 from .requests import RequestForm, RequestReader
 from .sample import HEAD, Sample
+from .unknown import looks
 
 _READ = (
     contextstudio,
@@ -109,12 +106,8 @@ READERS: dict[str, RequestReader] = openai.READERS | anthropic.READERS | gemini.
 CERTAIN = 0.95
 """A score that none surpasses but our own form's, the first of `KNOWN`: the first to have it is
 meant."""
-UTF_16 = (b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{", b"[\0", b"\0[")
-"""How UTF-16 begins: with a mark, or JSON without one."""
 ANOTHER = "another_document"
 """The code of the warning, or refusal, of a file with one document behind another."""
-_PRINTED = re.compile(rb"\s*[\[({]+\s*(?:\{\s*)?'")
-"""How a list or a dict begins that Python has printed: with single quotes."""
 
 
 def detect(head: bytes, name: str | None = None) -> list[Candidate]:
@@ -249,7 +242,7 @@ def _likeliest(source: BinaryIO, name: str) -> Format:
         return found
     if json_text.is_deep(head):
         raise json_text.too_deep()
-    raise Invalid(f"This is {_looks(head)}.", code="format_unknown")
+    raise Invalid(f"This is {looks(head)}.", code="format_unknown")
 
 
 def _best(sample: Sample) -> tuple[float, Format | None]:
@@ -271,65 +264,3 @@ def _by_name(name: str) -> Format:
             return known
     words = there_is_no("format", name, dict.fromkeys(known.name for known in KNOWN))
     raise Invalid(words, at=("format",), code="format_unknown")
-
-
-def _looks(head: bytes) -> str:
-    """What a file that is no known transcript looks like, as the end of a sentence."""
-    if not head.strip():
-        return "an empty file"
-    if head[:2] in UTF_16:
-        return "UTF-16 text; save it as UTF-8 and bring it again"
-    if b"\0" in head:
-        return "a binary file, not a transcript"
-    if _PRINTED.match(head):
-        return "what Python prints of a list or dict; write it with json.dumps"
-    sample = Sample(head)
-    if len(sample.records) < 2 and (mistake := _mistake(head)) is not None:
-        place = f"line {mistake.lineno}, column {mistake.colno}"
-        return f"JSON with a mistake in it ({place}: {mistake.msg})"
-    if sample.rows and len(head) < HEAD and source.end_of(BytesIO(head)) is None:
-        return "JSON that ends before it is complete"
-    if sample.rows or _are_lists(head):
-        return "JSON, but no transcript that ContextStudio knows"
-    if table.first_lines(head):
-        return "a table, but none whose columns ContextStudio knows; name two role and content"
-    if (byte := _not_utf_8(head)) is not None:
-        return f"no UTF-8 text (at byte {byte}); save it as UTF-8 and bring it again"
-    return "text, but no transcript that ContextStudio knows"
-
-
-def _not_utf_8(head: bytes) -> int | None:
-    """Which byte of a text, from 0, is not UTF-8; None where all are, or it is only cut off."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head, len(head) < HEAD)
-    except UnicodeDecodeError as error:
-        return error.start
-    return None
-
-
-def _are_lists(head: bytes) -> bool:
-    """Whether each of several lines is a list: JSON Lines in which no object is a record."""
-    lines = [line for line in head.splitlines() if line.strip()]
-    whole = lines[: -1 if len(head) == HEAD else None]
-    return len(lines) > 1 and all(map(_is_list, whole))
-
-
-def _is_list(line: bytes) -> bool:
-    """Whether a line is a list; one that doesn't begin as a list isn't parsed for it."""
-    begins = line.lstrip(json_text.BOM + b" \t\r").startswith(b"[")
-    return begins and isinstance(json_file.parsed(line), list)
-
-
-def _mistake(head: bytes) -> json.JSONDecodeError | None:
-    """What keeps a short file from being JSON; None where nothing does, or it is another thing."""
-    text = head.decode("utf-8-sig", "replace").strip()
-    if _are_lists(head):
-        return None
-    if len(head) < HEAD and text[:1] + text[-1:] in ("[]", "{}"):
-        try:
-            json.loads(text)
-        except json.JSONDecodeError as mistake:
-            return mistake
-        except ValueError:  # an integer of more digits than Python converts
-            pass
-    return None

@@ -1,0 +1,104 @@
+"""What a file looks like that is no known transcript, for the refusal that says so."""
+
+import codecs
+import json
+import re
+from io import BytesIO
+
+from .io import json_file, json_text, source
+from .io.rows import table
+from .sample import HEAD, Sample
+
+UTF_16 = (b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{", b"[\0", b"\0[")
+"""How UTF-16 begins: with a mark, or JSON without one."""
+_IMAGES = {
+    b"\x89PNG": "PNG",
+    b"\xff\xd8\xff": "JPEG",
+    b"GIF8": "GIF",
+    b"II*\0": "TIFF",
+    b"MM\0*": "TIFF",
+}
+"""How images begin, such as a screenshot of a conversation."""
+_CONTROLS = re.compile(rb"[\x01-\x06\x0e-\x1a\x1c-\x1f]")
+"""Bytes that are in no text: neither white space nor what a terminal acts on."""
+_PRINTED = re.compile(rb"\s*[\[({]+\s*(?:\{\s*)?'")
+"""How a list or a dict begins that Python has printed: with single quotes."""
+
+
+def looks(head: bytes) -> str:
+    """What a file that is no known transcript looks like, as the end of a sentence."""
+    if not head.strip():
+        return "an empty file"
+    if head[:2] in UTF_16:
+        return "UTF-16 text; save it as UTF-8 and bring it again"
+    byte = _not_utf_8(head)
+    if image := _image(head):
+        return f"an image ({image}), not a transcript"
+    if b"\0" in head or (byte is not None and _CONTROLS.search(head)):
+        return "a binary file, not a transcript"
+    if (notation := _notation(head)) is not None:
+        return notation
+    if byte is not None:
+        return f"no UTF-8 text (at byte {byte}); save it as UTF-8 and bring it again"
+    return "text, but no transcript that ContextStudio knows"
+
+
+def _notation(head: bytes) -> str | None:
+    """What a text looks like by its notation: one of values, or of a table."""
+    if _PRINTED.match(head):
+        return "what Python prints of a list or dict; write it with json.dumps"
+    sample = Sample(head)
+    if len(sample.records) < 2 and (mistake := _mistake(head)) is not None:
+        place = f"line {mistake.lineno}, column {mistake.colno}"
+        return f"JSON with a mistake in it ({place}: {mistake.msg})"
+    if sample.rows and len(head) < HEAD and source.end_of(BytesIO(head)) is None:
+        return "JSON that ends before it is complete"
+    if sample.rows or _are_lists(head):
+        return "JSON, but no transcript that ContextStudio knows"
+    if table.first_lines(head):
+        return "a table, but none whose columns ContextStudio knows; name two role and content"
+    return None
+
+
+def _image(head: bytes) -> str | None:
+    """What kind of image a file is, by its first bytes; it may be damaged behind them."""
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return "WebP"
+    return next((kind for mark, kind in _IMAGES.items() if head.startswith(mark)), None)
+
+
+def _not_utf_8(head: bytes) -> int | None:
+    """Which byte of a text, from 0, is not UTF-8; None where all are, or it is only cut off."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, len(head) < HEAD)
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
+
+
+def _are_lists(head: bytes) -> bool:
+    """Whether each of several lines is a list: JSON Lines in which no object is a record."""
+    lines = [line for line in head.splitlines() if line.strip()]
+    whole = lines[: -1 if len(head) == HEAD else None]
+    return len(lines) > 1 and all(map(_is_list, whole))
+
+
+def _is_list(line: bytes) -> bool:
+    """Whether a line is a list; one that doesn't begin as a list isn't parsed for it."""
+    begins = line.lstrip(json_text.BOM + b" \t\r").startswith(b"[")
+    return begins and isinstance(json_file.parsed(line), list)
+
+
+def _mistake(head: bytes) -> json.JSONDecodeError | None:
+    """What keeps a short file from being JSON; None where nothing does, or it is another thing."""
+    text = head.decode("utf-8-sig", "replace").strip()
+    if _are_lists(head):
+        return None
+    if len(head) < HEAD and text[:1] + text[-1:] in ("[]", "{}"):
+        try:
+            json.loads(text)
+        except json.JSONDecodeError as mistake:
+            return mistake
+        except ValueError:  # an integer of more digits than Python converts
+            pass
+    return None
