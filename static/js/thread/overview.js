@@ -30,23 +30,30 @@ function frame() {
 
 const indexOf = (key) => Number(ORIGINAL.exec(key ?? "")?.[1] ?? NaN);
 
+/** The row before another, if it is loaded. */
+const rowBefore = (row) =>
+  row.previousElementSibling ?? row.closest(".chunk").previousElementSibling?.lastElementChild;
+
 /**
- * The link to a row's group; what isn't listed is in that of the message before it. Of a long list the
- * middle is left out: behind the link before it there are others.
+ * The link to a row's group; a fold is in that of the first message it holds, what holds none in that
+ * of the row before it, and at the top in the first. Of a long list the middle is left out: behind the
+ * link before it there are others.
  */
 function linkTo(row) {
   const links = [...document.querySelectorAll("#outline-list > li > a")];
   const last = document.querySelector("#outline-list > :has(+ [data-more]) > a");
-  for (let one = row; one; one = one.previousElementSibling) {
+  let first = row;
+  for (let one = row; one; one = rowBefore(one)) {
+    first = one;
     const own = document.querySelector(`#outline-list a[data-to="${one.dataset.key}"]`);
     if (own) return links.find((link) => link.parentElement.contains(own));
-    const index = indexOf(one.dataset.key);
+    const index = indexOf(one.dataset.first ?? one.dataset.key);
     if (index >= 0) {
       const link = links[headAt(links.map((one) => indexOf(one.dataset.to)), index)];
       return link === last ? null : link;
     }
   }
-  return null;
+  return startOf(first.closest(".chunk")) === 0 ? links[0] : null;
 }
 
 function mark() {

@@ -389,6 +389,27 @@ def test_the_outline_marks_the_group_that_is_read(
     expect(marked).to_have_count(1)
 
 
+def test_the_outline_marks_the_group_in_which_a_fold_begins_that_it_does_not_list(
+    page: Page, api: httpx.Client, new_session: Callable[[int], str]
+) -> None:
+    session = new_session(60)
+    operations = f"/api/sessions/{session}/operations"
+    digest = {"type": "digest", "range": [0, 24], "summary": "What came first."}
+    api.post(operations, json=digest).raise_for_status()
+    newer = {
+        "type": "insert",
+        "after_idx": 59,
+        "messages": [{"role": "user", "content": "More."}],
+    }
+    for _ in range(200):
+        api.post(operations, json=newer).raise_for_status()
+    marked = page.locator("#outline-list a[aria-current]")
+    for view in ("annotated", "effective"):
+        visit(page, session, query=f"?view={view}")
+        expect(page.locator("#outline-list a[data-to=o1]")).to_have_count(0)
+        expect(marked).to_have_attribute("data-to", "m0")
+
+
 def test_a_fold_that_begins_where_nothing_is_loaded_takes_the_focus_of_the_last_it_holds(
     page: Page, open_thread: OpenThread
 ) -> None:
