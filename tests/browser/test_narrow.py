@@ -55,6 +55,12 @@ def test_a_long_title_leaves_no_page_wider_than_its_window(
         assert phone.evaluate(OVERFLOW) == 0, path
 
 
+def test_a_short_page_is_as_high_as_its_window(phone: Page, session: str) -> None:
+    for path in (f"/sessions/{session}/events", "/no/such/page"):
+        phone.goto(path)
+        assert phone.evaluate(OVERFLOW.replace("Width", "Height")) == 0, path
+
+
 def test_a_long_title_leaves_the_list_of_deleted_sessions_in_its_window(
     phone: Page, api: httpx.Client
 ) -> None:
