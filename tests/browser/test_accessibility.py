@@ -294,6 +294,11 @@ def test_the_jobs_the_providers_and_a_summary_in_its_dialog(
     assert found_wide_and_narrow(page) == []
 
 
+def test_a_message_as_recorded(page: Page, demonstration: str) -> None:
+    page.goto(f"/sessions/{demonstration}/messages/m0/raw")
+    assert found_wide_and_narrow(page) == []
+
+
 def test_an_invitation_from_its_making_to_the_account(page: Page) -> None:
     page.goto("/settings/projects/demo/")
     page.get_by_role("button", name="Create link").click()
@@ -320,14 +325,10 @@ def test_signing_in_and_being_refused(page: Page, faults: Faults) -> None:
     assert found_wide_and_narrow(page) == []
 
 
-@pytest.mark.parametrize(
-    "path", ["no/such/page", "sign-in/used", "sessions/{session}/messages/m0/raw"]
-)
-def test_pages_that_stand_alone(
-    page: Page, faults: Faults, demonstration: str, path: str
-) -> None:
+@pytest.mark.parametrize("path", ["no/such/page", "sign-in/used"])
+def test_pages_that_stand_alone(page: Page, faults: Faults, path: str) -> None:
     faults.expect("status of 4")
-    page.goto(f"/{path.format(session=demonstration)}")
+    page.goto(f"/{path}")
     assert found_wide_and_narrow(page) == []
 
 

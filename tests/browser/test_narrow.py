@@ -12,7 +12,10 @@ from .conftest import conversation, row
 
 pytestmark = pytest.mark.browser
 LONG_TITLE = "A title of many words, " * 6 + "a/path/without/a/blank_" * 8
-PAGES = ("", "context", "requests", "policy", "notes", "memos", "prune", "archive")
+PAGES = (
+    *("", "context", "requests", "policy", "notes", "memos", "prune", "archive"),
+    *("events", "messages/m0/raw"),
+)
 OVERFLOW = """() => {
   const { scrollWidth, clientWidth } = document.scrollingElement;
   return scrollWidth - clientWidth;
@@ -59,6 +62,15 @@ def test_a_short_page_is_as_high_as_its_window(phone: Page, session: str) -> Non
     for path in (f"/sessions/{session}/events", "/no/such/page"):
         phone.goto(path)
         assert phone.evaluate(OVERFLOW.replace("Width", "Height")) == 0, path
+
+
+def test_a_message_as_recorded_is_a_page_like_the_others(
+    phone: Page, session: str
+) -> None:
+    phone.goto(f"/sessions/{session}/messages/m3/raw")
+    expect(phone.get_by_role("navigation", name="Main")).to_be_visible()
+    phone.get_by_role("link", name=LONG_TITLE[:30]).click()
+    expect(row(phone, "m3")).to_be_visible()
 
 
 def test_a_long_title_leaves_the_list_of_deleted_sessions_in_its_window(
