@@ -146,10 +146,20 @@ def list_projects(
 
 
 def list_members(
-    project: Project, *, cursor: str | None = None, limit: int | None = None
+    project: Project,
+    *,
+    words: str = "",
+    cursor: str | None = None,
+    limit: int | None = None,
 ) -> Page[Membership]:
-    """The members of a project, by their names, for one who has passed its gate."""
+    """The members of a project, by their names, for one who has passed its gate.
+
+    With `words`, those in whose names, of the account or shown, each of them stands.
+    """
     members = project.memberships.select_related("user").order_by("user__username")
+    for word in words.split():
+        shown = Q(user__display_name__icontains=word)
+        members = members.filter(shown | Q(user__username__icontains=word))
     if cursor:
         members = members.filter(user__username__gt=_after(cursor))
     count = clamp(limit)

@@ -5,6 +5,7 @@ from django.contrib import messages
 from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from contextstudio.accounts import services
@@ -12,6 +13,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, DomainError, NotFound
 from contextstudio.accounts.domain.rights import ProjectRole, Right
+from contextstudio.accounts.domain.storable import storable
 from contextstudio.accounts.invitations import LIFETIME, list_invitations
 from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import (
@@ -25,7 +27,9 @@ from contextstudio.accounts.selectors import (
 
 from .forms import field_of
 
-SHOWN_MEMBERS = 500
+SHOWN_MEMBERS = 50
+_LONGEST = 150
+"""Characters of what is searched for: no name is longer."""
 _ROLES = {
     ProjectRole.VIEWER: "Viewer: reads",
     ProjectRole.REVIEWER: "Reviewer: also proposes and reviews",
@@ -113,7 +117,7 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
             form.add_error(field_of(refusal, form), refusal.message)
         else:
             messages.success(request, f"{user} is now {_ARTICLES[role]} {role}.")
-            return redirect("accounts:project", slug)
+            return _back(request, slug)
     return project_page(request, caller, found, form=form)
 
 
@@ -129,12 +133,16 @@ def project_page(
     """A project's members and invitations; a link that was just made is shown this once."""
     may_administer = caller.may(Right.ADMIN, found.pk)
     is_wrong = any(one is not None and one.errors for one in (form, invitation))
+    query = storable(request.GET.get("q", "").strip()[:_LONGEST])
     cursor = request.GET.get("cursor", "")
-    members = list_members(found, cursor=cursor, limit=SHOWN_MEMBERS)
+    members = list_members(found, words=query, cursor=cursor, limit=SHOWN_MEMBERS)
     context = {
         "project": found,
         "members": members.items,
         "next_cursor": members.next_cursor,
+        "query": query,
+        "is_first": not cursor,
+        "part": f"?{part}" if (part := request.GET.urlencode()) else "",
         "form": form or MemberForm(initial={"role": ProjectRole.EDITOR}),
         "roles": list(ProjectRole),
         "may_administer": may_administer,
@@ -161,10 +169,16 @@ def remove_member(request: HttpRequest, slug: str) -> HttpResponse:
         messages.success(request, f"You left {found.name}.")
         return redirect("accounts:projects")
     messages.success(request, f"{user} is no longer a member.")
-    return redirect("accounts:project", slug)
+    return _back(request, slug)
 
 
 def _refused(request: HttpRequest, slug: str, refusal: DomainError) -> HttpResponse:
     """The members as they are now, with what stood in the way of changing one."""
     messages.error(request, refusal.message)
-    return redirect("accounts:project", slug)
+    return _back(request, slug)
+
+
+def _back(request: HttpRequest, slug: str) -> HttpResponse:
+    """To the part of the list in which something was changed."""
+    page, part = reverse("accounts:project", args=[slug]), request.GET.urlencode()
+    return redirect(f"{page}?{part}" if part else page)

@@ -1,6 +1,7 @@
 """Projects and their members, by REST and from the page: who may what, and who must stay."""
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -252,12 +253,40 @@ def test_who_leaves_is_led_to_the_list(project: Project, editor: User) -> None:
 def test_members_that_do_not_fit_the_page_are_on_the_next(
     project: Project, owner: User, editor: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_of_projects, "SHOWN_MEMBERS", 1)
     client, page = signed_in(owner), f"/settings/projects/{project.slug}/"
+    assert "Search members" not in client.get(page).content.decode()
+    monkeypatch.setattr(page_of_projects, "SHOWN_MEMBERS", 1)
     first = client.get(page).content.decode()
     assert 'value="editor">' in first
     assert 'name="username" value="owner"' not in first
+    assert "Search members" in first
     (more,) = re.findall(r'href="([^"]*cursor=[^"]*)"', first)
-    second = client.get(more).content.decode()
+    second = client.get(unescape(more)).content.decode()
     assert 'name="username" value="owner"' in second
-    assert "More members" not in second
+    assert "cursor=" not in second.partition("Pages of the members")[2]
+    (start,) = re.findall(r'href="([^"]*)">[^>]*>[^>]*></svg>First', second)
+    assert 'value="editor">' in client.get(start).content.decode()
+
+
+def test_members_are_found_by_either_of_their_names_and_changed_where_they_were_found(
+    project: Project, owner: User, editor: User, viewer: User
+) -> None:
+    User.objects.filter(pk=viewer.pk).update(display_name="Vera of the Harbour")
+    client, page = signed_in(owner), f"/settings/projects/{project.slug}/"
+
+    def found(query: str) -> list[str]:
+        shown = client.get(page, {"q": query}).content.decode()
+        return re.findall(r'name="username" value="(\w+)"><input type="hidden"', shown)
+
+    assert found("VERA har") == found("view") == ["viewer"]
+    assert found("\0") == found("100%") == []
+    assert "No matching members" in client.get(f"{page}?q=%25").content.decode()
+    shown = client.get(f"{page}?q=harbour").content.decode()
+    (action,) = re.findall(r'class="role-form" method="post" action="([^"]*)"', shown)
+    change = {"username": "viewer", "role": "reviewer", "change": "1"}
+    told = client.post(unescape(action), change, follow=True)
+    assert told.redirect_chain == [(f"{page}?q=harbour", 302)]
+    (action,) = re.findall(r'action="([^"]*remove[^"]*)"', told.content.decode())
+    gone = client.post(unescape(action), {"username": "viewer"}, follow=True)
+    assert gone.redirect_chain == [(f"{page}?q=harbour", 302)]
+    assert "viewer" not in roles(project)
