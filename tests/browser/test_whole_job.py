@@ -79,6 +79,29 @@ def test_a_chosen_file_is_imported_and_opened_from_the_list(
     expect(row(page, "m0")).to_contain_text("Question 0")
 
 
+def test_the_heaviest_range_of_what_is_sent_is_digested_from_its_link(
+    page: Page, api: httpx.Client
+) -> None:
+    said = [
+        {"role": "user", "content": "Read all of it."},
+        *({"role": "assistant", "content": f"Line {n}. " * 90} for n in range(130)),
+        {"role": "user", "content": "And now?"},
+    ]
+    made = api.post("/api/sessions", json={"title": "Heavy", "messages": said})
+    page.goto(f"/sessions/{made.json()['id']}/context")
+    page.get_by_role("link", name="#0–#130").click()
+    expect(row(page, "m0")).to_be_focused()
+    expect(page.locator("#selection-count")).to_have_text("131 messages")
+    press(page, "d")
+    expect(page.get_by_role("textbox", name="What the model sees")).to_be_focused()
+    page.keyboard.type("Nothing in it was needed.")
+    press(page, "Control+Enter")
+    expect(row(page, "o1")).to_be_focused()
+    page.reload()
+    expect(row(page, "o1")).to_be_visible()
+    expect(page.locator("#selection")).to_be_hidden()
+
+
 def drop_file(page: Page, content: bytes) -> None:
     """Drop a file of these bytes on the page, as the browser reports one."""
     page.wait_for_load_state()  # the page's script listens by then

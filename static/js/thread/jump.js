@@ -4,7 +4,7 @@ import { openFold } from "./folds.js";
 import { keyOfHash } from "./positions.js";
 import { allRows, firstSeen, focusRow, makeCurrent, neighbour, own, rowAt } from "./rows.js";
 import { besides, countOf, isLoaded, locate, startOf } from "./sections.js";
-import { extendBy, selectedKeys } from "./selection.js";
+import { extendBy, selectedKeys, selectRange } from "./selection.js";
 import { feed, rowOf, session } from "./session.js";
 import { define } from "../base/actions.js";
 import { toast } from "../base/toast.js";
@@ -143,8 +143,8 @@ define({
 });
 
 /**
- * An address that ends in #n-m12, #m12 or #12 leads to that message, also one that is typed on this page; a
- * page that is shown again, to where one was.
+ * An address that ends in #n-m12, #m12 or #12 leads to that message, also one that is typed on this page, and
+ * with `to` selects what lies between the two; a page that is shown again, to where one was.
  */
 export function followAddress() {
   addEventListener("pagehide", leavePlace);
@@ -156,8 +156,9 @@ export function followAddress() {
   const [{ type }] = performance.getEntriesByType("navigation");
   const place = JSON.parse(sessionStorage.getItem(placeName) ?? "null");
   const key = keyOfHash(location.hash);
+  const last = new URLSearchParams(location.search).get("to");
   if (type !== "navigate" && place) returnTo(place);
-  else if (key) jumpTo(key);
+  else if (key) jumpTo(key).then(() => last && selectRange(key, last));
 }
 
 const placeName = `place:${session.id}:${session.view}`;

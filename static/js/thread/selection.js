@@ -134,6 +134,12 @@ export function extendBy(step) {
   extendTo(next.dataset.key);
 }
 
+/** Everything between two rows: what a link to a range of messages selects. */
+export function selectRange(first, last) {
+  anchor = first;
+  return settle({ from: first, to: last });
+}
+
 /** The messages of an operation, by its range. */
 function pick(operation) {
   settle({ operation }).then(() => { [anchor] = keys; });
