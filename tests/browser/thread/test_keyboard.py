@@ -243,6 +243,20 @@ def visit_drawer_palette_and_sheet(page: Page) -> None:
     expect(row(page, "m77")).to_be_focused()
 
 
+def test_on_the_sheet_of_keys_all_that_they_do_is_in_line(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    press(page, "?")
+    expect(page.locator("#keys")).to_be_visible()
+    begins: set[float] = set(
+        page.locator("#keys dd").evaluate_all(
+            "(all) => all.map((one) => one.getBoundingClientRect().left)"
+        )
+    )
+    assert len(begins) == 2, "one for each column"
+
+
 def tab(page: Page) -> str:
     """Press Tab; where the focus is then, briefly."""
     press(page, "Tab")
