@@ -177,4 +177,6 @@ def test_a_session_has_a_form_for_what_it_overrides(
     assert "There is no such setting." in wrong.content.decode()
     other = Client()
     other.force_login(viewer)
-    assert "Save settings" not in other.get(path).content.decode()
+    shown = other.get(path).content.decode()
+    assert "This session may be summarised automatically." in shown
+    assert "<form" not in shown, "no fields for what they can't save"
