@@ -270,6 +270,17 @@ def test_active_tags_are_set_in_a_dialog_and_let_conditions_hold(page: Page) -> 
     assert "at most 100 characters" in refused.content.decode()
 
 
+def test_who_may_only_read_sees_the_active_tags_and_chooses_what_is_listed(
+    page: Page, open_page: Callable[..., Page], viewer: User
+) -> None:
+    page.edit("snip", targets="m1", tags="handover")
+    page.post("tags", tags="night")
+    panel = open_page(viewer).get("panel").content.decode()
+    assert '<span class="tag">night</span>' in panel
+    assert 'name="show" value="off"' in panel
+    assert 'data-action="undo"' not in panel
+
+
 def test_what_waits_inside_an_opened_fold_is_drawn_inside_it(page: Page) -> None:
     page.edit("digest", targets="m2 m3 m4 m5", summary="Sum")
     closed = page.edit("snip", targets="m3 m4", propose="1").content.decode()
