@@ -30,6 +30,13 @@ def test_what_is_drawn_as_an_icon_alone_has_its_name_as_a_tooltip(page: Page) ->
         assert shown.count(f'title="{name}"') == 1, name
 
 
+def test_a_message_without_content_says_so(page: Page, editor: User) -> None:
+    assert ">empty</span>" not in page.get("").content.decode()
+    said = [Message(role=Role.ASSISTANT, parts=())]
+    append_messages(caller(editor), page.session.pk, said)
+    assert page.get("").content.decode().count(">empty</span>") == 1
+
+
 def test_a_stranger_finds_no_session(
     open_page: Callable[..., Page], stranger: User
 ) -> None:
