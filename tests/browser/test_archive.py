@@ -109,6 +109,8 @@ def test_an_entry_is_read_where_the_list_stands(sized: Page, pruned: str) -> Non
         entry.focus()
         press(sized, "Enter")
         expect(entry).to_have_attribute("aria-current", "true")
+        whole = entry.locator("xpath=..")
+        expect(whole).not_to_have_css("background-color", "rgba(0, 0, 0, 0)")
         expect(sized.get_by_role("heading", name="Reading")).to_be_focused()
         expect(sized.get_by_role("heading", name="Reading")).to_be_in_viewport()
         assert sized.url.endswith(address)
