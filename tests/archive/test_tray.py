@@ -149,7 +149,7 @@ def test_who_may_only_read_a_session_is_told_that_they_insert_elsewhere(
     reading.post(f"{path}/tray", {"ref": "m2"})
     shown = tray_on(reading, tools.session_id)
     assert "Insert into the thread" not in shown
-    assert "Insert them into one that you may edit." in shown
+    assert "insert from the tray into a session that you may edit" in shown
 
 
 def test_a_tray_is_its_persons_own(
