@@ -80,6 +80,24 @@ def test_a_key_is_called_one_where_its_column_has_no_head(phone: Page) -> None:
     expect(phone.get_by_text("Key: not set").first).to_be_visible()
 
 
+def test_a_request_of_a_key_has_a_line_or_two(
+    phone: Page, session: str, server: Server, api: httpx.Client
+) -> None:
+    made = api.post("/api/keys", json={"project": "demo", "name": "asking"}).json()
+    asking = {"Authorization": f"Bearer {made['key']}"}
+    path = f"/api/sessions/{session}"
+    assert httpx.get(server.url + path, headers=asking).is_success
+    phone.goto(f"/settings/keys/{made['id']}/")
+    request = phone.locator(".key-requests tbody tr").first
+    while not request.count():  # nobody waits for it to be recorded
+        phone.reload()
+    for width, height in ((390, 80), (1440, 40)):
+        phone.set_viewport_size({"width": width, "height": 844})
+        box = request.bounding_box()
+        assert box is not None and box["height"] < height
+        assert phone.evaluate(OVERFLOW) == 0
+
+
 def test_a_long_title_leaves_the_list_of_deleted_sessions_in_its_window(
     phone: Page, api: httpx.Client
 ) -> None:
