@@ -132,6 +132,17 @@ def test_a_report_first_says_what_became_of_the_files(browser: Client) -> None:
     assert page.index("What became of the files") < page.index("What was found")
 
 
+def test_the_kind_of_a_record_breaks_between_its_words(browser: Client) -> None:
+    said = {"type": "user", "message": {"role": "user", "content": "Hello"}}
+    reminder = {"type": "attachment", "attachment": {"type": "task_reminder"}}
+    ids = ({"uuid": "1", "parentUuid": None}, {"uuid": "2", "parentUuid": "1"})
+    lines = [{**one, **more} for one, more in zip((said, reminder), ids, strict=True)]
+    text = "\n".join(json.dumps({"sessionId": "s", **line}) for line in lines)
+    send(browser, file=file(text, "claude.jsonl"))
+    page = browser.get(f"/imports/{Import.objects.get().pk}/").content.decode()
+    assert "attachment/<wbr>task_<wbr>reminder" in page
+
+
 def test_the_list_of_imports_leads_to_each_report(
     browser: Client, client: Client
 ) -> None:
