@@ -114,7 +114,7 @@ async function go(step) {
 /** Show the words themselves: in a row that was brief, behind "Show more", or far down a long one. */
 async function uncover(key, words) {
   let ranges = paint(rowOf(key), words);
-  if (!ranges.length && rowOf(key)?.matches(".is-brief")) {
+  if (rowOf(key)?.matches(".is-brief") && !ranges.some(isInLine)) {
     await openFold(key);
     opened.add(key);
     if (bar.hidden) return;
@@ -125,6 +125,13 @@ async function uncover(key, words) {
     if (one.matches("details:not([open])") && !one.firstElementChild.contains(holder)) one.open = true;
   }
   if (ranges.length) await settleOnWords(ranges[0]);
+}
+
+/** Whether the line of a brief row has room for a match in it: what is too long for the line is cut off. */
+function isInLine(range) {
+  const { right, bottom } = range.getBoundingClientRect();
+  const line = range.startContainer.parentElement.closest(".brief")?.getBoundingClientRect();
+  return !line || (right <= line.right && bottom <= line.bottom);
 }
 
 /** What was opened gets its height as it is drawn: look again until the words stand in sight. */

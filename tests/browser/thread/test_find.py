@@ -97,6 +97,24 @@ def test_what_hides_the_words_is_opened(page: Page, api: httpx.Client) -> None:
     expect(row(page, "m22")).to_have_class(re.compile("is-brief"))
 
 
+def test_a_line_that_is_too_short_for_the_match_in_it_is_opened(
+    page: Page, api: httpx.Client
+) -> None:
+    instructions = "Be careful. " * 10 + "Mind the thimble. " + "Be quick. " * 60
+    said = [
+        {"role": "system", "content": instructions},
+        {"role": "user", "content": "Begin."},
+    ]
+    body = {"title": "A long line", "messages": said}
+    visit(page, str(api.post("/api/sessions", json=body).json()["id"]))
+    brief = row(page, "m0").locator(".brief")
+    expect(brief).to_contain_text("thimble")
+    press(page, "/")
+    page.get_by_role("searchbox").fill("thimble")
+    expect(brief).to_have_count(0)
+    page.wait_for_function(WORDS_SEEN)
+
+
 def test_a_match_in_the_list_leads_to_its_message(page: Page, session: str) -> None:
     page.goto("/sessions/")
     press(page, "/")
