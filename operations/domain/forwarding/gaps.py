@@ -38,11 +38,11 @@ class RequestGaps:
         index = place = 0
         for unit in units:
             gaps = self._split(range(index, unit.first), range(place, unit.start))
-            yield from (gap for gap in gaps if gap.indexes or gap.places)
+            yield from _joined(gap for gap in gaps if gap.indexes or gap.places)
             index, place = unit.last, unit.end
         indexes = range(index, len(self._roles))
         *others, tail = self._split(indexes, range(place, len(self._given.messages)))
-        yield from others
+        yield from _joined(others)
         yield tail._replace(is_tail=True)
 
     def _split(self, indexes: range, places: range) -> Iterator[RequestGap]:
@@ -87,6 +87,20 @@ class RequestGaps:
                     found.append((targets, stands))
                     break
         return sorted(found, key=lambda one: one[0].start)
+
+
+def _joined(gaps: Iterable[RequestGap]) -> list[RequestGap]:
+    """Gaps that follow one another, of which those without originals are one: so is their insert.
+
+    A prompt that a session never had is put in with what is put in behind it.
+    """
+    found: list[RequestGap] = []
+    for gap in gaps:
+        if found and not found[-1].indexes and not gap.indexes:
+            places = range(found.pop().places.start, gap.places.stop)
+            gap = RequestGap(gap.indexes, places)
+        found.append(gap)
+    return found
 
 
 def _shown(log: Log) -> Iterator[tuple[range, list[bytes]]]:

@@ -23,10 +23,10 @@ from operations.domain.forwarding.plan import (
 )
 from operations.domain.log.entry import CLIENT, EditState, Entry
 from operations.domain.log.log import Log
-from operations.domain.log.operation import Redact, Toggle, Undo, messages_of
+from operations.domain.log.operation import Insert, Redact, Toggle, Undo, messages_of
 from operations.domain.thread.replay import replay, sent_keys
 from operations.domain.tree.key import made_place, original_index
-from operations.domain.tree.leaf import Leaf
+from operations.domain.tree.leaf import Leaf, New
 from tests.operations.support.builders import AUTHOR, span
 from tests.operations.support.builders import digest as digest_of_range
 from threads.domain.body import digest, tombstone_of
@@ -229,6 +229,37 @@ def test_a_prompt_that_a_session_never_had_stands_at_its_top():
     talk.send("s", "u0", "a1", "u2")
     assert talk.sent == ["s", "u0", "a1", "u2"]
     assert len(talk.originals) == 3
+
+
+@pytest.mark.parametrize(
+    "requests",
+    [
+        pytest.param("u0 | s u1 u0", id="at once"),
+        pytest.param("u0 | s | s u0 u0", id="behind a prompt that stood alone"),
+        pytest.param("u0 | u1 u0 | s u1 u0", id="before what was put in"),
+        pytest.param("u0 | s u1 u0 | s u0 | s2 u2 u0", id="gone and back"),
+        pytest.param("u0 a1 | ux a1 | s a1 | s u1 ux a1", id="before an edit"),
+        pytest.param("s0 | s s0 | s u0 s0", id="before the old prompt"),
+    ],
+)
+def test_a_new_prompt_and_what_is_put_in_behind_it_are_one_insert(requests):
+    talk = Talk()
+    for texts in map(str.split, requests.split(" | ")):
+        talk.send(*texts)
+        assert talk.sent == texts
+        assert talk.send(*texts).operations == []
+    assert talk.edits.count("insert") == 1
+
+
+def test_of_two_inserts_in_one_place_one_stays():
+    """Logs have them of which the prompt was recorded by itself."""
+    talk = begun("u0")
+    new = [[New(one.role, one.parts)] for one in (says("s"), says("u1"))]
+    talk.record(*(Insert(after=None, messages=tuple(one)) for one in new), actor=CLIENT)
+    assert talk.send("s", "u1", "u0").operations == []
+    for texts in (["s", "u2", "u0"], ["s2", "u2", "u0"]):
+        talk.send(*texts)
+        assert (talk.sent, talk.edits) == (texts, ["insert"])
 
 
 def test_what_changes_again_is_amended_and_what_comes_back_restored():
