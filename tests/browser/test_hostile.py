@@ -257,7 +257,7 @@ UNREADABLE = {
     "a deep document": (b"[" * DEEP + b"]" * DEEP, "nested"),
     "a deep object": (b'{"a":' * DEEP + b"1" + b"}" * DEEP, "nested"),
     "a zip cut short": (zipped(transcript(["plain words"]))[:-30], "zip"),
-    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, "binary"),
+    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, "image (PNG)"),
     "noise": (hashlib.shake_256(b"noise").digest(100_000), "binary"),
     "nothing": (b"", "empty"),
     "words": ("milk, \u202e <script>alert(1)</script>".encode(), "text"),
