@@ -49,7 +49,7 @@ def path_of(sha256: str) -> Path:
 def store(data: bytes) -> str:
     """Keep these bytes; the answer is their SHA-256 in hex."""
     sha256 = hashlib.sha256(data).hexdigest()
-    if not path_of(sha256).exists():
+    if not _is_kept(sha256):
         store_pieces([data])
     return sha256
 
@@ -84,7 +84,19 @@ def _store_new(pieces: Callable[[], Iterable[bytes]]) -> tuple[str, int]:
         digest.update(piece)
         size += len(piece)
     sha256 = digest.hexdigest()
-    return (sha256, size) if path_of(sha256).exists() else store_pieces(pieces())
+    return (sha256, size) if _is_kept(sha256) else store_pieces(pieces())
+
+
+def _is_kept(sha256: str) -> bool:
+    """Whether there are such bytes already; they are then as young as if they were written now.
+
+    What no row names yet is swept once it is old: the row of who keeps them is still to come.
+    """
+    try:
+        os.utime(path_of(sha256))
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def store_pieces(pieces: Iterable[bytes]) -> tuple[str, int]:
@@ -136,7 +148,7 @@ def _written(pieces: Iterable[bytes]) -> tuple[Path, str, int]:
 def _sync(path: Path, sha256: str) -> None:
     """Keep a written file, whose bytes are on the disk before it is; not a second time."""
     try:
-        if path_of(sha256).exists():
+        if _is_kept(sha256):
             path.unlink()
             return
         with path.open("rb") as file:

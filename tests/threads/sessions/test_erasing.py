@@ -5,6 +5,7 @@ import io
 import json
 import os
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,24 @@ def test_old_files_that_no_row_names_go(caller: Caller, project: Project) -> Non
     assert not orphan.exists() and not half.exists()
     assert young.exists() and coming.exists()
     assert blobs.path_of(source.sha256).exists()
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [
+        blobs.store,
+        lambda data: blobs.store_stream(io.BytesIO(data)),
+        lambda data: blobs.store_pieces([data]),
+    ],
+    ids=["bytes", "a stream", "pieces"],
+)
+def test_an_old_file_that_is_kept_once_more_is_not_swept_before_its_row_comes(
+    keep: Callable[[bytes], object],
+) -> None:
+    left = aged(b"left over")
+    keep(b"left over")
+    erasing.clean()
+    assert left.exists()
 
 
 def test_no_file_goes_while_an_import_waits(caller: Caller, project: Project) -> None:
