@@ -15,12 +15,13 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs import enqueue
 from contextstudio.accounts.models import Job
 from contextstudio.accounts.selectors import caller_of_actor, get_project
+from contextstudio.database.steps import chunks
 from operations.domain.log.operation import Digest, Snip, named_keys
 from operations.domain.thread.check import check
 from operations.domain.thread.thread import Thread
 from operations.log.selectors import load_thread
 from operations.log.transaction import refuse_stale
-from operations.messages.pairs import parted
+from operations.messages.pairs import MOST_RUNS, parted
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -196,9 +197,15 @@ def _unsummarised(session: Session, protected: Collection[str]) -> list[str]:
         end -= 1
         rest = thread.keys[end : end + 1]
     leaves = [leaf for key in nodes[start:end] for leaf in thread.leaf_keys(key)]
-    stay = {key for key in leaves if not set(protected).isdisjoint(thread.tags(key))}
-    while more := set(parted(session, thread, stay).keys) - stay:
-        stay |= more
+    tags = frozenset(protected)
+    stay = {key for key in leaves if not tags.isdisjoint(thread.tags(key))}
+    new = stay
+    while new:
+        # No more at once than are all looked at.
+        some = chunks(sorted(new), MOST_RUNS)
+        others = {key for keys in some for key in parted(session, thread, keys).keys}
+        new = others - stay
+        stay = stay | new
     return [key for key in leaves if key not in stay]
 
 

@@ -7,10 +7,12 @@ import pytest
 from django.conf import LazySettings
 from django.test import Client
 
+from archive.summaries import services as summary_services
 from archive.summaries import tools as summary_tools
 from archive.summaries.choosing import in_force
 from contextstudio.accounts.jobs.workers import Workers
 from contextstudio.accounts.models import Job, Project
+from operations.messages import pairs
 from tests.operations.support.rest import Tools, get, make_session, post, put, thread
 from tests.threads.imports.uploads import upload
 from threads.models import Session
@@ -213,6 +215,33 @@ def test_an_automatic_summary_leaves_what_is_pinned_with_its_call(
         "A result to keep"
     ]
     assert said[5] in sent
+
+
+def test_an_automatic_summary_leaves_the_calls_of_all_that_is_pinned(
+    agent: Client, use: Use, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pairs, "MOST_RUNS", 2)
+    monkeypatch.setattr(summary_services, "MOST_RUNS", 2)
+    said: list[Any] = [{"role": "user", "content": WORDS * 60}]
+    for n in range(12):
+        made = {"name": "f", "arguments": "{}"}
+        call = {"id": f"c{n}", "type": "function", "function": made}
+        said += [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": f"Kept {n}"},
+            {"role": "user", "content": WORDS * 40},
+        ]
+    session_id = make_session(agent, said, model="gpt-4")  # 8,192 tokens
+    put(agent, f"/api/sessions/{session_id}/policy", {"policy": {"preset": "nexora"}})
+    for n in range(8):
+        at = 3 * n + 2
+        Tools(agent, session_id)(
+            "tag_messages", start_idx=at, end_idx=at, tags=["pinned"]
+        )
+    use("fast")
+    post(agent, f"/api/sessions/{session_id}/apply", {"messages": said})
+    keys = Job.objects.get().arguments["keys"]
+    assert keys == ["m0", *(f"m{3 * n + 3}" for n in range(8)), "m25", "m26"]
 
 
 @pytest.mark.django_db(transaction=True)
