@@ -132,10 +132,7 @@ class PostgresqlWords(Reading):
         Both are asked in one statement: to be asked one takes PostgreSQL as long as to answer it.
         """
         if len(query) < SHORTEST:
-            # The tail is asked first: what leaves it meanwhile is in the index by then.
-            yield from merge(
-                self.tail(before), self.newest(query, before), reverse=True
-            )
+            yield from self.with_tail(self.newest(query, before), before)
             return
         holds, values = condition(query)
         named = (

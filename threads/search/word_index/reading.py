@@ -1,6 +1,7 @@
 """What both databases are asked alike: plain statements, for a model's query costs more."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -118,6 +119,13 @@ class Reading:
         """The ids of that, given what `TAIL` found first."""
         above = rows[0][1] if rows else 0
         yield from self.pages_from(ids(rows), _REST_OF_TAIL, [above])
+
+    def with_tail(self, found: Iterable[int], below: int) -> Iterator[int]:
+        """What the index finds, asked behind the tail: what leaves that meanwhile is in by then.
+
+        What leaves it comes twice.
+        """
+        return merge(self.tail(below), found, reverse=True)
 
     def indexed(self, below: int) -> Iterator[int]:
         """Ids of the texts that are in the index, the highest first."""

@@ -7,7 +7,6 @@ first piece is.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from heapq import merge
 from itertools import groupby, islice
 
 from django.db import connection
@@ -106,10 +105,9 @@ class SqliteWords(Reading):
         return ids(self.run("SELECT total_changes()"))[0] - before >= 2
 
     def candidates(self, query: str, before: int) -> Iterator[int]:
-        """The tail, and what `newest` gives; what leaves the tail meanwhile comes twice."""
+        """The tail, and what `newest` gives."""
         found = self.newest(query, before) if self.is_there() else ()
-        # The tail is asked first: what leaves it meanwhile is in the index by then.
-        return merge(self.tail(before), found, reverse=True)
+        return self.with_tail(found, before)
 
     def newest(self, query: str, before: int) -> Iterator[int]:
         """Ids of texts that may hold a folded query, below `before`, the highest first."""
