@@ -57,6 +57,7 @@ LETTER = "A-Za-z0-9_\u00c0-\u024f\u0370-\u052f"
 URL = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s,\\]{1,2000}")
 _ESCAPED = re.compile(r'\\+[nrtfbv0"]?')
 _DRIVE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:\\{1,2}(?=[\w.])")
+_SLASHES = re.compile(r"\\{1,2}")
 PIECES = re.compile(rf"[{LETTER}.@+~/-]+").findall
 GROUPED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?!\w|,\d)")
 UUID = re.compile(
@@ -107,7 +108,8 @@ class _Named(dict[bytes, Sequence[Naming]]):
     """What runs name, and what in them is too long to be named."""
 
     def __init__(self) -> None:
-        self._words = _Words()
+        self._pieces = _Pieces()
+        self._words = self._pieces.words
 
     def __missing__(self, run: bytes) -> Sequence[Naming]:
         word = bare(run)
@@ -116,7 +118,7 @@ class _Named(dict[bytes, Sequence[Naming]]):
 
     def _named_in(self, run: bytes, word: bytes) -> Sequence[Naming]:
         if not is_of_words(word):
-            return tuple(_all_named(text_of(run), self._words))
+            return tuple(_all_named(text_of(run), self._pieces))
         words = words_in(word)
         if len(words) == 1:
             return self._words[words[0]]
@@ -138,7 +140,18 @@ class _Words(dict[bytes, Sequence[Naming]]):
         return [naming for word in words for naming in self[word]]
 
 
-def _all_named(run: str, known: _Words) -> list[Naming]:
+class _Pieces(dict[str, Sequence[Naming]]):
+    """What a path names, or what else of slashes and dots stands in a run; few are new to it."""
+
+    def __init__(self) -> None:
+        self.words = _Words()
+
+    def __missing__(self, piece: str) -> Sequence[Naming]:
+        named = self[piece] = _named_in_piece(piece, self.words)
+        return named
+
+
+def _all_named(run: str, known: _Pieces) -> list[Naming]:
     found: list[Naming] = []
     run = plain(run) if "\\" in run else run
     if "://" in run:
@@ -154,9 +167,9 @@ def _all_named(run: str, known: _Words) -> list[Naming]:
         found.append((Reference(ReferenceType.NUMBER, name), number))
         run = run.replace(number, " ")
     if "/" not in run and "." not in run:
-        return found + known.named_in(words_in(encoded(run)))
+        return found + known.words.named_in(words_in(encoded(run)))
     for piece in PIECES(run):
-        found += _named_in_piece(piece, known)
+        found += known[piece]
     return found
 
 
@@ -193,7 +206,7 @@ def plain(run: str) -> str:
     """A run with backslashes without those of line breaks, and with a drive's slashes turned."""
     if drive := _DRIVE.search(run):
         start = drive.start()
-        rest = re.sub(r"\\{1,2}", "/", run[start + 2 :])
+        rest = _SLASHES.sub("/", run[start + 2 :])
         return f"{_ESCAPED.sub(' ', run[:start])} {run[start]}{rest}"
     return _ESCAPED.sub(" ", run)
 

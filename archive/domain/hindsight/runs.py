@@ -72,7 +72,8 @@ def is_everyday(word: bytes) -> bool:
 
     Capitals within it make a name of it, and letters of hexadecimal digits alone may be a hash.
     """
-    return word.isalpha() and word[1:].islower() and bool(word.strip(_HEXADECIMAL))
+    is_written_so = word.isalpha() and (word.islower() or word.istitle())
+    return is_written_so and bool(word.strip(_HEXADECIMAL))
 
 
 def is_of_words(run: bytes) -> bool:

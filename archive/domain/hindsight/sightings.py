@@ -41,6 +41,7 @@ _GROUPED = re.compile(rb"\d,\d{3}").search
 _SHORTEST_HASH = 7
 _CUT_OUT = {ReferenceType.URL, ReferenceType.HASH, ReferenceType.NUMBER}
 """What may stand in the middle of a path: what is named around it stands nowhere."""
+_NAMES_OF_FILES = {ReferenceType.PATH, ReferenceType.FILE}
 
 
 def _marked(run: str) -> Iterator[bytes]:
@@ -136,13 +137,16 @@ class Sightings:
                 return self._look(run)
             if reference in self._wanted:
                 found.append(reference)
-            if reference.kind is not ReferenceType.IDENTIFIER:
-                found += self._in_name(words)
+            if reference.kind in _NAMES_OF_FILES:
+                found += self._in_name(reference.name)
+            elif self._hashes and reference.kind is not ReferenceType.IDENTIFIER:
+                found += self._begun((encoded(words),))
         return found
 
-    def _within(self, words: str) -> Collection[Reference]:
-        """What stands in the words of a longer reference."""
-        return self._look(encoded(words))
+    def _within(self, name: str) -> Collection[Reference]:
+        """What stands in the name of a file or a path."""
+        found = self._among(name, words_in(encoded(name)))
+        return found + self._in_segments(name.split("/"))
 
     def _look(self, run: bytes) -> Collection[Reference]:
         """What stands in a run, which is looked at closely only where its words are hints."""
@@ -168,20 +172,25 @@ class Sightings:
         )
 
     def _in_run(self, run: bytes, words: list[bytes]) -> list[Reference]:
-        wanted = self._words
         text = text_of(run)
         if "\\" in text:
             text = plain(text)
             words = words_in(encoded(text))
-        if "-" in text or "," in text:
-            words += _marked(text)
-        found = [one for word in words if word in wanted for one in wanted[word]]
-        if self._hashes and _LONG_HASH(run):
-            found += self._begun(words)
+        found = self._among(text, words)
         for piece in PIECES(text) if "/" in text or "." in text else ():
             found += self._in_piece(piece)
         for url in URL.findall(text) if self._urls and "://" in text else ():
             found += self._in_url(url)
+        return found
+
+    def _among(self, text: str, words: list[bytes]) -> list[Reference]:
+        """Those that are a word of a text, of several joined by dashes or commas, or begin one."""
+        if "-" in text or "," in text:
+            words = [*words, *_marked(text)]
+        known = self._words
+        found = [one for word in words if word in known for one in known[word]]
+        if self._hashes:
+            found += self._begun(words)
         return found
 
     def _begun(self, words: Iterable[bytes]) -> Iterator[Reference]:
@@ -201,13 +210,16 @@ class Sightings:
                 yield from self._urls.get(beginning, ())
 
     def _among_segments(self, piece: str) -> list[Reference]:
+        return self._in_segments(segments_of(piece))
+
+    def _in_segments(self, segments: list[str]) -> list[Reference]:
         """The files' names among a path's segments, and the paths that are a stretch of them."""
-        segments = segments_of(piece)
-        return [
-            reference
-            for place, segment in enumerate(segments, start=1)
-            if segment in self._tails
-            for end in {segment, "/".join(segments[max(0, place - 2) : place])}
-            for wanted, reference in self._paths.get(end, ())
-            if segments[max(0, place - len(wanted)) : place] == wanted
-        ]
+        found, before, known = list[Reference](), "", self._paths
+        for end, segment in enumerate(segments, start=1):
+            if segment in self._tails:
+                named = (*known.get(segment, ()), *known.get(f"{before}/{segment}", ()))
+                for wanted, reference in named:
+                    if segments[max(0, end - len(wanted)) : end] == wanted:
+                        found.append(reference)
+            before = segment
+        return found

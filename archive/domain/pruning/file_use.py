@@ -23,11 +23,12 @@ _WHOLE_VIEWS = frozenset({"cat", "nl", "bat", "less", "more", "type", "get-conte
 _PART_VIEWS = frozenset({"head", "tail", "sed"})
 _QUIET = frozenset({"cd", "pwd", "echo", "true", "set", "export", "pushd", "popd"})
 """Commands that show no file and change none."""
-_EDITS_IN_PLACE = re.compile(r"(?:sed|perl|gsed)$")
+_EDITS_IN_PLACE = frozenset({"sed", "perl", "gsed"})
 _IN_PLACE = re.compile(r"-{1,2}i(?:n-place)?\b|-[a-z]*i[a-z]*$")
 _WRITERS = frozenset({"tee"})
 _MOVERS = frozenset({"mv", "cp"})
 _REMOVERS = frozenset({"rm", "truncate", "touch"})
+_CHANGES = _WRITERS | _MOVERS | _REMOVERS
 _REDIRECTIONS = frozenset({">", ">>", ">|"})
 _NOWHERE = re.compile(r"/dev/|&|\$null$|nul$", re.IGNORECASE)
 """Targets of a redirection that are no files: devices, and what PowerShell and cmd throw away."""
@@ -180,19 +181,22 @@ def _pipelines(command: str) -> list[list[list[str]]]:
 
 def _edited(pipeline: Sequence[Sequence[str]]) -> Iterator[FileUse]:
     for words in pipeline:
-        for mark, target in pairwise(words):
-            if mark in _REDIRECTIONS and not _NOWHERE.match(target):
-                yield FileUse(target, is_edit=True)
-        name, operands = words[0], [one for one in words[1:] if one[:1] != "-"]
-        if _EDITS_IN_PLACE.match(name):
-            if operands and any(map(_IN_PLACE.match, words[1:])):
+        if not _REDIRECTIONS.isdisjoint(words):
+            for mark, target in pairwise(words):
+                if mark in _REDIRECTIONS and not _NOWHERE.match(target):
+                    yield FileUse(target, is_edit=True)
+        name = words[0]
+        if name in _EDITS_IN_PLACE:
+            if (operands := _operands(words)) and any(map(_IN_PLACE.match, words[1:])):
                 yield FileUse(operands[-1], is_edit=True)
-        elif (
-            name in _WRITERS
-            or name in _REMOVERS
-            or (name in _MOVERS and len(operands) > 1)
-        ):
-            yield from (FileUse(path, is_edit=True) for path in operands)
+        elif name in _CHANGES:
+            operands = _operands(words)
+            if name not in _MOVERS or len(operands) > 1:
+                yield from (FileUse(path, is_edit=True) for path in operands)
+
+
+def _operands(words: Sequence[str]) -> list[str]:
+    return [one for one in words[1:] if one[:1] != "-"]
 
 
 def _viewed(pipeline: Sequence[Sequence[str]]) -> list[FileUse] | None:

@@ -65,17 +65,13 @@ def left_out(originals: Iterable[Sequence[Part]], summary: str) -> LeftOutNames:
 def named_paths(texts: Iterable[str]) -> Iterator[str]:
     """The paths and files that texts name, of a long one those in its beginning."""
     for text in texts:
+        # An expression that asks for a mark looks in the words that have it: the fewest.
         words = text[:_LONGEST].split()
-        for path in _PATH.findall(_those_with("/", words)):
+        for path in _PATH.findall(" ".join([word for word in words if "/" in word])):
             yield path.rstrip(".")
-        for word in _FILE.findall(_those_with(".", words)):
+        for word in _FILE.findall(" ".join([word for word in words if "." in word])):
             if word.rpartition(".")[2].lower() in EXTENSIONS:
                 yield word
-
-
-def _those_with(mark: str, words: Iterable[str]) -> str:
-    """The words in which a regular expression that asks for a mark is to look: the fewest."""
-    return " ".join(word for word in words if mark in word)
 
 
 def _written(part: Part) -> Iterator[str]:
