@@ -91,7 +91,7 @@ def rows() -> Iterator[Row]:
             for name, beside in found.items():
                 yield _row(f"{title}: {name}", beside, is_ours=name.startswith(OURS))
         if peers is not None:
-            for one in sessions.tuned():
+            for one in sessions.beside_lcc():
                 yield from _beside_lcc(peers, one)
 
 
@@ -157,7 +157,7 @@ def _beside_lcc(peers: Peers, one: Compared) -> Iterator[Row]:
     tokens.is_accelerated(ENCODING)  # as in a server half a minute after its start
     for counts, count in (("", _as_a_server), (", by tiktoken alone", _by_tiktoken)):
         us, them = _seconds(peers, one, count)
-        took = f"{1000 * us:.0f} / {1000 * them:.0f} ms"
+        took = f"{1000 * us:.3g} / {1000 * them:.3g} ms"
         met = us <= them / 2 if count is _as_a_server else None
         yield Row(f"CPU / lcc, {one.name}{counts}", took, "≤ 1/2", met)
 

@@ -71,6 +71,12 @@ def others() -> Iterator[Compared]:
     yield Compared("Made", [_made(one) for one in made_messages(MADE)])
 
 
+def beside_lcc() -> Iterator[Compared]:
+    """The long samples, and each other one of the harness that lcc was made for."""
+    yield from tuned()
+    yield from (one for one in others() if one.harness == "Claude Code")
+
+
 def groups_of(messages: Sequence[Message]) -> list[int]:
     """For each message the number of the user's message that it follows."""
     found, number = list[int](), 0
