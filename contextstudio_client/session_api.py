@@ -95,7 +95,7 @@ class SessionApi(SnapshotsApi):
 
     @call
     def delete(self, *, purge: bool = False) -> Flow[None]:
-        """Hide it for 30 days; `purge` erases it at once."""
+        """Hide it for 30 days; `purge` erases it at once, deleted or not."""
         return (yield from erase((yield from self._path()), purge=purge or None))
 
     @call

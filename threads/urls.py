@@ -27,5 +27,6 @@ urlpatterns = [
     path(f"{_SESSION}rename", sessions.rename, name="rename"),
     path(f"{_SESSION}delete", sessions.delete, name="delete"),
     path(f"{_SESSION}restore", sessions.restore, name="restore"),
+    path(f"{_SESSION}purge", sessions.purge, name="purge"),
     path("sessions/deleted", sessions.deleted, name="deleted"),
 ]

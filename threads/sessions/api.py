@@ -96,7 +96,7 @@ def update_session(
 def delete_session(
     request: HttpRequest, session_id: uuid.UUID, purge: bool = False
 ) -> Status[Any]:
-    """Hide a session for 30 days; `purge=1` (needs admin) erases it at once."""
+    """Hide a session for 30 days; `purge=1` (needs admin) erases it at once, deleted or not."""
     services.delete_session(caller_of(request), session_id, purge=purge)
     return Status(204, None)
 

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -10,7 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.domain.errors import Conflict, NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.accounts.selectors import require
@@ -172,10 +173,15 @@ def update_session(
 @transaction.atomic
 def delete_session(
     caller: Caller, session_id: uuid.UUID, *, purge: bool = False
-) -> None:
-    """Hide a session for 30 days; with `purge` (needs admin) erase it at once."""
-    right = Right.ADMIN if purge else Right.EDIT
-    session = get_session(caller, session_id, right, lock=True)
+) -> Session:
+    """Hide a session for 30 days; with `purge` (needs admin) erase it at once, also a hidden one.
+
+    Returned is what went.
+    """
+    if purge:
+        session = _to_purge(caller, session_id)
+    else:
+        session = get_session(caller, session_id, Right.EDIT, lock=True)
     AuditEntry.objects.create(
         project_id=session.project_id,
         actor=caller.actor,
@@ -184,10 +190,18 @@ def delete_session(
     )
     if purge:
         erasing.erase(session)
-        return
+        return session
     # Its id of origin is free from now on, so that the transcript can be imported anew.
     session.deleted_at = timezone.now()
     session.save(update_fields=["deleted_at"])
+    return session
+
+
+def _to_purge(caller: Caller, session_id: uuid.UUID) -> Session:
+    """A session that may be erased, deleted or not, locked."""
+    with suppress(NotFound):
+        return get_deleted_session(caller, session_id, Right.ADMIN)
+    return get_session(caller, session_id, Right.ADMIN, lock=True)
 
 
 @transaction.atomic

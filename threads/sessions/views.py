@@ -1,4 +1,4 @@
-"""Renaming, deleting and restoring sessions from a page; each can be taken back from its notice."""
+"""Renaming, deleting, restoring and erasing sessions from a page."""
 
 import uuid
 
@@ -10,6 +10,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
 from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.responses import go_to
 from threads.rendering.hidden import visible
 from threads.store.selectors import deleted_sessions, get_session
@@ -43,11 +44,9 @@ def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 @require_POST
 def delete(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Hide a session for 30 days."""
-    caller = caller_of(request)
-    title = get_session(caller, session_id).title
-    services.delete_session(caller, session_id)
+    session = services.delete_session(caller_of(request), session_id)
     undo = reverse("threads:restore", args=[session_id])
-    _notify(request, f"Deleted “{visible(title)}”.", undo)
+    _notify(request, f"Deleted “{visible(session.title)}”.", undo)
     return go_to(request, reverse("operations:sessions"))
 
 
@@ -60,12 +59,22 @@ def restore(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     return go_to(request, reverse("operations:sessions"))
 
 
+@require_POST
+def purge(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Erase a deleted session before its 30 days are over."""
+    session = services.delete_session(caller_of(request), session_id, purge=True)
+    messages.success(request, f"Erased “{visible(session.title)}” for good.")
+    return go_to(request, reverse("threads:deleted"))
+
+
 @require_safe
 def deleted(request: HttpRequest) -> HttpResponse:
     """The sessions that were deleted and can still be brought back."""
-    found = deleted_sessions(caller_of(request)).select_related("project")
+    caller = caller_of(request)
+    found = deleted_sessions(caller).select_related("project")
     context = {
         "sessions": found[:MOST_LISTED],
+        "may_purge": caller.projects(Right.ADMIN),
         "count": found.count(),
         "days": erasing.KEPT.days,
     }

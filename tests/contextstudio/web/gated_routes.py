@@ -382,6 +382,7 @@ TABLE = (
     form(f"{S}/delete", statuses=(403, 403, 302, 302)),
     page(f"{S}/"),
     form("sessions/{deleted}/restore", statuses=(403, 403, 302, 302)),
+    form("sessions/{deleted}/purge", statuses=(403, 403, 403, 302)),
     form(
         f"{S}/estimate",
         {"type": "snip", "targets": "m4 m5"},

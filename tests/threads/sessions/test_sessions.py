@@ -180,6 +180,38 @@ def test_purging_needs_the_right_to_administer_and_is_audited(
     assert AuditEntry.objects.filter(action="purge session").exists()
 
 
+def test_a_deleted_session_is_purged_without_being_restored(
+    agent: Client, editor: User, stranger: User, project: Project
+) -> None:
+    path = f"/api/sessions/{make_session(agent, 3)}"
+    agent.delete(path)
+    other = Project.objects.get(slug="other")
+    assert client_of(stranger, other).delete(f"{path}?purge=1").status_code == 404
+    assert client_of(editor, project).delete(f"{path}?purge=1").status_code == 403
+    assert agent.delete(f"{path}?purge=1").status_code == 204
+    assert not Session.objects.exists()
+    assert AuditEntry.objects.filter(action="purge session").exists()
+    assert agent.delete(f"{path}?purge=1").status_code == 404
+
+
+def test_a_deleted_session_is_erased_from_the_page_by_who_may(
+    agent: Client, owner: User, editor: User
+) -> None:
+    session_id = make_session(agent, 1)
+    agent.delete(f"/api/sessions/{session_id}")
+    address = f"/sessions/{session_id}/purge"
+    other, browser = Client(), Client()
+    other.force_login(editor)
+    assert address not in other.get("/sessions/deleted").content.decode()
+    assert other.post(address).status_code == 403
+    browser.force_login(owner)
+    assert address in browser.get("/sessions/deleted").content.decode()
+    gone = browser.post(address, follow=True).content.decode()
+    assert "Erased “message 0” for good." in gone
+    assert "No deleted sessions" in gone
+    assert not Session.objects.exists()
+
+
 def test_a_deleted_session_comes_back_whole_with_its_id_of_origin(
     agent: Client,
 ) -> None:
