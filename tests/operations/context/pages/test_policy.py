@@ -83,4 +83,4 @@ def test_the_projects_policy_is_the_owners_to_choose(
     assert "<b>Lean</b>, the project default, saved by <bdi>owner</bdi>" in shown
     read = open_page(viewer).get("policy").content.decode()
     assert "Save for this session" not in read
-    assert "You can try any setting here" in read
+    assert "Only people who can edit this session can save settings." in read
