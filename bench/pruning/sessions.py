@@ -74,7 +74,8 @@ def others() -> Iterator[Compared]:
 def beside_lcc() -> Iterator[Compared]:
     """The long samples, and each other one of the harness that lcc was made for."""
     yield from tuned()
-    yield from (one for one in others() if one.harness == "Claude Code")
+    named = ((one, path) for one, path in OTHERS if one == "Claude Code")
+    yield from (_longest(harness, path) for harness, path in named if _is_there(path))
 
 
 def groups_of(messages: Sequence[Message]) -> list[int]:
