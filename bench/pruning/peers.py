@@ -59,13 +59,21 @@ class Peers:
 
         return run
 
-    def _answer(self, name: str, chat: JSON) -> Sequence[str | None]:
+    def measured_by_lcc(self, file: Path) -> dict[str, JSON]:
+        """What `lcc measure-session` says of a file; `cpu` in seconds."""
+        answer: dict[str, JSON] = self._asked({"session": str(file)})
+        return answer
+
+    def _asked(self, question: JSON) -> JSON:
         sent, answers = self._process.stdin, self._process.stdout
         if sent is None or answers is None:
             raise RuntimeError("the peers' process has no pipes")
-        sent.write(json.dumps({"method": name, "chat": chat}) + "\n")
+        sent.write(json.dumps(question) + "\n")
         sent.flush()
-        answer = json.loads(answers.readline())
+        return json.loads(answers.readline())
+
+    def _answer(self, name: str, chat: JSON) -> Sequence[str | None]:
+        answer = self._asked({"method": name, "chat": chat})
         self.seconds, self.version = answer["seconds"], answer["version"]
         contents: Sequence[str | None] = answer["contents"]
         return contents

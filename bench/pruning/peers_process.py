@@ -1,7 +1,8 @@
 """The process of `bench.pruning.peers`, in an environment that holds the peers and not us.
 
 Each line names a method and gives messages as the chat API has them. The answer is what each of
-them says after a run, null where it is gone, with the seconds of CPU and the version that ran.
+them says after a run, null where it is gone, with the seconds of CPU and the version that ran. Or
+it names a file that lcc shall measure, and the answer is what lcc says of it.
 """
 
 import json
@@ -10,6 +11,8 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 JSON = Any
@@ -53,6 +56,19 @@ def _as_lcc_has_it(message: JSON) -> JSON:
     return {"role": role, "text": message["content"], "toolUses": calls}
 
 
+def measured_by_lcc(file: Path) -> JSON:
+    """The row of `lcc measure-session` for that mode, of a Claude Code session.
+
+    `cpu` is what it times: to compact the session, count what is left and look for its texts there.
+    It says so in whole milliseconds of the wall clock, so it is given a finer one.
+    """
+    report: Any = import_module("lcc.session_report")
+    report.MODES = [mode for mode in report.MODES if mode[0] == "rules:stashed"]
+    report.time = SimpleNamespace(perf_counter=lambda: time.process_time() * 1e6)
+    (row,) = report.measure_session(file)["modes"]
+    return row | {"cpu": row["ms"] / 1e9}
+
+
 def langchain(chat: JSON) -> Run:
     """LangChain's `ClearToolUsesEdit` with its defaults, as if its trigger was reached."""
     core = import_module("langchain_core.messages")
@@ -91,6 +107,9 @@ def main() -> None:
     """Answer each line with a line."""
     for line in sys.stdin:
         asked = json.loads(line)
+        if "session" in asked:
+            print(json.dumps(measured_by_lcc(Path(asked["session"]))), flush=True)
+            continue
         method, package = METHODS[asked["method"]]
         run = method(asked["chat"])
         begun = time.process_time()

@@ -10,13 +10,13 @@ one: `views.py` in `src/app/views.py`, the first digits of a hash in the whole o
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import chain
 from typing import NamedTuple
 
 from operations.domain.text.extensions import EXTENSIONS
 
 from .runs import (
     UUID_LENGTH,
-    Runs,
     Texts,
     bare,
     cut,
@@ -65,12 +65,14 @@ UUID = re.compile(
     re.IGNORECASE,
 )
 _HAS_LETTERS = re.compile("[A-Za-z\u00c0-\u052f]").search
-_NUMBER = re.compile(r"\d{4,}").fullmatch
 HASH = re.compile(r"(?:0[xX])?[0-9A-Fa-f]{7,}").fullmatch
-_IDENTIFIER = re.compile(
-    r"(?=[A-Za-z0-9_]{8})[A-Za-z_](?:[A-Za-z]*[0-9_]|[A-Za-z]*(?:(?<=[a-z])[A-Z]|[A-Z](?=[a-z])))"
-    r"[A-Za-z0-9_]*"
+_ONE_WORD = re.compile(
+    rb"(\d{4,})|((?:0[xX])?[0-9A-Fa-f]{7,})"
+    rb"|(?=[A-Za-z0-9_]{8})[A-Za-z_](?:[A-Za-z]*[0-9_]|[A-Za-z]*(?:(?<=[a-z])[A-Z]|[A-Z](?=[a-z])))"
+    rb"[A-Za-z0-9_]*"
 ).fullmatch
+_KINDS = (ReferenceType.IDENTIFIER, ReferenceType.NUMBER, ReferenceType.HASH)
+"""Of a word that is one, by the group that matches."""
 ENDS = ".,:;!?-+~@"
 _SHORTEST = 4
 """Digits of a number: no hash and no identifier is as short."""
@@ -79,22 +81,17 @@ _LONGEST = 500
 
 
 class References:
-    """Finds what texts name; remembers the runs that it has seen.
+    """Finds what texts name; remembers the runs that it has seen."""
 
-    What comes first is named first: an order of its own, though it knows the runs of another one.
-    """
-
-    def __init__(self, other: "References | None" = None) -> None:
-        self.named: Mapping[bytes, Sequence[Naming]] = (
-            other.named if other else _Named()
-        )
+    def __init__(self) -> None:
+        self.named: Mapping[bytes, Sequence[Naming]] = _Named()
         """By run what it names, also what is too long to be a reference."""
-        self._runs = Runs(self.named.__getitem__)
 
     def of(self, texts: Iterable[str]) -> dict[Reference, str]:
-        """What texts name, each with the words in which it is named first."""
+        """What texts name, in their order, each with the words in which it is named first."""
         found: dict[Reference, str] = {}
-        for reference, words in self._runs.of(cut(texts)):
+        named = map(self.named.__getitem__, cut(texts))
+        for reference, words in chain.from_iterable(named):
             if len(words) <= _LONGEST:
                 found.setdefault(reference, words)
         return found
@@ -112,8 +109,14 @@ class _Named(dict[bytes, Sequence[Naming]]):
         self._words = self._pieces.words
 
     def __missing__(self, run: bytes) -> Sequence[Naming]:
-        word = bare(run)
-        named = self[run] = () if is_everyday(word) else self._named_in(run, word)
+        word = run if run.isalpha() else bare(run)
+        if is_everyday(word):
+            named: Sequence[Naming] = ()
+        elif word.isalnum():
+            named = self._words[word]
+        else:
+            named = self._named_in(run, word)
+        self[run] = named
         return named
 
     def _named_in(self, run: bytes, word: bytes) -> Sequence[Naming]:
@@ -129,9 +132,11 @@ class _Words(dict[bytes, Sequence[Naming]]):
     """What words name that are one number, hash or identifier."""
 
     def __missing__(self, word: bytes) -> Sequence[Naming]:
-        text = text_of(word)
-        kind = _kind_of(text)
-        named = () if kind is None else ((Reference(kind, text), text),)
+        found = _ONE_WORD(word) if len(word) >= _SHORTEST else None
+        named: Sequence[Naming] = ()
+        if found:
+            text = word.decode()
+            named = ((Reference(_KINDS[found.lastindex or 0], text), text),)
         self[word] = named
         return named
 
@@ -185,16 +190,6 @@ def _named_in_piece(piece: str, known: _Words) -> Sequence[Naming]:
         else:
             found += known.named_in(words_in(encoded(segment)))
     return found
-
-
-def _kind_of(word: str) -> ReferenceType | None:
-    if len(word) < _SHORTEST:
-        return None
-    if _NUMBER(word):
-        return ReferenceType.NUMBER
-    if HASH(word):
-        return ReferenceType.HASH
-    return ReferenceType.IDENTIFIER if _IDENTIFIER(word) else None
 
 
 def _is_file(word: str) -> bool:

@@ -137,12 +137,6 @@ class Runs(dict[bytes, int], Generic[Found]):
             self[run] = number
         return number
 
-    def of(self, runs: Iterable[bytes]) -> list[Found]:
-        """What is found in runs, in the order in which it was found anywhere."""
-        numbers = set(map(self.__getitem__, runs))
-        numbers.discard(0)
-        return [found for number in sorted(numbers) for found in self.found[number]]
-
     def different(self, runs: Iterable[bytes]) -> set[Found]:
         """What is found in runs, once each."""
         numbers = set(map(self.__getitem__, runs))

@@ -38,6 +38,8 @@ from .runs import (
 
 _LONG_HASH = re.compile(rb"[0-9A-Fa-f]{7}").search
 _GROUPED = re.compile(rb"\d,\d{3}").search
+_ENDS_WITHIN = re.compile("[/?#&]").finditer
+"""Where a URL may end that begins another one."""
 _SHORTEST_HASH = 7
 _CUT_OUT = {ReferenceType.URL, ReferenceType.HASH, ReferenceType.NUMBER}
 """What may stand in the middle of a path: what is named around it stands nowhere."""
@@ -203,11 +205,12 @@ class Sightings:
 
     def _in_url(self, url: str) -> Iterator[Reference]:
         """Those that a URL is, or begins with."""
-        url = url.rstrip(ENDS)
-        yield from self._urls.get(url, ())
-        for end in re.finditer("[/?#&]", url):
-            for beginning in {url[: end.start()], url[: end.end()]} - {url}:
-                yield from self._urls.get(beginning, ())
+        url, known = url.rstrip(ENDS), self._urls
+        yield from known.get(url, ())
+        for end in _ENDS_WITHIN(url):
+            yield from known.get(url[: end.start()], ())
+            if end.end() < len(url):
+                yield from known.get(url[: end.end()], ())
 
     def _among_segments(self, piece: str) -> list[Reference]:
         return self._in_segments(segments_of(piece))

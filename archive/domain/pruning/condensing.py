@@ -31,11 +31,12 @@ _PLACES = ("path", "dir", "directory", "glob")
 _FOUND = re.compile(r"^Found (\d+)")
 _NOTHING = re.compile(r"^No (?:matches|files|results)", re.IGNORECASE)
 _EXITS = (
-    re.compile(r"^Exit code:? (-?\d+)", re.MULTILINE | re.IGNORECASE),
-    re.compile(r"exited with (?:exit )?code (-?\d+)", re.IGNORECASE),
-    re.compile(r'"exit_?code": ?(-?\d+)', re.IGNORECASE),
-    re.compile(r"exit(?:ed)? (?:code|status):? (-?\d+)", re.IGNORECASE),
+    re.compile(r"\nexit code:? (-?\d+)"),
+    re.compile(r"exited with (?:exit )?code (-?\d+)"),
+    re.compile(r'"exit_?code": ?(-?\d+)'),
+    re.compile(r"exit(?:ed)? (?:code|status):? (-?\d+)"),
 )
+"""As tools say it, in small letters; the first that is found counts."""
 _ENDS = 2000
 """Characters at either end of a result in which its exit code is looked for."""
 
@@ -133,8 +134,8 @@ def matches(text: str) -> int:
 
 def exit_status(use: ToolUse, text: str) -> str:
     """`exit 0`, where the result tells the code; else `failed` or `done`."""
-    ends = text[:_ENDS] + "\n" + text[-_ENDS:]
-    for pattern in _EXITS if "exit" in ends.lower() else ():
+    ends = f"\n{text[:_ENDS]}\n{text[-_ENDS:]}".lower()
+    for pattern in _EXITS if "exit" in ends else ():
         if told := pattern.search(ends):
             return f"exit {told[1]}"
     return "failed" if use.has_failed else "done"

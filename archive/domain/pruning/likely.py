@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from itertools import chain
 
-from archive.domain.hindsight.references import Reference, References, ReferenceType
+from archive.domain.hindsight.references import Reference, ReferenceType
 from archive.domain.hindsight.sightings import Sightings
 from operations.domain.tree.key import Key
 
@@ -22,10 +22,11 @@ class LikelyNames:
     """What a plan makes shorter names that is likely to be needed, each where it stood last."""
 
     def __init__(self, read: PlanReading) -> None:
-        references = References(read.references)
         shorter = sorted(place for place, shows in read.shown.items() if shows)
         self._read = read
-        self._named = {place: references.of(read.texts[place]) for place in shorter}
+        self._named = {
+            place: read.references.of(read.texts[place]) for place in shorter
+        }
         times = Counter(chain.from_iterable(self._named.values()))
         self._last = {
             one: place for place, names in self._named.items() for one in names
