@@ -34,6 +34,10 @@ LONGEST_KEY = 255
 Route = Callable[..., HttpResponseBase]
 _begin: ContextVar[Callable[[], None] | None] = ContextVar("begin", default=None)
 """Begins the transaction of the request that is being answered, if that begins it itself."""
+_acts_in: ContextVar[list[int] | None] = ContextVar("acts in", default=None)
+"""The projects in which the request acts that is being answered under a key."""
+_PURGED = 410
+"""The status of a row whose answer is purged: HTTP's for what is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,28 +77,36 @@ def once(
     `run` answers refusals and never raises them; what a refused run wrote is taken back. One that
     `reads_first` has its effect within `effect`; what it writes before is its own to take back.
     `at` is where in the request the key stands.
-    Raises Invalid where the key was used for another request, Conflict while the first runs.
+    Raises Invalid where the key was used for another request, Conflict while the first runs and
+    where its answer is purged.
     """
     claim = _claim(actor, key, request_digest, at)
     if claim.status is not None:
         if not keeps_answer:
             return replace(run(), replayed=True)
+        if claim.status == _PURGED:
+            raise Conflict(
+                "The first request with this idempotency key was carried out; its response was "
+                "purged since.",
+                at=[at],
+                code="response_purged",
+            )
         body = bytes(claim.body)
         return RecordedResponse(claim.status, body, claim.content_type, replayed=True)
     try:
         with _transaction(reads_first) as begin:
-            answer = run()
+            answer, projects = _noting_projects(run)
             kept = answer if keeps_answer else replace(answer, body=b"")
             begin()
             if answer.status < 400:
-                _keep(claim, kept, at)
+                _keep(claim, kept, at, projects)
             else:
                 transaction.set_rollback(True)
         # Faults of the server and of sign-in are tried anew.
         if answer.status >= 500 or answer.status in (401, 403, 429):
             _claimed(claim).delete()
         elif answer.status >= 400:
-            _keep(claim, kept, at)
+            _keep(claim, kept, at, projects)
         return answer
     except BaseException:
         _claimed(claim).delete()
@@ -133,6 +145,34 @@ def _transaction(reads_first: bool) -> Iterator[Callable[[], None]]:
             yield begin
         finally:
             _begin.reset(outer)
+
+
+def _noting_projects(
+    run: Callable[[], RecordedResponse],
+) -> tuple[RecordedResponse, list[int]]:
+    projects = list[int]()
+    token = _acts_in.set(projects)
+    try:
+        return run(), projects
+    finally:
+        _acts_in.reset(token)
+
+
+def note_project(project_id: int) -> None:
+    """Note that the request at hand acts in a project: its answer may quote what is said there."""
+    if (projects := _acts_in.get()) is not None:
+        projects.append(project_id)
+
+
+def purge_answers(project_id: int) -> None:
+    """Destroy what requests in a project were answered, in the caller's transaction.
+
+    That they were carried out stays known: a repeat has no effect. Those that were refused had
+    none, and may be sent again.
+    """
+    rows = IdempotentResponse.objects.filter(project_id=project_id)
+    rows.filter(status__gte=400).exclude(status=_PURGED).delete()
+    rows.filter(status__lt=400).update(status=_PURGED, body=b"", content_type="")
 
 
 def reads_first(route: Route) -> Route:
@@ -204,10 +244,15 @@ def _claim(actor: str, key: str, request_digest: str, at: str) -> IdempotentResp
     )
 
 
-def _keep(claim: IdempotentResponse, answer: RecordedResponse, at: str) -> None:
-    """Store the answer. Raises Conflict where another has taken the claim over."""
+def _keep(
+    claim: IdempotentResponse, answer: RecordedResponse, at: str, projects: list[int]
+) -> None:
+    """Store the answer, as one of the first project. Raises Conflict where the claim is lost."""
     kept = _claimed(claim).update(
-        status=answer.status, body=answer.body, content_type=answer.content_type[:100]
+        status=answer.status,
+        body=answer.body,
+        content_type=answer.content_type[:100],
+        project_id=projects[0] if projects else None,
     )
     if not kept:
         raise Conflict(

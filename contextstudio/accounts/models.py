@@ -208,9 +208,11 @@ class IdempotentResponse(models.Model):
     key = models.CharField(max_length=255)
     request_digest = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField(null=True)
-    """HTTP status of the first answer; null while the first request runs."""
+    """HTTP status of the first answer; null while the first request runs, 410 once purged."""
     body = models.BinaryField(default=b"")
     content_type = models.CharField(max_length=100, blank=True)
+    project_id = models.BigIntegerField(null=True, db_index=True)
+    """The project in which the request acted: what is purged there goes from its answer too."""
     owner = models.CharField(max_length=32)
     """Drawn anew for each claim, so that a run whose lease was taken over has no effect."""
     lease_until = models.DateTimeField()

@@ -25,6 +25,7 @@ from .domain.caller import Caller
 from .domain.errors import Forbidden, Invalid, NotFound
 from .domain.paging import Page, clamp, decode_cursor, page
 from .domain.rights import RIGHTS_OF, ProjectRole, Right, with_implied
+from .idempotency import note_project
 from .models import ApiKey, Job, KeyRequest, Membership, Project, User
 
 KEYS_SHOWN = 100
@@ -81,6 +82,7 @@ def caller_of_actor(actor: str) -> Caller:
 
 def require(caller: Caller, right: Right, project_id: int) -> None:
     """Refuse one who sees a project's object but lacks the right. Raises Forbidden."""
+    note_project(project_id)
     if caller.may(right, project_id):
         return
     needed = f"This needs the right to {right} in the project."

@@ -22,6 +22,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from contextstudio.accounts.idempotency import purge_answers
 from contextstudio.accounts.models import Job
 from contextstudio.database.steps import chunks
 from threads.domain.body import encode_parts, tombstone_of
@@ -150,6 +151,7 @@ def purge(session: Session, indexes: Iterable[int]) -> None:
     words too, so they go whole: the other messages keep theirs, but no longer their records.
     """
     places = list(indexes)
+    purge_answers(session.project_id)
     for forget in _forgetting:
         forget(session, places)
     messages = Message.objects.filter(session=session)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, NotFound
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.idempotency import purge_answers
 from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.accounts.selectors import require
 from contextstudio.accounts.services import unless_taken
@@ -189,6 +190,7 @@ def delete_session(
         object_id=str(session.pk),
     )
     if purge:
+        purge_answers(session.project_id)
         erasing.erase(session)
         return session
     # Its id of origin is free from now on, so that the transcript can be imported anew.

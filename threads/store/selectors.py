@@ -13,6 +13,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Forbidden, Invalid, NotFound
 from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, page
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.idempotency import note_project
 from contextstudio.accounts.keys.request_log import note_session
 from contextstudio.accounts.selectors import require
 from contextstudio.database.prepared import Prepared, given
@@ -63,6 +64,7 @@ def get_session(
     if session is None:
         raise NotFound("There is no such session.", at=["session_id"])
     note_session(session.pk)
+    note_project(session.project_id)
     require_in(caller, right, session)
     return session
 

@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.models import AuditEntry, Project, User
+from contextstudio.accounts.models import AuditEntry, IdempotentResponse, Project, User
 from tests.operations.support.rest import Tools, get, make_session, post
 from tests.people import client_of
-from threads.models import Body, Import, Rendering, Source
+from threads.models import Body, Import, Rendering, Session, Source
 
 SECRET = "the secret is in the harbour"
 SAID = [
@@ -19,6 +19,8 @@ SAID = [
     {"role": "assistant", "content": "I see."},
 ]
 JSONL = "application/jsonl"
+JSON = "application/json"
+KEY = {"idempotency-key": "k"}
 
 
 @pytest.fixture
@@ -127,3 +129,53 @@ def test_it_needs_the_right_to_administer(
     assert Tools(agent, session_id).refused("remove_group", group_id=9)["at"] == [
         "group_id"
     ]
+
+
+def test_answers_that_quote_the_words_go_too_and_a_repeat_has_no_effect(
+    agent: Client,
+) -> None:
+    asked, key = {"messages": SAID[2:]}, {"idempotency-key": "make"}
+    made = post(agent, "/api/sessions", asked, expect=201, **key)
+    assert quoted(SECRET)
+    Tools(agent, made["id"])("remove_group", group_id=1)
+    assert not quoted(SECRET)
+    repeat = post(agent, "/api/sessions", asked, expect=409, **key)
+    assert (repeat["code"], repeat["at"]) == ("response_purged", ["Idempotency-Key"])
+    assert Session.objects.count() == 1
+
+
+def test_answers_about_a_session_go_with_it_and_those_in_another_project_stay(
+    agent: Client, stranger: User
+) -> None:
+    elsewhere = client_of(stranger, Project.objects.get(slug="other"))
+    post(elsewhere, "/api/sessions", {"title": "stays"}, expect=201, **KEY)
+    made = post(agent, "/api/sessions", {"title": SECRET}, expect=201, **KEY)
+    renamed = f"/api/sessions/{made['id']}"
+    agent.patch(
+        renamed, {"title": f"{SECRET}!"}, JSON, headers={"Idempotency-Key": "b"}
+    )
+    assert quoted(f"{SECRET}!")
+    assert agent.delete(f"{renamed}?purge=1").status_code == 204
+    assert not quoted(SECRET)
+    assert quoted("stays")
+
+
+def test_a_request_that_was_refused_may_be_sent_again_after_a_purge(
+    agent: Client, tools: Tools
+) -> None:
+    refused = {"title": "A", "external_id": "taken"}
+    post(agent, "/api/sessions", refused, expect=201)
+    headers = {"Idempotency-Key": "again"}
+    assert (
+        agent.post("/api/sessions", refused, JSON, headers=headers).status_code == 409
+    )
+    tools("remove_group", group_id=2)
+    again = agent.post("/api/sessions", refused, JSON, headers=headers)
+    assert again.status_code == 409
+    assert "Idempotent-Replayed" not in again
+
+
+def quoted(words: str) -> bool:
+    """Whether an answer that is kept for a repeat has these words."""
+    kept = IdempotentResponse.objects.values_list("body", flat=True)
+    return any(words.encode() in bytes(body) for body in kept)
