@@ -15,6 +15,7 @@ from .tool_uses import ToolUse
 
 LONGEST_COMMAND = 50
 LONGEST_SUMMARY = 80
+_REMOVED = "Removed: "
 LONGEST_ARGUMENT = 200
 """Characters of a text in a call's arguments that are left as they are."""
 _PATTERNS = (
@@ -81,6 +82,16 @@ def condensed_use(use: ToolUse, ref: str) -> Condensed:
 def note(summary: str, ref: str) -> str:
     """The line of what is of no kind of its own."""
     return f"📝 {short(summary, LONGEST_SUMMARY)}{_recalled_by(ref)}"
+
+
+def removed(reason: str, ref: str) -> str:
+    """The line of a result that is removed; of a long path it has the end, which names the file."""
+    most = LONGEST_SUMMARY - len(_REMOVED)
+    words = " ".join(reason.split())
+    if len(words) > most:
+        end = words[1 - most :]
+        words = f"…{end[max(0, end.find('/')) :]}"
+    return f"📝 {_REMOVED}{words}{_recalled_by(ref)}"
 
 
 def with_lines(parts: Sequence[Part], lines: Sequence[str | None]) -> tuple[Part, ...]:

@@ -22,7 +22,7 @@ from .condensing import (
     Condensed,
     condensed_use,
     condensed_words,
-    note,
+    removed,
     short,
     with_lines,
 )
@@ -220,7 +220,7 @@ class Planning:
             one, ref = judged[number], self._ref(place, use)
             line = None
             if one.prune_class is PruneClass.REMOVE:
-                line = note(f"Removed: {one.reason}", ref)
+                line = removed(one.reason, ref)
             elif one.prune_class is PruneClass.CONDENSE:
                 line = self._short(place, use).line
             if line is not None:

@@ -9,6 +9,7 @@ from archive.domain.pruning.condensing import (
     condensed_words,
     exit_status,
     matches,
+    removed,
     short,
     with_lines,
 )
@@ -81,6 +82,23 @@ def test_words_are_cut_as_if_all_were_read(text: str, most: int) -> None:
     assert short(text, most) == (
         words if len(words) <= most else f"{words[: most - 1]}…"
     )
+
+
+@pytest.mark.parametrize(
+    ("reason", "line"),
+    [
+        ("An old error", "An old error"),
+        ("src/app.py was\nedited", "src/app.py was edited"),
+        (f"/{'long/' * 30}app.py was edited", f"…/{'long/' * 10}app.py was edited"),
+        (f"/x/{'n' * 90}.py was edited", f"…{'n' * 56}.py was edited"),
+        ("word " * 40, f"…{' word' * 14}"),
+    ],
+)
+def test_a_removed_result_says_which_file_it_was_and_what_was_done(
+    reason: str, line: str
+) -> None:
+    assert removed(reason, "msg-1") == f"📝 Removed: {line} [recall:msg-1]"
+    assert len(f"Removed: {line}") <= 80
 
 
 def test_a_result_without_a_call_is_told_by_its_own_name() -> None:
