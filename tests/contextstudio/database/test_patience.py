@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from django.db.models.signals import post_migrate, pre_migrate
 
 from contextstudio.backup import checks
@@ -26,11 +26,13 @@ def test_statements_and_waits_for_locks_have_limits() -> None:
 
 
 def test_a_statement_that_is_ended_is_an_outage() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = 10")
-        with pytest.raises(OperationalError) as ended:
-            cursor.execute("SELECT pg_sleep(60)")
-        cursor.execute("RESET statement_timeout")
+    with (
+        pytest.raises(OperationalError) as ended,
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("SET LOCAL statement_timeout = 10")
+        cursor.execute("SELECT pg_sleep(60)")
     assert is_outage(ended.value)
 
 

@@ -3,10 +3,11 @@
 import socket
 import threading
 from collections.abc import Iterator
+from typing import cast
 
 import psycopg
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 
 from contextstudio.database.outages import is_outage
 from contextstudio.database.patience import unhurried
@@ -94,25 +95,34 @@ def test_a_server_that_falls_silent_is_an_outage(line: Line) -> None:
     assert is_outage(told.value)
 
 
-@pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
-def test_requests_wait_with_a_limit_and_what_takes_its_time_without() -> None:
+@pytest.fixture
+def session(transactional_db: None) -> Iterator[BoundedConnection]:
+    """Django's connection, which no test after this one is left with."""
     connection.ensure_connection()
-    session = connection.connection
-    assert isinstance(session, BoundedConnection)
+    yield cast(BoundedConnection, connection.connection)
+    connection.close()
+
+
+@pytest.mark.postgresql
+def test_requests_wait_with_a_limit_and_what_takes_its_time_without(
+    session: BoundedConnection,
+) -> None:
     assert session.patience == 30 + GRACE_SECONDS
-    session.patience = 0.001
     with unhurried(), connection.cursor() as cursor:
+        session.patience = 0.001
         cursor.execute("SELECT pg_sleep(0.2)")
     assert not session.is_unhurried
-    del session.patience
+    with pytest.raises(OperationalError), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_sleep(0.2)")
 
 
 @pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
-def test_a_refused_statement_ends_no_connection() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = 10")
-        with pytest.raises(OperationalError, match="statement timeout"):
-            cursor.execute("SELECT pg_sleep(60)")
-        cursor.execute("RESET statement_timeout")
+def test_a_refused_statement_ends_no_connection(session: BoundedConnection) -> None:
+    with (
+        pytest.raises(OperationalError, match="statement timeout"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("SET LOCAL statement_timeout = 10")
+        cursor.execute("SELECT pg_sleep(60)")
+    assert not session.closed
