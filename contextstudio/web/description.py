@@ -50,6 +50,10 @@ class ProblemDocument(Fault):
 class DescribedAPI(NinjaAPI):
     """Ninja's API, with what holds for all of its routes in their descriptions and refusals."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._described: dict[str, OpenAPISchema] = {}
+
     def add_router(self, prefix: str, router: Router, **options: Any) -> None:  # type: ignore[override]  # never by name
         """Add routes, which refuse parameters that they don't take."""
         super().add_router(prefix, router, **options)
@@ -71,9 +75,21 @@ class DescribedAPI(NinjaAPI):
             fault["known"] = names
         return refused
 
-    def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
-        """The description of all routes as OpenAPI 3.1."""
-        described = super().get_openapi_schema(**options)
+    def get_openapi_schema(
+        self,
+        *,
+        path_prefix: str | None = None,
+        path_params: dict[str, Any] | None = None,
+    ) -> OpenAPISchema:
+        """The description of all routes as OpenAPI 3.1; made once, which takes half a second."""
+        if path_prefix is None:
+            path_prefix = self.get_root_path(path_params or {})
+        if path_prefix not in self._described:
+            self._described[path_prefix] = self._describe(path_prefix)
+        return self._described[path_prefix]
+
+    def _describe(self, path_prefix: str) -> OpenAPISchema:
+        described = super().get_openapi_schema(path_prefix=path_prefix)
         components = described["components"]
         shape = ProblemDocument.model_json_schema(
             ref_template="#/components/schemas/{model}"

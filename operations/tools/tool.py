@@ -9,6 +9,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -186,6 +187,7 @@ def read_call(name: str, arguments: Any) -> Tool:
         ) from error
 
 
+@cache
 def _own_fields(tool: type[Tool]) -> list[str]:
     """What a tool takes beside what all take, first what it needs.
 

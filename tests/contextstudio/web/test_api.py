@@ -198,6 +198,10 @@ def test_the_description_and_its_page_need_no_key_and_nothing_from_elsewhere(
     assert "http" not in page.replace("application/json", "")
 
 
+def test_the_description_is_made_once() -> None:
+    assert api.get_openapi_schema() is api.get_openapi_schema(path_prefix="/api/")
+
+
 @pytest.mark.parametrize("path", ["nothing", "sessions/1", "sessions/x/thread", ""])
 def test_an_address_that_is_none_of_the_api_is_answered_as_the_api_answers(
     agent: Client, path: str

@@ -41,6 +41,10 @@ def test_mcp_lists_the_same_tools(agent: Client, key: str) -> None:
     assert body["result"]["tools"] == listed(agent, "mcp")
 
 
+def test_a_schema_is_made_once() -> None:
+    assert parameters(TOOLS["recall"]) is parameters(TOOLS["recall"])
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_schema_takes_the_good_call_and_nothing_unknown(name: str) -> None:
     schema = parameters(TOOLS[name])
