@@ -31,7 +31,7 @@ SHOWN = 20
 """Members that are named, those with most text."""
 OTHERS = "other members"
 _PLACE = re.compile(r"bytes:(\d+)-(\d+)")
-_GAP = re.compile(rb'"(?:[^"\\]|\\.)*+"|\S', re.DOTALL)
+_GAP = re.compile(rb'"(?:[^"\\]|\\.)*+"|[:,}\]]|[^\s":,}\]]+', re.DOTALL)
 _JSON = ("{", "[")
 _STREAM = ("data:", "event:", "id:", ":")
 """How streams begin, whose events hold JSON."""
@@ -97,12 +97,13 @@ class _Record:
 def count_leaves(transcripts: Sequence[Transcript], file: BinaryIO) -> LeafCount:
     """Where the text of the first `MOST` bytes of a file went.
 
-    What lies in other files of a folder is left out.
+    What lies in other files of a folder is left out, and the record that the last byte cuts.
     """
     found = LeafCount()
     file.seek(0)
     data = file.read(MOST)
-    records = _records(transcripts, len(data))
+    records, end = _records(transcripts, len(data))
+    data = data[:end]
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
     titles = {one.title for one in transcripts}
     at = 0
@@ -117,13 +118,20 @@ def count_leaves(transcripts: Sequence[Transcript], file: BinaryIO) -> LeafCount
 # What items were read from
 
 
-def _records(transcripts: Iterable[Transcript], size: int) -> list[_Record]:
-    """The outermost pieces in their order; what lies in one another is one."""
+def _records(
+    transcripts: Iterable[Transcript], size: int
+) -> tuple[list[_Record], int]:
+    """The outermost pieces in their order, and where the first that is cut begins, or the size.
+
+    What lies in one another is one.
+    """
     pieces: dict[Span, _Record] = {}
+    cut = size
     for transcript in transcripts:
         for item in transcript.items:
             for start, end in _places(item):
                 if end > size:
+                    cut = min(cut, start)
                     continue
                 record = pieces.setdefault((start, end), _Record(start, end))
                 if isinstance(item, Event):
@@ -141,7 +149,7 @@ def _records(transcripts: Iterable[Transcript], size: int) -> list[_Record]:
             outer[-1].end = max(outer[-1].end, record.end)
         else:
             outer.append(record)
-    return outer
+    return [record for record in outer if record.end <= cut], cut
 
 
 def _places(item: Message | Event | Compaction) -> Iterator[Span]:

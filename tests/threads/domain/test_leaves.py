@@ -158,6 +158,16 @@ def test_what_lies_beyond_the_most_is_left_out(monkeypatch: pytest.MonkeyPatch) 
     assert of_items(data, said(Text("two words"), record=place)).messages == 0
 
 
+def test_a_record_that_the_most_cuts_is_left_out_and_what_is_before_it_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, last = b'{"x": "two words"}\n', b'{"y": "in part", "z": "to the end"}'
+    size = len(first) + len(last)
+    monkeypatch.setattr(leaves, "MOST", size - 5)
+    cut = said(Text("in part"), record=f"bytes:{len(first)}-{size}")
+    assert of_items(first + last, cut).members == {"x": 9}
+
+
 def test_a_record_that_is_no_json_is_one_text() -> None:
     deep: Any = "two words"
     for _ in range(250):
