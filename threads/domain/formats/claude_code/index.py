@@ -15,6 +15,7 @@ from threads.domain.part import JSON
 from threads.domain.transcript import Event, Warning
 
 from . import record as claude_record
+from .leaf import SessionLeaf
 from .notes import CONTINUED, TITLES, ConversationNotes, link_agents
 from .record import BOUNDARY, CLEARING, SUMMARY, KeptLines, MessageLine, Spawn
 
@@ -68,6 +69,7 @@ class SessionIndex:
         self._left = 0
         """Records of sub-agents that are not told apart."""
         self._leaves: dict[str, str] = {}
+        self._leaf = SessionLeaf()
         self._read_lines(file)
         self.graph.forget_names()
         self.is_agent = not self.notes[0].message_count and len(self.notes) > 1
@@ -109,7 +111,7 @@ class SessionIndex:
     @cached_property
     def branches(self) -> GraphBranches:
         """The conversations, as lines in their order."""
-        return GraphBranches(self.graph)
+        return self._leaf.branches(self.graph)
 
     def kept_by(self, boundary: int) -> list[int]:
         """The lines that a compaction left in the context.
@@ -315,6 +317,8 @@ class SessionIndex:
             self._session_id = fields.word(record, "sessionId", "session_id")
             if self._session_id:
                 self.session_ids.setdefault(self._session_id)
+        if self._leaf.begins_anew(type_, record):
+            self.graph.begin_at(len(self.graph))
         if type_ in _NAMING:  # of a kind of title the last counts
             title = fields.text(record, "customTitle", "aiTitle", "summary")
             words = fields.one_line(title)

@@ -289,7 +289,7 @@ def graphs(draw: st.DrawFn) -> list[dict[str, Any]]:
     for id_ in draw(st.lists(st.sampled_from(IDS), min_size=1, max_size=14)):
         parent = draw(PARENTS)
         side = {"isSidechain": True} if draw(st.integers(0, 5)) == 0 else {}
-        match draw(st.integers(0, 7)):
+        match draw(st.integers(0, 8)):
             case 0 | 1:
                 found.append(user(id_, parent, f"Words {id_}.", **side))
             case 2 | 3:
@@ -312,6 +312,11 @@ def graphs(draw: st.DrawFn) -> list[dict[str, Any]]:
                     record(
                         "system", id_, None, **boundary, compactMetadata=kept, **side
                     )
+                )
+            case 7:
+                noted = {"leafUuid": parent, "explicit": draw(st.booleans())}
+                found.append(
+                    {"type": "last-prompt", "sessionId": SESSION, "n": id_, **noted}
                 )
             case _:
                 found.append(record("progress", id_, parent, **side))

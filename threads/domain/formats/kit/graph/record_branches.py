@@ -1,9 +1,9 @@
 """Conversations out of a tree of lines: the branch that was taken, and those that were left.
 
-The thread is the branch to what was last spoken. Beside it belongs what ran beside it: results of
-its calls, other blocks of its messages, and what followed these without a person's words. Every
-other message off the branch was left by a rewind or a repeated request, and begins a branch of its
-own; each line is on exactly one branch.
+The thread is the branch to what was last spoken, or to a message that is given. Beside it belongs
+what ran beside it: results of its calls, other blocks of its messages, and what followed these
+without a person's words. Every other message off the branch was left by a rewind or a repeated
+request, and begins a branch of its own; each line is on exactly one branch.
 """
 
 from array import array
@@ -48,8 +48,9 @@ class GraphBranch:
 class GraphBranches:
     """The branches of all groups of a graph."""
 
-    def __init__(self, graph: RecordGraph) -> None:
-        self._graph = graph
+    def __init__(self, graph: RecordGraph, end: int = NOBODY) -> None:
+        """`end` is the message that the thread ends with, where it isn't the last one."""
+        self._graph, self._end = graph, end
         self._tree: RecordTree = graph.tree()
         self._ranks = self._ranked()
         self.following = array("i", [NOBODY]) * len(graph)
@@ -72,6 +73,12 @@ class GraphBranches:
         """Whether a line or one below it is a message."""
         return self._ranks[number] > 0
 
+    def message_at(self, number: int) -> int:
+        """A line if it is a message, else the last one before it; -1 where there is none."""
+        while number < self._tree.size and not self._graph.flags[number] & MESSAGE:
+            number = self._tree.parents[number]
+        return number if number < self._tree.size else NOBODY
+
     def _ranked(self) -> "array[int]":
         """For each line how late something was spoken on it or below; 0 for never.
 
@@ -82,6 +89,8 @@ class GraphBranches:
         for number, flag in enumerate(flags):
             if flag & MESSAGE and not flag & LOOSE:
                 ranks[number] = number + 1 + (0 if flag & CARRIED else size)
+        if self._end != NOBODY:
+            ranks[self._end] = 2 * size + 1
         parents = self._tree.parents
         for number in self._children_first():
             if ranks[number] > ranks[parents[number]]:
@@ -117,6 +126,7 @@ class _BranchWalk:
     ) -> None:
         self._tree, self._ranks = branches._tree, branches._ranks
         self._graph = branches._graph
+        self._end = branches._end
         self._found, self._number, self._branch = found, number, found[number]
         self._path = self._find_path()
         self._turns = {self._graph.turns[n] for n in self._path} - {NOBODY}
@@ -143,6 +153,8 @@ class _BranchWalk:
         while True:
             if number < size:
                 path.append(number)
+            if number == self._end:
+                return path
             child = only_child(number)
             if child == NOBODY:
                 children = self._tree.children(number)

@@ -43,6 +43,7 @@ class RecordGraph:
         self.groups = array("i")
         self.flags = bytearray()
         self.group_count = 1
+        self._beginnings = set[int]()
 
     def __len__(self) -> int:
         return len(self.flags)
@@ -108,6 +109,18 @@ class RecordGraph:
             if group and group in groups:
                 self.groups[number], self.flags[number] = 0, LOOSE
 
+    def begin_at(self, number: int) -> None:
+        """Let the thread begin anew: from this line on, none is hung on one before it."""
+        self._beginnings.add(number)
+
+    def root_of(self, number: int) -> int:
+        """The line that a line comes from and that names no parent; -1 where one is missing."""
+        for _ in range(len(self)):
+            if (parent := self.parent(number)) == NOBODY:
+                return NOBODY if number in self._late else number
+            number = parent
+        return NOBODY
+
     def parent(self, number: int) -> int:
         """The line that a line names as its parent; -1 where it isn't in the file."""
         if number in self._late:
@@ -124,6 +137,8 @@ class RecordGraph:
         place = len(self)
         all_flags, groups = self.flags, self.groups
         for number, flags in enumerate(all_flags):
+            if number in self._beginnings:
+                before.pop(0, None)
             if flags & LOOSE:
                 parents[number] = place
                 continue

@@ -1,0 +1,79 @@
+"""Where a session goes on when it is resumed, as far as its lines say.
+
+Claude Code notes the last line of the conversation in lines of the type `last-prompt`. A rewind,
+or another branch that was chosen, is noted as `explicit` and holds until something is said or
+done again; what was noted before a compaction is forgotten. Other notes hold only where the file
+went on elsewhere. Qoder, which writes the same sessions, calls the note `active-leaf`.
+"""
+
+from typing import Any
+
+from threads.domain.formats.io import fields
+from threads.domain.formats.kit.graph.record_branches import GraphBranches
+from threads.domain.formats.kit.graph.record_graph import (
+    MESSAGE,
+    NOBODY,
+    WORDS,
+    RecordGraph,
+)
+
+from . import record as claude_record
+
+_NOTES = frozenset({"last-prompt", "active-leaf"})
+_CHAINED = frozenset({"user", "assistant", "system", "attachment"})
+_BRIEFING = "attachment/fork_briefing"
+"""What the tool adds to the line that was left, when it has branched."""
+
+
+class SessionLeaf:
+    """The line that a session says it goes on from."""
+
+    def __init__(self) -> None:
+        self.id = ""
+        """Empty where none is named."""
+        self.is_explicit = False
+        """Whether it was chosen, and nothing has followed."""
+
+    def begins_anew(self, type_: str, record: dict[str, Any]) -> bool:
+        """Hear of a line, of its type with the detail; whether the conversation begins anew."""
+        if type_ in _NOTES:
+            return self._note(record)
+        is_chained = (
+            self.id and type_ != _BRIEFING and type_.partition("/")[0] in _CHAINED
+        )
+        if is_chained and record.get("uuid") and not record.get("isSidechain"):
+            self.is_explicit = False
+            if type_ == claude_record.BOUNDARY:
+                self.id = ""
+        return False
+
+    def _note(self, record: dict[str, Any]) -> bool:
+        id_, is_chosen = fields.text(record, "leafUuid"), record.get("explicit") is True
+        if id_:
+            self.is_explicit = is_chosen or (self.is_explicit and id_ == self.id)
+            self.id = id_
+            return False
+        if not is_chosen or record.get("leafUuid", "") is not None:
+            return False
+        self.id, self.is_explicit = "", False
+        return True
+
+    def branches(self, graph: RecordGraph) -> GraphBranches:
+        """The conversations, of which the thread is the one that a resumed session goes on with."""
+        leaf = graph.find(self.id) if self.id else NOBODY
+        if leaf == NOBODY or graph.groups[leaf]:
+            return GraphBranches(graph)
+        root = graph.root_of(leaf)
+        if root != NOBODY and graph.flags[root] & WORDS and _is_spoken(graph, root):
+            graph.begin_at(root)
+        found = GraphBranches(graph)
+        end = found.message_at(leaf)
+        if end == NOBODY or not (self.is_explicit or end not in found.of(0)[0].order):
+            return found
+        return GraphBranches(graph, end)
+
+
+def _is_spoken(graph: RecordGraph, number: int) -> bool:
+    """Whether a message of the thread stands before a line."""
+    before = zip(graph.flags[:number], graph.groups, strict=False)
+    return any(flags & MESSAGE and not group for flags, group in before)
