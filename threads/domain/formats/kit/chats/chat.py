@@ -30,6 +30,7 @@ from threads.domain.message import Message
 from threads.domain.transcript import Transcript, Warning
 
 from . import sessions
+from .answers import Linked
 from .chat_items import PREFERRED, SAID, ChatDialect, Envelope, Lines
 from .chat_rows import Rows, by_session
 
@@ -337,9 +338,13 @@ def _transcript(
     return Transcript(
         format=items.dialect.format,
         title=title or fields.one_line(fields.text(said, "custom_id") or called),
-        items=items,
+        items=_linked(items) if items.dialect.strategy else items,
         external_id=fields.word(said, *IDS, limit=255) or sessions.id_of(called),
         strategy=strategy or "openai",
         model=fields.word(said, "model") or fields.word(said["response"], "model"),
         warnings=items.warnings,
     )
+
+
+def _linked(items: Lines | Envelope | Rows) -> Linked:
+    return Linked(items, given=items.given, warnings=items.warnings)
