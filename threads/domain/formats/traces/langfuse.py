@@ -7,7 +7,8 @@ string, in the shape of whatever framework was traced.
 Source: langfuse `packages/shared/src/domain/observations.ts`, `utils/chatml`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, BinaryIO
 
 from threads.domain.formats.format import Format
@@ -37,13 +38,19 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     skipped: list[Warning] = []
     steps: list[TraceStep] = []
     titles: dict[str, str] = {}
+    called: dict[str, Message] = {}
     for span in json_file.held_objects(file, "data", skipped):
-        steps += _trace(file, span, titles, skipped)
-    return traces.transcripts(file, FORMAT, steps, titles, read_said, skipped)
+        steps += _trace(file, span, titles, called, skipped)
+    reading = partial(read_said, called=called)
+    return traces.transcripts(file, FORMAT, steps, titles, reading, skipped)
 
 
 def _trace(
-    file: BinaryIO, span: ByteSpan, titles: dict[str, str], skipped: list[Warning]
+    file: BinaryIO,
+    span: ByteSpan,
+    titles: dict[str, str],
+    called: dict[str, Message],
+    skipped: list[Warning],
 ) -> Iterator[TraceStep]:
     """The observations of one trace, as steps; the trace itself where none holds a message."""
     file = json_file.in_memory(file, span)
@@ -54,19 +61,47 @@ def _trace(
     titles.setdefault(group, fields.one_line(fields.text(trace, "name")))
     found = []
     if (held := members.get("observations")) and json_file.is_list(file, held):
-        for child in json_file.children(file, held.start, skipped):
-            value = fields.mapping(json_file.known_value(file, child.span, skipped))
-            found.append(_step(value, child.span, group))
+        places = [one.span for one in json_file.children(file, held.start, skipped)]
+        values = (
+            (place, fields.mapping(json_file.known_value(file, place, skipped)))
+            for place in places
+        )
+        found = [_step(value, place, group, called) for place, value in values]
+        _note_calls(file, found, called)
     yield from found
     if not any(one.marks for one in found):
         whole = {name: trace.get(name) for name in ("id", "name", "input", "output")}
-        yield _step(whole | {"startTime": trace.get("timestamp")}, own, group)
+        yield _step(whole | {"startTime": trace.get("timestamp")}, own, group, called)
 
 
-def _step(value: dict[str, Any], span: ByteSpan, group: str) -> TraceStep:
+def _note_calls(
+    file: BinaryIO, found: list[TraceStep], called: dict[str, Message]
+) -> None:
+    """What was called by requests that are logged twice, once with a printed `None` as answer.
+
+    The inner log, of the provider's client, then reads as the outer one, of the framework.
+    """
+    around = {one.id: one for one in found if one.kind == GENERATION and one.calls}
+    for place, one in enumerate(found):
+        outer = around.get(one.parent) if one.kind == GENERATION else None
+        if outer is None or one.calls:
+            continue
+        inner = fields.mapping(json_file.known_value(file, one.span, []))
+        if not shapes.is_printed(shapes.unwrapped(inner.get("output"))):
+            continue
+        value = fields.mapping(json_file.known_value(file, outer.span, []))
+        answers = shapes.read_messages(value.get("output"), Role.ASSISTANT)
+        if len(answers) == 1 and not answers[0].text:
+            called[outer.id] = answers[0]
+            found[place] = _step(inner, one.span, one.group, called)
+
+
+def _step(
+    value: dict[str, Any], span: ByteSpan, group: str, called: dict[str, Message]
+) -> TraceStep:
     kind = KINDS.get(fields.text(value, "type"), OTHER)
     return trace_steps.step(
-        read_said(value),
+        read_said(value, called),
         span=span,
         kind=kind,
         name=fields.text(value, "name"),
@@ -80,14 +115,21 @@ def _step(value: dict[str, Any], span: ByteSpan, group: str) -> TraceStep:
     )
 
 
-def read_said(value: dict[str, Any]) -> StepMessages:
-    """What an observation was given and gave. Only a model's words need no role to be some."""
+def read_said(value: dict[str, Any], called: Mapping[str, Message]) -> StepMessages:
+    """What an observation was given and gave. Only a model's words need no role to be some.
+
+    `called` are the calls of requests, by their ids, in which another log of them stands that
+    printed the content they lack.
+    """
     given, gave = value.get("input"), value.get("output")
     kind = fields.text(value, "type")
     if kind == "TOOL":
         return StepMessages([], [tool_result(gave, fields.text(value, "name"))])
     if kind == "GENERATION":
         inputs = shapes.read_messages(given, Role.USER)
+        answer = called.get(fields.text(value, "parentObservationId"))
+        if answer and shapes.is_printed(shapes.unwrapped(gave)):
+            return StepMessages(inputs, [answer])
         return StepMessages(inputs, shapes.read_messages(gave, Role.ASSISTANT))
     inputs = shapes.read_structured(given, Role.USER)
     return StepMessages(inputs, shapes.read_structured(gave, Role.ASSISTANT))

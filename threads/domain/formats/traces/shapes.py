@@ -9,6 +9,7 @@ Held against the pairs of traces and messages that Langfuse publishes for 19 fra
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
@@ -42,8 +43,28 @@ def read_messages(value: JSON, role: Role) -> list[Message]:
     Results are linked to calls by name and order where no id is.
     """
     links = CallLinks()
-    found = _read(value, role, NESTED)
+    found = _unprinted(list(_read(value, role, NESTED)))
     return [links.given(message) for message in found if message.parts]
+
+
+def _unprinted(found: list[Message]) -> Iterator[Message]:
+    """The messages, without the content of an answer that was null and that a program printed.
+
+    The calls in it, or the results that follow it, show that it called and said nothing.
+    """
+    for message, following in zip_longest(found, found[1:]):
+        is_called = following is not None and following.role is Role.TOOL
+        if message.role is Role.ASSISTANT and is_printed(message.text):
+            calls = tuple(part for part in message.parts if not isinstance(part, Text))
+            is_called = is_called or any(isinstance(part, ToolCall) for part in calls)
+            yield replace(message, parts=calls) if is_called else message
+        else:
+            yield message
+
+
+def is_printed(content: JSON) -> bool:
+    """Whether a content may be null, as Python prints it."""
+    return isinstance(content, str) and content == "None"
 
 
 def read_structured(value: JSON, role: Role) -> list[Message]:

@@ -233,7 +233,7 @@ def test_detection_knows_a_trace_longer_than_the_sample() -> None:
 
 def test_a_tool_s_blocks_are_its_answer() -> None:
     gave = {"content": [{"type": "text", "text": "Hot."}]}
-    said = langfuse.read_said(observation(1, "TOOL", gave=gave))
+    said = langfuse.read_said(observation(1, "TOOL", gave=gave), {})
 
     assert said.outputs[0].parts == (ToolResult("", (Text("Hot."),), "n1"),)
 
@@ -258,3 +258,39 @@ def test_reasoning_tells_no_message_from_another_but_pictures_do() -> None:
     assert (
         len(read(trace(observation(1, given=[asked(pot)], gave=thought), later))) == 2
     )
+
+
+PROMPT = "developer: Be brief.\nuser: Make tea."
+REPLY = {"model": "m-2", "choices": [{"message": {**CALLS, "content": None}}]}
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_answer_that_a_client_printed_as_none_is_the_calls_around_it(
+    place: int,
+) -> None:
+    outer = observation(1, given={"messages": ["role='user' content='…'"]}, gave=REPLY)
+    inner = observation(2, parentObservationId="o1", model="m")
+    logged = [outer, {**inner, "input": PROMPT, "output": "None"}]
+    [found] = read(trace(*(logged if place else reversed(logged))), "langfuse")
+
+    asked, answered = messages(found)
+    assert asked.text == PROMPT
+    assert answered.parts == (ToolCall("k1", "boil", {"c": 90}),)
+
+
+@pytest.mark.parametrize(
+    ("gave", "parent"),
+    [
+        ({"choices": [{"message": YES}]}, "o1"),
+        ({"choices": [{"message": {**CALLS, "content": "I boil."}}]}, "o1"),
+        (REPLY, "o7"),
+    ],
+)
+def test_one_that_nothing_shows_to_be_calls_is_what_was_said(
+    gave: Any, parent: str
+) -> None:
+    outer = observation(1, gave=gave)
+    inner = observation(2, parentObservationId=parent)
+    logged = trace(outer, {**inner, "input": PROMPT, "output": "None"})
+    told = [m.text for found in read(logged, "langfuse") for m in messages(found)]
+    assert told == [PROMPT, "None"]

@@ -347,3 +347,22 @@ def test_whatever_was_logged_nothing_is_raised(value: Any) -> None:
             {"type": "message", "role": value},
         ):
             shapes.read_messages([inner], role)
+
+
+NONE = {"role": "assistant", "content": "None"}
+
+
+def test_a_content_of_null_that_was_printed_is_no_text() -> None:
+    hot = {"role": "tool", "content": "Hot.", "tool_call_id": "k1"}
+    calls = {**NONE, "tool_calls": [CALL]}
+    assert read([HI, calls, hot]) == [user(), model(BOIL), tool("k1", "Hot.")]
+    assert read([HI, NONE, hot]) == [user(), tool("k1", "Hot.")]
+
+
+def test_one_who_says_none_keeps_it() -> None:
+    asked = {"role": "user", "content": "None"}
+    hot = {"role": "tool", "content": "None", "tool_call_id": "k1"}
+    none = Text("None")
+    assert read([asked, NONE, asked]) == [user(none), model(none), user(none)]
+    assert read([asked, hot]) == [user(none), tool("k1", "None")]
+    assert read([HI, NONE]) == [user(), model(none)]
