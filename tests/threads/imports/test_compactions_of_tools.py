@@ -26,6 +26,16 @@ CLAUDE = lines(
         user("u2", "s1", "Three."),
     ]
 )
+CLAUDE_SNIPPED = lines(
+    [
+        user("u1", None, "One."),
+        answer("a1", "u1", text("Taken.")),
+        user("u2", "a1", "Two."),
+        answer("a2", "u2", text("Taken, too.")),
+        record("system", "s1", "a2", snipMetadata={"removedUuids": ["a1", "a2"]}),
+        user("u3", "s1", "Three."),
+    ]
+)
 CODEX_SUMMARY = "Another language model started to solve this problem: Counted."
 CODEX = lines(
     [
@@ -173,6 +183,11 @@ THREE = ("user", "Three.")
             CLAUDE,
             [("user", "This session is being continued: Counted."), THREE],
             id="claude_code",
+        ),
+        pytest.param(
+            CLAUDE_SNIPPED,
+            [("user", "One."), ("user", "Two."), THREE],
+            id="claude_code, snipped",
         ),
         pytest.param(
             CODEX, [("user", "One."), ("user", CODEX_SUMMARY), THREE], id="codex"

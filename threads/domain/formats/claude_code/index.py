@@ -45,6 +45,8 @@ class SessionIndex:
         """By the group of the graph."""
         self.boundaries: dict[int, KeptLines] = {}
         self.cleared: dict[int, tuple[str, ...]] = {}
+        self.snipped: dict[int, tuple[str, ...]] = {}
+        """By the line that says it, the ids of those that a snip took out."""
         self.summaries: dict[int, int] = {}
         """The boundary of each compaction's summary; -1 where there is none."""
         self.spawned: dict[str, tuple[int, Spawn]] = {}
@@ -290,6 +292,8 @@ class SessionIndex:
         elif type_ == SUMMARY:
             self.summaries[number] = self._last_boundary.get(group, -1)
             self.notes[group].message_count += 1
+        elif removed := claude_record.snipped_by(record):
+            self.snipped[number] = removed
 
     def _is_summary(self, record: dict[str, Any], type_: str) -> bool:
         """Whether a synthetic message of a stream, where none is marked, is a summary."""

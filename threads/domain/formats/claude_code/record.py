@@ -80,6 +80,8 @@ def classify(record: JSON) -> tuple[str, int, str]:
     name = _event_name(record)
     if not fields.text(record, "uuid"):
         return name, record_graph.LOOSE, ""
+    if name == BOUNDARY:
+        return name, record_graph.SPINE | record_graph.LEADS, ""
     return name, record_graph.SPINE if type_ in ("system", "attachment") else 0, ""
 
 
@@ -208,6 +210,12 @@ def cleared_by(record: dict[str, Any]) -> tuple[str, ...]:
     """The calls whose results a `microcompact_boundary` says were cleared."""
     about = _member(record, "microcompactMetadata", "microcompact_metadata")
     return _ids(about, "compactedToolIds", "compacted_tool_ids")
+
+
+def snipped_by(record: dict[str, Any]) -> tuple[str, ...]:
+    """The lines that a snip took out of the context, by their ids; none where a line is none."""
+    about = _member(record, "snipMetadata", "snip_metadata")
+    return _ids(about, "removedUuids", "removed_uuids")
 
 
 def _member(record: dict[str, Any], *names: str) -> dict[str, Any]:

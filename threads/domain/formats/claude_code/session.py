@@ -1,7 +1,8 @@
 """The items of Claude Code's conversations: a thread, a branch or a sub-agent of one file.
 
 A compaction hides what was live before it and is not kept; the summary that the tool wrote
-stands in its place. Cleared results (`microcompact_boundary`) read as the tool sends them.
+stands in its place. Cleared results (`microcompact_boundary`) read as the tool sends them; nothing
+stands in the place of what a snip took out.
 """
 
 from array import array
@@ -21,6 +22,7 @@ from threads.domain.part import Text, ToolResult
 from threads.domain.transcript import Compaction, Event, Warning
 
 from . import record as claude_record
+from . import snips
 from .index import SessionIndex
 from .record import MessageLine
 
@@ -78,9 +80,10 @@ class _ConversationReader:
         self._all: list[int] = []
         """All ordinals: compactions that nest name the same, so they hold the same objects."""
         self._live_from, self._live = 0, set[int]()
-        lines = len(index.graph) if index.boundaries else 0
+        lines = len(index.graph) if index.boundaries or index.snipped else 0
         self._ordinals = array("i", [-1]) * lines
-        self._is_noted = bool(index.boundaries or index.cleared)
+        self._is_noted = bool(lines or index.cleared)
+        self._snipped = set[int]()
         self._cleared = {id_ for ids in index.cleared.values() for id_ in ids}
         """The calls whose results are cleared at any time."""
         self._summaries: dict[int, list[int]] = {}
@@ -123,6 +126,8 @@ class _ConversationReader:
                 yield from self._boundary(branch, place)
             elif number in self._index.summaries:
                 yield from self._summary(number)
+            elif number in self._index.snipped:
+                yield from self._snip(number)
             else:
                 yield self._index.event(number)
 
@@ -192,7 +197,7 @@ class _ConversationReader:
 
     def _note(self, numbers: list[int], message: Message) -> None:
         """Remember a message where a compaction will speak of it."""
-        if self._index.boundaries:
+        if self._ordinals:
             for number in numbers:
                 self._ordinals[number] = self._count
         if self._cleared:
@@ -298,3 +303,28 @@ class _ConversationReader:
             yield Compaction(
                 replaces=(ordinal,), messages=shorter, record=record, created_at=stamp
             )
+
+    def _snip(self, number: int) -> Iterator[Item]:
+        """Nothing in the place of messages that were taken out; of others what is left of them."""
+        removed = map(self._index.graph.find, self._index.snipped[number])
+        left = snips.left_of(set(removed), self._ordinals, self._snipped)
+        if not left or self._is_too_much():
+            yield self._index.event(number)
+            return
+        whole = tuple(ordinal for ordinal, lines in left.items() if not lines)
+        self._snipped.update(whole)
+        record, stamp = self._index.place(number), self._index.stamp(number)
+        if whole:
+            yield Compaction(
+                replaces=whole, messages=(), record=record, created_at=stamp
+            )
+        for ordinal, lines in left.items():
+            said = [line for one in lines if isinstance(line := self._said(one), tuple)]
+            if said:
+                shorter = (self._made(lines, claude_record.joined(said)),)
+                yield Compaction(
+                    replaces=(ordinal,),
+                    messages=shorter,
+                    record=record,
+                    created_at=stamp,
+                )

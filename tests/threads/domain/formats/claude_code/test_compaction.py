@@ -196,6 +196,24 @@ def test_a_compaction_of_what_was_left_is_an_event() -> None:
     ]
 
 
+def test_a_compaction_that_was_gone_on_from_goes_with_what_a_rewind_left() -> None:
+    thread, left = read_all(
+        *claude_lines(),
+        boundary("b1", "a3"),
+        summary("s1", "b1"),
+        user("u2", "s1", "And now?"),
+        answer("a4", "u2", text("Still.")),
+        user("u3", "a3", "No."),
+        answer("a5", "u3", text("Well.")),
+    )
+
+    assert compactions(thread) == []
+    assert shape(thread) == [*WHOLE, "user: No.", "assistant: Well."]
+    assert seen(left) == ["In short.", "And now?", "Still."]
+    assert left.title == "And now?"
+    assert left.parent is not None and left.parent.at == len(WHOLE)
+
+
 def test_a_branch_has_the_compactions_of_what_it_shares() -> None:
     _, branch = read_all(
         *COMPACTED,

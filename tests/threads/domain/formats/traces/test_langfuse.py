@@ -278,6 +278,13 @@ def test_an_answer_that_a_client_printed_as_none_is_the_calls_around_it(
     assert answered.parts == (ToolCall("k1", "boil", {"c": 90}),)
 
 
+def test_an_answer_that_a_client_logged_in_words_is_what_was_said() -> None:
+    inner = observation(2, parentObservationId="o1", given=[HI], gave="I boil.")
+    logged = trace(observation(1, gave=REPLY), inner)
+    told = [m.text for found in read(logged, "langfuse") for m in messages(found)]
+    assert told == ["Make tea.", "I boil."]
+
+
 @pytest.mark.parametrize(
     ("gave", "parent"),
     [

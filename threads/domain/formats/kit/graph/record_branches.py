@@ -14,6 +14,7 @@ from itertools import zip_longest
 from .record_graph import (
     ANSWER,
     CARRIED,
+    LEADS,
     LOOSE,
     MESSAGE,
     NOBODY,
@@ -185,7 +186,7 @@ class _BranchWalk:
         """
         flags = self._graph.flags[number]
         if not flags & MESSAGE:
-            return True
+            return not (flags & LEADS and self._ranks[number])
         if not flags & CARRIED:
             turn = self._graph.turns[number]
             return turn in self._turns or (runs_on and not flags & WORDS)

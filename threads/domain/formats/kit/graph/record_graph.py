@@ -21,6 +21,8 @@ WORDS = 16
 """The message is what a person said."""
 ANSWER = 32
 """The message is the model's."""
+LEADS = 64
+"""The line belongs to what hangs on it: it begins the branch that this is."""
 
 NOBODY = -1
 
