@@ -45,8 +45,8 @@ class SessionIndex:
         """By the group of the graph."""
         self.boundaries: dict[int, KeptLines] = {}
         self.cleared: dict[int, tuple[str, ...]] = {}
-        self.snipped: dict[int, tuple[str, ...]] = {}
-        """By the line that says it, the ids of those that a snip took out."""
+        self.taken: dict[int, tuple[str, ...]] = {}
+        """By the line that says it, the ids of those that it took out of the context."""
         self.summaries: dict[int, int] = {}
         """The boundary of each compaction's summary; -1 where there is none."""
         self.spawned: dict[str, tuple[int, Spawn]] = {}
@@ -241,6 +241,8 @@ class SessionIndex:
             }
         self.notes[group].hear(type_, flags, record)
         if flags & record_graph.ANSWER:
+            if taken := claude_record.taken_by(record):
+                self.taken[len(self.graph.flags)] = taken
             for spawn in claude_record.spawns(message):
                 self.spawned.setdefault(spawn.call_id, (group, spawn))
             turn = message.get("id")
@@ -292,8 +294,8 @@ class SessionIndex:
         elif type_ == SUMMARY:
             self.summaries[number] = self._last_boundary.get(group, -1)
             self.notes[group].message_count += 1
-        elif removed := claude_record.snipped_by(record):
-            self.snipped[number] = removed
+        elif taken := claude_record.taken_by(record):
+            self.taken[number] = taken
 
     def _is_summary(self, record: dict[str, Any], type_: str) -> bool:
         """Whether a synthetic message of a stream, where none is marked, is a summary."""

@@ -35,6 +35,11 @@ _MARKS = (
 """What makes a user's or assistant's line no message: the tool didn't send it as one."""
 _ANSWER = record_graph.MESSAGE | record_graph.ANSWER | record_graph.SPINE
 _CARRIED = record_graph.MESSAGE | record_graph.CARRIED | record_graph.SPINE
+_TAKEN = (
+    *("retractedMessageUuids", "retracted_message_uuids"),
+    *("supersedesUuids", "supersedes"),
+)
+"""Members that name lines whose answer was taken back."""
 _MAX_TYPE = 64
 CONTENT = ("message", "content")
 MessageLine = tuple[tuple[Part, ...], bool, str | None, str | None, Usage | None]
@@ -212,10 +217,14 @@ def cleared_by(record: dict[str, Any]) -> tuple[str, ...]:
     return _ids(about, "compactedToolIds", "compacted_tool_ids")
 
 
-def snipped_by(record: dict[str, Any]) -> tuple[str, ...]:
-    """The lines that a snip took out of the context, by their ids; none where a line is none."""
+def taken_by(record: dict[str, Any]) -> tuple[str, ...]:
+    """The lines that a line takes out of the context, by their ids.
+
+    Those of a snip, and what a model had said before it refused: another answered in its place.
+    """
     about = _member(record, "snipMetadata", "snip_metadata")
-    return _ids(about, "removedUuids", "removed_uuids")
+    snipped = _ids(about, "removedUuids", "removed_uuids")
+    return snipped or _ids(record, *_TAKEN)
 
 
 def _member(record: dict[str, Any], *names: str) -> dict[str, Any]:

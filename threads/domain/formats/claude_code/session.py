@@ -2,7 +2,7 @@
 
 A compaction hides what was live before it and is not kept; the summary that the tool wrote
 stands in its place. Cleared results (`microcompact_boundary`) read as the tool sends them; nothing
-stands in the place of what a snip took out.
+stands in the place of what a snip, or another model's answer, took out.
 """
 
 from array import array
@@ -80,10 +80,13 @@ class _ConversationReader:
         self._all: list[int] = []
         """All ordinals: compactions that nest name the same, so they hold the same objects."""
         self._live_from, self._live = 0, set[int]()
-        lines = len(index.graph) if index.boundaries or index.snipped else 0
+        lines = len(index.graph) if index.boundaries or index.taken else 0
         self._ordinals = array("i", [-1]) * lines
         self._is_noted = bool(lines or index.cleared)
-        self._snipped = set[int]()
+        self._taken_out = set[int]()
+        self._shortening = frozenset(
+            (*index.boundaries, *index.cleared, *index.summaries, *index.taken)
+        )
         self._cleared = {id_ for ids in index.cleared.values() for id_ in ids}
         """The calls whose results are cleared at any time."""
         self._summaries: dict[int, list[int]] = {}
@@ -118,18 +121,26 @@ class _ConversationReader:
             elif flags[number] & MESSAGE:
                 if follows[number]:
                     continue
+                if number in self._index.taken:
+                    yield from self._taken_by(number)
                 if following[number] < 0:
                     yield self._single(number)
                 else:
                     yield from self._message(number)
-            elif number in self._index.boundaries or number in self._index.cleared:
-                yield from self._boundary(branch, place)
-            elif number in self._index.summaries:
-                yield from self._summary(number)
-            elif number in self._index.snipped:
-                yield from self._snip(number)
+            elif number in self._shortening:
+                yield from self._shorten(branch, place)
             else:
                 yield self._index.event(number)
+
+    def _shorten(self, branch: int, place: int) -> Iterator[Item]:
+        """What a line that shortened the context made of it."""
+        number = self._found[branch].order[place]
+        if number in self._index.summaries:
+            yield from self._summary(number)
+        elif number in self._index.taken:
+            yield from self._snip(number)
+        else:
+            yield from self._boundary(branch, place)
 
     def _aside(self, branch: int) -> Iterator[Event]:
         """The lines of a branch that is no conversation, and of those that left it."""
@@ -305,14 +316,18 @@ class _ConversationReader:
             )
 
     def _snip(self, number: int) -> Iterator[Item]:
+        """What a line that is no message took out; an event where that is nothing."""
+        found: list[Item] = [*self._taken_by(number)]
+        yield from found or [self._index.event(number)]
+
+    def _taken_by(self, number: int) -> Iterator[Compaction]:
         """Nothing in the place of messages that were taken out; of others what is left of them."""
-        removed = map(self._index.graph.find, self._index.snipped[number])
-        left = snips.left_of(set(removed), self._ordinals, self._snipped)
+        removed = map(self._index.graph.find, self._index.taken[number])
+        left = snips.left_of(set(removed), self._ordinals, self._taken_out)
         if not left or self._is_too_much():
-            yield self._index.event(number)
             return
         whole = tuple(ordinal for ordinal, lines in left.items() if not lines)
-        self._snipped.update(whole)
+        self._taken_out.update(whole)
         record, stamp = self._index.place(number), self._index.stamp(number)
         if whole:
             yield Compaction(

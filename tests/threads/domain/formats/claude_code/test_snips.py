@@ -1,4 +1,4 @@
-"""What Claude Code took out of its context without a summary."""
+"""What Claude Code took out of its context with nothing, or another answer, in its place."""
 
 from typing import Any
 
@@ -79,3 +79,42 @@ def test_what_cannot_be_read_of_the_rest_is_left_out() -> None:
     found = read(*SAID[:2], broken, *SAID[3:], snip("a1"), *AFTER)
 
     assert compactions(found) == []
+
+
+REFUSED = [
+    user("u1", None, "Look."),
+    answer("a1", "u1", text("I loo")),
+    record(
+        "system",
+        "f1",
+        "a1",
+        subtype="model_refusal_fallback",
+        retractedMessageUuids=["a1"],
+    ),
+]
+
+
+def test_what_a_model_said_before_it_refused_was_taken_back() -> None:
+    again = answer("a2", "f1", text("I looked."), supersedesUuids=["a1"])
+    found = read(*REFUSED, again)
+
+    assert len(shape(found)) == 3
+    assert [(one.replaces, one.messages) for one in compactions(found)] == [((1,), ())]
+    assert events(found) == []
+
+
+def test_an_answer_in_the_place_of_another_says_it_too() -> None:
+    again = answer("a2", "a1", text("I looked."), supersedesUuids=["a1"])
+    found = read(*REFUSED[:2], again)
+
+    assert shape(found)[1:] == ["assistant: I loo", "assistant: I looked."]
+    assert [one.replaces for one in compactions(found)] == [(1,)]
+
+
+def test_what_was_taken_back_beside_the_way_is_no_part_of_it() -> None:
+    again = answer("a2", "u1", text("I looked."), supersedesUuids=["a1"])
+    found = read(*REFUSED, again)
+
+    assert shape(found) == ["user: Look.", "assistant: I looked."]
+    assert compactions(found) == []
+    assert events(found) == ["branch/assistant", "system/model_refusal_fallback"]
