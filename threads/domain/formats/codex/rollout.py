@@ -132,6 +132,8 @@ class RolloutIndex:
     """The newest of what was rolled back."""
     left: int = 0
     """How many older ones there are."""
+    is_headless: bool = False
+    """Whether what it goes on from stands in another file."""
     _names: dict[str, str] = field(default_factory=dict)
     _is_begun: bool = False
 
@@ -169,6 +171,7 @@ class RolloutIndex:
             self._is_begun = True
             self.external_id = fields.word(payload, "id", limit=255)
             self.parent = parent_of(payload)
+            self.is_headless = bool(fields.mapping(payload, "history_base"))
         elif record.kind == "turn_context":
             self.model = fields.word(payload, "model") or self.model
         elif record.type == "thread_name_updated":
@@ -194,9 +197,17 @@ def parent_of(meta: dict[str, Any]) -> Parent | None:
         meta, "parent_thread_id", limit=255
     ):
         return Parent(external_id=began, relation=Relation.SUBAGENT)
-    if forked := fields.word(meta, "forked_from_id", limit=255):
+    forked = fields.word(meta, "forked_from_id", limit=255)
+    if forked := forked or base_of(meta):
         return Parent(external_id=forked, relation=Relation.BRANCH)
     return None
+
+
+def base_of(meta: dict[str, Any]) -> str:
+    """The conversation in whose rollout stands what this one goes on from; empty for itself."""
+    base = fields.mapping(meta, "history_base")
+    id_ = fields.word(base, "thread_id", limit=255)
+    return "" if id_ == fields.word(meta, "id", limit=255) else id_
 
 
 def lines_with(file: BinaryIO, mark: re.Pattern[bytes]) -> Iterator[bytes]:

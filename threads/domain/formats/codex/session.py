@@ -30,6 +30,12 @@ HEAD = 5
 """Lines at the top among which a rollout says whose it is."""
 
 
+HEADLESS = Warning(
+    "history_missing",
+    "It goes on from another rollout, which has what was said before: that is not in this file.",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class RolloutItems:
     """What a rollout holds, in the order of its lines, read anew by each iteration.
@@ -42,10 +48,14 @@ class RolloutItems:
     branch: Rollback | None = None
     left: int = 0
     """How many branches of the thread are no conversations of their own."""
+    is_headless: bool = False
+    """Whether what it goes on from stands in another file."""
     warnings: list[Warning] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Item]:
         self.warnings[:] = left_over(self.left)
+        if self.is_headless:
+            self.warnings.append(HEADLESS)
         with self.open() as file:
             if self.branch is None:
                 yield from RolloutReading(file, self.warnings, self.rolled_back)
@@ -69,7 +79,9 @@ def transcripts(
     """The conversations of a rollout that was indexed; the thread comes first."""
     branches = index.branches if external_id else []
     left = index.left + len(index.branches) - len(branches)
-    thread = RolloutItems(opener, index.rolled_back, left=left)
+    thread = RolloutItems(
+        opener, index.rolled_back, left=left, is_headless=index.is_headless
+    )
     found = [
         Transcript(
             format=NAME,

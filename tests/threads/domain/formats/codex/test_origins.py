@@ -65,6 +65,7 @@ def test_a_file_that_lost_its_top_is_known_by_its_name() -> None:
     ("members", "relation"),
     [
         ({"forked_from_id": "p"}, Relation.BRANCH),
+        ({"history_base": {"thread_id": "p"}}, Relation.BRANCH),
         (
             {"parent_thread_id": "p", "source": {"subagent": "review"}},
             Relation.SUBAGENT,
@@ -84,6 +85,16 @@ def test_a_fork_and_a_sub_agent_name_their_parent(
     assert transcript.parent == Parent(external_id="p", relation=relation)
     assert transcript.external_id == SESSION
     assert events(items) == ["session_meta", "session_meta"]
+
+
+@pytest.mark.parametrize("base", ["p", SESSION])
+def test_a_rollout_that_goes_on_from_another_says_what_it_lacks(base: str) -> None:
+    cut = {"thread_id": base, "end_ordinal_exclusive": 5}
+    transcript, items = read(meta(history_base=cut), said("user", "Hi"))
+
+    assert [warning.code for warning in transcript.warnings] == ["history_missing"]
+    assert (transcript.parent is None) == (base == SESSION)
+    assert events(items) == ["session_meta"]
 
 
 def test_the_model_of_the_whole_is_found_over_chunks(
