@@ -257,11 +257,14 @@ class SessionIndex:
         """The line that a line hangs on, where that isn't plain.
 
         Some versions write the history again behind it, and hang what the tool says next on
-        the repetition: that hangs on what stood before, as if it named no parent.
+        the repetition: that hangs on what stood before, as if it named no parent. So does a
+        compaction that names a line which it kept, and which is written behind it.
         """
         parent = record.get("parentUuid")
         if not parent or not isinstance(parent, str):
             parent = fields.text(record, "logicalParentUuid")
+            if type_ == BOUNDARY and parent not in self.graph:
+                return ""
         repeats = parent == self._repeated and type_.startswith("system/")
         return "" if repeats else parent
 

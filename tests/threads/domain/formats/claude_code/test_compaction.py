@@ -128,6 +128,19 @@ def test_the_thread_may_go_on_from_what_was_kept() -> None:
     assert compactions(transcript)[0].replaces == (0, 1, 2, 3)
 
 
+def test_what_was_kept_may_be_written_behind_the_summary() -> None:
+    found = read(
+        *claude_lines(),
+        boundary("b1", "a4", preservedMessages={"uuids": ["a3", "a4"]}),
+        summary("s1", "b1"),
+        answer("a4", "s1", text("Kept.")),
+        user("u2", "a4", "And now?"),
+    )
+
+    assert shape(found) == [*WHOLE, "assistant: Kept.", "user: And now?"]
+    assert seen(found) == ["In short.", "All is well.", "Kept.", "And now?"]
+
+
 def test_compactions_nest() -> None:
     transcript = read(
         *COMPACTED,
