@@ -9,9 +9,16 @@ stored by the digest of the body and `VERSION`.
 
 from .hidden import visible
 from .message import render, summary
-from .text.diff import render_difference
+from .text.diff import render_difference, render_sides
 
-__all__ = ["VERSION", "render", "render_difference", "summary", "visible"]
+__all__ = [
+    "VERSION",
+    "render",
+    "render_difference",
+    "render_sides",
+    "summary",
+    "visible",
+]
 
 VERSION = 2
 """Raise it with every change of what `message.render` answers: stored bodies are made again."""

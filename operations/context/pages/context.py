@@ -6,8 +6,9 @@ See `templates/operations/context/context.html`.
 import json
 import uuid
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -28,6 +29,7 @@ from operations.domain.context.step import Step
 from operations.domain.context.window import WINDOW
 from operations.domain.ledger.ledger import Side
 from operations.domain.providers import PROVIDERS
+from operations.domain.tree.key import Key
 from operations.log.selectors import load_history
 from operations.messages.names import named, range_of, word_for
 from operations.requests import number_of
@@ -38,7 +40,14 @@ from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
 from .request_page import pieces_of
-from .sent_messages import AT_ONCE, ComparedMessage, differing, listed
+from .sent_messages import (
+    AT_ONCE,
+    ComparedRow,
+    RequestMessage,
+    compared,
+    leaves_of,
+    listed,
+)
 
 REASONS = 4
 """Reasons that are named of a step, at most."""
@@ -128,41 +137,48 @@ def layers_of(context: Context) -> list[Rail]:
     ]
 
 
-def messages_of(context: Context, start: int) -> tuple[int, list[ComparedMessage]]:
+def messages_of(context: Context, start: int) -> tuple[int, list[RequestMessage]]:
     """How many messages there are, and those from a place on."""
     count = len(context.compiled.messages)
-    return count, listed(
-        count, start, lambda _side, places: [_sent(context, n) for n in places]
-    )
+    return count, listed(count, start, lambda _side, places: _sent(context, places))
 
 
 def difference_of(
     before: Context, after: Context, start: int
-) -> tuple[int, list[ComparedMessage]]:
-    """As `messages_of`, of what differs between two contexts: what both have is folded."""
+) -> tuple[int, list[ComparedRow]]:
+    """The rows from a line on in which two contexts stand beside one another, of how many."""
+    contexts = {Side.BEFORE: before, Side.AFTER: after}
 
-    def show(side: Side, places: range) -> Iterator[ComparedMessage]:
-        context = before if side is Side.BEFORE else after
-        return (_sent(context, place, side) for place in places)
+    def leaves(side: Side, place: int) -> list[Key]:
+        context = contexts[side]
+        role = _role(context.compiled.messages[place])
+        return leaves_of(context.thread, context.compiled.origins[place], role)
 
-    return differing(_hashes(before), _hashes(after), start, show)
+    def show(side: Side, places: Sequence[int]) -> Iterator[RequestMessage]:
+        return _sent(contexts[side], places)
+
+    return compared(_texts(before), _texts(after), start, leaves, show)
 
 
-def _hashes(context: Context) -> list[str]:
+def _texts(context: Context) -> list[str]:
     return [
         json.dumps(message, sort_keys=True) for message in context.compiled.messages
     ]
 
 
-def _sent(context: Context, place: int, side: Side = Side.BOTH) -> ComparedMessage:
-    message = context.compiled.messages[place]
-    return ComparedMessage(
-        place=place,
-        role=str(message.get("role") or message.get("type") or "message"),
-        pieces=pieces_of(message),
-        origins=named(context.thread, context.compiled.origins[place]),
-        side=side,
-    )
+def _sent(context: Context, places: Sequence[int]) -> Iterator[RequestMessage]:
+    for place in places:
+        message = context.compiled.messages[place]
+        yield RequestMessage(
+            place=place,
+            role=_role(message),
+            pieces=pieces_of(message),
+            origins=named(context.thread, context.compiled.origins[place]),
+        )
+
+
+def _role(message: Mapping[str, Any]) -> str:
+    return str(message.get("role") or message.get("type") or "message")
 
 
 ORIGINAL = "original"
@@ -182,11 +198,11 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     against = request.GET.get("against", "")[:LONGEST]
     start = number_of(request.GET, "start", 0)
     before = _compared_with(session, query, against)
-    total, sent = (
-        messages_of(context, start)
-        if before is None
-        else difference_of(before, context, start)
-    )
+    sent, rows = list[RequestMessage](), list[ComparedRow]()
+    if before is None:
+        total, sent = messages_of(context, start)
+    else:
+        total, rows = difference_of(before, context, start)
     fields = {"provider": context.provider, "against": against}
     fields["model"] = request.GET.get("model", "")
 
@@ -223,6 +239,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
             "layers": layers_of(context),
             "total": total,
             "sent": sent,
+            "rows": rows,
             "more_href": address(start + AT_ONCE) if start + AT_ONCE < total else "",
             "first_href": address(0) if start else "",
             "download_href": f"{reverse('operations:request', args=[session.pk])}"

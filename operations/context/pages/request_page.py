@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.utils.safestring import SafeString
+
 from threads.rendering.hidden import visible
 
 LONGEST_VALUE = 400
@@ -29,6 +31,8 @@ class PagePiece:
 
     label: str
     text: str
+    marked: SafeString | None = None
+    """The text as HTML, with the words marked that differ from another one."""
 
 
 @dataclass(slots=True)

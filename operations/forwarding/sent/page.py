@@ -19,12 +19,16 @@ from contextstudio.accounts.authentication import caller_of
 from operations.context.pages.request_page import pieces_of
 from operations.context.pages.sent_messages import (
     AT_ONCE,
-    ComparedMessage,
-    differing,
+    ComparedRow,
+    RequestMessage,
+    compared,
+    leaves_of,
     listed,
 )
 from operations.domain.forwarding.sent import SentChange
 from operations.domain.ledger.ledger import Side
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key
 from operations.log.selectors import load_history, load_thread
 from operations.messages.names import Named, named, word_for
 from operations.models import SentPiece, SessionRequest
@@ -80,8 +84,10 @@ def _shown(session: Session, number: int, against: int, start: int) -> dict[str,
     other = against or number - 1
     before = load_sent(session, other) if other else None
     show = partial(_messages, session, sent, before)
+    messages, rows = list[RequestMessage](), list[ComparedRow]()
     if against and before:
-        total, messages = differing(before.messages, sent.messages, start, show)
+        leaves = partial(_leaves, load_thread(session), sent, before)
+        total, rows = compared(before.messages, sent.messages, start, leaves, show)
     else:
         total, messages = len(sent.messages), listed(len(sent.messages), start, show)
 
@@ -95,13 +101,23 @@ def _shown(session: Session, number: int, against: int, start: int) -> dict[str,
         "request_row": sent.row,
         "number": number,
         "against": against,
-        "compared": _comparison(session, before, sent) if before else None,
+        "comparison": _comparison(session, before, sent) if before else None,
         "tools_tokens": sent.tools_tokens,
         "total": total,
         "sent": messages,
+        "rows": rows,
         "more_href": address(start + AT_ONCE) if start + AT_ONCE < total else "",
         "first_href": address(0) if start else "",
     }
+
+
+def _leaves(
+    thread: Thread, sent: SentRequest, before: SentRequest, side: Side, place: int
+) -> list[Key]:
+    """The leaves that a message comes of, as the thread is now."""
+    shown = before if side is Side.BEFORE else sent
+    facts = shown.facts[shown.messages[place]]
+    return leaves_of(thread, facts.keys, facts.kind)
 
 
 def _messages(
@@ -109,10 +125,10 @@ def _messages(
     sent: SentRequest,
     before: SentRequest | None,
     side: Side,
-    places: range,
-) -> Iterator[ComparedMessage]:
+    places: Sequence[int],
+) -> Iterator[RequestMessage]:
     shown = before if before and side is Side.BEFORE else sent
-    numbers = shown.messages[places.start : places.stop]
+    numbers = [shown.messages[place] for place in places]
     read = read_pieces(session, numbers)
     thread = load_thread(session)
     for place, number in zip(places, numbers, strict=True):
@@ -120,12 +136,11 @@ def _messages(
         is_system = facts.kind == SentPiece.Kind.SYSTEM
         form = said if isinstance(said, dict) else {"content": said}
         role = form.get("role") or form.get("type") or "message"
-        yield ComparedMessage(
+        yield RequestMessage(
             place=place,
             role="system" if is_system else str(role),
             pieces=pieces_of(form),
             origins=named(thread, facts.keys),
-            side=side,
         )
 
 

@@ -77,6 +77,29 @@ def test_a_check_that_still_runs_at_an_edit_ends_and_another_follows(
     expect(check).to_contain_text("8 of 8 providers repaired")
 
 
+def test_two_requests_stand_side_by_side_in_a_wide_window(
+    page: Page, session: str
+) -> None:
+    visit(page, session)
+    row(page, "m4").focus()
+    snip(page)
+    expect(page.locator("#n-m4")).to_have_count(0)
+    page.goto(f"/sessions/{session}/context?provider=openai&against=original")
+    sides = page.locator(".pair").first.locator(".pair-side")
+    boxes = (
+        "all => all.map((one) => one.getBoundingClientRect()).map(({ x, y }) => [x, y])"
+    )
+    for width, is_beside in ((1440, True), (390, False)):
+        page.set_viewport_size({"width": width, "height": 844})
+        (x, y), (other_x, other_y) = sides.evaluate_all(boxes)
+        assert (x < other_x and y == other_y) is is_beside
+        assert (x == other_x and y < other_y) is not is_beside
+        scroll = "document.scrollingElement.scrollWidth"
+        assert page.evaluate(scroll) == width
+    gone = page.get_by_role("article", name="Original, message 4, user")
+    expect(gone.get_by_role("heading")).to_contain_text("Original user")
+
+
 def test_the_log_that_was_open_is_open_after_a_reload(page: Page, session: str) -> None:
     visit(page, session)
     row(page, "m2").focus()

@@ -13,6 +13,7 @@ from operations.forwarding.sent.page import MOST_ENTRIES
 from operations.forwarding.sent.reading import change_of, load_sent, read_pieces
 from operations.log.cache import forget_everything
 from operations.models import SentPiece, SessionRequest
+from tests.operations.support.compared import Rows
 from tests.operations.support.rest import Tools, get, make_session, operate, post, said
 from threads.models import Session
 
@@ -188,6 +189,25 @@ def test_the_page_shows_a_request_and_what_it_changed(
     assert "identical message" in against and "Sum of three" in against
     assert agent.get(path, {"request": 9}).status_code == 404
     assert agent.get(path, {"request": "x"}).status_code == 422
+
+
+def test_a_digest_stands_beside_what_it_folded_also_when_it_is_reverted_since(
+    agent: Client, session_id: str
+) -> None:
+    apply(agent, session_id, said(COUNT))
+    made = operate(agent, session_id, "digest", range=[1, 2], summary="Sum of two")
+    apply(agent, session_id, said(COUNT))
+    asked = {"request": 2, "against": 1}
+    rows = Rows(agent.get(f"/sessions/{session_id}/sent", asked).content.decode()).rows
+    assert rows == [
+        (
+            ["Before, message 1, assistant", "Before, message 2, user"],
+            ["After, message 1, system"],
+        )
+    ]
+    post(agent, f"/api/operations/{made['operation_id']}/revert")
+    since = agent.get(f"/sessions/{session_id}/sent", asked).content.decode()
+    assert Rows(since).rows == rows
 
 
 def test_the_page_says_how_many_operations_it_does_not_name(

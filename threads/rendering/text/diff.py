@@ -133,6 +133,17 @@ def render_difference(old: str, new: str) -> SafeString:
     return finish(f'<div class="diff prose" dir="auto">{"".join(html)}</div>')
 
 
+def render_sides(old: str, new: str) -> tuple[SafeString, SafeString] | None:
+    """Two texts as safe HTML, with `<del>` and `<ins>` round the words that differ.
+
+    None where too little is alike, or where they are too long for their words to be compared.
+    """
+    if max(len(old), len(new)) > SIZE_LIMIT:
+        return None
+    pair = sides(old, new)
+    return None if pair is None else (finish(pair[0]), finish(pair[1]))
+
+
 def _lines(text: str) -> list[str]:
     """The lines of a text, shortened where it is far too long; none of an empty one."""
     start, omitted, end = shorten(text)

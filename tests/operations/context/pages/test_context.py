@@ -13,6 +13,7 @@ from operations.domain.log.operation import Redact
 from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
 from tests.operations.conftest import Page
+from tests.operations.support.compared import Rows
 from tests.people import caller
 from threads.models import Session
 
@@ -51,6 +52,42 @@ def test_a_difference_shows_what_an_operation_changes(page: Page) -> None:
     without = content(page, against="o1")
     assert "Four in one." in without
     assert "Four in one." not in content(page, against="o2")
+
+
+def test_what_an_operation_made_stands_beside_what_it_is_made_of(page: Page) -> None:
+    page.edit("digest", targets="m6 m7", summary="Two in one.")
+    page.edit("snip", targets="m0")
+    page.edit("insert", after="m9", role="user", text="Between")
+    page.edit("resequence", moved="m10", behind="m14")
+    assert Rows(content(page, provider="openai", against="original")).rows == [
+        (["Original, message 0, user"], ["Nothing"]),
+        (
+            ["Original, message 6, assistant", "Original, message 7, tool"],
+            ["Sent, message 5, system"],
+        ),
+        (["Original, message 10, user"], ["At another position"]),
+        (["Nothing"], ["Sent, message 8, user"]),
+        (["At another position"], ["Sent, message 13, user"]),
+    ]
+
+
+def test_the_words_are_marked_that_differ_between_two_messages(page: Page) -> None:
+    page.edit("revise", targets="m4", text="Answer four")
+    found = Rows(content(page, provider="openai", against="original"))
+    assert found.marked == ["del 4", "ins four"]
+
+
+def test_more_messages_than_can_be_shown_beside_one_are_lines_that_open(
+    page: Page,
+) -> None:
+    page.edit("digest", targets="m1 m2 m3 m4", summary="Four in one.")
+    folded = content(page, provider="openai", against="original")
+    assert folded.count('<span class="sent-line"') == 4
+    assert '<p class="pair-count">4 messages</p>' in folded
+    assert '<details class="pair-more">' not in folded
+    page.edit("digest", targets=" ".join(f"m{n}" for n in range(14)), summary="Most.")
+    folded = content(page, provider="openai", against="original")
+    assert "<summary>10 more<" in folded
 
 
 def test_a_step_says_why_it_left_something_out(page: Page) -> None:
