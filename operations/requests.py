@@ -6,18 +6,21 @@ from typing import Literal
 from django.http import HttpRequest, QueryDict
 
 from contextstudio.accounts.domain.errors import Invalid
+from operations.domain.log.expected import HeaderHead
 
 
 def expected_head(request: HttpRequest, given: int | None) -> int | None:
     """The head that the caller knows of: a member of the body, or `If-Match`."""
-    header = request.headers.get("If-Match")
+    header = request.headers.get(HeaderHead.HEADER)
     if given is not None or header is None:
         return given
     text = header.strip().removeprefix("W/").strip('"')
     # No log is so long; of very many digits Python makes no number at all.
     if not (text.isdecimal() and text.isascii() and len(text) < 19):
-        raise Invalid('If-Match is the head, as in "7".', at=["If-Match"])
-    return int(text)
+        raise Invalid(
+            f'{HeaderHead.HEADER} is the head, as in "7".', at=[HeaderHead.HEADER]
+        )
+    return HeaderHead(text)
 
 
 def tags_of(active_tags: str | None) -> frozenset[str] | None:

@@ -13,6 +13,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, NotFound, Unavailable
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.database.steps import chunks, in_short_transactions
+from operations.domain.log.expected import HeaderHead
 from operations.domain.log.mask import mask_title
 from operations.domain.log.operation import Edit, Operation, messages_of
 from operations.domain.thread.check import EditWarning
@@ -214,10 +215,12 @@ def begin(session: Session, caller: Caller) -> LogTransaction:
 def refuse_stale(session: Session, expected_head: int | None) -> None:
     """Raise Conflict (`stale_head`) where the log is not at the entry that a caller knows."""
     if expected_head is not None and expected_head != session.head:
+        is_header = isinstance(expected_head, HeaderHead)
+        place = HeaderHead.HEADER if is_header else "expected_head"
         raise Conflict(
             f"The log is at entry {session.head}, not {expected_head}: look at what was recorded"
-            f" since, then ask again with {session.head} as expected_head.",
-            at=["expected_head"],
+            f" since, then ask again with {session.head} as {place}.",
+            at=[place],
             code="stale_head",
             facts={"head": session.head},
         )

@@ -189,7 +189,11 @@ def test_the_head_that_a_caller_knows_may_be_a_header(
     ):
         refused = post(agent, address, sent, expect=409, **{"If-Match": 'W/"0"'})
         assert (refused["code"], refused["head"]) == ("stale_head", 1)
+        assert "then ask again with 1 as If-Match" in refused["detail"]
+        assert refused["at"] == ["If-Match"]
+        refused = post(agent, address, sent | {"expected_head": 0}, expect=409)
         assert "then ask again with 1 as expected_head" in refused["detail"]
+        assert refused["at"] == ["expected_head"]
     for header in ("*", '"x"', '"١"', "9" * 5_000):
         sent = {"If-Match": header.encode().decode("latin-1")}
         refused = post(agent, f"{path}/undo", expect=422, **sent)
