@@ -1,17 +1,19 @@
 """An import as its page shows it: see `templates/threads/imports/report.html`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from threads.domain import formats
 from threads.models import Import, Session, Source
 
-from .running.outcome import FileOutcome
+from .running.outcome import EARLIER, FileOutcome
 
 OUTCOMES: dict[str, str] = dict(FileOutcome.choices)
 """What became of a file, in words."""
+LEFT = (FileOutcome.SIDECAR, FileOutcome.OTHER, FileOutcome.FAILED)
+"""What becomes of files that no conversation was made of."""
 ROLES = ("system", "developer", "user", "assistant", "tool")
 PARTS = {
     "tool_call": ("call", "calls"),
@@ -57,6 +59,8 @@ class ShownImport:
     added: int
     left: int
     """Files that no conversation was made of."""
+    is_known: bool
+    """Whether all that conversations were read from was imported before."""
     found: list[Found]
     parts: list[tuple[int, str]]
     outcomes: list[tuple[str, str, int]]
@@ -77,6 +81,8 @@ class ShownFile:
     """Where its messages are, unless that is deleted."""
     messages: int
     warnings: int
+    earlier: Import | None
+    """The import that read it before, where it stands."""
 
 
 def label_of(format_: str) -> str:
@@ -99,7 +105,9 @@ def shown_import(row: Import) -> ShownImport:
         messages=_total(report, "messages"),
         events=_total(report, "events"),
         added=report.get("added", 0),
-        left=sum(outcomes.get(name, 0) for name in ("sidecar", "other", "failed")),
+        left=sum(outcomes.get(name, 0) for name in LEFT),
+        is_known=FileOutcome.KNOWN in outcomes
+        and outcomes.keys() <= {FileOutcome.KNOWN, *LEFT},
         found=_found(report),
         parts=[
             (parts[kind], words[parts[kind] != 1])
@@ -126,7 +134,17 @@ def in_short(row: Import) -> str:
     return ", ".join(filter(None, told))
 
 
-def shown_file(source: Source) -> ShownFile:
+def shown_files(sources: Sequence[Source]) -> list[ShownFile]:
+    """Files of an import, for its page."""
+    earlier = {source.report.get(EARLIER) for source in sources} - {None}
+    imports = {str(row.pk): row for row in Import.objects.filter(pk__in=earlier)}
+    return [
+        _shown_file(source, imports.get(source.report.get(EARLIER, "")))
+        for source in sources
+    ]
+
+
+def _shown_file(source: Source, earlier: Import | None) -> ShownFile:
     session = source.session
     return ShownFile(
         source=source,
@@ -135,6 +153,7 @@ def shown_file(source: Source) -> ShownFile:
         session=session if session and session.deleted_at is None else None,
         messages=_total(source.report, "messages"),
         warnings=_total(source.report, "codes"),
+        earlier=earlier,
     )
 
 

@@ -33,7 +33,7 @@ from threads.models import Import
 from threads.rendering.hidden import visible
 
 from . import cleaning, deleting, jobs
-from .reports import in_short, shown_file, shown_import
+from .reports import in_short, shown_files, shown_import
 from .selectors import get_import, list_files, list_imports
 from .upload import Upload, keep_received, received
 
@@ -96,8 +96,12 @@ def import_transcripts(request: HttpRequest) -> HttpResponse:
     imported = imports.import_upload(caller, project, upload)
     sessions, row = imported.sessions, imported.row
     if len(sessions) == 1 and not imports.left_out(imported):
-        _tell(request, imported.warnings, shown_import(row).warnings)
-        _tell_what_came_along(request, row)
+        shown = shown_import(row)
+        if shown.is_known:
+            messages.info(request, "Imported before: nothing is new.")
+        else:
+            _tell(request, imported.warnings, shown.warnings)
+            _tell_what_came_along(request, row)
         return go_to(request, reverse("operations:thread", args=[sessions[0].pk]))
     return go_to(request, reverse("threads:report", args=[row.pk]))
 
@@ -141,7 +145,7 @@ def report(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
     context = {
         "row": row,
         "report": shown_import(row),
-        "files": [shown_file(source) for source in files.items],
+        "files": shown_files(files.items),
         "made_count": deleting.made_by(caller, row).count() if may_edit else 0,
         "query": asked["q"],
         "outcome": asked["outcome"],

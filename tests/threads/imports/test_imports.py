@@ -91,6 +91,19 @@ def test_the_same_file_again_adds_nothing(take: Any) -> None:
     ]
 
 
+def test_a_file_that_is_known_is_reported_as_it_was_read_and_with_nothing_new(
+    take: Any,
+) -> None:
+    first, second, third = (take(chat("one", "two")) for _ in range(3))
+    for again in (second, third):
+        report = {**first.row.report, "outcomes": {"known": 1}, "added": 0}
+        del report["text"]
+        assert again.row.report == report
+        source = again.row.sources.get()
+        assert source.report["messages"] == {"user": 1, "assistant": 1}
+        assert source.report["earlier_import"] == str(first.row.pk)
+
+
 def test_a_body_that_is_said_twice_is_stored_once(take: Any) -> None:
     take(chat("continue", "yes", "continue"))
     assert Body.objects.count() == 2

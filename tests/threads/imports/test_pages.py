@@ -132,6 +132,22 @@ def test_a_report_first_says_what_became_of_the_files(browser: Client) -> None:
     assert page.index("What became of the files") < page.index("What was found")
 
 
+def test_the_report_of_a_known_file_says_so_and_what_was_read_of_it(
+    browser: Client,
+) -> None:
+    send(browser, file=file())
+    thread = browser.get(send(browser, file=file())["HX-Redirect"])
+    assert "Imported before: nothing is new." in thread.content.decode()
+    first, again = Import.objects.order_by("created_at")
+    shown = browser.get(f"/imports/{again.pk}/").content.decode()
+    assert "It was imported before, so nothing is new." in shown
+    assert "<dt>Messages read</dt><dd>2</dd>" in shown
+    assert "<dt>New</dt><dd>0</dd>" in shown
+    assert f'by <a class="link" href="/imports/{first.pk}/">the import of' in shown
+    shown = browser.get(f"/imports/{first.pk}/").content.decode()
+    assert "imported before" not in shown
+
+
 def test_the_kind_of_a_record_breaks_between_its_words(browser: Client) -> None:
     said = {"type": "user", "message": {"role": "user", "content": "Hello"}}
     reminder = {"type": "attachment", "attachment": {"type": "task_reminder"}}

@@ -31,6 +31,10 @@ class FileOutcome(TextChoices):
     FAILED = "failed", "could not be read"
 
 
+EARLIER = "earlier_import"
+"""In the report of a file that was read before: the import that read it, the rest is its report."""
+
+
 class Progress:
     """Says how far an import is. `report(done, total, unit)` raises to stop it."""
 

@@ -29,7 +29,7 @@ from threads.store.selectors import get_session
 from . import growth
 from .ahead import Ahead
 from .ingest import UNFINISHED, Ingest, Step
-from .outcome import FileOutcome
+from .outcome import EARLIER, FileOutcome
 
 _TRIES = 3
 
@@ -98,20 +98,37 @@ class SessionMatcher:
         if not all(held and asked in (None, *held) for _, held in known):
             return False
         for one, held in known:
-            for session_id, format_ in held.items():
-                facts = {"format": format_, "outcome": FileOutcome.KNOWN}
-                self.sources.append(self.source(one, session_id=session_id, **facts))
+            self.sources += [self._known_as(one, earlier) for earlier in held.values()]
         return True
 
-    def _held(self, one: KeptFile) -> dict[uuid.UUID, str]:
-        """The sessions that were read from these very bytes, and the format they were read as."""
+    def _held(self, one: KeptFile) -> dict[uuid.UUID | None, Source]:
+        """What was read from these very bytes, by the session that it went to."""
         if not _FILE.rows(project=self.project.pk, sha256=one.sha256):
             return {}
         rows = Source.objects.filter(project=self.project, sha256=one.sha256)
         rows = rows.filter(session__in=self._sessions()).exclude(outcome="")
         rows = rows.exclude(report__has_key=growth.HELD)
         rows = rows.exclude(report__has_key=UNFINISHED)
-        return dict(rows.order_by("id").values_list("session_id", "format"))
+        held: dict[uuid.UUID | None, Source] = {}
+        for row in rows.order_by("id"):
+            first = held.setdefault(row.session_id, row)
+            if not first.report.get("messages"):  # it doesn't say what was read
+                held[row.session_id] = row
+        return held
+
+    def _known_as(self, one: KeptFile, earlier: Source) -> Source:
+        """A file that was read before: what was read of it then, and that nothing was added."""
+        report = {**earlier.report, "added": 0}
+        report.pop("brought", None)
+        if earlier.brought_by_id not in (None, self.row.pk):
+            report.setdefault(EARLIER, str(earlier.brought_by_id))
+        return self.source(
+            one,
+            session_id=earlier.session_id,
+            format=earlier.format,
+            outcome=FileOutcome.KNOWN,
+            report=report,
+        )
 
     def _sessions(self) -> QuerySet[Session]:
         return _standing(self.project, self.stage)
