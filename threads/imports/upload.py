@@ -123,6 +123,10 @@ def received(files: Sequence[object], paths: str) -> list[tuple[str, Keep]]:
     ]
 
 
+FIELD = "file"
+"""The field of a request in which a file comes."""
+
+
 def unpack(
     upload: Upload,
     *,
@@ -143,14 +147,24 @@ def unpack(
         for kept in unpacking.named_apart(listed):
             unpacking.add_or_name(kept)
         return brought
+    name = clean_name(upload.name)
     try:
-        unpacking.add(KeptFile(clean_name(upload.name), upload.sha256, upload.size))
+        unpacking.add(KeptFile(name, upload.sha256, upload.size))
     except archives.ArchiveTooLarge as bomb:
         if most is not None:
             raise
         sentence = f"This archive is not unpacked. {bomb}"
-        raise Invalid(sentence, code="archive_bomb") from bomb
+        raise placed(Invalid(sentence, code="archive_bomb"), name) from bomb
+    except Invalid as refusal:
+        raise placed(refusal, name) from refusal.__cause__
     return brought
+
+
+def placed(refusal: Invalid, name: str) -> Invalid:
+    """A refusal of a file with its place in the request: the file's name, then where in it."""
+    within = refusal.at[refusal.at[:1] == (FIELD,) :]
+    refusal.at = (FIELD, *filter(None, [name]), *within)
+    return refusal
 
 
 class _Unpacking:

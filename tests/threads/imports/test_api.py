@@ -65,6 +65,25 @@ def test_a_file_that_is_refused_is_named_in_one_sentence(
     refused = answer.json()
     assert refused["code"] == code
     assert words in refused["detail"]
+    assert refused["at"] == ["file", "chat.json"]
+
+
+@pytest.mark.parametrize(
+    ("data", "at"),
+    [
+        (b'{"a": 1,\n "b": }', ["chat.json", "line", 2]),
+        (b"PK\x03\x04 and no more", ["chat.json"]),
+        (gzip.compress(b"just words", mtime=0), ["chat.json"]),
+        (b"[]", ["chat.json"]),
+    ],
+    ids=["a mistake", "a damaged archive", "a packed file", "an empty list"],
+)
+def test_a_refusal_says_in_which_file_and_where_in_it(
+    agent: Client, data: bytes, at: list[Any]
+) -> None:
+    answer = upload(agent, data)
+    assert answer.status_code == 422
+    assert answer.json()["at"] == ["file", *at]
 
 
 def test_an_import_needs_a_file_a_known_format_and_the_right_to_edit(

@@ -48,7 +48,7 @@ from .io.skimming import skimmed
 from .kit import spoken
 from .requests import RequestForm, RequestReader
 from .sample import HEAD, Sample
-from .unknown import looks
+from .unknown import refusal_of
 
 _READ = (
     contextstudio,
@@ -242,7 +242,7 @@ def _likeliest(source: BinaryIO, name: str) -> Format:
         return found
     if json_text.is_deep(head):
         raise json_text.too_deep()
-    raise Invalid(f"This is {looks(head)}.", code="format_unknown")
+    raise refusal_of(head)
 
 
 def _best(sample: Sample) -> tuple[float, Format | None]:

@@ -5,6 +5,8 @@ import json
 import re
 from io import BytesIO
 
+from contextstudio.accounts.domain.errors import Invalid
+
 from .io import json_file, json_text, source
 from .io.rows import table
 from .sample import HEAD, Sample
@@ -25,8 +27,21 @@ _PRINTED = re.compile(rb"\s*[\[({]+\s*(?:\{\s*)?'")
 """How a list or a dict begins that Python has printed: with single quotes."""
 
 
-def looks(head: bytes) -> str:
-    """What a file that is no known transcript looks like, as the end of a sentence."""
+def refusal_of(head: bytes) -> Invalid:
+    """The refusal of a file that is no known transcript: what it looks like, and its line."""
+    found = _looks(head)
+    if isinstance(found, str):
+        return Invalid(f"This is {found}.", code="format_unknown")
+    place = f"line {found.lineno}, column {found.colno}"
+    return Invalid(
+        f"This is JSON with a mistake in it ({place}: {found.msg}).",
+        at=["line", found.lineno],
+        code="format_unknown",
+    )
+
+
+def _looks(head: bytes) -> str | json.JSONDecodeError:
+    """What it looks like, as the end of a sentence, or the mistake in its JSON."""
     if not head.strip():
         return "an empty file"
     if head[:2] in UTF_16:
@@ -43,14 +58,13 @@ def looks(head: bytes) -> str:
     return "text, but no transcript that ContextStudio knows"
 
 
-def _notation(head: bytes) -> str | None:
+def _notation(head: bytes) -> str | json.JSONDecodeError | None:
     """What a text looks like by its notation: one of values, or of a table."""
     if _PRINTED.match(head):
         return "what Python prints of a list or dict; write it with json.dumps"
     sample = Sample(head)
     if len(sample.records) < 2 and (mistake := _mistake(head)) is not None:
-        place = f"line {mistake.lineno}, column {mistake.colno}"
-        return f"JSON with a mistake in it ({place}: {mistake.msg})"
+        return mistake
     if sample.rows and len(head) < HEAD and source.end_of(BytesIO(head)) is None:
         return "JSON that ends before it is complete"
     if sample.rows or _are_lists(head):

@@ -21,7 +21,7 @@ from threads.domain.formats.io.folder import Folder
 from threads.domain.transcript import Transcript, Warning
 from threads.imports.accounting import ReadFile
 from threads.imports.archives import KeptFile
-from threads.imports.upload import UnpackedUpload, Upload, unpack
+from threads.imports.upload import FIELD, UnpackedUpload, Upload, placed, unpack
 from threads.models import Import, Session, Source
 from threads.sessions import erasing
 from threads.store import blobs
@@ -295,6 +295,8 @@ class ImportRun:
     ) -> None:
         """Name files in the report that nothing was taken of. Raises what refuses all there is."""
         self.matcher.sources = []
+        if alone and isinstance(refusal, Invalid):
+            raise placed(refusal, files[0].name) from refusal.__cause__
         if alone:
             raise refusal
         for one in files:
@@ -356,9 +358,7 @@ class ImportRun:
         for transcript, file in self._files_of(transcripts, files):
             self.matcher.place(transcript, file)
         if not any(source.session_id for source in self.matcher.sources):
-            raise Invalid(
-                "There is no message in this file.", at=["file"], code="empty"
-            )
+            raise Invalid("There is no message in this file.", code="empty")
         named = {source.name for source in self.matcher.sources}
         first = self.matcher.sources[0].session
         for one in files:
@@ -404,13 +404,14 @@ class ImportRun:
 
     def _nothing(self) -> Invalid:
         """The refusal of an import without a message: what each of its first files is."""
-        count = self.row.sources.count()
+        count, at = self.row.sources.count(), [FIELD]
         reasons: dict[str, list[str]] = {}
         for one in self.row.sources.order_by("pk")[:FILES_IN_A_REFUSAL]:
             if reason := one.report.get("reason", ""):
                 reasons.setdefault(reason, []).append(one.name)
         if count <= 1:
             sentence = "".join(reasons) or "There is no message in this file."
+            at += [name for names in reasons.values() for name in names if name]
         else:
             sentence = " ".join(
                 (
@@ -418,7 +419,7 @@ class ImportRun:
                     *(f"{', '.join(files)}: {why}" for why, files in reasons.items()),
                 )
             )
-        return Invalid(sentence, at=["file"], code="empty")
+        return Invalid(sentence, at=at, code="empty")
 
 
 def _as_given(
