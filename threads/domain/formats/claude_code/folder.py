@@ -26,6 +26,7 @@ from .record import Spawn
 
 AGENT = "agent-"
 META = ".meta.json"
+WORKFLOWS = "workflows"
 MOST_META = 1 << 20
 """Bytes of a `.meta.json` that are read."""
 
@@ -61,6 +62,12 @@ class SessionFile:
     def stem(self) -> str:
         """The file's name without its folder and suffix."""
         return PurePosixPath(self.member.name).stem
+
+    @property
+    def run(self) -> str:
+        """The workflow's run that a sub-agent's file belongs to; empty where it is none's."""
+        folder = PurePosixPath(self.member.name).parent
+        return folder.name if folder.parent.name == WORKFLOWS else ""
 
     @property
     def meta_name(self) -> str:
@@ -133,8 +140,9 @@ class SessionFiles:
             notes = agent.notes
             notes.agent_id = notes.agent_id or agent.stem.removeprefix(AGENT)
             notes.call_id = fields.word(agent.meta, "toolUseId")
-            if not notes.call_id and notes.agent_id in self._results:
-                answered[notes.agent_id] = self._results[notes.agent_id]
+            call_id = self._results.get(notes.agent_id) or self._results.get(agent.run)
+            if not notes.call_id and call_id:
+                answered[notes.agent_id] = call_id
         link_agents([one.notes for one in self.agents], answered, self._spawned)
 
     def _linked(self, agent: SessionFile) -> list[Transcript]:
@@ -144,7 +152,9 @@ class SessionFiles:
         caller, spawn = self._spawned.get(call_id, ("", None))
         title = spawn.description if spawn else ""
         title = title or fields.one_line(fields.text(agent.meta, "description"))
-        caller = caller or (parent.external_id if parent else "")
+        owner = self.session.transcripts[:1] if self.session else []
+        known = owner[0].external_id if owner else parent and parent.external_id
+        caller = caller or known or ""
         if caller and caller != first.external_id:
             parent = Parent(
                 external_id=caller, relation=Relation.SUBAGENT, call_id=call_id or None

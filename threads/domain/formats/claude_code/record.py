@@ -40,6 +40,8 @@ _TAKEN = (
     *("supersedesUuids", "supersedes"),
 )
 """Members that name lines whose answer was taken back."""
+_BEGUN = ("agentId", "runId")
+"""Members of a result that name a sub-agent, or a workflow's run."""
 _MAX_TYPE = 64
 CONTENT = ("message", "content")
 MessageLine = tuple[tuple[Part, ...], bool, str | None, str | None, Usage | None]
@@ -150,11 +152,11 @@ def spawns(message: dict[str, Any]) -> list[Spawn]:
 
 
 def agent_of_result(record: dict[str, Any]) -> str:
-    """The sub-agent whose result a user's line brings, where the tool notes it."""
+    """The sub-agent, or the run of several, whose result a user's line brings, if it is noted."""
     noted = record.get("toolUseResult")
-    if not isinstance(noted, dict) or "agentId" not in noted:
+    if not isinstance(noted, dict) or noted.keys().isdisjoint(_BEGUN):
         return ""
-    return fields.word(noted, "agentId", limit=64)
+    return fields.word(noted, *_BEGUN, limit=64)
 
 
 def read(record: dict[str, Any]) -> MessageLine:

@@ -113,6 +113,25 @@ def test_an_agent_may_call_another() -> None:
     )
 
 
+def test_agents_of_a_workflow_are_those_of_the_call_that_began_its_run() -> None:
+    begun = {**user("r1", "a1", result("c1")), "toolUseResult": {"runId": "w1"}}
+    place = f"{S}/subagents/workflows"
+    elsewhere = agent("two", "Do that.", sessionId="agent-two")
+    [found] = gather(
+        {
+            f"{S}.jsonl": lines(user("u1", None, "Run it."), begun),
+            f"{place}/w1/agent-one.jsonl": agent("one", "Do this."),
+            f"{place}/w1/agent-two.jsonl": elsewhere,
+            f"{place}/w2/agent-three.jsonl": agent("three", "And more."),
+        }
+    )
+
+    assert [one.parent for one in found.transcripts[1:]] == [
+        Parent(external_id=SESSION, relation=Relation.SUBAGENT, call_id=call_id)
+        for call_id in ("c1", "c1", None)
+    ]
+
+
 def test_an_agent_without_its_session_is_read_all_the_same() -> None:
     [found] = gather(
         {
