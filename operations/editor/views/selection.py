@@ -39,7 +39,8 @@ from .requests import look_at
 def selection(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
     """What `keys`, all `from` one `to` another, or an `operation` comes to.
 
-    `parted` says which calls or results it takes without their other half, and names these.
+    `parted` says which calls or results it takes without their other half, and names these;
+    `is_run`, whether it is all from its first row to its last.
     """
     look = look_at(request, session_id)
     fields = fields_of(request)
@@ -59,6 +60,7 @@ def selection(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
             "count": len(leaves),
             "tokens": tokens_of(thread, leaves),
             "label": extent_of(thread, leaves),
+            "is_run": bool(keys) and thread.keys_between(keys[0], keys[-1]) == keys,
             "parted": {"sentence": lacks.sentence, "keys": lacks.keys},
         }
     )

@@ -4,6 +4,7 @@ import { copyText } from "./copying.js";
 import { bring } from "../thread/chunks.js";
 import { leaveDialog, openDialog } from "./dialogs.js";
 import { currentRow, isMarker, isTop, own, rowAt } from "../thread/rows.js";
+import { nodeId } from "../thread/positions.js";
 import { positionOf } from "../thread/sections.js";
 import { selectedKeys, settled, targetsFor } from "../thread/selection.js";
 import { feed, session } from "../thread/session.js";
@@ -83,6 +84,13 @@ async function insert(row, above) {
 const keyOf = (source) => (source.matches(".flat") ? source.dataset.operation : rowFor(source).dataset.key);
 const linkTo = (row) => `${location.origin}${location.pathname}${location.search}#${row.id}`;
 
+/** The address that selects the same rows, which follow one another. */
+function linkToSelection() {
+  const [first, last] = [selectedKeys()[0], selectedKeys().at(-1)];
+  const fields = new URLSearchParams({ at: first, to: last });
+  return `${location.origin}${session.url}?${fields}#${nodeId(first)}`;
+}
+
 const withTargets = (type) => async ({ source, pressed }) =>
   openDialog(type, { targets: await targets(rowFor(source), pressed) });
 
@@ -153,5 +161,7 @@ define({
   raw: ({ source }) => openRaw(rowFor(source)),
   "left-out": ({ source }) => openDialog("left-out", { operation: operationFor(source) }),
   "copy-link": ({ source }) => copyText(linkTo(rowFor(source)), "Link"),
+  "copy-selection-link": () => copyText(linkToSelection(), "Link"),
+  "copy-selection-keys": () => copyText(selectedKeys().join(" "), "Keys"),
   "copy-key": ({ source }) => copyText(keyOf(source), "Key"),
 });

@@ -79,6 +79,8 @@ async function look(fields) {
   if (!bar) return;
   const messages = answer.count === 1 ? "1 message" : `${answer.count.toLocaleString("en")} messages`;
   document.getElementById("selection-count").textContent = messages;
+  const link = document.getElementById("copy-selection-link");
+  if (link) link.hidden = !answer.is_run;
   document.getElementById("selection-tokens").textContent =
     [answer.label, `${answer.tokens.toLocaleString("en")} tok`].filter(Boolean).join(", ");
 }
@@ -145,28 +147,31 @@ function pick(operation) {
   settle({ operation }).then(() => { [anchor] = keys; });
 }
 
+/** Where there is no bar, nothing can be done with a selection. */
+const selects = (action) => (about) => (bar ? action(about) : toast("You can select in the Annotated view."));
+
 define({
   "add-halves": () => settle({ keys: [...keys, ...halves].join(" ") }),
-  select: ({ source, event }) => {
+  select: selects(({ source, event }) => {
     const row = rowAt(source) ?? currentRow();
     if (row) choose(row, event?.shiftKey);
-  },
+  }),
   "select-to-here": ({ source }) => choose(rowAt(source), true),
-  "select-next": () => extendBy(1),
-  "select-previous": () => extendBy(-1),
-  "pick-range": ({ source }) => {
+  "select-next": selects(() => extendBy(1)),
+  "select-previous": selects(() => extendBy(-1)),
+  "pick-range": selects(({ source }) => {
     const holder = source.closest("[data-operation]") ?? rowAt(source);
     if (holder) pick(holder.dataset.operation);
-  },
-  mark: () => {
+  }),
+  mark: selects(() => {
     mark = currentRow()?.dataset.key ?? "";
     toast("Mark set. Go to the other end and press the apostrophe key.");
-  },
-  "select-from-mark": () => {
+  }),
+  "select-from-mark": selects(() => {
     if (!mark) return toast("No mark is set. Press m to set one.");
     anchor = mark;
     return extendTo(currentRow().dataset.key);
-  },
+  }),
   clear: () => { clearSelection(); },
 });
 

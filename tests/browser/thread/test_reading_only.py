@@ -6,7 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import row, visit
+from tests.browser.conftest import press, row, visit
 from tests.servers import Server
 
 pytestmark = pytest.mark.browser
@@ -19,11 +19,14 @@ def role(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def reader(chromium: Browser, server: Server, role: str) -> Iterator[Page]:
+def reader(
+    chromium: Browser, server: Server, role: str, request: pytest.FixtureRequest
+) -> Iterator[Page]:
     """A page of somebody of this role in the project."""
     context = chromium.new_context(base_url=server.url)
     page = context.new_page()
-    page.goto(server.command("create_user", role, "--project", "demo", "--role", role))
+    name = f"{role}-{request.function.__name__}"
+    page.goto(server.command("create_user", name, "--project", "demo", "--role", role))
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/sessions/**")
     yield page
@@ -49,3 +52,40 @@ def test_who_may_not_edit_sees_states_and_can_switch_nothing(
     reader.goto(f"/sessions/{session}/notes")
     expect(reader.get_by_role("heading", name="STATE")).to_be_visible()
     expect(reader.get_by_role("button", name="Have a model write it")).to_have_count(0)
+
+
+def test_who_may_not_edit_copies_what_is_selected(
+    reader: Page, role: str, new_session: Callable[[int], str]
+) -> None:
+    reader.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    session = new_session(6)
+    visit(reader, session)
+    bar = reader.get_by_role("region", name="Selection")
+    row(reader, "m1").locator(".pick").check()
+    expect(bar).to_contain_text("1 message")
+    if role == "reviewer":  # who may propose
+        expect(bar.get_by_role("button", name="Digest")).to_be_visible()
+        return
+    expect(bar.get_by_role("button", name="Digest")).to_have_count(0)
+    row(reader, "m3").locator(".pick").click(modifiers=["Shift"])
+    expect(bar).to_contain_text("3 messages")
+    bar.get_by_role("button", name="Copy keys").click()
+    copied = "() => navigator.clipboard.readText()"
+    assert reader.evaluate(copied) == "m1 m2 m3"
+    bar.get_by_role("button", name="Copy link").click()
+    reader.goto(reader.evaluate(copied))
+    expect(reader.locator(".is-picked")).to_have_count(3)
+    row(reader, "m2").locator(".pick").uncheck()
+    expect(bar.get_by_role("button", name="Copy link")).to_be_hidden()
+
+
+def test_nothing_is_selected_where_nothing_can_be_done_with_it(
+    reader: Page, new_session: Callable[[int], str]
+) -> None:
+    session = new_session(3)
+    reader.goto(f"/sessions/{session}/?view=original")
+    expect(row(reader, "m1").locator(".pick")).to_be_hidden()
+    row(reader, "m1").focus()
+    press(reader, "x")
+    expect(reader.get_by_text("You can select in the Annotated view.")).to_be_visible()
+    expect(reader.locator(".is-picked")).to_have_count(0)

@@ -32,6 +32,15 @@ def test_a_range_reaches_from_one_row_to_another_whichever_comes_first(
     assert ask(page, "selection", **{"from": "m6", "to": "m1"}) == there
 
 
+def test_a_run_of_rows_is_told_from_rows_with_others_between_them(page: Page) -> None:
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    assert ask(page, "selection", keys="m1 o1 m5")["is_run"]
+    assert ask(page, "selection", keys="m3")["is_run"]
+    assert not ask(page, "selection", keys="m1 m5")["is_run"]
+    assert not ask(page, "selection", keys="m1 m3")["is_run"]
+    assert not ask(page, "selection", keys="m99")["is_run"]
+
+
 def test_tokens_are_those_of_the_messages_selected(page: Page) -> None:
     both = ask(page, "selection", keys="m0 m1")["tokens"]
     assert (
