@@ -118,9 +118,7 @@ def count_leaves(transcripts: Sequence[Transcript], file: BinaryIO) -> LeafCount
 # What items were read from
 
 
-def _records(
-    transcripts: Iterable[Transcript], size: int
-) -> tuple[list[_Record], int]:
+def _records(transcripts: Iterable[Transcript], size: int) -> tuple[list[_Record], int]:
     """The outermost pieces in their order, and where the first that is cut begins, or the size.
 
     What lies in one another is one.
