@@ -241,8 +241,8 @@ class SessionIndex:
             }
         self.notes[group].hear(type_, flags, record)
         if flags & record_graph.ANSWER:
-            if taken := claude_record.taken_by(record):
-                self.taken[len(self.graph.flags)] = taken
+            if "supersedesUuids" in record or "supersedes" in record:
+                self.taken[len(self.graph.flags)] = claude_record.taken_by(record)
             for spawn in claude_record.spawns(message):
                 self.spawned.setdefault(spawn.call_id, (group, spawn))
             turn = message.get("id")

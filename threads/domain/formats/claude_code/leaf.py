@@ -38,9 +38,9 @@ class SessionLeaf:
         """Hear of a line, of its type with the detail; whether the conversation begins anew."""
         if type_ in _NOTES:
             return self._note(record)
-        is_chained = (
-            self.id and type_ != _BRIEFING and type_.partition("/")[0] in _CHAINED
-        )
+        if not (self.is_explicit or (self.id and type_ == claude_record.BOUNDARY)):
+            return False
+        is_chained = type_.partition("/")[0] in _CHAINED and type_ != _BRIEFING
         if is_chained and record.get("uuid") and not record.get("isSidechain"):
             self.is_explicit = False
             if type_ == claude_record.BOUNDARY:

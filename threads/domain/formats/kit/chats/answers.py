@@ -28,11 +28,17 @@ class Linked(Conversation):
         held: list[Item] = []
         """From the first such result on: how many there are is known behind the last."""
         for item in self.said:
+            if not (waiting or held):  # as mostly: it takes a third of what is below
+                if isinstance(item, Message) and item.parts:
+                    is_call = type(item.parts[-1]) is ToolCall
+                    waiting = _calls(item) if is_call else []
+                yield item
+                continue
             result = _result(item)
             if isinstance(item, Message) and result is None:
                 yield from _linked(held, waiting)
                 held, waiting = [], _calls(item)
-            elif waiting and result and result.call_id:
+            elif result and result.call_id:
                 waiting = [call for call in waiting if call.id != result.call_id]
             if held or (waiting and result and not result.call_id):
                 held.append(item)
