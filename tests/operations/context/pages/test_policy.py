@@ -57,6 +57,12 @@ def test_the_effect_has_the_figures_of_the_dry_run_and_saves_nothing(
     assert "Groups to send: " in wrong.content.decode()
 
 
+def test_the_page_says_that_the_effect_is_being_worked_out(page: Page) -> None:
+    shown = page.client.get(page.url + "policy").content.decode()
+    effect = shown.partition('id="effect"')[2].partition("</section>")[0]
+    assert "Working out the effect…" in effect
+
+
 def test_a_policy_is_saved_named_and_taken_back(page: Page) -> None:
     begun = page.get("policy", preset="slop").content.decode()
     assert 'id="id_truncation" checked' in begun
