@@ -166,6 +166,9 @@ def test_the_list_of_imports_leads_to_each_report(
     page = browser.get("/imports/").content.decode()
     assert f"/imports/{Import.objects.get().pk}/" in page
     assert "chat.json" in page
+    assert "imported before" not in page
+    send(browser, file=file())
+    assert browser.get("/imports/").content.decode().count("imported before") == 1
 
 
 def test_a_stranger_finds_no_report(
