@@ -6,7 +6,7 @@ raises it (IntegrityError, DataError). In SQLite most of the time would go into 
 so that a value that is the same in all rows of a statement is bound once.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
@@ -50,8 +50,10 @@ MESSAGE_COLUMNS = (
 EVENT_COLUMNS = ("before_index", "type", "record", "created_at")
 BODY_COLUMNS = ("digest", "canonical", "content", "token_counts")
 
-_A_STATEMENT = 300
-"""Rows of one INSERT in SQLite, which takes 32,766 values in a statement."""
+_SIZES = (256, 128, 64, 32, 16)
+"""Rows of one INSERT in SQLite, which takes 32,766 values in a statement. The last one takes what
+is left, so that the driver meets few statements and knows them: to parse one anew takes as long as
+to run it."""
 _LOOK_UP = (
     "WITH RECURSIVE run(at) AS"
     " (SELECT 1 UNION ALL SELECT at + 2048 FROM run WHERE at + 2048 <= length(?1)),"
@@ -240,18 +242,28 @@ def _insert(
 ) -> list[Any]:
     """Write rows; the answer is the driver's of each statement: its `lastrowid`, `rowcount`."""
     fixed, varying = _apart(same, names, columns)
-    total, done = len(varying[names[0]]), []
-    for start in range(0, total, _A_STATEMENT):
-        count = min(_A_STATEMENT, total - start)
+    start, done = 0, []
+    for count in _sizes(len(columns[0])):
         bound = [*fixed.values(), *[None] * (count * len(varying))]
         for place, values in enumerate(varying.values(), len(fixed)):
             bound[place :: len(varying)] = values[start : start + count]
         statement = _insertion(table, tuple(fixed), tuple(varying), count, unless)
         done.append(_execute(statement, bound))
+        start += count
     return done
 
 
-@lru_cache(maxsize=64)
+def _sizes(total: int) -> Iterator[int]:
+    """The rows of each statement that together write so many."""
+    for size in _SIZES:
+        while total >= size:
+            yield size
+            total -= size
+    if total:
+        yield total
+
+
+@lru_cache(maxsize=256)
 def _insertion(
     table: str,
     fixed: tuple[str, ...],
@@ -259,12 +271,16 @@ def _insertion(
     count: int,
     unless: str,
 ) -> str:
-    """An INSERT whose fixed columns are bound once; all names are this module's own."""
+    """An INSERT whose fixed columns are bound once; all names are this module's own.
+
+    One that fails leaves the rows before: its transaction is rolled back. For a statement that
+    takes them back itself SQLite would keep a copy of every page.
+    """
     names = ", ".join(f'"{column}"' for column in (*fixed, *varying))
     row = f"({', '.join('?' * len(varying))})"
     given = [*"?" * len(fixed), *(f"column{n + 1}" for n in range(len(varying)))]
     return (
-        f"INSERT INTO {table} ({names}) SELECT {', '.join(given)}"  # noqa: S608
+        f"INSERT OR FAIL INTO {table} ({names}) SELECT {', '.join(given)}"  # noqa: S608
         f" FROM (VALUES {', '.join([row] * count)}){unless}"
     )
 

@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -235,6 +235,27 @@ def test_where_no_short_id_is_free_it_is_refused(
     record_messages(session, said("a"))
     with pytest.raises(IntegrityError), transaction.atomic():
         record_messages(session, said("b"))
+
+
+def test_batches_of_many_sizes_are_written_by_few_statements(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if connection.vendor != "sqlite":
+        pytest.skip("COPY is one statement for any number of rows.")
+    written: set[str] = set()
+    execute = rows._execute
+
+    def noted(statement: str, values: Sequence[object]) -> object:
+        if statement.startswith("INSERT"):
+            written.add(statement)
+        return execute(statement, values)
+
+    monkeypatch.setattr(rows, "_execute", noted)
+    sizes = range(100, 150)
+    for size in sizes:
+        record_messages(session, said(*(f"{size}: {n}" for n in range(size))))
+    assert session.message_count == sum(sizes)
+    assert len(written) < len(sizes)
 
 
 def test_short_ids_of_a_batch_are_unlike_each_other(
