@@ -104,6 +104,12 @@ def show_words(page: Page) -> None:
     show(page, "m40")
 
 
+def show_differences(page: Page) -> None:
+    """Where the request and the original stand side by side."""
+    heading = page.get_by_role("heading", name="Differences")
+    heading.evaluate("heading => heading.scrollIntoView()")
+
+
 class Picture(NamedTuple):
     """What is taken: a page, in a window, in colours, after something was done, of a part."""
 
@@ -125,6 +131,11 @@ PICTURES = (
     Picture("fold-open", act=open_digest, part=SHEET),
     Picture("words", act=show_words, part=SHEET),
     Picture("moved", act=show_moved, part=SHEET),
+    Picture(
+        "compared",
+        "{thread}context?provider=anthropic&against=original",
+        act=show_differences,
+    ),
     Picture("requests", "{live}requests"),
     Picture("what-the-model-saw", "{live}sent?request=10"),
     Picture("prune", "{thread}prune"),
