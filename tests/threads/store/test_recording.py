@@ -237,11 +237,10 @@ def test_where_no_short_id_is_free_it_is_refused(
         record_messages(session, said("b"))
 
 
+@pytest.mark.sqlite  # on PostgreSQL COPY is one statement for any number of rows
 def test_batches_of_many_sizes_are_written_by_few_statements(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if connection.vendor != "sqlite":
-        pytest.skip("COPY is one statement for any number of rows.")
     written: set[str] = set()
     execute = rows._execute
 
