@@ -82,6 +82,8 @@ class _ConversationReader:
         self._live_from, self._live = 0, set[int]()
         lines = len(index.graph) if index.boundaries or index.taken else 0
         self._ordinals = array("i", [-1]) * lines
+        self._lines_of: dict[int, list[int]] = {}
+        """Of each message, by its ordinal, where any is taken out."""
         self._is_noted = bool(lines or index.cleared)
         self._taken_out = set[int]()
         self._shortening = frozenset(
@@ -211,6 +213,8 @@ class _ConversationReader:
         if self._ordinals:
             for number in numbers:
                 self._ordinals[number] = self._count
+        if self._index.taken:
+            self._lines_of[self._count] = numbers
         if self._cleared:
             for part in message.parts:
                 if isinstance(part, ToolResult) and part.call_id in self._cleared:
@@ -323,7 +327,9 @@ class _ConversationReader:
     def _taken_by(self, number: int) -> Iterator[Compaction]:
         """Nothing in the place of messages that were taken out; of others what is left of them."""
         removed = map(self._index.graph.find, self._index.taken[number])
-        left = snips.left_of(set(removed), self._ordinals, self._taken_out)
+        left = snips.left_of(
+            set(removed), self._ordinals, self._lines_of, self._taken_out
+        )
         if not left or self._is_too_much():
             return
         whole = tuple(ordinal for ordinal, lines in left.items() if not lines)
