@@ -24,14 +24,14 @@ class Linked(Conversation):
 
     def items(self) -> Iterator[Item]:
         """A message or an event; what could not be read is in the warnings of both."""
-        waiting: list[ToolCall] = []
+        waiting: dict[str, ToolCall] = {}
         held: list[Item] = []
         """From the first such result on: how many there are is known behind the last."""
         for item in self.said:
             if not (waiting or held):  # as mostly: it takes a third of what is below
                 if isinstance(item, Message) and item.parts:
                     is_call = type(item.parts[-1]) is ToolCall
-                    waiting = _calls(item) if is_call else []
+                    waiting = _calls(item) if is_call else {}
                 yield item
                 continue
             result = _result(item)
@@ -39,7 +39,7 @@ class Linked(Conversation):
                 yield from _linked(held, waiting)
                 held, waiting = [], _calls(item)
             elif result and result.call_id:
-                waiting = [call for call in waiting if call.id != result.call_id]
+                waiting.pop(result.call_id, None)
             if held or (waiting and result and not result.call_id):
                 held.append(item)
             else:
@@ -54,20 +54,20 @@ def _result(item: Item) -> ToolResult | None:
     return None
 
 
-def _calls(message: Message) -> list[ToolCall]:
-    """The calls of a message, if all of them have ids."""
-    calls = [part for part in message.parts if isinstance(part, ToolCall)]
-    return calls if all(call.id for call in calls) else []
+def _calls(message: Message) -> dict[str, ToolCall]:
+    """The calls of a message by their ids, if all of them have one."""
+    calls = {part.id: part for part in message.parts if isinstance(part, ToolCall)}
+    return calls if all(calls) else {}
 
 
-def _linked(held: list[Item], waiting: list[ToolCall]) -> Iterator[Item]:
+def _linked(held: list[Item], waiting: dict[str, ToolCall]) -> Iterator[Item]:
     """Those held, with what can be told of the calls that they answer."""
     unnamed = [one for one in map(_result, held) if one and not one.call_id]
-    called: Counter[str | None] = Counter(call.name for call in waiting)
+    called: Counter[str | None] = Counter(call.name for call in waiting.values())
     given = Counter(one.name for one in unnamed)
     are_all = given == called or given == {None: len(waiting)}
     links = CallLinks()
-    for call in waiting:
+    for call in waiting.values():
         links.begin(call.id, call.name)
     for item in held:
         found = _result(item)
