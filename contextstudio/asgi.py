@@ -1,4 +1,4 @@
-"""The ASGI application: guard → record of keys → limits → tokenizer → proxy → `apply` →
+"""The ASGI application: guard → memory → record of keys → limits → tokenizer → proxy → `apply` →
 static files → MCP → Django.
 
 WebSockets: none to providers → guard → Channels.
@@ -26,6 +26,7 @@ from operations.forwarding.proxy.application import (
 )
 
 from .mcp.mount import with_mcp
+from .memory import with_memory_given_back
 from .web.guard import HostGuard, no_such_socket
 from .web.limits import Limits
 from .web.request_log import RequestLog
@@ -39,8 +40,8 @@ application = without_sockets(
     HostGuard(
         ProtocolTypeRouter(
             {
-                "http": RequestLog(
-                    Limits(with_tokenizer(with_proxy(_behind_the_proxy)))
+                "http": with_memory_given_back(
+                    RequestLog(Limits(with_tokenizer(with_proxy(_behind_the_proxy))))
                 ),
                 "websocket": AuthMiddlewareStack(
                     URLRouter([*websocket_urlpatterns, re_path("", no_such_socket)])  # type: ignore[arg-type]  # ASGI

@@ -26,6 +26,7 @@ from contextstudio.accounts.domain.rights import Right  # noqa: E402
 from contextstudio.accounts.keys.services import create_key  # noqa: E402
 from contextstudio.accounts.models import Project  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
+from contextstudio.memory import give_back  # noqa: E402
 from operations.context.policies import set_policy  # noqa: E402
 from operations.edits import services  # noqa: E402
 from threads.domain.formats.openai.messages import read_messages  # noqa: E402
@@ -62,8 +63,9 @@ def main() -> None:
 
     @csrf_exempt
     def resident(request: HttpRequest) -> HttpResponse:
-        """Bytes of memory that the process has, after what is garbage is gone."""
+        """Bytes of memory that the process has, a minute after its last request."""
         gc.collect()
+        give_back()
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return HttpResponse(orjson.dumps(pages * os.sysconf("SC_PAGE_SIZE")))
 

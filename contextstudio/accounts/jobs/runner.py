@@ -17,6 +17,7 @@ from contextstudio.accounts.domain.errors import DomainError, Unavailable, probl
 from contextstudio.accounts.models import Job, Project
 from contextstudio.accounts.selectors import caller_of_actor, require
 from contextstudio.database.outages import is_outage
+from contextstudio.memory import give_back
 
 from . import queue
 
@@ -166,6 +167,8 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
     except Exception as fault:
         logger.exception("Job %s (%s) stopped.", job.pk, job.kind)
         _try_again(job, fault)
+    finally:
+        give_back()
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from django.utils import timezone
 from contextstudio.accounts import jobs
 from contextstudio.accounts.domain.errors import Invalid, Unavailable
 from contextstudio.accounts.domain.rights import ProjectRole, Right
-from contextstudio.accounts.jobs import JobContext, canary, queue
+from contextstudio.accounts.jobs import JobContext, canary, queue, runner
 from contextstudio.accounts.models import Job, Membership, Project, User
 from tests.people import caller
 
@@ -50,6 +50,23 @@ def test_a_fault_is_tried_again_later_each_time_and_then_given_up(
         "This job stopped 5 times with an unexpected ArithmeticError; "
         "the server's log has the details."
     )
+
+
+@pytest.mark.parametrize("fault", [None, ArithmeticError("a bug"), Invalid("no")])
+def test_what_a_job_has_freed_goes_back_to_the_system(
+    fault: Exception | None, job: Job, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endings = []
+
+    def end(context: JobContext, **arguments: Any) -> None:
+        assert not endings
+        if fault:
+            raise fault
+
+    work.does = end
+    monkeypatch.setattr(runner, "give_back", lambda: endings.append("given back"))
+    run_one()
+    assert endings == ["given back"]
 
 
 def test_a_job_survives_any_number_of_killed_workers(
