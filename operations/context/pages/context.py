@@ -8,6 +8,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -44,6 +45,7 @@ from .sent_messages import (
     AT_ONCE,
     ComparedRow,
     RequestMessage,
+    alike_messages,
     compared,
     leaves_of,
     listed,
@@ -140,7 +142,7 @@ def layers_of(context: Context) -> list[Rail]:
 def messages_of(context: Context, start: int) -> tuple[int, list[RequestMessage]]:
     """How many messages there are, and those from a place on."""
     count = len(context.compiled.messages)
-    return count, listed(count, start, lambda _side, places: _sent(context, places))
+    return count, listed(count, start, partial(_sent, context))
 
 
 def difference_of(
@@ -155,7 +157,7 @@ def difference_of(
         return leaves_of(context.thread, context.compiled.origins[place], role)
 
     def show(side: Side, places: Sequence[int]) -> Iterator[RequestMessage]:
-        return _sent(contexts[side], places)
+        return _sent(contexts[side], side, places)
 
     return compared(_texts(before), _texts(after), start, leaves, show)
 
@@ -166,7 +168,9 @@ def _texts(context: Context) -> list[str]:
     ]
 
 
-def _sent(context: Context, places: Sequence[int]) -> Iterator[RequestMessage]:
+def _sent(
+    context: Context, _side: Side, places: Sequence[int]
+) -> Iterator[RequestMessage]:
     for place in places:
         message = context.compiled.messages[place]
         yield RequestMessage(
@@ -190,25 +194,29 @@ LONGEST = 120
 
 @require_safe
 def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The page; `against` compares with the originals, the context without `o7`, or a snapshot."""
+    """The page; `against` compares with the originals, the context without `o7`, or a snapshot.
+
+    With `until`, some messages alone that the two have in common.
+    """
     session = get_session(caller_of(request), session_id)
     query = _query(request)
     context = assemble_session(session, query)
     thread = context.thread
     against = request.GET.get("against", "")[:LONGEST]
     start = number_of(request.GET, "start", 0)
+    if "until" in request.GET:
+        places = range(start, number_of(request.GET, "until"))
+        return _alike(request, session, context, places)
     before = _compared_with(session, query, against)
     sent, rows = list[RequestMessage](), list[ComparedRow]()
     if before is None:
         total, sent = messages_of(context, start)
     else:
         total, rows = difference_of(before, context, start)
-    fields = {"provider": context.provider, "against": against}
-    fields["model"] = request.GET.get("model", "")
+    request_href = _address(request, session, context)
 
     def address(start: int) -> str:
-        place = reverse("operations:context", args=[session.pk])
-        return f"{place}?{urlencode(fields | {'start': start})}#messages"
+        return f"{request_href}&{urlencode({'against': against, 'start': str(start)})}#messages"
 
     is_part = _wants_part(request)
     name = "context_body" if is_part else "context"
@@ -240,12 +248,33 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
             "total": total,
             "sent": sent,
             "rows": rows,
+            "request_href": request_href,
             "more_href": address(start + AT_ONCE) if start + AT_ONCE < total else "",
             "first_href": address(0) if start else "",
             "download_href": f"{reverse('operations:request', args=[session.pk])}"
             f"?{urlencode({'provider': context.provider, 'model': query.model})}",
         },
     )
+
+
+def _address(request: HttpRequest, session: Session, context: Context) -> str:
+    """Where the request is shown for this provider and model."""
+    fields = {"provider": context.provider, "model": request.GET.get("model", "")}
+    return f"{reverse('operations:context', args=[session.pk])}?{urlencode(fields)}"
+
+
+def _alike(
+    request: HttpRequest, session: Session, context: Context, places: range
+) -> HttpResponse:
+    """Some messages of the request alone."""
+    count = len(context.compiled.messages)
+    show = partial(_sent, context)
+    found = {
+        "session": session,
+        "alike": alike_messages(count, places, show),
+        "request_href": _address(request, session, context),
+    }
+    return render(request, "operations/context/alike_messages.html", found)
 
 
 def _compared_with(

@@ -43,7 +43,8 @@ class RequestMessage:
     def line(self) -> str:
         """What it says, in a line."""
         texts = (piece.text or piece.label for piece in self.pieces)
-        return " ".join(next(texts, "")[: 4 * _LONGEST_LINE].split())[:_LONGEST_LINE]
+        words = " ".join(next(texts, "")[: 4 * _LONGEST_LINE].split())
+        return words if len(words) <= _LONGEST_LINE else f"{words[:_LONGEST_LINE]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,8 @@ class ComparedRow:
 
     before: ComparedSide = ComparedSide()
     after: ComparedSide = ComparedSide()
-    alike: int = 0
+    alike: range = range(0)
+    """Where the request after has them."""
 
 
 Show = Callable[[Side, Sequence[int]], Iterable[RequestMessage]]
@@ -89,6 +91,20 @@ Show = Callable[[Side, Sequence[int]], Iterable[RequestMessage]]
 def listed(count: int, start: int, show: Show) -> list[RequestMessage]:
     """The messages of one request from a place on."""
     return [*show(Side.AFTER, range(start, min(start + AT_ONCE, count)))]
+
+
+@dataclass(frozen=True, slots=True)
+class AlikeMessages:
+    """Some of the messages that two requests have in common, and the places of those behind."""
+
+    messages: Sequence[RequestMessage]
+    more: range
+
+
+def alike_messages(count: int, places: range, show: Show) -> AlikeMessages:
+    """The first messages of a run in a request of so many."""
+    places = places[: max(count - places.start, 0)]
+    return AlikeMessages([*show(Side.AFTER, places[:AT_ONCE])], places[AT_ONCE:])
 
 
 def leaves_of(thread: Thread, keys: Iterable[Key], role: str) -> list[Key]:
@@ -133,7 +149,7 @@ def compared(
             for one in show(side, places)
         }
     rows = [
-        ComparedRow(alike=len(pair.after))
+        ComparedRow(alike=pair.after)
         if pair.is_alike
         else _row(
             pair,

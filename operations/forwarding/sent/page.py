@@ -21,6 +21,7 @@ from operations.context.pages.sent_messages import (
     AT_ONCE,
     ComparedRow,
     RequestMessage,
+    alike_messages,
     compared,
     leaves_of,
     listed,
@@ -60,13 +61,23 @@ class Comparison:
 
 @require_safe
 def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The page; `against` compares with another request. Without a number: the last one."""
+    """The page; `against` compares with another request. Without a number: the last one.
+
+    With `until`, some messages alone that two requests have in common.
+    """
     session = get_session(caller_of(request), session_id)
     numbers = SessionRequest.objects.filter(session=session).order_by("-number")
     last = numbers.values_list("number", flat=True).first() or 0
     number = number_of(request.GET, "request", last)
     against = number_of(request.GET, "against", 0)
     start = number_of(request.GET, "start", 0)
+    if "until" in request.GET:
+        places = range(start, number_of(request.GET, "until"))
+        return render(
+            request,
+            "operations/context/alike_messages.html",
+            _alike(session, number, places),
+        )
     is_part = (
         "HX-Request" in request.headers
         and "HX-History-Restore-Request" not in request.headers
@@ -76,6 +87,21 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         context |= _shown(session, number, against, start)
     name = "sent_body" if is_part and last else "sent"
     return render(request, f"operations/forwarding/{name}.html", context)
+
+
+def _alike(session: Session, number: int, places: range) -> dict[str, Any]:
+    """Messages of one request."""
+    sent = load_sent(session, number)
+    show = partial(_messages, session, sent, None)
+    return {
+        "session": session,
+        "alike": alike_messages(len(sent.messages), places, show),
+        "request_href": _address(session, request=number),
+    }
+
+
+def _address(session: Session, **fields: int) -> str:
+    return f"{reverse('operations:sent', args=[session.pk])}?{urlencode(fields)}"
 
 
 def _shown(session: Session, number: int, against: int, start: int) -> dict[str, Any]:
@@ -94,8 +120,7 @@ def _shown(session: Session, number: int, against: int, start: int) -> dict[str,
     def address(place: int) -> str:
         fields = {"request": number, "start": place}
         fields |= {"against": against} if against else {}
-        page_of = reverse("operations:sent", args=[session.pk])
-        return f"{page_of}?{urlencode(fields)}#messages"
+        return f"{_address(session, **fields)}#messages"
 
     return {
         "request_row": sent.row,
@@ -106,6 +131,7 @@ def _shown(session: Session, number: int, against: int, start: int) -> dict[str,
         "total": total,
         "sent": messages,
         "rows": rows,
+        "request_href": _address(session, request=number),
         "more_href": address(start + AT_ONCE) if start + AT_ONCE < total else "",
         "first_href": address(0) if start else "",
     }

@@ -27,6 +27,8 @@ if (sheet) {
     keys: () => {
       fill();
       sheet.showModal();
+      // By the attribute, Chromium would complain on each page whose address names a place in it.
+      sheet.querySelector("#keys-title").focus();
     },
     "single-keys": ({ pressed }) => switchSingleKeys(pressed.checked),
   });

@@ -155,6 +155,10 @@ def test_a_snapshot_is_taken_compared_and_gone_back_to(
     taken.get_by_role("link", name="Compare").click()
     expect(page.get_by_label("Compare with")).to_have_value("snapshot:Before")
     expect(page.locator(".sent-message--before")).to_contain_text("a.py")
+    alike = page.locator(".alike").first
+    alike.get_by_text("identical messages").press("Enter")
+    alike.get_by_text("position 0").click()
+    expect(alike.get_by_label("Text of message 0")).to_have_text("Look around.")
     page.go_back()
     taken.get_by_role("button", name="Restore").click()
     expect(row(page, "m2")).to_be_visible()

@@ -13,7 +13,7 @@ from operations.forwarding.sent.page import MOST_ENTRIES
 from operations.forwarding.sent.reading import change_of, load_sent, read_pieces
 from operations.log.cache import forget_everything
 from operations.models import SentPiece, SessionRequest
-from tests.operations.support.compared import Rows
+from tests.operations.support.compared import Links, Rows
 from tests.operations.support.rest import Tools, get, make_session, operate, post, said
 from threads.models import Session
 
@@ -187,6 +187,10 @@ def test_the_page_shows_a_request_and_what_it_changed(
     assert "message 2" in first and "Sum of three" not in first
     against = agent.get(path, {"request": 2, "against": 1}).content.decode()
     assert "identical message" in against and "Sum of three" in against
+    alike = Links(against).of("Show in the whole request")
+    assert alike[0]["hx-get"] == f"{path}?request=2&start=0&until=1"
+    opened = agent.get(alike[0]["hx-get"]).content.decode()
+    assert opened.count("<article") == 1 and "message 0" in opened
     assert agent.get(path, {"request": 9}).status_code == 404
     assert agent.get(path, {"request": "x"}).status_code == 422
 

@@ -34,3 +34,30 @@ class Rows(HTMLParser):
         elif self._within:
             self.marked.append(f"{self._within} {data}")
         self._within = ""
+
+
+class Links(HTMLParser):
+    """The links of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self._found: list[tuple[dict[str, str], str]] = []
+        self._is_inside = False
+        self.feed(page)
+
+    def of(self, words: str) -> list[dict[str, str]]:
+        """What the links are that say this."""
+        return [given for given, said in self._found if words in said]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._is_inside = tag == "a"
+        if self._is_inside:
+            self._found.append(({name: value or "" for name, value in attrs}, ""))
+
+    def handle_data(self, data: str) -> None:
+        if self._is_inside:
+            given, said = self._found.pop()
+            self._found.append((given, said + data))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._is_inside = self._is_inside and tag != "a"

@@ -8,12 +8,14 @@ from django.test import Client
 
 from contextstudio.accounts.models import User
 from operations.context import policies
+from operations.context.pages import sent_messages
+from operations.context.pages.request_page import PagePiece
 from operations.domain.context.selection import Preference
 from operations.domain.log.operation import Redact
 from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
 from tests.operations.conftest import Page
-from tests.operations.support.compared import Rows
+from tests.operations.support.compared import Links, Rows
 from tests.people import caller
 from threads.models import Session
 
@@ -52,6 +54,33 @@ def test_a_difference_shows_what_an_operation_changes(page: Page) -> None:
     without = content(page, against="o1")
     assert "Four in one." in without
     assert "Four in one." not in content(page, against="o2")
+
+
+def test_messages_that_two_requests_have_in_common_are_shown_where_they_are_opened(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sent_messages, "AT_ONCE", 4)
+    page.edit("snip", targets="m8")
+    fields = {"provider": "openai", "against": "original"}
+    first = Links(content(page, **fields)).of("Show in the whole request")[0]
+    assert first["href"] == f"{page.url}context?provider=openai&model=&start=0#messages"
+    assert first["hx-trigger"].startswith("toggle")
+    opened = fetched(page, first["hx-get"])
+    assert re.findall(r'aria-label="(message \d+), ', opened) == [
+        *("message 0", "message 1", "message 2", "message 3")
+    ]
+    assert "Words 1" in opened and "<html" not in opened
+    more = Links(opened).of("4 more")[0]
+    assert more["hx-trigger"] == "click"
+    rest = fetched(page, more["hx-get"])
+    assert re.findall(r'aria-label="(message \d+), ', rest)[-1] == "message 7"
+    assert not Links(rest).of("more")
+    beyond = content(page, provider="openai", start="9000", until="9001")
+    assert "<article" not in beyond
+
+
+def fetched(page: Page, path: str) -> str:
+    return str(page.client.get(path).content.decode())
 
 
 def test_what_an_operation_made_stands_beside_what_it_is_made_of(page: Page) -> None:
@@ -182,3 +211,12 @@ def test_the_page_has_the_heads_of_the_thread(page: Page) -> None:
     shown = content(page)
     assert f'href="{page.url}?view=effective"' in shown
     assert 'id="checks-strip"' in shown
+
+
+@pytest.mark.parametrize(
+    ("said", "line"), [("a " * 60, "a " * 59 + "a"), ("b" * 121, "b" * 120 + "…")]
+)
+def test_a_line_that_is_cut_says_so(said: str, line: str) -> None:
+    pieces = [PagePiece("", said)]
+    message = sent_messages.RequestMessage(0, "user", pieces, origins=())
+    assert message.line == line
