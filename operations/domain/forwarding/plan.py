@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from operations.domain.log.entry import EditState, Recorded
+from operations.domain.log.entry import CLIENT, EditState, Recorded
 from operations.domain.log.log import Log
 from operations.domain.log.operation import (
     Amend,
@@ -293,13 +293,11 @@ class _Entries:
                 return
             targets = tuple(map(original_key, rest))
             wanted = replace(wanted, edit=Snip(targets=targets))
-        known = self._by_place.get(_place(wanted.edit), ())
-        is_on = [one for one in known if one.state is EditState.ON]
-        recorded = (is_on or known)[-1] if known else None
+        recorded = self._recorded(wanted)
         if recorded is None:
             self._new.append(wanted)
             return
-        number = recorded.entry.number
+        number, is_on = recorded.entry.number, recorded.state is EditState.ON
         self._kept.add(number)
         self._show(number, wanted)
         if not is_on:
@@ -313,6 +311,36 @@ class _Entries:
             self.made.update(_made(number, wanted))
             if is_on:
                 self._change(number, "amended", wanted)
+
+    def _recorded(self, wanted: _Wanted) -> Recorded | None:
+        """The edit that says this or said it, or of those in its place the one to be amended."""
+        known = self._by_place.get(_place(wanted.edit), [])
+        on_first = sorted(known, key=lambda one: one.state is EditState.ON)[::-1]
+        for one in on_first:
+            if self._is_same(one, wanted):
+                return one
+        return next(
+            (one for one in on_first[:1] if not self._shifts(one, wanted)), None
+        )
+
+    def _shifts(self, recorded: Recorded, wanted: _Wanted) -> bool:
+        """Whether an edit, amended, would put other words under an operation of somebody's.
+
+        What the operation acts on is still sent, under another key: acting on what stands at the
+        old one now, it would hide the wrong words. So there is a new edit, and it waits.
+        """
+        number = recorded.entry.number
+        sent = [self._given.digest(place) for place in wanted.places]
+        held = [digest(Role(new.role), new.parts) for new in messages_of(recorded.edit)]
+        moved = {
+            made_key(number, k)
+            for k, one in enumerate(held)
+            if one in sent and sent[k : k + 1] != [one]
+        }
+        return bool(moved) and any(
+            one.entry.actor != CLIENT and not moved.isdisjoint(named_keys(one.edit))
+            for one in self._log.edits.values()
+        )
 
     def _more_left_out(self, gone: range) -> range:
         """What a snip is to name so that a run is left out; the snips inside it stay."""

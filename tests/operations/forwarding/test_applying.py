@@ -239,3 +239,21 @@ def test_the_effective_export_is_what_apply_gives(
     answer = agent.get(f"/api/sessions/{session_id}/export", query)
     exported = json.loads(b"".join(answer))["messages"]
     assert exported == post(agent, path, {"messages": said(COUNT)})["messages"]
+
+
+def test_an_operation_waits_where_its_message_moves_among_those_that_a_client_put_in(
+    agent: Client, session_id: str, path: str
+) -> None:
+    sent = said(COUNT)
+    note, secret = ({"role": "user", "content": words} for words in ("Note", "Secret"))
+    post(agent, path, {"messages": [*sent[:4], secret, *sent[4:]]})
+    snip = operate(agent, session_id, "snip", targets=["o1.0"])
+    without = post(agent, path, {"messages": [*sent[:4], secret, *sent[4:]]})
+    assert secret not in without["messages"]
+    moved = post(agent, path, {"messages": [*sent[:4], note, secret, *sent[4:]]})
+    assert note in moved["messages"]
+    (waits,) = moved["suspended"]
+    assert waits["id"] == snip["operation_id"] and waits["reason"]
+    again = post(agent, path, {"messages": [*sent[:4], secret, *sent[4:]]})
+    assert again["messages"] == without["messages"]
+    assert again["suspended"] == []

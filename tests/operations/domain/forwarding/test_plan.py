@@ -23,10 +23,18 @@ from operations.domain.forwarding.plan import (
 )
 from operations.domain.log.entry import CLIENT, EditState, Entry
 from operations.domain.log.log import Log
-from operations.domain.log.operation import Insert, Redact, Toggle, Undo, messages_of
+from operations.domain.log.operation import (
+    Insert,
+    Redact,
+    Snip,
+    Toggle,
+    Undo,
+    messages_of,
+)
 from operations.domain.thread.replay import replay, sent_keys
 from operations.domain.tree.key import made_place, original_index
 from operations.domain.tree.leaf import Leaf, New
+from operations.domain.tree.status import Status
 from tests.operations.support.builders import AUTHOR, span
 from tests.operations.support.builders import digest as digest_of_range
 from threads.domain.body import digest, tombstone_of
@@ -275,6 +283,51 @@ def test_what_changes_again_is_amended_and_what_comes_back_restored():
     made = talk.send("s4", *HISTORY[1:])
     assert [type(one).__name__ for one in made.operations] == ["Toggle", "Amend"]
     assert talk.sent[0] == "s4"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "key"),
+    [
+        pytest.param("ux", "uy ux", "o1.0", id="put in before it"),
+        pytest.param("ux uy", "uy", "o1.1", id="gone before it"),
+    ],
+)
+def test_an_operation_never_acts_on_words_that_moved_under_its_key(first, then, key):
+    talk = begun(*HISTORY)
+    before, after = (
+        [*HISTORY[:3], *put_in.split(), *HISTORY[3:]] for put_in in (first, then)
+    )
+    talk.send(*before)
+    talk.record(Snip(targets=(key,)))
+    words = talk.words(key)
+    assert words not in talk.shown
+    made = talk.send(*after)
+    assert [one.act for one in made.changes] == ["reverted", "made"]
+    assert (talk.sent, talk.shown) == (after, after)
+    assert replay(talk.leaves, talk.log).status(2) is Status.VOID
+    assert talk.send(*after).operations == []
+    back = talk.send(*before)
+    assert [one.act for one in back.changes] == ["restored", "reverted"]
+    assert talk.sent == before
+    assert words not in talk.shown
+
+
+def test_nor_on_words_that_moved_in_what_stands_in_place_of_messages():
+    talk = begun(*HISTORY)
+    talk.send("s", "ux", "uy", "u4", "a5")
+    talk.record(Redact(spans=(span("o1.1", 0, 2, "uy"),)))
+    made = talk.send("s", "uy", "u4", "a5")
+    assert [one.act for one in made.changes] == ["reverted", "made"]
+    assert talk.sent == ["s", "uy", "u4", "a5"]
+
+
+def test_words_that_nobody_works_on_are_amended_wherever_they_move():
+    talk = begun(*HISTORY)
+    talk.send("s", "ux", *HISTORY[1:])
+    talk.record(Snip(targets=("m2",)))
+    (change,) = talk.send("s", "uy", "ux", *HISTORY[1:]).changes
+    assert (change.key, change.act) == ("o1", "amended")
+    assert talk.sent == ["s", "uy", "ux", *HISTORY[1:]]
 
 
 def test_the_tail_of_before_is_a_branch_to_which_a_client_can_go_back():
