@@ -36,7 +36,7 @@ def test_a_small_import_says_at_once_where_its_text_went(agent: Client) -> None:
     answer = upload(agent, CHAT)
     assert report_of(agent, answer)["text"] == TEXT
     page = agent.get(f"/imports/{answer.json()['import_id']}/").content.decode()
-    assert "30 characters are in messages, 8 in events, and 8 only" in page
+    assert "30 in messages, 8 in events, 8 only" in page
     assert '<code>note</code></th><td class="t-end">8</td>' in page
 
 

@@ -92,7 +92,14 @@ def test_the_report_names_the_format_of_each_file(browser: Client) -> None:
     given = [file(SPECIMENS[name].decode(), f"{name}.jsonl") for name in names]
     page = browser.get(send(browser, file=given)["HX-Redirect"]).content.decode()
     assert ">JSON output of codex exec<" in page
-    assert ">stream-json output of Gemini CLI<" in page
+    assert ">Stream-json output of Gemini CLI<" in page
+
+
+def test_a_warning_names_its_line_once(browser: Client) -> None:
+    read = '{"type": "user", "message": {"role": "user", "content": "Hello"}}\n'
+    given = [file(), file(read + '{"type": \n', "cut.jsonl")]
+    page = browser.get(send(browser, file=given)["HX-Redirect"]).content.decode()
+    assert "<b>cut.jsonl</b>: Line 2 can&#x27;t be read. It isn&#x27;t JSON" in page
 
 
 def test_a_folder_keeps_the_paths_of_its_files(browser: Client) -> None:

@@ -121,7 +121,7 @@ def parse_slowly(data: bytes) -> JSON:
             return _SLOW_DECODER.decode(text)
     except ValueError as error:
         reason = getattr(error, "msg", "not UTF-8 text")
-        raise Invalid(f"It is no JSON: {reason}.", code="json_invalid") from None
+        raise Invalid(f"It isn't JSON: {reason}.", code="json_invalid") from None
 
 
 def too_deep() -> Invalid:
