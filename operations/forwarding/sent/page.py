@@ -132,6 +132,8 @@ def _shown(session: Session, number: int, against: int, start: int) -> dict[str,
         "sent": messages,
         "rows": rows,
         "request_href": _address(session, request=number),
+        "old_word": f"Request {other:,}",
+        "new_word": f"Request {number:,}",
         "more_href": address(start + AT_ONCE) if start + AT_ONCE < total else "",
         "first_href": address(0) if start else "",
     }

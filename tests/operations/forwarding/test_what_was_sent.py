@@ -191,6 +191,7 @@ def test_the_page_shows_a_request_and_what_it_changed(
     assert alike[0]["hx-get"] == f"{path}?request=2&start=0&until=1"
     opened = agent.get(alike[0]["hx-get"]).content.decode()
     assert opened.count("<article") == 1 and "message 0" in opened
+    assert "Compared with request 1" in against
     assert agent.get(path, {"request": 9}).status_code == 404
     assert agent.get(path, {"request": "x"}).status_code == 422
 
@@ -205,13 +206,26 @@ def test_a_digest_stands_beside_what_it_folded_also_when_it_is_reverted_since(
     rows = Rows(agent.get(f"/sessions/{session_id}/sent", asked).content.decode()).rows
     assert rows == [
         (
-            ["Before, message 1, assistant", "Before, message 2, user"],
-            ["After, message 1, system"],
+            ["Request 1, message 1, assistant", "Request 1, message 2, user"],
+            ["Request 2, message 1, system"],
         )
     ]
     post(agent, f"/api/operations/{made['operation_id']}/revert")
     since = agent.get(f"/sessions/{session_id}/sent", asked).content.decode()
     assert Rows(since).rows == rows
+
+
+def test_a_comparison_goes_on_with_the_next_request_and_may_be_with_a_later_one(
+    agent: Client, session_id: str
+) -> None:
+    for count in (COUNT, COUNT + 2, COUNT + 4):
+        apply(agent, session_id, said(count))
+    path = f"/sessions/{session_id}/sent"
+    shown = agent.get(path, {"request": 2, "against": 1}).content.decode()
+    assert 'href="?request=3&amp;against=1" rel="next"' in shown
+    later = agent.get(path, {"request": 2, "against": 3}).content.decode()
+    assert "First difference" in later
+    assert "The provider reads everything from there again." not in later
 
 
 def test_the_page_says_how_many_operations_it_does_not_name(
