@@ -19,8 +19,16 @@ _BACKEND = "django.contrib.auth.backends.ModelBackend"
 class SignInForm(forms.Form):
     """A name and a password."""
 
-    username = forms.CharField(max_length=150, strip=False)
-    password = forms.CharField(max_length=1000, strip=False, widget=forms.PasswordInput)
+    username = forms.CharField(
+        max_length=150,
+        strip=False,
+        widget=forms.TextInput({"autocomplete": "username", "autocapitalize": "none"}),
+    )
+    password = forms.CharField(
+        max_length=1000,
+        strip=False,
+        widget=forms.PasswordInput({"autocomplete": "current-password"}),
+    )
 
 
 @sensitive_post_parameters("password")
@@ -63,8 +71,7 @@ def sign_in_with_link(request: HttpRequest, token: str) -> HttpResponse:
         form.errors.clear()
         form.add_error(
             None,
-            f"{refusal.message} The server prints a new one each time it starts; "
-            "“manage.py sign_in_link” prints one, too.",
+            f"{refusal.message} “manage.py sign_in_link” prints a new one.",
         )
         return _sign_in_page(request, form, 410)
     return render(request, "accounts/sign_in_link.html", {"name": str(user)})

@@ -35,6 +35,14 @@ def test_a_link_signs_in_once(client: Client, owner: User) -> None:
     assert "used or has expired" in spent.content.decode()
 
 
+def test_a_browser_knows_which_field_takes_the_name_and_which_the_password(
+    client: Client,
+) -> None:
+    page = client.get("/sign-in").content.decode()
+    assert 'autocomplete="username"' in page
+    assert 'autocomplete="current-password"' in page
+
+
 def test_who_is_signed_in_may_open_a_spent_link(client: Client, owner: User) -> None:
     token = services.create_sign_in_link(owner)
     client.post(f"/sign-in/{token}")
