@@ -74,6 +74,7 @@ def deleted(request: HttpRequest) -> HttpResponse:
     found = deleted_sessions(caller).select_related("project")
     context = {
         "sessions": found[:MOST_LISTED],
+        "may_restore": caller.projects(Right.EDIT),
         "may_purge": caller.projects(Right.ADMIN),
         "count": found.count(),
         "days": erasing.KEPT.days,

@@ -212,6 +212,17 @@ def test_a_deleted_session_is_erased_from_the_page_by_who_may(
     assert not Session.objects.exists()
 
 
+def test_who_may_restore_nothing_is_not_told_that_nothing_was_deleted(
+    agent: Client, viewer: User
+) -> None:
+    agent.delete(f"/api/sessions/{make_session(agent, 1)}")
+    browser = Client()
+    browser.force_login(viewer)
+    page = browser.get("/sessions/deleted").content.decode()
+    assert "Nothing that you can restore" in page
+    assert "No deleted sessions" not in page
+
+
 def test_a_deleted_session_comes_back_whole_with_its_id_of_origin(
     agent: Client,
 ) -> None:
