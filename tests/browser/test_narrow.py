@@ -98,6 +98,37 @@ def test_a_request_of_a_key_has_a_line_or_two(
         assert phone.evaluate(OVERFLOW) == 0
 
 
+def test_a_list_says_on_a_phone_what_its_columns_say_elsewhere(
+    phone: Page, session: str, api: httpx.Client
+) -> None:
+    end = {"expires_at": "2099-03-04T05:06:07Z"}
+    api.post("/api/keys", json={"project": "demo", "name": "ending"} | end)
+    api.post(f"/api/sessions/{session}/apply", json={"messages": conversation(12)})
+    phone.goto("/settings/keys/")
+    ending = phone.locator("tr", has_text="ending")
+    expect(ending.get_by_text("Never used · expires 4 Mar 2099")).to_be_visible()
+    phone.goto(f"/sessions/{session}/requests")
+    request = phone.locator("table.requests tbody tr").first
+    expect(request.get_by_text("12 messages")).to_contain_text("just now")
+
+
+def test_what_is_said_of_a_job_and_a_member_stands_below_their_names(
+    phone: Page, session: str, api: httpx.Client
+) -> None:
+    order = {"start": 6, "end": 9, "propose": True, "provider": "rules"}
+    assert api.post(f"/api/sessions/{session}/summaries", json=order).is_success
+    for path, what in (("jobs", ".job-word"), ("projects/demo", ".members select")):
+        phone.goto(f"/settings/{path}/")
+        name = phone.locator("tbody .session-line").first.bounding_box()
+        said = phone.locator(what).first.bounding_box()
+        assert name is not None and said is not None
+        assert said["y"] >= name["y"] + name["height"], path
+        assert phone.evaluate(OVERFLOW) == 0
+    assert said["height"] >= 44
+    phone.goto("/settings/jobs/")
+    expect(phone.locator(".jobs time").first).to_be_visible()
+
+
 def test_a_long_title_leaves_the_list_of_deleted_sessions_in_its_window(
     phone: Page, api: httpx.Client
 ) -> None:
@@ -134,6 +165,12 @@ def test_fields_and_buttons_are_as_large_as_a_finger(phone: Page) -> None:
     for path in ("settings/keys/", "settings/projects/demo/upstreams"):
         phone.goto(f"/{path}")
         assert phone.evaluate(TOO_SMALL) == [], path
+
+
+def test_no_permission_of_a_key_has_to_be_scrolled_to(phone: Page) -> None:
+    phone.goto("/settings/keys/")
+    permissions = phone.get_by_role("group", name="Permissions").locator("> div")
+    assert permissions.evaluate("box => box.scrollHeight <= box.clientHeight")
 
 
 def test_links_that_stand_by_themselves_are_as_high_as_a_target(phone: Page) -> None:

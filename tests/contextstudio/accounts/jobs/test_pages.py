@@ -34,6 +34,7 @@ def test_a_page_of_older_jobs_stays_that_page_when_it_is_asked_for_again(
     rows = browser.get(unescape(again), headers={"HX-Request": "true"})
     assert "Older" in rows.content.decode()
     assert "Newer" not in rows.content.decode()
+    assert f'href="{QUEUE}">' in shown.partition("Pages of jobs")[2]
 
 
 @pytest.mark.parametrize(
