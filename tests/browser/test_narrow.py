@@ -181,6 +181,17 @@ def test_links_that_stand_by_themselves_are_as_high_as_a_target(phone: Page) -> 
     assert all(box and min(box["width"], box["height"]) >= 24 for box in boxes)
 
 
+def test_the_way_from_one_request_to_the_next_is_as_high_as_a_finger(
+    phone: Page, session: str, api: httpx.Client
+) -> None:
+    for count in (12, 13):
+        asked = {"messages": conversation(count)}
+        assert api.post(f"/api/sessions/{session}/apply", json=asked).is_success
+    phone.goto(f"/sessions/{session}/sent")
+    box = phone.get_by_role("link", name="Previous").bounding_box()
+    assert box is not None and box["height"] >= 44
+
+
 def look_for_words(phone: Page, session: str) -> None:
     """Have the dialog list what holds a word that many messages have."""
     phone.goto(f"/sessions/{session}/")
