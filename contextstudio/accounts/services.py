@@ -105,7 +105,7 @@ def create_project(caller: Caller, *, slug: str, name: str) -> Project:
     if caller.user_id is None:
         raise errors.Forbidden("Only a person can make a project.")
     if not slug_re.fullmatch(slug):
-        raise errors.Invalid("A slug has only letters, digits, - and _.", at=["slug"])
+        raise errors.Invalid("Use only letters, digits, - and _.", at=["slug"])
     if slug == "_":
         raise errors.Invalid("In references, _ means the project at hand.", at=["slug"])
     refuse_unfit(Project, slug=slug, name=name)

@@ -268,7 +268,7 @@ def _future(moment: datetime | None, at: str) -> datetime | None:
     except OverflowError as error:
         raise errors.Invalid("This moment is too far away.", at=[at]) from error
     if ends <= timezone.now():
-        raise errors.Invalid("This moment is past.", at=[at])
+        raise errors.Invalid("This is in the past.", at=[at])
     return ends
 
 

@@ -97,7 +97,7 @@ def read_base(url: str, *, private: bool) -> BaseAddress:
     found = _URL.fullmatch(url) if len(url) <= MOST_CHARACTERS else None
     if found is None or {"..", "."} & set(found["path"].split("/")):
         raise Invalid(
-            "A base URL is such as https://api.example.com/v1: no user name, query or fragment, "
+            "A base URL looks like https://api.example.com/v1: no user name, query or fragment, "
             "and a host in ASCII.",
             at=_AT,
         )

@@ -44,7 +44,7 @@ def test_an_empty_key_keeps_the_one_that_is_saved(
     [
         ("http://127.0.0.1:8000", "over https"),
         ("https://10.0.0.1/v1", "may not be called"),
-        ("https://user:word@example.com", "A base URL is such as"),
+        ("https://user:word@example.com", "A base URL looks like"),
     ],
 )
 def test_what_may_not_be_called_is_refused_at_its_field(
