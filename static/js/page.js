@@ -50,6 +50,11 @@ for (const link of document.querySelectorAll("a[data-place]")) {
   define({ [link.dataset.place]: () => location.assign(link.href) });
 }
 
+// What was refused may stand far down on a long page: it is shown, and its field has the focus.
+const wrong = document.querySelector("main [aria-invalid=true]") ?? document.querySelector("main .refusal");
+wrong?.scrollIntoView({ block: "center" });
+wrong?.focus({ preventScroll: true });
+
 // In a narrow window they stand in a row that scrolls: show the one that is open.
 document.querySelector(".places [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
