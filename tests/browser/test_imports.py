@@ -76,7 +76,7 @@ def test_a_chosen_folder_leads_to_its_report(report: Page) -> None:
     expect(files).to_have_count(3)
     expect(files.filter(has_text="deep/quay.jsonl")).to_be_visible()
     expect(files.filter(has_text="notes.txt")).to_contain_text("Not a transcript")
-    expect(report.locator(".report-warnings")).to_contain_text("line 5")
+    expect(report.locator(".report-warnings")).to_contain_text("tide.jsonl: Line 5")
     expect(report.locator("table.found")).to_contain_text("progress")
 
 
