@@ -15,6 +15,7 @@ class OperationsConfig(AppConfig):
         from .forwarding import toolbox
         from .forwarding.sent.forgetting import forget_sent
         from .log.compactions import record
+        from .log.rewinds import LoggedCourses
         from .log.selectors import load_payloads
         from .messages.reader import mask_originals, mask_title, masked_places
         from .notes.masking import mask_for_good
@@ -25,6 +26,7 @@ class OperationsConfig(AppConfig):
         masking.register(mask_originals, masked_places)
         masking.register_titles(mask_title)
         hooks.register_recorder(record)
+        hooks.register_courses(LoggedCourses())
         given_tags.register(tags.record, tags.load)
         erasing.register(load_payloads)
         erasing.register_forgetting(mask_for_good)

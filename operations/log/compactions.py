@@ -20,7 +20,7 @@ from threads.models import Session
 
 from .transaction import LogTransaction, counted, write_apart
 
-_IMPORTER = Caller(actor=IMPORTER, name="Import")
+IMPORT_CALLER = Caller(actor=IMPORTER, name="Import")
 TITLE = "The tool’s own compaction"
 
 
@@ -34,7 +34,7 @@ def record(
     What would cut through a fold that somebody made is recorded as a proposal. The session may
     still be staged. `also` happens in the transaction of the entries.
     """
-    edits = [_edit(session, one) for one in compactions]
+    edits = [edit_of(session, one) for one in compactions]
 
     def write(transaction: LogTransaction) -> list[CompactionOutcome]:
         try:
@@ -44,10 +44,10 @@ def record(
         transaction.add(*checked.edits, title=TITLE, tried=checked.thread)
         return [CompactionOutcome(edit.kind) for edit in edits]
 
-    return write_apart(session, _IMPORTER, write, also=also)
+    return write_apart(session, IMPORT_CALLER, write, also=also)
 
 
-def _edit(session: Session, given: Compacted) -> Digest | Revise | Snip:
+def edit_of(session: Session, given: Compacted) -> Digest | Revise | Snip:
     """The operation, its images kept and its tokens counted."""
     targets = tuple(original_key(index) for index in given.indexes)
     made = [New(message.role, message.parts) for message in given.messages]

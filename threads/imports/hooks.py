@@ -1,12 +1,13 @@
 """What apps above this one do with what was imported: they register it here.
 
 One hook runs after every import. A recorder keeps what a tool had shortened of its own context:
-a transcript's compactions become operations, and these lie in an app above. A completer adds
-what a file of its format holds beside the messages.
+a transcript's compactions become operations, and these lie in an app above, as do those by which
+a thread shows the course that a conversation is on (`Courses`). A completer adds what a file of its
+format holds beside the messages.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from django.db.transaction import atomic
 
@@ -27,6 +28,34 @@ class CompactionOutcome(NamedTuple):
 
     word: str
     sentence: str = ""
+
+
+class Followed(NamedTuple):
+    """What was changed for a thread to show the course that a conversation is on now."""
+
+    left: Sequence[range] = ()
+    """The originals that were folded, because it left them."""
+    shown: Sequence[range] = ()
+    """Those that stand in the thread again."""
+
+
+class Courses(Protocol):
+    """Lets the thread of a session show one of the courses that its conversation took."""
+
+    def went_back(self, session: Session) -> bool:
+        """Whether the thread has left any of the session's originals."""
+
+    def follow(
+        self,
+        session: Session,
+        left: Sequence[range],
+        compactions: Sequence[Compacted],
+    ) -> Followed:
+        """Fold the originals that a conversation left, and only these.
+
+        `compactions` are the tool's own on the course that it is on: what was recorded of others
+        is switched off.
+        """
 
 
 class Completed(NamedTuple):
@@ -50,6 +79,8 @@ Invalid where the file can't be: then nothing of it is imported."""
 _hooks: list[Hook] = []
 _recorders: list[Recorder] = []
 """At most one."""
+_courses: list[Courses] = []
+"""At most one."""
 _completers: dict[str, Completer] = {}
 """By formats."""
 
@@ -63,6 +94,11 @@ def register(hook: Hook) -> None:
 def register_recorder(recorder: Recorder) -> None:
     """Let this record compactions from now on."""
     _recorders[:] = [recorder]
+
+
+def register_courses(courses: Courses) -> None:
+    """Let this show the courses that conversations take from now on."""
+    _courses[:] = [courses]
 
 
 def register_completer(format_: str, completer: Completer) -> None:
@@ -82,6 +118,20 @@ def complete(caller: Caller, session: Session, format_: str, sha256: str) -> Com
 def run(caller: Caller, brought: Import) -> None:
     for hook in _hooks:
         hook(caller, brought)
+
+
+def went_back(session: Session) -> bool:
+    """Whether the thread of a session has left any of its originals."""
+    return any(one.went_back(session) for one in _courses)
+
+
+def follow(
+    session: Session, left: Sequence[range], compactions: Sequence[Compacted]
+) -> Followed:
+    """Let a thread show the course that its conversation is on; see `Courses`."""
+    for one in _courses:
+        return one.follow(session, left, compactions)
+    return Followed()
 
 
 def record_compactions(

@@ -1,6 +1,7 @@
 """Laying a transcript that was read again along the session it was first read into."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from threads.domain.body import digest
@@ -32,13 +33,25 @@ class Alignment:
     """
 
     session: Session
-    known: list[bytes]
-    """The digests of the session's originals."""
+    known: Sequence[bytes]
+    """The digests of the originals that it is laid along, in their order."""
+    held: int
+    """How many originals the session has."""
+    course: Sequence[int] | None = None
+    """Which of them these are, by index, where they are not all."""
     passed: int = 0
     """Originals that were recognised, or are new."""
     _given: int = 0
     _extra: list[tuple[int, int]] = field(default_factory=list)
     """Which messages of the transcript are more than one original, and how many more."""
+
+    @classmethod
+    def along(
+        cls, session: Session, digests: Sequence[bytes], course: Sequence[int]
+    ) -> "Alignment":
+        """One along some of a session's originals; `digests` are those of all."""
+        known = [digests[index] for index in course]
+        return cls(session, known, len(digests), course)
 
     @property
     def is_beyond(self) -> bool:
@@ -61,12 +74,22 @@ class Alignment:
 
     def first_index(self, ordinal: int) -> int:
         """The index of the original that message `ordinal` of the transcript begins with."""
+        return self._index(self._first_place(ordinal))
+
+    def indexes(self, ordinal: int) -> list[int]:
+        """The originals that message `ordinal` of the transcript came in as."""
+        first = self._first_place(ordinal)
+        more = dict(self._extra).get(ordinal, 0)
+        return [*map(self._index, range(first, first + 1 + more))]
+
+    def _first_place(self, ordinal: int) -> int:
         return ordinal + sum(more for place, more in self._extra if place < ordinal)
 
-    def indexes(self, ordinal: int) -> range:
-        """The originals that message `ordinal` of the transcript came in as."""
-        first = self.first_index(ordinal)
-        return range(first, first + 1 + dict(self._extra).get(ordinal, 0))
+    def _index(self, place: int) -> int:
+        """The original at a place of the course; behind its end those that are new."""
+        if place >= len(self.known):
+            return self.held + place - len(self.known)
+        return place if self.course is None else self.course[place]
 
     def _pass(self, originals: int) -> None:
         if originals > 1:
@@ -105,8 +128,10 @@ class Alignment:
             return []
         rest: tuple[Part, ...] = named_by_hash(given.parts)
         last = min(index + _MOST_PIECES, len(self.known))
+        places = [*map(self._index, range(index, last))]
+        held = load_recorded_at(self.session, places)
         found: list[Original] = []
-        for original in load_recorded_at(self.session, range(index, last)).values():
+        for original in (held[place] for place in places):
             parts = original.parts
             same = original.row.external_id == given.source_id[:128]
             same = same and original.role == given.role

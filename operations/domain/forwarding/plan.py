@@ -138,7 +138,7 @@ class RequestPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class WantedEdit:
     """An edit that the log is to say. `places` are the client's messages that it shows."""
 
     edit: ClientEdit
@@ -170,7 +170,7 @@ def plan(
         for gap in gaps
         if (one := _wanted(given, gap, quotes, bool(units))) is not None
     ]
-    entries = _Entries(given, log)
+    entries = ClientEntries(given, log.client_edits, log.head)
     for one in wanted:
         entries.want(one)
     entries.finish()
@@ -232,7 +232,7 @@ def extension(
 
 def _wanted(
     given: Given, gap: RequestGap, quotes: bool, is_known: bool
-) -> _Wanted | None:
+) -> WantedEdit | None:
     """The edit that says what a gap is; None where there is nothing to be said."""
     places = range(0) if gap.is_tail else gap.places
     targets = tuple(map(original_key, gap.indexes))
@@ -259,33 +259,36 @@ def _wanted(
                 if is_compacted
                 else RequestDecision.REGENERATED
             )
-    return _Wanted(edit, places, RequestDecision.PROMPT if gap.is_prompt else cause)
+    return WantedEdit(edit, places, RequestDecision.PROMPT if gap.is_prompt else cause)
 
 
-class _Entries:
-    """What is to be recorded so that the log says what is wanted of the client's edits."""
+class ClientEntries:
+    """What is to be recorded so that the log says what is wanted of the client's edits.
 
-    def __init__(self, given: Given, log: Log) -> None:
-        self._given, self._log = given, log
+    `known` are those that it has, `head` is its last entry.
+    """
+
+    def __init__(self, given: Given, known: Iterable[Recorded], head: int) -> None:
+        self._given, self._head = given, head
         self._by_place: dict[tuple[str, ...], list[Recorded]] = defaultdict(list)
         self._snips: dict[int, range] = {}
         """Those that are on, by their numbers: which originals they leave out."""
-        for one in log.client_edits:
+        for one in known:
             if isinstance(one.edit, ClientEdit):
                 self._by_place[_place(one.edit)].append(one)
             if isinstance(one.edit, Snip) and one.state is EditState.ON:
                 self._snips[one.entry.number] = _run(one.edit)
         self._kept: set[int] = set()
         self._restored: list[Recorded] = []
-        self._amended: list[tuple[Amend, _Wanted]] = []
-        self._new: list[_Wanted] = []
+        self._amended: list[tuple[Amend, WantedEdit]] = []
+        self._new: list[WantedEdit] = []
         self.operations: list[Operation] = []
         self.titles: list[str] = []
         self.changes: list[ClientChange] = []
         self.units: list[Unit] = []
         self.made: dict[Key, int] = {}
 
-    def want(self, wanted: _Wanted) -> None:
+    def want(self, wanted: WantedEdit) -> None:
         """Find the edit that says this already, or said it, or acts on the same messages."""
         if isinstance(wanted.edit, Snip):
             rest = self._more_left_out(_run(wanted.edit))
@@ -376,13 +379,13 @@ class _Entries:
         for amend, _ in self._amended:
             self._add(amend)
         for wanted in self._new:
-            number = self._log.head + len(self.operations) + 1
+            number = self._head + len(self.operations) + 1
             self._add(wanted.edit, TITLES[wanted.cause])
             self._show(number, wanted)
             self._change(number, "made", wanted)
             self.made.update(_made(number, wanted))
 
-    def _is_same(self, recorded: Recorded, wanted: _Wanted) -> bool:
+    def _is_same(self, recorded: Recorded, wanted: WantedEdit) -> bool:
         held = messages_of(recorded.edit)
         return len(held) == len(wanted.places) and all(
             digest(Role(new.role), new.parts) == self._given.digest(place)
@@ -390,12 +393,12 @@ class _Entries:
             for new, place in zip(held, wanted.places, strict=True)
         )
 
-    def _show(self, number: int, wanted: _Wanted) -> None:
+    def _show(self, number: int, wanted: WantedEdit) -> None:
         for k, place in enumerate(wanted.places):
             made = (made_key(number, k),)
             self.units.append(Unit(0, 0, place, place + 1, made=made))
 
-    def _change(self, number: int, act: str, wanted: _Wanted) -> None:
+    def _change(self, number: int, act: str, wanted: WantedEdit) -> None:
         edit = wanted.edit
         is_insert = isinstance(edit, Insert)
         count = len(wanted.places) if is_insert else len(named_keys(edit))
@@ -423,7 +426,7 @@ def _keys(edits: Iterable[Recorded]) -> tuple[Key, ...]:
     return tuple(entry_key(one.entry.number) for one in edits)
 
 
-def _made(number: int, wanted: _Wanted) -> Iterator[tuple[Key, int]]:
+def _made(number: int, wanted: WantedEdit) -> Iterator[tuple[Key, int]]:
     for k, place in enumerate(wanted.places):
         yield made_key(number, k), place
 

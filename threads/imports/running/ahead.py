@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 
+from threads.domain.transcript import Transcript
+from threads.imports.archives import KeptFile
 from threads.models import Session
 from threads.store.alignment import Alignment
 from threads.store.originals import load_digests
 
 from .ingest import RecordedEvents
+from .rewinds import Course, LinesRead, course_of, is_newer
 
 _Files = Sequence[tuple[int, str, str]]
 """The files that a session was read from, with what became of each."""
@@ -24,17 +27,47 @@ class Ahead:
     """Reads what a transcript is laid beside; a second time only what came since."""
 
     _digests: dict[uuid.UUID, list[bytes]] = field(default_factory=dict)
+    _lines: dict[uuid.UUID, tuple[int, LinesRead]] = field(default_factory=dict)
     _events: dict[tuple[uuid.UUID, str], tuple[_Files, RecordedEvents]] = field(
         default_factory=dict
     )
 
-    def alignment_of(self, session: Session) -> Alignment:
-        """The beginning of a transcript beside a session as its row says that it is."""
+    def alignment_of(self, session: Session, course: Course | None = None) -> Alignment:
+        """The beginning of a transcript beside a session as its row says that it is.
+
+        Or beside the originals of one course of it.
+        """
+        known = self._digests_of(session)
+        if course is None:
+            return Alignment(session, known, len(known))
+        return Alignment.along(session, known, course.kept)
+
+    def course_of(
+        self, session: Session, transcript: Transcript, one: KeptFile
+    ) -> Course | None:
+        """The course of a transcript through a session, if its file is that one's newest."""
+        if not is_newer(session, transcript, one):
+            return None
+        lines = self._lines_of(session)
+        return course_of(session, transcript, self._digests_of(session), lines)
+
+    def _digests_of(self, session: Session) -> list[bytes]:
+        """What each original says, of those that a session's row counts."""
         # Originals are only ever added. What was purged since still counts as what it was.
         known = self._digests.setdefault(session.pk, [])
         if len(known) < session.message_count:
             known += load_digests(session, len(known))
-        return Alignment(session, known[: session.message_count])
+        return known[: session.message_count]
+
+    def _lines_of(self, session: Session) -> LinesRead:
+        """Which records of its file a session's originals were read from."""
+        seen = self._lines.get(session.pk)
+        if seen is None or seen[0] != session.message_count:
+            seen = self._lines[session.pk] = (
+                session.message_count,
+                LinesRead.of(session),
+            )
+        return seen[1]
 
     def events_of(self, session: Session, sha256: str) -> RecordedEvents:
         """What a session has of the events of a file."""

@@ -50,7 +50,7 @@ def merge(source: Source) -> bool:
         brought_by=source.brought_by_id, name=source.name, session=source.session_id
     )
     old = rows.exclude(pk=source.pk).exclude(outcome="").order_by("-pk").first()
-    if old is None or not begins_with(source.sha256, old):
+    if old is None or not begins_with(source.sha256, (old.sha256, old.size)):
         return False
     added = old.report.get("added", 0) + source.report.get("added", 0)
     replaced = old.sha256

@@ -10,9 +10,10 @@ import os
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import chain
+from operator import itemgetter
 from tempfile import TemporaryFile
 from typing import IO, TypeVar
 
@@ -68,6 +69,8 @@ class RecordedEvents:
     counts: Counter[str] = field(default_factory=Counter)
     begun: set[tuple[str, str]] = field(default_factory=set)
     """Types and records of what such an attempt wrote."""
+    compactions: set[str] | None = None
+    """The records of those that it has, where the bytes don't say: it has been on other courses."""
 
     @classmethod
     def of(cls, session: Session, sha256: str) -> "RecordedEvents":
@@ -76,20 +79,29 @@ class RecordedEvents:
         begun: set[tuple[str, str]] = set()
         events = Event.objects.filter(session=session)
         for left in sources.filter(report__has_key=UNFINISHED):
-            if begins_with(sha256, left):
+            if begins_with(sha256, (left.sha256, left.size)):
                 written = events.filter(source=left)
                 begun.update(written.values_list("type", "record"))
                 events = events.exclude(source=left)
         old = sources.exclude(report__has_key=UNFINISHED).first()
-        prefix = old.size if old and begins_with(sha256, old) else 0
+        is_longer = old and begins_with(sha256, (old.sha256, old.size))
+        prefix = old.size if old and is_longer else 0
         if prefix:
             events = events.filter(record__contains="#")
         counted = events.values_list("type").annotate(Count("pk")).order_by()
         return cls(prefix, Counter(dict(counted)), begun)
 
+    def with_compactions_of(self, session: Session) -> "RecordedEvents":
+        """The same; of compactions, which may be of a course that was left, just what it has."""
+        compactions = Event.objects.filter(session=session, type=COMPACTION)
+        records = set(compactions.values_list("record", flat=True))
+        return replace(self, compactions=records)
+
     def has(self, type_: str, record: str) -> bool:
         if (type_, record) in self.begun:
             return True
+        if self.compactions is not None and type_ == COMPACTION:
+            return record in self.compactions
         if self.prefix and record.startswith("bytes:"):
             return int(record.rpartition("-")[2]) <= self.prefix
         if self.counts[type_] <= 0:
@@ -349,10 +361,14 @@ def _type(word: str) -> str:
     return clean_title(word)[:64]
 
 
-def begins_with(sha256: str, old: Source) -> bool:
-    digest, left = hashlib.sha256(), old.size
+def begins_with(sha256: str, *versions: tuple[str, int]) -> bool:
+    """Whether a file begins with all of these, each by its SHA-256 and its size."""
+    digest, at = hashlib.sha256(), 0
     with blobs.open_blob(sha256) as stream:
-        while left and (chunk := stream.read(min(left, 1 << 20))):
-            digest.update(chunk)
-            left -= len(chunk)
-    return not left and digest.hexdigest() == old.sha256
+        for known, size in sorted(versions, key=itemgetter(1)):
+            while at < size and (chunk := stream.read(min(size - at, 1 << 20))):
+                digest.update(chunk)
+                at += len(chunk)
+            if at < size or digest.copy().hexdigest() != known:
+                return False
+    return True

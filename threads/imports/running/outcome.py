@@ -23,6 +23,7 @@ class FileOutcome(TextChoices):
 
     CREATED = "created", "new session"
     APPENDED = "appended", "added to a session"
+    REWOUND = "rewound", "went back in a session"  # its thread is another course of it
     BRANCHED = "branched", "branch of a session"
     KNOWN = "known", "already imported"  # it adds nothing to what is here
     JOINED = "joined", "merged with another file"  # it belongs to its conversation

@@ -30,6 +30,7 @@ from . import growth
 from .ahead import Ahead
 from .ingest import UNFINISHED, Ingest, Step
 from .outcome import EARLIER, FileOutcome
+from .rewinds import NOT_REWOUND, followed
 
 _TRIES = 3
 
@@ -139,13 +140,21 @@ class SessionMatcher:
             return
         transcript = _named(transcript)
         try:
-            for session in self._earlier_versions(transcript):
+            for session, goes_back in self._earlier_versions(transcript):
                 self.ahead.events_of(session, one.sha256)
-                if _new_in(transcript, self.ahead.alignment_of(session)) is not None:
+                if goes_back:
+                    if self.ahead.course_of(session, transcript, one) is not None:
+                        return
+                    continue
+                alignment = self.ahead.alignment_of(session)
+                if _new_in(transcript, alignment) is not None:
+                    if _is_elsewhere(session, alignment):
+                        self.ahead.course_of(session, transcript, one)
                     return
             for session in self._holders_of_branch(transcript):
                 if _new_in(transcript, self.ahead.alignment_of(session)) == 0:
                     return
+                self.ahead.course_of(session, transcript, one)
         except DomainError:
             return  # it is said once the file is recorded
 
@@ -156,9 +165,9 @@ class SessionMatcher:
             held = growth.HeldBack(transcript.items)
             transcript = replace(transcript, items=held)
         diverged: tuple[Session, int] | None = None
-        for session in self._earlier_versions(transcript):
+        for session, goes_back in self._earlier_versions(transcript):
             try:
-                self._append(session, transcript, one)
+                self._append(session, transcript, one, goes_back=goes_back)
             except Diverged as divergence:
                 # It is a branch of the session with which it agrees longest.
                 if diverged is None or divergence.index > diverged[1]:
@@ -169,14 +178,17 @@ class SessionMatcher:
         if not any(self._holds(other, transcript, one) for other in holders):
             self._create(transcript, one, diverged)
 
-    def _earlier_versions(self, transcript: Transcript) -> Iterator[Session]:
+    def _earlier_versions(
+        self, transcript: Transcript
+    ) -> Iterator[tuple[Session, bool]]:
         """The sessions that a transcript may be a longer version of, the likeliest first.
 
-        One with its own id; then the branches of that, for a transcript that was rewound goes
-        on under the same id on another course.
+        One with its own id; then the branches that diverged from it under the same id; then,
+        going back in it, the first one again; then its other branches.
         """
         if self.upload.session_id is not None:
-            yield get_session(self.caller, self.upload.session_id, Right.EDIT)
+            named = get_session(self.caller, self.upload.session_id, Right.EDIT)
+            yield from ((named, False), (named, True))
         elif transcript.external_id is not None:
             shape = self.stage is not None
             asked = {
@@ -184,8 +196,12 @@ class SessionMatcher:
                 "stage": self.stage,
                 "external_id": transcript.external_id,
             }
-            yield from _OWN.rows(shape, **asked)
-            yield from _BRANCHES.rows(shape, **asked)
+            own = _OWN.rows(shape, **asked)
+            yield from ((one, False) for one in own)
+            branches = _BRANCHES.rows(shape, **asked)
+            yield from ((one, False) for one in branches if one.external_id is None)
+            yield from ((one, True) for one in own)
+            yield from ((one, False) for one in branches if one.external_id)
 
     def _holders_of_branch(self, transcript: Transcript) -> Iterable[Session]:
         """The sessions that may hold a branch already: its parent, and the parent's others.
@@ -207,20 +223,29 @@ class SessionMatcher:
 
     def _holds(self, session: Session, transcript: Transcript, one: KeptFile) -> bool:
         """Whether a session has all of a branch; then it is noted, and nothing is added."""
-        alignment = self.ahead.alignment_of(session)
-        ingest = Ingest(
-            transcript=transcript,
-            source=self.source(one, session=session, format=transcript.format),
-            open_session=lambda: session,
-            alignment=alignment,
-        )
-        try:
-            if not ingest.adds_nothing(alignment):
-                return False
-        except Diverged:
-            return False
-        self._note(ingest, FileOutcome.KNOWN)
-        return True
+        for alignment in self._ways_through(session, transcript, one):
+            ingest = Ingest(
+                transcript=transcript,
+                source=self.source(one, session=session, format=transcript.format),
+                open_session=lambda: session,
+                alignment=alignment,
+            )
+            try:
+                adds_nothing = ingest.adds_nothing(alignment)
+            except Diverged:
+                continue
+            if adds_nothing:
+                self._note(ingest, FileOutcome.KNOWN)
+            return adds_nothing
+        return False
+
+    def _ways_through(
+        self, session: Session, transcript: Transcript, one: KeptFile
+    ) -> Iterator[Alignment]:
+        """The originals that a transcript may go along: all, or those of one course."""
+        yield self.ahead.alignment_of(session)
+        if course := self.ahead.course_of(session, transcript, one):
+            yield self.ahead.alignment_of(session, course)
 
     def _create(
         self,
@@ -285,12 +310,27 @@ class SessionMatcher:
                 at=["file"],
             ) from taken
 
-    def _append(self, session: Session, transcript: Transcript, one: KeptFile) -> None:
+    def _append(
+        self,
+        session: Session,
+        transcript: Transcript,
+        one: KeptFile,
+        *,
+        goes_back: bool,
+    ) -> None:
         """Add what is new. Raises Diverged, with nothing added."""
         # The comparison holds no lock; if somebody appends meanwhile, it is done again.
         recorded = 0
         for _try in range(_TRIES):
-            ingest = self._appending(session, transcript, one)
+            rewind = NOT_REWOUND
+            if goes_back:
+                rewind = followed(
+                    session, self.ahead.course_of(session, transcript, one)
+                )
+                if rewind.course is None:
+                    raise Diverged(0)
+            alignment = self.ahead.alignment_of(session, rewind.course)
+            ingest = self._appending(session, transcript, one, alignment)
             try:
                 ingest.run()
             except _SessionGrew:
@@ -302,26 +342,37 @@ class SessionMatcher:
             raise Conflict(
                 "Others write to this session all the time; import it again later."
             )
+        if not goes_back and _is_elsewhere(session, alignment):
+            session.refresh_from_db()
+            rewind = followed(session, self.ahead.course_of(session, transcript, one))
         ingest.recorded += recorded
         if ingest.session is not None:
             self._entitle(ingest.session, transcript)
             services.forget_overview(ingest.session)
             events.announce(ingest.session)
+        ingest.tally.warn(rewind.warnings)
         adds = ingest.recorded or ingest.added
-        self._note(ingest, FileOutcome.APPENDED if adds else FileOutcome.KNOWN)
+        outcome = FileOutcome.APPENDED if adds else FileOutcome.KNOWN
+        self._note(ingest, FileOutcome.REWOUND if rewind.warnings else outcome)
 
     def _appending(
-        self, session: Session, transcript: Transcript, one: KeptFile
+        self,
+        session: Session,
+        transcript: Transcript,
+        one: KeptFile,
+        alignment: Alignment,
     ) -> Ingest:
         """A transcript beside the session as it is now."""
-        alignment = self.ahead.alignment_of(session)
+        past = self.ahead.events_of(session, one.sha256)
+        if alignment.course is not None:
+            past = past.with_compactions_of(session)
         ingest = Ingest(
             transcript=transcript,
             source=self.source(one, session=session, format=transcript.format),
             open_session=lambda: self._lock(session, alignment, ingest),
             encoding=session.encoding,
             alignment=alignment,
-            past=self.ahead.events_of(session, one.sha256),
+            past=past,
             step=self.step,
         )
         return ingest
@@ -332,7 +383,7 @@ class SessionMatcher:
         if session.staged_by is not None:
             return session
         locked = get_session(self.caller, session.pk, Right.EDIT, lock=True)
-        if locked.message_count != len(alignment.known) + ingest.recorded:
+        if locked.message_count != alignment.held + ingest.recorded:
             raise _SessionGrew
         return locked
 
@@ -378,6 +429,11 @@ def _named(transcript: Transcript) -> Transcript:
         model=storable(transcript.model)[:128],
         parent=parent,
     )
+
+
+def _is_elsewhere(session: Session, alignment: Alignment) -> bool:
+    """Whether a thread shows another course than all that was gone along of its session."""
+    return not alignment.is_beyond or hooks.went_back(session)
 
 
 def _new_in(transcript: Transcript, alignment: Alignment) -> int | None:

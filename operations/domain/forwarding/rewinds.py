@@ -1,0 +1,86 @@
+"""What the log says of messages that an imported conversation left when it went back.
+
+They are what a client no longer sends: snips by the actor `client`, which act before everything
+else, so that nobody's operation is in their way. What a person switched off again stays so.
+"""
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import chain
+from typing import NamedTuple
+
+from operations.domain.log.entry import CLIENT, EditState, Recorded
+from operations.domain.log.log import Log
+from operations.domain.log.operation import Operation, Snip, named_keys
+from operations.domain.tree.key import original_index, original_key
+
+from .alignment import Given
+from .plan import ClientEntries, RequestDecision, WantedEdit
+
+TITLE = "Left by a rewind"
+_NOTHING = Given((), lambda _: b"")
+"""What is sent in place of what was left."""
+
+
+class LeftMessages(NamedTuple):
+    """The entries by which a log says what a conversation left, and what changes by them."""
+
+    operations: list[Operation]
+    titles: list[str]
+    left: list[range]
+    """The originals that are folded from now on."""
+    shown: list[range]
+    """Those that are not any more."""
+
+
+def left_messages(
+    log: Log, left: Iterable[range], own: AbstractSet[int]
+) -> LeftMessages:
+    """How a log comes to say that a conversation left these originals, and no others.
+
+    `own` are the numbers of the entries that said so before: what else a client did stays.
+    """
+    known = [one for one in log.client_edits if one.entry.number in own]
+    wanted = [run for run in left if not _is_wanted_back(log, known, run)]
+    entries = ClientEntries(_NOTHING, known, log.head)
+    for run in wanted:
+        edit = Snip(targets=tuple(map(original_key, run)))
+        entries.want(WantedEdit(edit, range(0), RequestDecision.REGENERATED))
+    entries.finish()
+    before, after = _folded(known), {*chain.from_iterable(wanted)}
+    titles = [title and TITLE for title in entries.titles]
+    return LeftMessages(
+        entries.operations, titles, _runs(after - before), _runs(before - after)
+    )
+
+
+def _folded(known: Iterable[Recorded]) -> set[int]:
+    return {
+        index
+        for one in known
+        if one.state is EditState.ON
+        for key in named_keys(one.edit)
+        if (index := original_index(key)) is not None
+    }
+
+
+def _is_wanted_back(log: Log, known: Iterable[Recorded], run: Sequence[int]) -> bool:
+    """Whether somebody switched off what folded just these."""
+    targets = tuple(map(original_key, run))
+    for one in known:
+        if isinstance(one.edit, Snip) and one.edit.targets == targets:
+            controls = log.controls(one.entry.number)
+            is_on = one.state is EditState.ON
+            if controls and not is_on and controls[-1].actor != CLIENT:
+                return True
+    return False
+
+
+def _runs(indexes: Iterable[int]) -> list[range]:
+    found: list[range] = []
+    for index in sorted(indexes):
+        if found and found[-1].stop == index:
+            found[-1] = range(found[-1].start, index + 1)
+        else:
+            found.append(range(index, index + 1))
+    return found

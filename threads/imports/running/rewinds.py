@@ -1,0 +1,181 @@
+"""Where a conversation went back: a newer version of a file whose thread is another course.
+
+A tool that only appends to its file leaves in it what the conversation left. So each message that
+a session holds is known again by the bytes that it was read from, on whichever course it lies; the
+others are new, and follow them. Where the file doesn't begin with its earlier versions, or somebody
+else added to the session, nothing says that it is the same conversation that went back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
+
+from threads.domain.body import digest
+from threads.domain.message import Message as GivenMessage
+from threads.domain.transcript import Compaction, Transcript, Warning
+from threads.imports import hooks
+from threads.imports.archives import KeptFile
+from threads.imports.hooks import Compacted, Followed
+from threads.models import Message, Session
+from threads.store.alignment import Alignment, Diverged
+from threads.store.recording import named_by_hash
+
+from . import growth
+from .ingest import begins_with
+
+IN_THE_FILE = "bytes:"
+"""How the place of a message's record begins, in the one file that a session is read from."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinesRead:
+    """Which originals of a session were read from which records of its file."""
+
+    by_record: dict[str, int] = field(default_factory=dict)
+    indexes: set[int] = field(default_factory=set)
+    """Those that were read from any."""
+
+    @classmethod
+    def of(cls, session: Session) -> "LinesRead":
+        lines = cls()
+        rows = Message.objects.filter(session=session).exclude(source=None)
+        for index, records in rows.values_list("index", "records").iterator():
+            own = [one for one in records if one.startswith(IN_THE_FILE)]
+            lines.by_record.update(dict.fromkeys(own, index))
+            if own:
+                lines.indexes.add(index)
+        return lines
+
+
+class Course(NamedTuple):
+    """The originals of a session that a transcript goes along, and those that it left."""
+
+    kept: list[int]
+    left: list[range]
+    compactions: list[Compacted]
+    """The tool's own, of those on this course."""
+    adds: bool
+    """Whether anything new follows."""
+
+    @property
+    def end(self) -> int:
+        """The last original that it goes along; -1 for none."""
+        return self.kept[-1] if self.kept else -1
+
+
+def is_newer(session: Session, transcript: Transcript, one: KeptFile) -> bool:
+    """Whether a file begins with everything that a session was read from so far."""
+    files = session.sources.filter(format=transcript.format)
+    versions = set(files.values_list("sha256", "size"))
+    return bool(versions) and begins_with(one.sha256, *versions)
+
+
+def course_of(
+    session: Session, transcript: Transcript, digests: Sequence[bytes], lines: LinesRead
+) -> Course | None:
+    """The course of a transcript through its session; None where it is none of this one's."""
+    kept = _kept(transcript, digests, lines)
+    if kept is None:
+        return None
+    left = _runs_between(kept, len(digests))
+    if not lines.indexes.issuperset(chain.from_iterable(left)):
+        return None  # somebody else added to the session
+    alignment = Alignment.along(session, digests, kept)
+    compactions: list[Compacted] = []
+    given, adds = 0, False
+    for item in transcript.items:
+        if isinstance(item, GivenMessage):
+            try:
+                adds |= alignment.place(item) is not None
+            except Diverged:
+                return None
+            given += 1
+        elif isinstance(item, Compaction):
+            hidden = chain.from_iterable(map(alignment.indexes, item.replaces))
+            compactions.append(Compacted(tuple(hidden), item.messages))
+    items = transcript.items
+    if isinstance(items, growth.HeldBack) and items.holds and not adds:
+        return None  # its end is still to come
+    return Course(kept, left, compactions, adds)
+
+
+class Rewind(NamedTuple):
+    """A course that a thread follows, and what the report says of it if it did not before."""
+
+    course: Course | None
+    warnings: Sequence[Warning] = ()
+
+
+NOT_REWOUND = Rewind(None)
+
+
+def followed(session: Session, course: Course | None) -> Rewind:
+    """Let the thread of a session show a course of it, if it is one."""
+    if course is None:
+        return NOT_REWOUND
+    standing = Session.objects.get(pk=session.pk)
+    change = hooks.follow(standing, course.left, course.compactions)
+    if not change.left and not change.shown:
+        return Rewind(course)
+    words = _told(course, change, session.title)
+    return Rewind(course, [Warning("rewound", words)])
+
+
+def _told(course: Course, followed: Followed, title: str) -> str:
+    where = f"message {course.end}" if course.kept else "its beginning"
+    words = f"In “{title}” the conversation went back to {where}"
+    if followed.left:
+        words += f"; what it left, {_named(followed.left)}, is folded"
+    if followed.shown:
+        words += f"; what it came back to, {_named(followed.shown)}, is unfolded"
+    return words + "."
+
+
+def _kept(
+    transcript: Transcript, digests: Sequence[bytes], lines: LinesRead
+) -> list[int] | None:
+    """The originals that a transcript begins with, in its order; None if that isn't theirs."""
+    kept: list[int] = []
+    is_beyond = False
+    for item in transcript.items:
+        if not isinstance(item, GivenMessage):
+            continue
+        following = kept[-1] + 1 if kept else 0
+        found = {lines.by_record.get(one) for one in item.records} - {None}
+        if not found and not is_beyond and _is_at(item, digests, following):
+            found = {following}
+        indexes = sorted(index for index in found if index is not None)
+        if indexes and (is_beyond or indexes[0] < following):
+            return None
+        kept += indexes
+        is_beyond = is_beyond or not indexes
+    return kept
+
+
+def _is_at(item: GivenMessage, digests: Sequence[bytes], index: int) -> bool:
+    """Whether an original says what a message says: it was taken for this one."""
+    if index >= len(digests):
+        return False
+    return digest(item.role, named_by_hash(item.parts)) == digests[index]
+
+
+def _runs_between(kept: Sequence[int], count: int) -> list[range]:
+    """The runs of originals that are not among those kept."""
+    runs, start = [], 0
+    for index in (*kept, count):
+        if index > start:
+            runs.append(range(start, index))
+        start = index + 1
+    return runs
+
+
+def _named(runs: Sequence[range]) -> str:
+    """Runs of originals in words."""
+    words = [
+        f"{run.start} to {run[-1]}" if len(run) > 1 else f"{run.start}" for run in runs
+    ]
+    is_one = len(runs) == 1 and len(runs[0]) == 1
+    *others, last = words
+    named = f"{', '.join(others)} and {last}" if others else last
+    return f"message{'' if is_one else 's'} {named}"
