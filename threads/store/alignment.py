@@ -38,7 +38,7 @@ class Alignment:
     held: int
     """How many originals the session has."""
     course: Sequence[int] | None = None
-    """Which of them these are, by index, where they are not all."""
+    """Which of them these are, by index, where the file says so by the places of its records."""
     passed: int = 0
     """Originals that were recognised, or are new."""
     _given: int = 0
@@ -121,10 +121,18 @@ class Alignment:
             records=tuple(record for record in given.records if record not in held),
         )
 
+    def _is_of(self, given: GivenMessage, original: Original) -> bool:
+        """Whether an original was read from a message, as far as that was written by then."""
+        # Only the id that all pieces carry tells one message in pieces from two that begin alike;
+        # or, along a course, the places in the file that both were read from.
+        if given.source_id and original.row.external_id == given.source_id[:128]:
+            return True
+        held = set(json.loads(original.row.records))
+        return self.course is not None and bool(held) and held <= set(given.records)
+
     def _pieces(self, given: GivenMessage, index: int) -> list[Original]:
         """The originals from `index` on that are, one after another, parts of a message."""
-        # Only the id that all pieces carry tells one message in pieces from two that begin alike.
-        if not given.source_id:
+        if not given.source_id and self.course is None:
             return []
         rest: tuple[Part, ...] = named_by_hash(given.parts)
         last = min(index + _MOST_PIECES, len(self.known))
@@ -133,8 +141,7 @@ class Alignment:
         found: list[Original] = []
         for original in (held[place] for place in places):
             parts = original.parts
-            same = original.row.external_id == given.source_id[:128]
-            same = same and original.role == given.role
+            same = original.role == given.role and self._is_of(given, original)
             if not same or not parts or rest[: len(parts)] != parts:
                 break
             found.append(original)

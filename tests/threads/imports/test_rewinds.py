@@ -10,6 +10,7 @@ from operations.domain.log.operation import Digest, Operation, Revert
 from operations.domain.tree.leaf import New
 from operations.log.selectors import load_history, load_thread
 from operations.log.transaction import write_apart
+from tests.threads.support import rollouts
 from tests.threads.support.agent_specimens import lines
 from tests.threads.support.importing import Take, outcomes, shown, texts
 from tests.threads.support.transcripts import SESSION, answer, record, text, user
@@ -17,6 +18,7 @@ from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.imports.running.outcome import Imported
 from threads.models import Event, Session
+from threads.store.originals import load_messages
 from threads.store.recording import record_messages
 
 Line = dict[str, Any]
@@ -166,6 +168,18 @@ def test_a_conversation_may_go_back_to_its_beginning(
     )
 
 
+def test_an_answer_without_an_id_that_went_on_is_held_in_pieces(take: Take) -> None:
+    asked = [rollouts.meta(), rollouts.said("user", "Why?")]
+    begun = [*asked, rollouts.said("assistant", "Wait.")]
+    for version in (begun, [*begun, rollouts.call("c1"), rollouts.output("c1")]):
+        take({"rollout.jsonl": rollouts.as_file(*version)})
+
+    session = Session.objects.get()
+    originals = load_messages(session)
+    said = [[part.kind for part in one.parts] for one in originals]
+    assert said == [["text"], ["text"], ["tool_call"], ["tool_result"]]
+
+
 # Compactions
 
 
@@ -230,6 +244,17 @@ def test_a_compaction_of_a_branch_is_recorded_when_the_thread_comes_to_it(
     bring([*left, back("a6"), user("u8", "a6", "Last.")])
 
     assert shown(main()) == ["Counted.", "Then.", "So.", "Last."]
+
+
+def test_a_compaction_that_the_first_import_had_left_is_recorded_when_it_comes_back(
+    bring: Callable[..., Imported],
+) -> None:
+    compacted = [*START, *compaction("1", "a1", "Counted."), user("u6", "s1", "Then.")]
+    bring([*compacted, back("a1")])
+    assert shown(main()) == BEGUN
+    bring([*compacted, back("a1"), back("u6"), answer("a7", "u6", text("Here."))])
+
+    assert shown(main()) == ["Counted.", "Then.", "Here."]
 
 
 # What people did

@@ -10,7 +10,7 @@ import os
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import chain
 from operator import itemgetter
@@ -69,8 +69,8 @@ class RecordedEvents:
     counts: Counter[str] = field(default_factory=Counter)
     begun: set[tuple[str, str]] = field(default_factory=set)
     """Types and records of what such an attempt wrote."""
-    compactions: set[str] | None = None
-    """The records of those that it has, where the bytes don't say: it has been on other courses."""
+    compactions: set[str] = field(default_factory=set)
+    """The records of those in the bytes: others may be of a course that it never was on."""
 
     @classmethod
     def of(cls, session: Session, sha256: str) -> "RecordedEvents":
@@ -86,23 +86,20 @@ class RecordedEvents:
         old = sources.exclude(report__has_key=UNFINISHED).first()
         is_longer = old and begins_with(sha256, (old.sha256, old.size))
         prefix = old.size if old and is_longer else 0
+        compactions = set[str]()
         if prefix:
+            known = events.filter(type=COMPACTION)
+            compactions.update(known.values_list("record", flat=True))
             events = events.filter(record__contains="#")
         counted = events.values_list("type").annotate(Count("pk")).order_by()
-        return cls(prefix, Counter(dict(counted)), begun)
-
-    def with_compactions_of(self, session: Session) -> "RecordedEvents":
-        """The same; of compactions, which may be of a course that was left, just what it has."""
-        compactions = Event.objects.filter(session=session, type=COMPACTION)
-        records = set(compactions.values_list("record", flat=True))
-        return replace(self, compactions=records)
+        return cls(prefix, Counter(dict(counted)), begun, compactions)
 
     def has(self, type_: str, record: str) -> bool:
         if (type_, record) in self.begun:
             return True
-        if self.compactions is not None and type_ == COMPACTION:
-            return record in self.compactions
         if self.prefix and record.startswith("bytes:"):
+            if type_ == COMPACTION:
+                return record in self.compactions
             return int(record.rpartition("-")[2]) <= self.prefix
         if self.counts[type_] <= 0:
             return False

@@ -363,16 +363,13 @@ class SessionMatcher:
         alignment: Alignment,
     ) -> Ingest:
         """A transcript beside the session as it is now."""
-        past = self.ahead.events_of(session, one.sha256)
-        if alignment.course is not None:
-            past = past.with_compactions_of(session)
         ingest = Ingest(
             transcript=transcript,
             source=self.source(one, session=session, format=transcript.format),
             open_session=lambda: self._lock(session, alignment, ingest),
             encoding=session.encoding,
             alignment=alignment,
-            past=past,
+            past=self.ahead.events_of(session, one.sha256),
             step=self.step,
         )
         return ingest
