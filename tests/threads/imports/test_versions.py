@@ -6,6 +6,7 @@ import pytest
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
+from tests.threads.support import rollouts
 from tests.threads.support.importing import Take, child, outcomes, shown, texts
 from tests.threads.support.stub_format import says, stub
 from threads.imports.running import session_matcher
@@ -36,6 +37,37 @@ def test_a_parent_that_comes_later_finds_its_children(take: Take) -> None:
     (parent,) = take(stub(*says("one"), id="a")).sessions
     kid.refresh_from_db()
     assert kid.parent == parent
+
+
+def test_a_parent_that_comes_after_its_branches_is_none_of_them(take: Take) -> None:
+    whole = stub(*says("one", "two"), id="kid", **child("branch"))
+    rest = stub(*says("three"), id="rest", **child("branch"))
+    kids = [take(one).sessions[0] for one in (whole, rest)]
+    (parent,) = take(stub(*says("one", "two", "more"), id="a")).sessions
+
+    assert (parent.external_id, parent.relation) == ("a", "")
+    for kid in kids:
+        kid.refresh_from_db()
+        assert kid.parent == parent
+
+
+@pytest.mark.parametrize("order", ["at once", "first", "last"])
+def test_a_rollout_is_linked_to_the_one_that_it_goes_on_from(
+    take: Take, order: str
+) -> None:
+    base = [rollouts.meta(id="base"), rollouts.said("user", "Why is it dark?")]
+    cut = {"thread_id": "base", "end_ordinal_exclusive": 2}
+    resumed = [rollouts.meta(id="on", history_base=cut), rollouts.said("user", "Lit?")]
+    files = {"1.jsonl": rollouts.as_file(*resumed), "2.jsonl": rollouts.as_file(*base)}
+    if order == "at once":
+        take(files)
+    else:
+        for name in sorted(files, reverse=order == "last"):
+            take({name: files[name]})
+
+    session = Session.objects.get(external_id="on")
+    assert session.parent == Session.objects.get(external_id="base")
+    assert (session.relation, texts(session)) == ("branch", ["Lit?"])
 
 
 # Longer, rewritten and branched versions

@@ -200,8 +200,9 @@ class SessionMatcher:
             yield from ((one, False) for one in own)
             branches = _BRANCHES.rows(shape, **asked)
             yield from ((one, False) for one in branches if one.external_id is None)
-            yield from ((one, True) for one in own)
-            yield from ((one, False) for one in branches if one.external_id)
+            if own:  # else those with ids of their own wait for it, as their parent
+                yield own[0], True
+                yield from ((one, False) for one in branches if one.external_id)
 
     def _holders_of_branch(self, transcript: Transcript) -> Iterable[Session]:
         """The sessions that may hold a branch already: its parent, and the parent's others.

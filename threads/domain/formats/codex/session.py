@@ -32,7 +32,8 @@ HEAD = 5
 
 HEADLESS = Warning(
     "history_missing",
-    "It goes on from another rollout, which has what was said before: that is not in this file.",
+    "It goes on from another rollout, which has what was said before: that is not in this file. "
+    "Once that is imported too, the two sessions link to each other.",
 )
 
 
