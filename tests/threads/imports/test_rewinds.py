@@ -1,11 +1,14 @@
 """Files that come again after their tool went back in the conversation."""
 
+import uuid
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.jobs.runner import Interrupted
+from contextstudio.accounts.models import Project
 from operations.domain.log.operation import Digest, Operation, Revert
 from operations.domain.tree.leaf import New
 from operations.log.selectors import load_history, load_thread
@@ -14,8 +17,10 @@ from tests.threads.support import rollouts
 from tests.threads.support.agent_specimens import lines
 from tests.threads.support.importing import Take, outcomes, shown, texts
 from tests.threads.support.transcripts import SESSION, answer, record, text, user
+from threads import imports
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
+from threads.imports.running import import_run
 from threads.imports.running.outcome import Imported
 from threads.models import Event, Session
 from threads.store.originals import load_messages
@@ -286,6 +291,29 @@ def test_what_a_person_unfolds_again_stays_unfolded(
     assert shown(main()) == [*both, "More."]
 
 
+def test_an_import_that_broke_off_follows_it_when_it_is_tried_again(
+    bring: Callable[..., Imported],
+    stage: Take,
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stop(done: int, _total: int | None, unit: str) -> None:
+        if done and unit == "messages":
+            raise Interrupted
+
+    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    bring(V1)
+    job = uuid.uuid4()
+    with pytest.raises(Interrupted):
+        stage({"s.jsonl": lines(V2)}, job, stop)
+    stage({"s.jsonl": lines(V2)}, job)
+    imports.publish(project, job)
+
+    assert shown(main()) == [*BEGUN, *DIFFERED]
+    assert texts(main()) == [*BEGUN, *WENT, *DIFFERED]
+    assert Session.objects.count() == 1
+
+
 # What is no rewind
 
 
@@ -321,9 +349,13 @@ def test_an_answer_that_is_held_back_is_not_left(
     bring: Callable[..., Imported],
 ) -> None:
     bring(V1)
-    bring([*V1, {"type": "mode", "sessionId": SESSION}], hold_back=True)
-
+    note = {"type": "mode", "sessionId": SESSION}
+    bring([*V1, note], hold_back=True)
     assert shown(main()) == [*BEGUN, *WENT]
+
+    bring([*V1, note, back("a1"), *OTHER])
+    bring([*V1, note, back("a1"), *OTHER, note], hold_back=True)
+    assert shown(main()) == [*BEGUN, *DIFFERED]
 
 
 def test_a_branch_of_two_rewinds_ago_is_known(bring: Callable[..., Imported]) -> None:

@@ -10,6 +10,8 @@ from django.utils.module_loading import import_string
 
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
+from tests.threads.support import transcripts
+from tests.threads.support.importing import shown
 from tests.threads.support.stub_format import stub
 from threads.imports.watching import QUIET_SECONDS, Watcher
 from threads.models import Import, Message, Session, Source
@@ -306,3 +308,35 @@ def every_file() -> list[str]:
     """The names of all files that are kept."""
     names = (path.name for path in settings.BLOB_DIR.rglob("*") if path.is_file())
     return [name for name in names if len(name) == 64]
+
+
+def test_a_conversation_that_goes_back_is_followed(
+    watcher: Watcher, folder: Path, clock: Clock
+) -> None:
+    def record(*rows: dict[str, Any]) -> None:
+        with path.open("ab") as file:
+            file.write(transcripts.lines(*rows))
+
+    path = folder / "s.jsonl"
+    path.touch()
+    watcher.begin()
+    record(
+        transcripts.user("u1", None, "Start."),
+        transcripts.answer("a1", "u1", transcripts.text("Started.")),
+        transcripts.user("u2", "a1", "Go on."),
+        transcripts.answer("a2", "u2", transcripts.text("Went on.")),
+        transcripts.user("u4", "a2", "Further."),
+    )
+    watcher.changed([path])
+    record(transcripts.user("u3", "a1", "Or so."))
+    watcher.changed([path])
+    session = Session.objects.get()
+    assert shown(session) == ["Start.", "Started.", "Or so."]
+
+    record(transcripts.answer("a3", "u3", transcripts.text("As well.")))
+    watcher.changed([path])
+    assert shown(session) == ["Start.", "Started.", "Or so."]
+    clock.now += QUIET_SECONDS
+    watcher.import_quiet()
+    assert shown(session) == ["Start.", "Started.", "Or so.", "As well."]
+    assert Session.objects.count() == 1

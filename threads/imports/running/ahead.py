@@ -14,8 +14,8 @@ from threads.models import Session
 from threads.store.alignment import Alignment
 from threads.store.originals import load_digests
 
-from .ingest import RecordedEvents
-from .rewinds import Course, LinesRead, course_of, is_newer
+from .ingest import RecordedEvents, begins_with
+from .rewinds import Course, LinesRead, course_of
 
 _Files = Sequence[tuple[int, str, str]]
 """The files that a session was read from, with what became of each."""
@@ -27,6 +27,10 @@ class Ahead:
     """Reads what a transcript is laid beside; a second time only what came since."""
 
     _digests: dict[uuid.UUID, list[bytes]] = field(default_factory=dict)
+    _newest: dict[tuple[str, frozenset[tuple[str, int]]], bool] = field(
+        default_factory=dict
+    )
+    """Of a file, by its SHA-256 and others, whether it begins with them."""
     _lines: dict[uuid.UUID, tuple[int, LinesRead]] = field(default_factory=dict)
     _events: dict[tuple[uuid.UUID, str], tuple[_Files, RecordedEvents]] = field(
         default_factory=dict
@@ -46,10 +50,35 @@ class Ahead:
         self, session: Session, transcript: Transcript, one: KeptFile
     ) -> Course | None:
         """The course of a transcript through a session, if its file is that one's newest."""
-        if not is_newer(session, transcript, one):
+        if not self._is_newest(session, transcript, one):
             return None
         lines = self._lines_of(session)
         return course_of(session, transcript, self._digests_of(session), lines)
+
+    def course_holding(
+        self, session: Session, transcript: Transcript, one: KeptFile
+    ) -> Course | None:
+        """The course of a transcript of which a session has every message."""
+        if not self._is_newest(session, transcript, one):
+            return None
+        if not self._lines_of(session).hold(transcript):
+            return None
+        return self.course_of(session, transcript, one)
+
+    def _is_newest(
+        self, session: Session, transcript: Transcript, one: KeptFile
+    ) -> bool:
+        """Whether a file begins with everything that a session was read from so far."""
+        files = session.sources.filter(format=transcript.format)
+        versions = set(files.values_list("sha256", "size"))
+        others = frozenset(versions - {(one.sha256, one.size)})
+        if not others:
+            # What was just made of the file is on the course that it was made of.
+            return bool(versions) and session.staged_by is None
+        key = (one.sha256, others)
+        if key not in self._newest:
+            self._newest[key] = begins_with(one.sha256, *others)
+        return self._newest[key]
 
     def _digests_of(self, session: Session) -> list[bytes]:
         """What each original says, of those that a session's row counts."""

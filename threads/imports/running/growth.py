@@ -3,7 +3,7 @@
 Of each only the newest version is kept, for its beginning is what the messages point at.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -23,13 +23,13 @@ class HeldBack:
     """The items of a transcript without its last answer, which may still be written."""
 
     def __init__(self, items: Iterable[Any]) -> None:
-        self._items = items
+        self.whole = items
         self.holds = False
         """Whether something was left out, once all was read."""
 
     def __iter__(self) -> Iterator[Any]:
         held: list[Any] = []
-        for item in self._items:
+        for item in self.whole:
             is_message = isinstance(item, GivenMessage)
             if is_message:
                 yield from held
@@ -39,6 +39,21 @@ class HeldBack:
             else:
                 yield item
         self.holds = bool(held)
+
+
+def whole(items: Iterable[Any]) -> Iterable[Any]:
+    """The items of a transcript, with what is held back of them."""
+    return items.whole if isinstance(items, HeldBack) else items
+
+
+def hold_all(sources: Sequence[Source]) -> None:
+    """Let all that came of some files say that an answer was left for later, if one of it does.
+
+    What says nothing of it would be taken for all that there is in them.
+    """
+    if any(HELD in one.report for one in sources):
+        for one in sources:
+            one.report[HELD] = True
 
 
 def merge(source: Source) -> bool:

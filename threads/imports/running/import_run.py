@@ -306,6 +306,7 @@ class ImportRun:
         """Write what the files at hand came to: from now on they are done."""
         if not self.matcher.sources:
             return
+        growth.hold_all(self.matcher.sources)
         with transaction.atomic():
             self._save_refused()
             for source in self.matcher.sources:

@@ -15,14 +15,12 @@ from threads.domain.body import digest
 from threads.domain.message import Message as GivenMessage
 from threads.domain.transcript import Compaction, Transcript, Warning
 from threads.imports import hooks
-from threads.imports.archives import KeptFile
 from threads.imports.hooks import Compacted, Followed
 from threads.models import Message, Session
 from threads.store.alignment import Alignment, Diverged
 from threads.store.recording import named_by_hash
 
 from . import growth
-from .ingest import begins_with
 
 IN_THE_FILE = "bytes:"
 """How the place of a message's record begins, in the one file that a session is read from."""
@@ -47,6 +45,14 @@ class LinesRead:
                 lines.indexes.add(index)
         return lines
 
+    def hold(self, transcript: Transcript) -> bool:
+        """Whether every message of a transcript was read; asks no further than the first new."""
+        return all(
+            any(record in self.by_record for record in one.records)
+            for one in growth.whole(transcript.items)
+            if isinstance(one, GivenMessage)
+        )
+
 
 class Course(NamedTuple):
     """The originals of a session that a transcript goes along, and those that it left."""
@@ -55,8 +61,6 @@ class Course(NamedTuple):
     left: list[range]
     compactions: list[Compacted]
     """The tool's own, of those on this course."""
-    adds: bool
-    """Whether anything new follows."""
 
     @property
     def end(self) -> int:
@@ -64,17 +68,13 @@ class Course(NamedTuple):
         return self.kept[-1] if self.kept else -1
 
 
-def is_newer(session: Session, transcript: Transcript, one: KeptFile) -> bool:
-    """Whether a file begins with everything that a session was read from so far."""
-    files = session.sources.filter(format=transcript.format)
-    versions = set(files.values_list("sha256", "size"))
-    return bool(versions) and begins_with(one.sha256, *versions)
-
-
 def course_of(
     session: Session, transcript: Transcript, digests: Sequence[bytes], lines: LinesRead
 ) -> Course | None:
-    """The course of a transcript through its session; None where it is none of this one's."""
+    """The course of a transcript through its session; None where it is none of this one's.
+
+    An answer that is held back is on it, as far as the session has it.
+    """
     kept = _kept(transcript, digests, lines)
     if kept is None:
         return None
@@ -83,21 +83,16 @@ def course_of(
         return None  # somebody else added to the session
     alignment = Alignment.along(session, digests, kept)
     compactions: list[Compacted] = []
-    given, adds = 0, False
-    for item in transcript.items:
+    for item in growth.whole(transcript.items):
         if isinstance(item, GivenMessage):
             try:
-                adds |= alignment.place(item) is not None
+                alignment.place(item)
             except Diverged:
                 return None
-            given += 1
         elif isinstance(item, Compaction):
             hidden = chain.from_iterable(map(alignment.indexes, item.replaces))
             compactions.append(Compacted(tuple(hidden), item.messages))
-    items = transcript.items
-    if isinstance(items, growth.HeldBack) and items.holds and not adds:
-        return None  # its end is still to come
-    return Course(kept, left, compactions, adds)
+    return Course(kept, left, compactions)
 
 
 class Rewind(NamedTuple):
@@ -138,7 +133,7 @@ def _kept(
     """The originals that a transcript begins with, in its order; None if that isn't theirs."""
     kept: list[int] = []
     is_beyond = False
-    for item in transcript.items:
+    for item in growth.whole(transcript.items):
         if not isinstance(item, GivenMessage):
             continue
         following = kept[-1] + 1 if kept else 0

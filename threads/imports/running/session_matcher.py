@@ -154,7 +154,7 @@ class SessionMatcher:
             for session in self._holders_of_branch(transcript):
                 if _new_in(transcript, self.ahead.alignment_of(session)) == 0:
                     return
-                self.ahead.course_of(session, transcript, one)
+                self.ahead.course_holding(session, transcript, one)
         except DomainError:
             return  # it is said once the file is recorded
 
@@ -245,7 +245,7 @@ class SessionMatcher:
     ) -> Iterator[Alignment]:
         """The originals that a transcript may go along: all, or those of one course."""
         yield self.ahead.alignment_of(session)
-        if course := self.ahead.course_of(session, transcript, one):
+        if course := self.ahead.course_holding(session, transcript, one):
             yield self.ahead.alignment_of(session, course)
 
     def _create(
