@@ -314,6 +314,19 @@ def test_an_import_that_broke_off_follows_it_when_it_is_tried_again(
     assert Session.objects.count() == 1
 
 
+def test_a_conversation_with_sub_agents_is_followed_too(take: Take) -> None:
+    agent = [
+        {**user("x1", None, "Look."), "isSidechain": True, "agentId": "k"},
+        {**answer("x2", "x1", text("Seen.")), "isSidechain": True, "agentId": "k"},
+    ]
+    for version in (V1, V2):
+        beside = {f"{SESSION}/subagents/agent-k.jsonl": lines(agent)}
+        take({f"{SESSION}.jsonl": lines(version), **beside})
+
+    assert shown(main()) == [*BEGUN, *DIFFERED]
+    assert Session.objects.count() == 2
+
+
 # What is no rewind
 
 
