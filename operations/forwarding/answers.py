@@ -24,7 +24,7 @@ from operations.context.inputs import counter_of, last_question
 from operations.context.layers import Surroundings, load_layers
 from operations.context.policies import pending_slice, policy_of
 from operations.domain.context.policy import Policy
-from operations.domain.forwarding.plan import RequestDecision
+from operations.domain.forwarding.client_entries import RequestDecision
 from operations.domain.forwarding.splice import Raw, Splice
 from operations.domain.providers.request import Layer
 from operations.log.cache import Cache, SessionVersion, version_of

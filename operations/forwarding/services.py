@@ -21,11 +21,8 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.responses import dump
 from operations.context.inputs import ContextInputs, counter_of, inputs_of
 from operations.context.policies import consume_slice
-from operations.domain.forwarding.plan import (
-    RequestDecision,
-    RequestPlan,
-    extension,
-)
+from operations.domain.forwarding.client_entries import RequestDecision
+from operations.domain.forwarding.plan import RequestPlan, extension
 from operations.domain.forwarding.sent import PieceRun
 from operations.domain.forwarding.splice import Raw
 from operations.log.selectors import load_history

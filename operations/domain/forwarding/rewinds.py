@@ -15,7 +15,7 @@ from operations.domain.log.operation import Operation, Snip, named_keys
 from operations.domain.tree.key import original_index, original_key
 
 from .alignment import Given
-from .plan import ClientEntries, RequestDecision, WantedEdit
+from .client_entries import ClientEntries, RequestDecision, WantedEdit
 
 TITLE = "Left by a rewind"
 _NOTHING = Given((), lambda _: b"")
@@ -42,7 +42,7 @@ def left_messages(
     """
     known = [one for one in log.client_edits if one.entry.number in own]
     wanted = [run for run in left if not _is_wanted_back(log, known, run)]
-    entries = ClientEntries(_NOTHING, known, log.head)
+    entries = ClientEntries(_NOTHING, log, known)
     for run in wanted:
         edit = Snip(targets=tuple(map(original_key, run)))
         entries.want(WantedEdit(edit, range(0), RequestDecision.REGENERATED))

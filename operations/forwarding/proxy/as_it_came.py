@@ -14,7 +14,7 @@ from django.db import transaction
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
 from operations.context.policies import default_policy, policy_of
-from operations.domain.forwarding.plan import RequestDecision
+from operations.domain.forwarding.client_entries import RequestDecision
 from operations.domain.log.operation import Redact
 from operations.forwarding.requests import records
 from operations.log.selectors import load_history

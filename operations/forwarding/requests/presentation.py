@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.utils import timezone
 from pydantic import BaseModel
 
-from operations.domain.forwarding.plan import RequestDecision
+from operations.domain.forwarding.client_entries import RequestDecision
 from operations.log.presentation import ActorOut
 from operations.models import SessionRequest
 

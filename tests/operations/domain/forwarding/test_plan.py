@@ -13,14 +13,9 @@ from operations.domain.forwarding.alignment import (
     follow,
     placed,
 )
+from operations.domain.forwarding.client_entries import TITLES, RequestDecision
 from operations.domain.forwarding.finding import find
-from operations.domain.forwarding.plan import (
-    TITLES,
-    RequestDecision,
-    RequestPlan,
-    extension,
-    plan,
-)
+from operations.domain.forwarding.plan import RequestPlan, extension, plan
 from operations.domain.log.entry import CLIENT, EditState, Entry
 from operations.domain.log.log import Log
 from operations.domain.log.operation import (
