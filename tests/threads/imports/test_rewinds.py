@@ -94,8 +94,7 @@ def test_the_thread_shows_the_course_that_its_conversation_is_on(
     assert shown(main()) == [*BEGUN, *DIFFERED]
     assert imported.row.report["outcomes"] == {"rewound": 1, "known": 1}
     assert said(imported) == [
-        "In “Start.” the conversation went back to message 1; "
-        "what it left, messages 2 to 3, is folded."
+        "In “Start.” the conversation went back to #1; what it left, #2–#3, is folded."
     ]
     assert not imported.created
     assert [one.actor for one in load_history(main()).log.entries] == ["client"]
@@ -146,9 +145,9 @@ def test_a_conversation_that_comes_back_is_unfolded(
     assert shown(main()) == [*BEGUN, *WENT, "Again."]
     assert texts(main()) == [*BEGUN, *WENT, *DIFFERED, "Again."]
     assert said(imported) == [
-        "In “Start.” the conversation went back to message 3; "
-        "what it left, messages 4 to 5, is folded; "
-        "what it came back to, messages 2 to 3, is unfolded."
+        "In “Start.” the conversation went back to #3; "
+        "what it left, #4–#5, is folded; "
+        "what it came back to, #2–#3, is unfolded."
     ]
 
 
@@ -167,10 +166,7 @@ def test_a_conversation_may_go_back_to_its_beginning(
     imported = bring(V1, [*V1, {**back(""), "leafUuid": None}, *anew])
 
     assert shown(main()) == ["Anew.", "Begun."]
-    assert (
-        "went back to its beginning; what it left, messages 0 to 3"
-        in (said(imported)[0])
-    )
+    assert "went back to its beginning; what it left, #0–#3" in (said(imported)[0])
 
 
 def test_an_answer_without_an_id_that_went_on_is_held_in_pieces(take: Take) -> None:

@@ -118,7 +118,7 @@ def followed(session: Session, course: Course | None) -> Rewind:
 
 
 def _told(course: Course, followed: Followed, title: str) -> str:
-    where = f"message {course.end}" if course.kept else "its beginning"
+    where = f"#{course.end}" if course.kept else "its beginning"
     words = f"In “{title}” the conversation went back to {where}"
     if followed.left:
         words += f"; what it left, {_named(followed.left)}, is folded"
@@ -168,9 +168,7 @@ def _runs_between(kept: Sequence[int], count: int) -> list[range]:
 def _named(runs: Sequence[range]) -> str:
     """Runs of originals in words."""
     words = [
-        f"{run.start} to {run[-1]}" if len(run) > 1 else f"{run.start}" for run in runs
+        f"#{run.start}–#{run[-1]}" if len(run) > 1 else f"#{run.start}" for run in runs
     ]
-    is_one = len(runs) == 1 and len(runs[0]) == 1
     *others, last = words
-    named = f"{', '.join(others)} and {last}" if others else last
-    return f"message{'' if is_one else 's'} {named}"
+    return f"{', '.join(others)} and {last}" if others else last
