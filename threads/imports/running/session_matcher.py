@@ -1,19 +1,16 @@
 """Where a transcript goes: into the session it continues, beside it as a branch, or a new one."""
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
-
-from django.db.models import CharField, IntegerField, Q, QuerySet, UUIDField
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, DomainError
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.domain.storable import storable
 from contextstudio.accounts.models import Project
-from contextstudio.database.prepared import Prepared, given
 from threads import tokens
 from threads.domain.message import Message as GivenMessage
 from threads.domain.transcript import Parent, Relation, Transcript, Warning
@@ -28,49 +25,12 @@ from threads.store.selectors import get_session
 
 from . import growth
 from .ahead import Ahead
+from .candidates import Candidates
 from .ingest import UNFINISHED, Ingest, Step
 from .outcome import EARLIER, FileOutcome
 from .rewinds import NOT_REWOUND, followed
 
 _TRIES = 3
-
-
-def _standing(project: Any, stage: Any) -> QuerySet[Session]:
-    """The sessions that a transcript may continue: those that stand, and an import's own."""
-    here = Session.objects.filter(project=project, deleted_at=None)
-    if stage is None:
-        return here.filter(staged_by=None)
-    return here.filter(Q(staged_by=None) | Q(staged_by=stage))
-
-
-def _given_standing(is_staged: bool) -> QuerySet[Session]:
-    stage = given("stage", UUIDField()) if is_staged else None
-    return _standing(given("project", IntegerField()), stage)
-
-
-# Asked of each file, of which most are small: to make their SQL takes longer than to answer them.
-_FILE = Prepared(
-    lambda: Source.objects.filter(
-        project=given("project", IntegerField()), sha256=given("sha256", CharField())
-    ).values_list("pk", flat=True)[:1]
-)
-_OWN = Prepared(
-    lambda is_staged: (
-        _given_standing(is_staged)
-        .filter(external_id=given("external_id", CharField()))
-        .order_by("pk")[:1]
-    )
-)
-_BRANCHES = Prepared(
-    lambda is_staged: (
-        _given_standing(is_staged)
-        .filter(
-            parent_external_id=given("external_id", CharField()),
-            relation=Relation.BRANCH,
-        )
-        .order_by("created_at", "pk")
-    )
-)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,6 +44,8 @@ class SessionMatcher:
     step: Step
     row: Import = field(init=False)
     """The import's own: set before anything is recorded."""
+    candidates: Candidates = field(init=False)
+    """Where its transcripts may belong."""
     ahead: Ahead = field(default_factory=Ahead)
     """What was read of sessions so far."""
     sources: list[Source] = field(default_factory=list)
@@ -91,6 +53,9 @@ class SessionMatcher:
     created: bool = False
     recorded: int = 0
     """Messages that were added."""
+
+    def __post_init__(self) -> None:
+        self.candidates = Candidates(self.caller, self.project, self.upload, self.stage)
 
     def is_known(self, files: Sequence[KeptFile]) -> bool:
         """Whether exactly these files are here already; then it is noted of each."""
@@ -104,10 +69,10 @@ class SessionMatcher:
 
     def _held(self, one: KeptFile) -> dict[uuid.UUID | None, Source]:
         """What was read from these very bytes, by the session that it went to."""
-        if not _FILE.rows(project=self.project.pk, sha256=one.sha256):
+        if not self.candidates.is_read(one):
             return {}
         rows = Source.objects.filter(project=self.project, sha256=one.sha256)
-        rows = rows.filter(session__in=self._sessions()).exclude(outcome="")
+        rows = rows.filter(session__in=self.candidates.sessions()).exclude(outcome="")
         rows = rows.exclude(report__has_key=growth.HELD)
         rows = rows.exclude(report__has_key=UNFINISHED)
         held: dict[uuid.UUID | None, Source] = {}
@@ -131,16 +96,13 @@ class SessionMatcher:
             report=report,
         )
 
-    def _sessions(self) -> QuerySet[Session]:
-        return _standing(self.project, self.stage)
-
     def read_ahead(self, transcript: Transcript, one: KeptFile) -> None:
         """Read what `place` will compare a transcript with, while no transaction is open."""
         if self._held(one):
             return
         transcript = _named(transcript)
         try:
-            for session, goes_back in self._earlier_versions(transcript):
+            for session, goes_back in self.candidates.earlier_versions(transcript):
                 self.ahead.events_of(session, one.sha256)
                 if goes_back:
                     if self.ahead.course_of(session, transcript, one) is not None:
@@ -151,7 +113,7 @@ class SessionMatcher:
                     if _is_elsewhere(session, alignment):
                         self.ahead.course_of(session, transcript, one)
                     return
-            for session in self._holders_of_branch(transcript):
+            for session in self.candidates.holders_of_branch(transcript):
                 if _new_in(transcript, self.ahead.alignment_of(session)) == 0:
                     return
                 self.ahead.course_holding(session, transcript, one)
@@ -165,7 +127,7 @@ class SessionMatcher:
             held = growth.HeldBack(transcript.items)
             transcript = replace(transcript, items=held)
         diverged: tuple[Session, int] | None = None
-        for session, goes_back in self._earlier_versions(transcript):
+        for session, goes_back in self.candidates.earlier_versions(transcript):
             try:
                 self._append(session, transcript, one, goes_back=goes_back)
             except Diverged as divergence:
@@ -174,53 +136,9 @@ class SessionMatcher:
                     diverged = (session, divergence.index)
             else:
                 return
-        holders = self._holders_of_branch(transcript)
+        holders = self.candidates.holders_of_branch(transcript)
         if not any(self._holds(other, transcript, one) for other in holders):
             self._create(transcript, one, diverged)
-
-    def _earlier_versions(
-        self, transcript: Transcript
-    ) -> Iterator[tuple[Session, bool]]:
-        """The sessions that a transcript may be a longer version of, the likeliest first.
-
-        One with its own id; then the branches that diverged from it under the same id; then,
-        going back in it, the first one again; then its other branches.
-        """
-        if self.upload.session_id is not None:
-            named = get_session(self.caller, self.upload.session_id, Right.EDIT)
-            yield from ((named, False), (named, True))
-        elif transcript.external_id is not None:
-            shape = self.stage is not None
-            asked = {
-                "project": self.project.pk,
-                "stage": self.stage,
-                "external_id": transcript.external_id,
-            }
-            own = _OWN.rows(shape, **asked)
-            yield from ((one, False) for one in own)
-            branches = _BRANCHES.rows(shape, **asked)
-            yield from ((one, False) for one in branches if one.external_id is None)
-            if own:  # else those with ids of their own wait for it, as their parent
-                yield own[0], True
-                yield from ((one, False) for one in branches if one.external_id)
-
-    def _holders_of_branch(self, transcript: Transcript) -> Iterable[Session]:
-        """The sessions that may hold a branch already: its parent, and the parent's others.
-
-        What was the one course of a session when it was first imported is a branch of it once
-        the tool has rewound it.
-        """
-        parent = transcript.parent
-        if self.upload.session_id is not None or parent is None:
-            return ()
-        if parent.relation != Relation.BRANCH:
-            return ()
-        is_one = Q(external_id=parent.external_id) | Q(
-            external_id=None,
-            parent_external_id=parent.external_id,
-            relation=Relation.BRANCH,
-        )
-        return self._sessions().filter(is_one).order_by("created_at", "pk")
 
     def _holds(self, session: Session, transcript: Transcript, one: KeptFile) -> bool:
         """Whether a session has all of a branch; then it is noted, and nothing is added."""

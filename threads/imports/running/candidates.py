@@ -1,0 +1,118 @@
+"""The sessions that a transcript may be of: earlier versions of it, and holders of a branch."""
+
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import CharField, IntegerField, Q, QuerySet, UUIDField
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import Project
+from contextstudio.database.prepared import Prepared, given
+from threads.domain.transcript import Relation, Transcript
+from threads.imports.archives import KeptFile
+from threads.imports.upload import Upload
+from threads.models import Session, Source
+from threads.store.selectors import get_session
+
+
+def _standing(project: Any, stage: Any) -> QuerySet[Session]:
+    """The sessions that a transcript may continue: those that stand, and an import's own."""
+    here = Session.objects.filter(project=project, deleted_at=None)
+    if stage is None:
+        return here.filter(staged_by=None)
+    return here.filter(Q(staged_by=None) | Q(staged_by=stage))
+
+
+def _given_standing(is_staged: bool) -> QuerySet[Session]:
+    stage = given("stage", UUIDField()) if is_staged else None
+    return _standing(given("project", IntegerField()), stage)
+
+
+# Asked of each file, of which most are small: to make their SQL takes longer than to answer them.
+_FILE = Prepared(
+    lambda: Source.objects.filter(
+        project=given("project", IntegerField()), sha256=given("sha256", CharField())
+    ).values_list("pk", flat=True)[:1]
+)
+_OWN = Prepared(
+    lambda is_staged: (
+        _given_standing(is_staged)
+        .filter(external_id=given("external_id", CharField()))
+        .order_by("pk")[:1]
+    )
+)
+_BRANCHES = Prepared(
+    lambda is_staged: (
+        _given_standing(is_staged)
+        .filter(
+            parent_external_id=given("external_id", CharField()),
+            relation=Relation.BRANCH,
+        )
+        .order_by("created_at", "pk")
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Where transcripts of one import may belong."""
+
+    caller: Caller
+    project: Project
+    upload: Upload
+    stage: uuid.UUID | None
+
+    def sessions(self) -> QuerySet[Session]:
+        """Those that a transcript may continue at all."""
+        return _standing(self.project, self.stage)
+
+    def is_read(self, one: KeptFile) -> bool:
+        """Whether anything came of these very bytes."""
+        return bool(_FILE.rows(project=self.project.pk, sha256=one.sha256))
+
+    def earlier_versions(
+        self, transcript: Transcript
+    ) -> Iterator[tuple[Session, bool]]:
+        """The sessions that a transcript may be a longer version of, the likeliest first.
+
+        One with its own id; then the branches that diverged from it under the same id; then,
+        going back in it, the first one again; then its other branches.
+        """
+        if self.upload.session_id is not None:
+            named = get_session(self.caller, self.upload.session_id, Right.EDIT)
+            yield from ((named, False), (named, True))
+        elif transcript.external_id is not None:
+            shape = self.stage is not None
+            asked = {
+                "project": self.project.pk,
+                "stage": self.stage,
+                "external_id": transcript.external_id,
+            }
+            own = _OWN.rows(shape, **asked)
+            yield from ((one, False) for one in own)
+            branches = _BRANCHES.rows(shape, **asked)
+            yield from ((one, False) for one in branches if one.external_id is None)
+            if own:  # else those with ids of their own wait for it, as their parent
+                yield own[0], True
+                yield from ((one, False) for one in branches if one.external_id)
+
+    def holders_of_branch(self, transcript: Transcript) -> Iterable[Session]:
+        """The sessions that may hold a branch already: its parent, and the parent's others.
+
+        What was the one course of a session when it was first imported is a branch of it once
+        the tool has rewound it.
+        """
+        parent = transcript.parent
+        if self.upload.session_id is not None or parent is None:
+            return ()
+        if parent.relation != Relation.BRANCH:
+            return ()
+        is_one = Q(external_id=parent.external_id) | Q(
+            external_id=None,
+            parent_external_id=parent.external_id,
+            relation=Relation.BRANCH,
+        )
+        return self.sessions().filter(is_one).order_by("created_at", "pk")
