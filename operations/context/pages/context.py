@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -208,16 +209,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         places = range(start, number_of(request.GET, "until"))
         return _alike(request, session, context, places)
     before = _compared_with(session, query, against)
-    sent, rows = list[RequestMessage](), list[ComparedRow]()
-    if before is None:
-        total, sent = messages_of(context, start)
-    else:
-        total, rows = difference_of(before, context, start)
     request_href = _address(request, session, context)
-
-    def address(start: int) -> str:
-        return f"{request_href}&{urlencode({'against': against, 'start': str(start)})}#messages"
-
     is_part = _wants_part(request)
     name = "context_body" if is_part else "context"
     return render(
@@ -245,16 +237,33 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
             ],
             "steps": steps_of(context),
             "layers": layers_of(context),
-            "total": total,
-            "sent": sent,
-            "rows": rows,
+            **_listed(
+                before, context, start, f"{request_href}&against={quote(against)}"
+            ),
             "request_href": request_href,
-            "more_href": address(start + AT_ONCE) if start + AT_ONCE < total else "",
-            "first_href": address(0) if start else "",
             "download_href": f"{reverse('operations:request', args=[session.pk])}"
             f"?{urlencode({'provider': context.provider, 'model': query.model})}",
         },
     )
+
+
+def _listed(
+    before: Context | None, context: Context, start: int, href: str
+) -> dict[str, Any]:
+    """The messages from a place on, or the rows beside those of another context."""
+    sent, rows = list[RequestMessage](), list[ComparedRow]()
+    if before is None:
+        total, sent = messages_of(context, start)
+    else:
+        total, rows = difference_of(before, context, start)
+    behind = start + AT_ONCE
+    return {
+        "total": total,
+        "sent": sent,
+        "rows": rows,
+        "more_href": f"{href}&start={behind}#messages" if behind < total else "",
+        "first_href": f"{href}&start=0#messages" if start else "",
+    }
 
 
 def _address(request: HttpRequest, session: Session, context: Context) -> str:

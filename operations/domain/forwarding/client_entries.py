@@ -152,13 +152,13 @@ class ClientEntries:
     def _recorded(self, wanted: WantedEdit) -> Recorded | None:
         """The edit that says this or said it, or of those in its place the one to be amended."""
         known = self._by_place.get(_place(wanted.edit), [])
-        on_first = sorted(known, key=lambda one: one.state is EditState.ON)[::-1]
-        for one in on_first:
+        on_last = sorted(known, key=lambda one: one.state is EditState.ON)
+        for one in reversed(on_last):
             if self._is_same(one, wanted):
                 return one
-        return next(
-            (one for one in on_first[:1] if not self._shifts(one, wanted)), None
-        )
+        if on_last and not self._shifts(on_last[-1], wanted):
+            return on_last[-1]
+        return None
 
     def _shifts(self, recorded: Recorded, wanted: WantedEdit) -> bool:
         """Whether an edit, amended, would put other words under an operation of somebody's.
