@@ -7,7 +7,7 @@ kept, and reads those of others when it finds that there are more.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from django.db.models import UUIDField
+from django.db.models import IntegerField, UUIDField
 
 from contextstudio.database.prepared import Prepared, given, insert
 from operations.domain.forwarding.sent import (
@@ -40,6 +40,11 @@ _NEWEST = Prepared(
         .order_by("-number")
         .values_list("number", flat=True)[:1]
     )
+)
+_SINCE = Prepared(
+    lambda: SentPiece.objects.filter(
+        session=given("session", UUIDField()), number__gte=given("end", IntegerField())
+    ).values_list("digest", "number")
 )
 _known: Cache[_Numbers] = Cache(lambda known: 150 * len(known.of))
 
@@ -128,7 +133,6 @@ def _numbers(session: Session) -> _Numbers:
     known = _known.get(session.pk) or _Numbers({})
     if known.end == end:
         return known
-    rows = SentPiece.objects.filter(session=session, number__gte=known.end)
-    more = rows.values_list("digest", "number")
-    found = {bytes(digest): number for digest, number in more.iterator()}
+    more = _SINCE.rows(session=session.pk, end=known.end)
+    found = {bytes(digest): number for digest, number in more}
     return _Numbers({**known.of, **found}, end)
