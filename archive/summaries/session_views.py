@@ -20,7 +20,7 @@ from archive.domain.summaries.providers import PROVIDERS, RULES
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.jobs.queue import result_of
+from contextstudio.accounts.jobs.kinds import result_of
 from contextstudio.accounts.models import Job
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key

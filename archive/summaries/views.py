@@ -25,7 +25,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs import go_on, repeat, request_cancel
-from contextstudio.accounts.jobs.queue import result_of
+from contextstudio.accounts.jobs.kinds import result_of
 from contextstudio.accounts.models import Job, Project
 from contextstudio.accounts.selectors import get_job, get_job_to_change, get_project
 from operations.form_fields import sendable

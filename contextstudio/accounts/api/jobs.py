@@ -9,7 +9,7 @@ from ninja import Router, Schema
 
 from contextstudio.accounts import jobs
 from contextstudio.accounts.authentication import caller_of
-from contextstudio.accounts.jobs.queue import result_of
+from contextstudio.accounts.jobs.kinds import result_of
 from contextstudio.accounts.models import Job
 from contextstudio.accounts.selectors import get_job, get_job_to_change, list_jobs
 

@@ -6,7 +6,8 @@ lease is checked. Two executors stand behind this one contract: threads in the s
 (`workers`) and Celery (`contextstudio.accounts.jobs.tasks`). See docs/decisions/0003-jobs.md.
 """
 
-from .queue import PROVIDER_QUEUE, enqueue, go_on, register, repeat, request_cancel
+from .kinds import PROVIDER_QUEUE, register
+from .queue import enqueue, go_on, repeat, request_cancel
 from .runner import Cancelled, JobContext, Later
 
 __all__ = [

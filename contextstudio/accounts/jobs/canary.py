@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from contextstudio.accounts.models import Job
 
-from . import queue
+from .waking import wake_on_commit
 
 KIND = "canary"
 
@@ -33,5 +33,5 @@ def send() -> timedelta | None:
         Job.objects.filter(pk=_ID).update(
             status=Job.Status.QUEUED, attempts=0, run_after=now, cancel_requested=False
         )
-        transaction.on_commit(lambda: queue.wake(_ID, queue.DEFAULT_QUEUE), robust=True)
+        wake_on_commit(canary)
     return None if last_done is None else now - last_done

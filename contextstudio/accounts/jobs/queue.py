@@ -1,14 +1,7 @@
-"""The rows of jobs: put in, claimed by a lease, ended. Every step is one compare-and-set.
+"""The rows of jobs: put in, claimed by a lease, ended. Every step is one compare-and-set."""
 
-Beside them: which function does which kind of job, and waking a worker. That is best effort,
-for a sweep finds what nobody was woken for.
-"""
-
-import logging
-import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,11 +12,18 @@ from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
-from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.domain.storable import storable, storable_json
 from contextstudio.accounts.models import Job, Project
 
-logger = logging.getLogger(__name__)
+from .kinds import (
+    DEFAULT_QUEUE,
+    PROVIDER_QUEUE,
+    kind_of,
+    leaves_something,
+    may_repeat,
+    names_on,
+)
+from .waking import wake_on_commit
 
 Status = Job.Status
 MOST_ATTEMPTS = 5
@@ -37,88 +37,7 @@ LONGEST_WAIT_SECONDS = 600
 """For which a job is put off; one that is due later was put off before the clock was set back."""
 running_here: set[uuid.UUID] = set()
 """The jobs that threads of this process are at."""
-TASK = "contextstudio.run_job"
-work_waits = threading.Event()
-"""Set when the threads of this process have something to look for."""
-Handler = Callable[..., dict[str, Any] | None]
-"""`handler(context, **arguments)`: does the work outside of any transaction, gives the result."""
-Shown = Callable[[Job], dict[str, Any] | None]
-DEFAULT_QUEUE = "default"
-PROVIDER_QUEUE = "provider"
-"""Jobs that call a provider wait on a queue of their own, so that they hold up no others."""
 _ENDED = (Status.DONE, Status.FAILED, Status.CANCELLED)
-
-
-@dataclass(frozen=True, slots=True)
-class JobKind:
-    """One kind of job."""
-
-    name: str
-    handler: Handler
-    queue: str = DEFAULT_QUEUE
-    title: str = ""
-    """What a page calls it; empty: its name."""
-    may_repeat: bool = False
-    """Whether a person may start it again after it failed or was cancelled."""
-    shown: Shown | None = None
-    """The result as it may be read now; None: as it is."""
-    take_back: Callable[[uuid.UUID], object] | None = None
-    """Removes what runs of a job left that will not be done; None where they leave nothing."""
-    right: Right | None = None
-    """What who asked has to be allowed in the project for as long as it runs."""
-
-
-_kinds: dict[str, JobKind] = {}
-
-
-def register(
-    name: str,
-    handler: Handler,
-    *,
-    queue: str = DEFAULT_QUEUE,
-    title: str = "",
-    may_repeat: bool = False,
-    shown: Shown | None = None,
-    take_back: Callable[[uuid.UUID], object] | None = None,
-    right: Right | None = None,
-) -> None:
-    """Say which function does the jobs of a kind; the last word counts."""
-    _kinds[name] = JobKind(
-        name, handler, queue, title, may_repeat, shown, take_back, right
-    )
-
-
-def result_of(job: Job) -> dict[str, Any] | None:
-    """The result of a job as it may be read now."""
-    kind = _kinds.get(job.kind)
-    shown = kind.shown if kind else None
-    found: dict[str, Any] | None = shown(job) if shown else job.result
-    return found
-
-
-def title_of(name: str) -> str:
-    """What a page calls jobs of a kind, also of one that is registered no more."""
-    kind = _kinds.get(name)
-    words = name.replace("_", " ").replace(".", " ").capitalize()
-    return (kind.title if kind else "") or words
-
-
-def may_repeat(job: Job) -> bool:
-    """Whether a person may start a job again: it ended otherwise than done, and is such a kind."""
-    kind = _kinds.get(job.kind)
-    ended = job.status in (Status.FAILED, Status.CANCELLED)
-    return ended and kind is not None and kind.may_repeat
-
-
-def leaves_something(job: Job) -> bool:
-    """Whether runs of a job that ended with their worker may have left what has to go."""
-    kind = _kinds.get(job.kind)
-    return kind is not None and kind.take_back is not None
-
-
-def kind_of(name: str) -> JobKind:
-    """The kind of this name. Raises LookupError where no app has registered it."""
-    return _kinds[name]
 
 
 def enqueue(
@@ -128,30 +47,12 @@ def enqueue(
 
     `arguments` is JSON. A job of the product itself has no project.
     """
-    queue = kind_of(kind).queue
     told = storable_json(dict(arguments))
     job = Job.objects.create(
-        project=project, kind=kind, arguments=told, actor=caller.actor
+        project=project, kind=kind_of(kind).name, arguments=told, actor=caller.actor
     )
-    transaction.on_commit(lambda: wake(job.pk, queue), robust=True)
+    wake_on_commit(job)
     return job
-
-
-def wake(job_id: uuid.UUID, queue: str) -> None:
-    if settings.EXECUTOR == "celery":
-        send(job_id, queue)
-    else:
-        work_waits.set()
-
-
-def send(job_id: uuid.UUID, queue: str) -> None:
-    from celery import current_app  # noqa: PLC0415  # the embedded server never loads Celery
-    from kombu.exceptions import OperationalError  # noqa: PLC0415
-
-    try:
-        current_app.send_task(TASK, [str(job_id)], queue=queue, retry=False)
-    except OperationalError:
-        logger.warning("No broker can be reached; the sweep will find job %s.", job_id)
 
 
 def due_jobs(now: datetime) -> QuerySet[Job]:
@@ -171,7 +72,7 @@ def due_jobs(now: datetime) -> QuerySet[Job]:
 def due_by_queue(now: datetime) -> Iterator[tuple[str, QuerySet[Job]]]:
     """The due jobs of each queue; a kind that is registered no more has the usual one."""
     due = due_jobs(now)
-    kinds = [name for name, kind in _kinds.items() if kind.queue == PROVIDER_QUEUE]
+    kinds = names_on(PROVIDER_QUEUE)
     yield DEFAULT_QUEUE, due.exclude(kind__in=kinds)
     yield PROVIDER_QUEUE, due.filter(kind__in=kinds)
 
@@ -344,8 +245,7 @@ def request_cancel(job: Job) -> Job:
         left = rows.exclude(status__in=_ENDED)
         left.update(cancel_requested=True)
         if left.filter(status=Status.QUEUED).update(run_after=now):
-            queue = kind_of(job.kind).queue
-            transaction.on_commit(lambda: wake(job.pk, queue), robust=True)
+            wake_on_commit(job)
     job.refresh_from_db()
     return job
 
@@ -378,8 +278,7 @@ def _queue_again(job: Job) -> None:
     job.attempts = job.interruptions = 0
     job.lease_owner, job.lease_until = "", None
     job.save()
-    queue = kind_of(job.kind).queue
-    transaction.on_commit(lambda: wake(job.pk, queue), robust=True)
+    wake_on_commit(job)
 
 
 def _ask(job: Job) -> None:

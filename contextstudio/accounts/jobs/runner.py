@@ -20,6 +20,7 @@ from contextstudio.database.outages import is_outage
 from contextstudio.memory import give_back
 
 from . import queue
+from .kinds import kind_of
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +84,7 @@ class JobContext:
 
     def refuse_without_right(self) -> None:
         """Raise Forbidden where who asked may not have such work done, or not any more."""
-        right = queue.kind_of(self.job.kind).right
+        right = kind_of(self.job.kind).right
         if right is not None and self.job.project_id is not None:
             require(self.caller, right, self.job.project_id)
 
@@ -149,7 +150,7 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
             if job.cancel_requested:
                 raise Cancelled
             context.refuse_without_right()
-            result = queue.kind_of(job.kind).handler(context, **job.arguments)
+            result = kind_of(job.kind).handler(context, **job.arguments)
         if not queue.finish(job, result, context.effects):
             raise LeaseLost
     except LeaseLost:
@@ -179,7 +180,7 @@ def _taken_back(job: Job) -> Iterator[None]:
     except Unavailable:  # it is run again
         raise
     except (Cancelled, DomainError):
-        take_back = queue.kind_of(job.kind).take_back
+        take_back = kind_of(job.kind).take_back
         if take_back is not None:
             take_back(job.pk)
         raise

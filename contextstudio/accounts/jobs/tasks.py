@@ -13,7 +13,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.utils import timezone
 
-from . import housekeeping, queue, runner
+from . import housekeeping, queue, runner, waking
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ _is_told = mmap.mmap(-1, 1)
 which do the jobs and hear of it in no other way."""
 
 
-@shared_task(name=queue.TASK, ignore_result=True)
+@shared_task(name=waking.TASK, ignore_result=True)
 def run_job(job_id: str) -> None:
     """Do this job, if it is due and nobody has it."""
     job = queue.claim(uuid.UUID(job_id))
@@ -64,7 +64,7 @@ def sweep() -> None:
     for name, due in queue.due_by_queue(timezone.now()):
         for job_id in due.values_list("pk", flat=True)[:_MOST_AT_ONCE]:
             if cache.add(f"woken.{job_id}", 1, _SECONDS_BETWEEN_WAKINGS):
-                queue.send(job_id, name)
+                waking.send(job_id, name)
 
 
 def _sweep() -> None:

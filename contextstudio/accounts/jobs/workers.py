@@ -8,8 +8,8 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from . import housekeeping, queue
-from .queue import work_waits
 from .runner import run
+from .waking import work_waits
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, NotFound
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.jobs.queue import may_repeat, title_of
+from contextstudio.accounts.jobs.kinds import may_repeat, title_of
 from contextstudio.accounts.jobs.subjects import standing, subjects_of
 from contextstudio.accounts.models import Job
 from contextstudio.accounts.selectors import get_job_to_change, list_jobs

@@ -22,7 +22,7 @@ from django.db import (
 )
 from django.test import Client
 
-from contextstudio.accounts.jobs import queue
+from contextstudio.accounts.jobs import kinds
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.database.base import DatabaseWrapper
 from contextstudio.database.outages import is_outage
@@ -180,8 +180,8 @@ def test_a_database_that_goes_while_the_result_of_a_job_is_read_is_said_too(
     def gone(_: object) -> None:
         raise OperationalError("terminating connection")
 
-    kind = replace(queue.kind_of("import"), shown=gone)
-    monkeypatch.setitem(queue._kinds, "import", kind)
+    kind = replace(kinds.kind_of("import"), shown=gone)
+    monkeypatch.setitem(kinds._kinds, "import", kind)
     for path in ("/api/jobs", f"/api/jobs/{places['job']}"):
         answer = client_of_owner.get(path)
         assert (answer.status_code, answer["Retry-After"]) == (503, "2")

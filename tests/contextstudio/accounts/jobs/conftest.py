@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from contextstudio.accounts import jobs
-from contextstudio.accounts.jobs import queue
+from contextstudio.accounts.jobs import kinds
 from contextstudio.accounts.models import Job, Project, User
 from tests.people import caller
 
@@ -15,7 +15,7 @@ from .working import KIND, Work
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     handler = Work()
-    monkeypatch.setitem(queue._kinds, KIND, queue.JobKind(KIND, handler))
+    monkeypatch.setitem(kinds._kinds, KIND, kinds.JobKind(KIND, handler))
     yield handler
 
 

@@ -16,7 +16,7 @@ from kombu.exceptions import OperationalError
 from kombu.transport import redis
 
 from contextstudio.accounts import jobs
-from contextstudio.accounts.jobs import queue, tasks
+from contextstudio.accounts.jobs import kinds, tasks, waking
 from contextstudio.accounts.models import Job, Project, User
 from contextstudio.celery import app
 from tests.people import caller
@@ -48,8 +48,8 @@ def job(
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: Any,
 ) -> Job:
-    kind = queue.JobKind(KIND, lambda context: {"done": True}, queue.PROVIDER_QUEUE)
-    monkeypatch.setitem(queue._kinds, KIND, kind)
+    kind = kinds.JobKind(KIND, lambda context: {"done": True}, kinds.PROVIDER_QUEUE)
+    monkeypatch.setitem(kinds._kinds, KIND, kind)
     with django_capture_on_commit_callbacks(execute=True):
         return jobs.enqueue(project, KIND, {}, caller(editor))
 
@@ -57,7 +57,7 @@ def job(
 def test_a_message_is_the_id_of_a_job_on_the_queue_of_its_kind(
     job: Job, sent: list[Message]
 ) -> None:
-    assert sent == [(queue.TASK, [str(job.pk)], "provider")]
+    assert sent == [(waking.TASK, [str(job.pk)], "provider")]
 
 
 def test_a_task_does_its_job_and_a_second_message_does_nothing(job: Job) -> None:
@@ -102,7 +102,7 @@ def test_a_job_whose_message_was_lost_is_found_by_the_sweep_once_a_minute(
     sent.clear()
     tasks.sweep()
     tasks.sweep()
-    assert sent == [(queue.TASK, [str(job.pk)], "provider")]
+    assert sent == [(waking.TASK, [str(job.pk)], "provider")]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -129,7 +129,7 @@ def test_a_broker_that_is_away_harms_no_request(
         raise OperationalError("no broker")
 
     monkeypatch.setattr("celery.current_app.send_task", fail)
-    queue.wake(job.pk, "default")
+    waking.wake(job.pk, "default")
     assert "the sweep will find job" in caplog.text
 
 
@@ -153,7 +153,7 @@ def test_a_broker_that_is_away_is_asked_once(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(redis.Transport, "establish_connection", refuse)
     away = app.connection_for_write("redis://127.0.0.1:1")
     with pytest.raises(OperationalError), app.amqp.Producer(away) as producer:
-        app.send_task(queue.TASK, producer=producer, retry=False)
+        app.send_task(waking.TASK, producer=producer, retry=False)
     assert asked == ["connect"]
 
 
@@ -181,7 +181,7 @@ def test_a_message_outlives_its_worker_and_is_nothing_but_json() -> None:
     assert app.conf.worker_prefetch_multiplier == 1
     assert app.conf.accept_content == ["json"]
     assert not app.conf.task_always_eager
-    assert queue.TASK in app.tasks
+    assert waking.TASK in app.tasks
 
 
 def test_a_worker_outlives_a_redis_that_goes_while_it_does_a_job(

@@ -11,7 +11,7 @@ from django.utils import timezone
 from contextstudio.accounts import jobs
 from contextstudio.accounts.domain.errors import Invalid, Unavailable
 from contextstudio.accounts.domain.rights import ProjectRole, Right
-from contextstudio.accounts.jobs import JobContext, canary, queue, runner
+from contextstudio.accounts.jobs import JobContext, canary, kinds, queue, runner
 from contextstudio.accounts.models import Job, Membership, Project, User
 from tests.people import caller
 
@@ -184,8 +184,8 @@ def test_what_killed_runs_left_of_a_job_goes_before_it_is_cancelled(
     job: Job, work: Work, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
     taken_back: list[uuid.UUID] = []
-    kind = queue.JobKind(KIND, work, take_back=taken_back.append)
-    monkeypatch.setitem(queue._kinds, KIND, kind)
+    kind = kinds.JobKind(KIND, work, take_back=taken_back.append)
+    monkeypatch.setitem(kinds._kinds, KIND, kind)
     for minutes in range(times):
         pass_time(monkeypatch, minutes=minutes)
         claim_elsewhere()
@@ -203,8 +203,8 @@ def test_what_killed_runs_left_of_a_job_goes_before_it_is_cancelled(
 def taken_back(work: Work, monkeypatch: pytest.MonkeyPatch) -> list[uuid.UUID]:
     """The jobs that were taken back, of a kind that takes the right to edit."""
     jobs_: list[uuid.UUID] = []
-    kind = queue.JobKind(KIND, work, take_back=jobs_.append, right=Right.EDIT)
-    monkeypatch.setitem(queue._kinds, KIND, kind)
+    kind = kinds.JobKind(KIND, work, take_back=jobs_.append, right=Right.EDIT)
+    monkeypatch.setitem(kinds._kinds, KIND, kind)
     return jobs_
 
 

@@ -12,7 +12,7 @@ from django.conf import LazySettings
 from django.conf import settings as project_settings
 
 from contextstudio.accounts import jobs
-from contextstudio.accounts.jobs import queue
+from contextstudio.accounts.jobs import kinds
 from contextstudio.accounts.models import Job, Project, User
 from contextstudio.celery import app as celery
 from tests.people import caller
@@ -73,8 +73,8 @@ def meetings() -> Iterator[Meetings]:
 def enqueue(
     project: Project, editor: User, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Job]:
-    kind = queue.JobKind(KIND, lambda *_, **__: None)
-    monkeypatch.setitem(queue._kinds, KIND, kind)
+    kind = kinds.JobKind(KIND, lambda *_, **__: None)
+    monkeypatch.setitem(kinds._kinds, KIND, kind)
     return lambda slug="effect": jobs.enqueue(
         project, KIND, {"slug": slug}, caller(editor)
     )

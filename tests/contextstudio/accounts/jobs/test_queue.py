@@ -68,7 +68,7 @@ def test_a_job_that_is_rolled_back_with_its_caller_is_not_there(
 def test_a_worker_is_woken_once_the_caller_commits(
     work: Work, project: Project, editor: User, django_capture_on_commit_callbacks: Any
 ) -> None:
-    from contextstudio.accounts.jobs.queue import work_waits
+    from contextstudio.accounts.jobs.waking import work_waits
 
     work_waits.clear()
     with django_capture_on_commit_callbacks(execute=True):

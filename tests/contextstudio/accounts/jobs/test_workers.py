@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from contextstudio.accounts import jobs
 from contextstudio.accounts.domain.errors import Invalid
-from contextstudio.accounts.jobs import JobContext, housekeeping, queue
+from contextstudio.accounts.jobs import JobContext, housekeeping, kinds, queue, waking
 from contextstudio.accounts.jobs.workers import Workers
 from contextstudio.accounts.models import Job, Project, TokenBucket, User
 from tests.people import caller
@@ -37,8 +37,8 @@ def workers() -> Iterator[Workers]:
 def does(
     monkeypatch: pytest.MonkeyPatch, handler: Any, queue_name: str = "default"
 ) -> None:
-    kind = queue.JobKind(KIND, handler, queue_name)
-    monkeypatch.setitem(queue._kinds, KIND, kind)
+    kind = kinds.JobKind(KIND, handler, queue_name)
+    monkeypatch.setitem(kinds._kinds, KIND, kind)
 
 
 def see_a_job_done(
@@ -130,7 +130,7 @@ def test_a_database_that_is_away_for_a_while_stops_no_worker(
 
     def unsteady() -> Job | None:
         for failure in failures:
-            queue.work_waits.set()
+            waking.work_waits.set()
             raise failure
         return claim()
 
