@@ -70,6 +70,24 @@ def test_a_rollout_is_linked_to_the_one_that_it_goes_on_from(
     assert (session.relation, texts(session)) == ("branch", ["Lit?"])
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_the_rollouts_of_a_reverted_thread_are_linked_in_any_order(
+    take: Take, order: tuple[int, ...]
+) -> None:
+    ids = [rollouts.SESSION, *(rollouts.SESSION[:-1] + end for end in "de")]
+    names = [f"rollout-2026-03-01T10-00-00-{id_}.jsonl" for id_ in ids]
+    cuts = [{"thread_id": id_, "end_ordinal_exclusive": 2} for id_ in ids]
+    tops = [rollouts.meta(), *(rollouts.meta(history_base=cut) for cut in cuts[:2])]
+    for at in order:
+        words = rollouts.said("user", f"Question {at}")
+        take({names[at]: rollouts.as_file(tops[at], words)})
+
+    first, second, third = (Session.objects.get(external_id=id_) for id_ in ids)
+    assert (first.parent, second.parent, third.parent) == (None, first, second)
+    assert texts(first) == ["Question 0"]
+    assert Session.objects.count() == 3
+
+
 # Longer, rewritten and branched versions
 
 

@@ -6,8 +6,6 @@ and came from the Responses API; events (`event_msg`) repeat them for the screen
 versions of 2025 and 2026 and from Codex's own reader; `docs/formats.md` says what is taken.
 """
 
-import re
-from pathlib import PurePath
 from typing import BinaryIO
 
 from threads.domain.formats.format import Format
@@ -25,7 +23,6 @@ from .writing import WRITER
 
 LABEL = "a Codex rollout (JSONL)"
 KINDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context"})
-_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.|$)")
 
 
 def read(file: BinaryIO, name: str) -> list[Transcript]:
@@ -33,10 +30,7 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
 
     Raises Invalid where nobody says anything.
     """
-    index = RolloutIndex(file)
-    named = _ID.search(PurePath(name).name)
-    external_id = index.external_id or (named[0] if named else "")
-    found = transcripts(index, external_id, opened(file))
+    found = transcripts(RolloutIndex(file), name, opened(file))
     if not has_words(found[0].items):
         broken = [one for one in found[0].warnings if one.code != LEFT]
         raise refusal(broken, LABEL)

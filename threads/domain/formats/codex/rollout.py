@@ -106,6 +106,15 @@ def texts_of(payload: dict[str, Any]) -> list[str]:
     return [fields.text(block, "text") for block in fields.items(payload, "content")]
 
 
+class HistoryBase(NamedTuple):
+    """What stands in another rollout of what a rollout goes on from."""
+
+    rollout: str
+    """That one's id: of its file, which is its thread's too unless it goes on itself."""
+    end: int
+    """The ordinal of the first of its records that does not belong to it."""
+
+
 class Rollback(NamedTuple):
     """The lines of a branch that was left, and those which it had left itself by then."""
 
@@ -132,8 +141,8 @@ class RolloutIndex:
     """The newest of what was rolled back."""
     left: int = 0
     """How many older ones there are."""
-    is_headless: bool = False
-    """Whether what it goes on from stands in another file."""
+    base: HistoryBase | None = None
+    """What it goes on from, where that stands in another file."""
     _names: dict[str, str] = field(default_factory=dict)
     _is_begun: bool = False
 
@@ -171,7 +180,7 @@ class RolloutIndex:
             self._is_begun = True
             self.external_id = fields.word(payload, "id", limit=255)
             self.parent = parent_of(payload)
-            self.is_headless = bool(fields.mapping(payload, "history_base"))
+            self.base = base_of(payload)
         elif record.kind == "turn_context":
             self.model = fields.word(payload, "model") or self.model
         elif record.type == "thread_name_updated":
@@ -198,16 +207,19 @@ def parent_of(meta: dict[str, Any]) -> Parent | None:
     ):
         return Parent(external_id=began, relation=Relation.SUBAGENT)
     forked = fields.word(meta, "forked_from_id", limit=255)
-    if forked := forked or base_of(meta):
+    base = base_of(meta)
+    if forked := forked or (base.rollout if base else ""):
         return Parent(external_id=forked, relation=Relation.BRANCH)
     return None
 
 
-def base_of(meta: dict[str, Any]) -> str:
-    """The conversation in whose rollout stands what this one goes on from; empty for itself."""
+def base_of(meta: dict[str, Any]) -> HistoryBase | None:
+    """What a rollout goes on from without having it, by its header."""
     base = fields.mapping(meta, "history_base")
+    if not base:
+        return None
     id_ = fields.word(base, "thread_id", limit=255)
-    return "" if id_ == fields.word(meta, "id", limit=255) else id_
+    return HistoryBase(id_, fields.count(base, "end_ordinal_exclusive"))
 
 
 def lines_with(file: BinaryIO, mark: re.Pattern[bytes]) -> Iterator[bytes]:

@@ -26,6 +26,7 @@ NAME = "codex"
 ROLLOUT = re.compile(
     r"rollout-.*-(?P<id>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl"
 )
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.|$)")
 HEAD = 5
 """Lines at the top among which a rollout says whose it is."""
 
@@ -74,14 +75,13 @@ def has_words(items: Iterable[Item]) -> bool:
     return any(isinstance(i, Message) and i.role is not Role.SYSTEM for i in items)
 
 
-def transcripts(
-    index: RolloutIndex, external_id: str, opener: Opener
-) -> list[Transcript]:
+def transcripts(index: RolloutIndex, name: str, opener: Opener) -> list[Transcript]:
     """The conversations of a rollout that was indexed; the thread comes first."""
+    external_id, parent = _identity(index, name)
     branches = index.branches if external_id else []
     left = index.left + len(index.branches) - len(branches)
     thread = RolloutItems(
-        opener, index.rolled_back, left=left, is_headless=index.is_headless
+        opener, index.rolled_back, left=left, is_headless=index.base is not None
     )
     found = [
         Transcript(
@@ -91,11 +91,29 @@ def transcripts(
             external_id=external_id or None,
             strategy="openai",
             model=index.model,
-            parent=index.parent,
+            parent=parent,
             warnings=thread.warnings,
         )
     ]
     return [*found, *(_branch(found[0], index, one, opener) for one in branches)]
+
+
+def _identity(index: RolloutIndex, name: str) -> tuple[str, Parent | None]:
+    """What a rollout is known by, and what it came from.
+
+    A thread that was reverted goes on in a file of its own, under the same id. That id is the first
+    file's; this one's stands in its name, and by it the next one refers to it.
+    """
+    file, thread, base = PurePath(name).name, index.external_id, index.base
+    if not thread:
+        named = _ID.search(file)
+        return named[0] if named else "", index.parent
+    named = ROLLOUT.fullmatch(file)
+    own = named["id"] if named else thread
+    if not base or not base.rollout or own == thread != base.rollout:
+        return thread, index.parent
+    parent = Parent(external_id=base.rollout, relation=Relation.BRANCH)
+    return (f"{thread}/from-{base.end}" if own == thread else own), parent
 
 
 def _branch(
@@ -143,7 +161,7 @@ def gather(folder: Folder) -> list[Gathered]:
             index = RolloutIndex(file)
         if index.parent is not None:
             index.parent = replace(index.parent, call_id=call_id)
-        found = transcripts(index, index.external_id or id_, member.open)
+        found = transcripts(index, member.name, member.open)
         if has_words(found[0].items):
             named = [replace(one, member=member.name) for one in found]
             gathered.append(Gathered(named, frozenset({member.name})))

@@ -87,14 +87,51 @@ def test_a_fork_and_a_sub_agent_name_their_parent(
     assert events(items) == ["session_meta", "session_meta"]
 
 
-@pytest.mark.parametrize("base", ["p", SESSION])
-def test_a_rollout_that_goes_on_from_another_says_what_it_lacks(base: str) -> None:
-    cut = {"thread_id": base, "end_ordinal_exclusive": 5}
+def test_a_rollout_that_goes_on_from_another_says_what_it_lacks() -> None:
+    cut = {"thread_id": "p", "end_ordinal_exclusive": 5}
     transcript, items = read(meta(history_base=cut), said("user", "Hi"))
 
     assert [warning.code for warning in transcript.warnings] == ["history_missing"]
-    assert (transcript.parent is None) == (base == SESSION)
     assert events(items) == ["session_meta"]
+
+
+OWN = "0199a000-0000-7000-8000-00000000000d"
+SECOND = "0199a000-0000-7000-8000-00000000000e"
+
+
+@pytest.mark.parametrize(
+    ("file", "base", "id_", "parent"),
+    [
+        (SESSION, "p", SESSION, "p"),
+        ("", "p", SESSION, "p"),
+        (OWN, SESSION, OWN, SESSION),
+        (SECOND, OWN, SECOND, OWN),
+        ("", SESSION, f"{SESSION}/from-5", SESSION),
+        (OWN, None, SESSION, None),
+    ],
+)
+def test_a_reverted_thread_goes_on_in_a_rollout_that_its_file_names(
+    file: str, base: str | None, id_: str, parent: str | None
+) -> None:
+    cut = {"thread_id": base, "end_ordinal_exclusive": 5} if base else {"x": 1}
+    name = f"2026/03/01/rollout-2026-03-01T10-00-00-{file}.jsonl" if file else ""
+    transcript, _ = read(meta(history_base=cut), said("user", "Hi"), name=name)
+
+    assert transcript.external_id == id_
+    found = transcript.parent
+    assert (found and found.external_id) == parent
+    assert not found or found.relation is Relation.BRANCH
+
+
+def test_a_reverted_fork_or_sub_agent_goes_on_from_its_own_rollout() -> None:
+    cut = {"thread_id": SESSION, "end_ordinal_exclusive": 5}
+    spawn = {"subagent": {"thread_spawn": {"parent_thread_id": "p"}}}
+    name = f"rollout-2026-03-01T10-00-00-{OWN}.jsonl"
+    for members in ({"forked_from_id": "p"}, {"source": spawn}):
+        top = meta(history_base=cut, **members)
+        transcript, _ = read(top, said("user", "Hi"), name=name)
+        parent = Parent(external_id=SESSION, relation=Relation.BRANCH)
+        assert (transcript.external_id, transcript.parent) == (OWN, parent)
 
 
 def test_the_model_of_the_whole_is_found_over_chunks(
