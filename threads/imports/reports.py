@@ -7,6 +7,7 @@ from typing import Any
 
 from threads.domain import formats
 from threads.models import Import, Session, Source
+from threads.store.origins import REPEATED
 
 from .running.outcome import EARLIER, FileOutcome
 
@@ -83,6 +84,8 @@ class ShownFile:
     warnings: int
     earlier: Import | None
     """The import that read it before, where it stands."""
+    repeated: list[Session]
+    """Branches of the session whose messages it has too since this import."""
 
 
 def label_of(format_: str) -> str:
@@ -138,13 +141,22 @@ def shown_files(sources: Sequence[Source]) -> list[ShownFile]:
     """Files of an import, for its page."""
     earlier = {source.report.get(EARLIER) for source in sources} - {None}
     imports = {str(row.pk): row for row in Import.objects.filter(pk__in=earlier)}
+    repeated = {pk for source in sources for pk in source.report.get(REPEATED, ())}
+    branches = Session.objects.filter(pk__in=repeated, deleted_at=None)
+    titled = {str(one.pk): one for one in branches} if repeated else {}
     return [
-        _shown_file(source, imports.get(source.report.get(EARLIER, "")))
+        _shown_file(
+            source,
+            imports.get(source.report.get(EARLIER, "")),
+            [titled[pk] for pk in source.report.get(REPEATED, ()) if pk in titled],
+        )
         for source in sources
     ]
 
 
-def _shown_file(source: Source, earlier: Import | None) -> ShownFile:
+def _shown_file(
+    source: Source, earlier: Import | None, repeated: list[Session]
+) -> ShownFile:
     session = source.session
     return ShownFile(
         source=source,
@@ -154,6 +166,7 @@ def _shown_file(source: Source, earlier: Import | None) -> ShownFile:
         messages=_total(source.report, "messages"),
         warnings=_total(source.report, "codes"),
         earlier=earlier,
+        repeated=repeated,
     )
 
 

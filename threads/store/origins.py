@@ -7,10 +7,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from threads.domain.transcript import Relation
-from threads.models import Session
+from threads.models import Session, Source
 
 MOST_LISTED = 30
 """Children, and files that it was read from, that are listed of a session."""
+REPEATED = "repeated"
+"""In the report of a file: the branches, by their ids, whose messages its session has too, all that
+they had by then, with how many these were."""
 _KIN = {
     Relation.SUBAGENT: ("Sub-agent", "Sub-agents"),
     Relation.BRANCH: ("Branch", "Branches"),
@@ -25,6 +28,8 @@ class Kin(NamedTuple):
     id: uuid.UUID
     title: str
     message_count: int
+    repeated: int = 0
+    """How many of a branch's messages, from its first on, are in this session too."""
 
 
 class SourceFile(NamedTuple):
@@ -42,6 +47,8 @@ class Origin:
     word: str
     """What it is to its parent: `Sub-agent`."""
     parent: Kin | None
+    repeated: int
+    """How many of a branch's messages, from its first on, are in its parent too."""
     children: list[tuple[str, list[Kin]]]
     """What came from it, by what that is: `Sub-agents`."""
     more: int
@@ -55,23 +62,41 @@ def load_origin(session: Session) -> Origin:
     children = session.children.filter(deleted_at=None, staged_by=None)
     children = children.order_by("created_at", "pk")
     listed = list(children[:MOST_LISTED])
-    groups = []
+    held, groups = _repeated_in(session.pk) if listed else {}, []
     for relation, (_, plural) in _KIN.items():
-        of_kind = [_kin(child) for child in listed if child.relation == relation]
+        of_kind = [
+            _kin(child)._replace(repeated=held.get(str(child.pk), 0))
+            for child in listed
+            if child.relation == relation
+        ]
         if of_kind:
             groups.append((plural, of_kind))
     # Files that brought something, the newest first; each file once an import.
     files = session.sources.exclude(outcome__in=("known", "joined")).order_by("-pk")
     brought = files.values_list("brought_by", "name", "imported_at")
     parents = load_parents([session])
+    parent = parents[session.pk][1] if parents else None
+    repeated = 0
+    if parent is not None and session.relation == Relation.BRANCH:
+        repeated = _repeated_in(parent.id).get(str(session.pk), 0)
     return Origin(
         word=word_of(session.relation),
-        parent=parents[session.pk][1] if parents else None,
+        parent=parent,
+        repeated=repeated,
         children=groups,
         more=max(0, children.count() - len(listed)) if listed else 0,
         brought=[SourceFile(*row) for row in brought[:MOST_LISTED]],
         events=session.events.count(),
     )
+
+
+def _repeated_in(session_id: uuid.UUID) -> dict[str, int]:
+    """The branches of a session whose messages it has too, and how many."""
+    files = Source.objects.filter(session=session_id, report__has_key=REPEATED)
+    found: dict[str, int] = {}
+    for branches in files.values_list(f"report__{REPEATED}", flat=True).order_by("pk"):
+        found |= branches
+    return found
 
 
 def load_parents(sessions: Sequence[Session]) -> dict[uuid.UUID, tuple[str, Kin]]:

@@ -20,10 +20,12 @@ from tests.threads.support.transcripts import SESSION, answer, record, text, use
 from threads import imports
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
+from threads.imports.reports import shown_files
 from threads.imports.running import import_run
 from threads.imports.running.outcome import Imported
 from threads.models import Event, Session
 from threads.store.originals import load_messages
+from threads.store.origins import load_origin
 from threads.store.recording import record_messages
 
 Line = dict[str, Any]
@@ -38,6 +40,7 @@ BEGUN, WENT, DIFFERED = (
     ["Or so.", "As well."],
 )
 V1 = [*START, *FIRST]
+BY_HAND = Message(role=Role.USER, parts=(Text("By hand."),))
 
 
 def back(leaf: str) -> Line:
@@ -347,7 +350,7 @@ def test_what_somebody_else_added_is_never_left(
 ) -> None:
     bring(START)
     session = main()
-    record_messages(session, [Message(role=Role.USER, parts=(Text("By hand."),))])
+    record_messages(session, [BY_HAND])
     imported = bring(V1)
 
     assert imported.row.report["outcomes"] == {"branched": 1}
@@ -376,15 +379,42 @@ def test_a_branch_of_two_rewinds_ago_is_known(bring: Callable[..., Imported]) ->
     assert shown(main()) == [*BEGUN, "Third.", "Course."]
 
 
-def test_a_thread_that_comes_to_a_branch_of_the_first_import_shows_it(
+def test_a_thread_that_comes_to_a_branch_of_the_first_import_says_that_it_is_one(
     bring: Callable[..., Imported],
 ) -> None:
     bring(V2)
     assert Session.objects.count() == 2
-    bring([*V2, back("a2"), user("u5", "a2", "Again.")])
+    branch = Session.objects.get(parent=main())
+    again = [*V2, back("a2"), user("u5", "a2", "Again.")]
+    imported = bring(again)
 
     assert shown(main()) == [*BEGUN, *WENT, "Again."]
     assert Session.objects.count() == 2
+    assert said(imported) == [
+        "In “Start.” the conversation went back to #1; what it left, #2–#3, is folded.",
+        "“Start.” now has all messages (4) of its branch “Go on.”; the branch stays as it"
+        " is.",
+    ]
+    [file, _] = shown_files(imported.row.sources.order_by("pk"))
+    assert file.repeated == [branch]
+    for options in ({}, {"hold_back": True}):
+        more = [*again, answer("a5", "u5", text("So be it."))]
+        bring([*more, user("u6", "a5", "More.")], **options)
+        [(_, [kin])] = load_origin(main()).children
+        assert (kin.id, kin.repeated) == (branch.pk, 4)
+        assert load_origin(branch).repeated == 4
+
+
+def test_a_branch_that_somebody_added_to_is_more_than_what_came_back(
+    bring: Callable[..., Imported],
+) -> None:
+    bring(V2)
+    branch = Session.objects.get(parent=main())
+    record_messages(branch, [BY_HAND])
+    imported = bring([*V2, back("a2"), user("u5", "a2", "Again.")])
+
+    assert len(said(imported)) == 1
+    assert load_origin(branch).repeated == 0
 
 
 def test_records_off_the_course_are_not_told_twice(

@@ -9,7 +9,7 @@ from contextstudio.accounts.domain.errors import Conflict
 from tests.threads.support import rollouts
 from tests.threads.support.importing import Take, child, outcomes, shown, texts
 from tests.threads.support.stub_format import says, stub
-from threads.imports.running import session_matcher
+from threads.imports.running import appending
 from threads.models import Event, Message, Session
 
 # Families
@@ -201,14 +201,14 @@ def test_an_append_begins_again_where_the_session_has_grown_meanwhile(
     short = stub(*says("one"), id="a")
     take(short)
     longer = short + stub(*says("two"))[len(stub()) :]
-    real, others = session_matcher.get_session, iter([1])
+    real, others = appending.get_session, iter([1])
 
     def late(*args: Any, **options: Any) -> Session:
         if next(others, None):
             take(longer)
         return real(*args, **options)
 
-    monkeypatch.setattr(session_matcher, "get_session", late)
+    monkeypatch.setattr(appending, "get_session", late)
     take(longer)
     assert Message.objects.count() == 2
 
@@ -218,14 +218,14 @@ def test_a_session_that_others_write_to_all_the_time_is_a_conflict(
 ) -> None:
     short = stub(*says("one"), id="a")
     (session,) = take(short).sessions
-    real = session_matcher.get_session
+    real = appending.get_session
 
     def busy(*args: Any, **options: Any) -> Session:
         found = real(*args, **options)
         found.message_count += 1
         return found
 
-    monkeypatch.setattr(session_matcher, "get_session", busy)
+    monkeypatch.setattr(appending, "get_session", busy)
     with pytest.raises(Conflict):
         take(short + stub(*says("two"))[len(stub()) :])
     assert texts(session) == ["one"]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 
-from threads.domain.transcript import Transcript
+from threads.domain.transcript import Relation, Transcript
 from threads.imports.archives import KeptFile
 from threads.models import Session
 from threads.store.alignment import Alignment
@@ -64,6 +64,19 @@ class Ahead:
         if not self._lines_of(session).hold(transcript):
             return None
         return self.course_of(session, transcript, one)
+
+    def branches_on(self, session: Session, course: Sequence[int]) -> list[Session]:
+        """The branches of a session that some of its originals begin with, all that they hold."""
+        known = self._digests_of(session)
+        said = [known[index] for index in course]
+        own = Session.objects.filter(parent=session, relation=Relation.BRANCH)
+        shown = own.filter(deleted_at=None, staged_by=None, message_count__gt=0)
+        found = []
+        for branch in shown.order_by("created_at", "pk"):
+            its = self._digests_of(branch)
+            if said[: len(its)] == its:
+                found.append(branch)
+        return found
 
     def _is_newest(
         self, session: Session, transcript: Transcript, one: KeptFile

@@ -12,6 +12,7 @@ from threads.domain.message import Message as GivenMessage
 from threads.domain.message import Role
 from threads.models import Blob, Event, Import, Message, Source
 from threads.store import blobs
+from threads.store.origins import REPEATED
 
 from .ingest import begins_with
 
@@ -70,7 +71,10 @@ def merge(source: Source) -> bool:
     added = old.report.get("added", 0) + source.report.get("added", 0)
     replaced = old.sha256
     old.sha256, old.size = source.sha256, source.size
+    repeated = old.report.get(REPEATED, {}) | source.report.get(REPEATED, {})
     old.report = {**source.report, "added": added}
+    if repeated:
+        old.report[REPEATED] = repeated
     old.save()
     if source.pk is not None:
         Message.objects.filter(source=source).update(source=old)

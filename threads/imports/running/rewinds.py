@@ -117,6 +117,16 @@ def followed(session: Session, course: Course | None) -> Rewind:
     return Rewind(course, [Warning("rewound", words)])
 
 
+def repeating(session: Session, branches: Sequence[Session]) -> list[Warning]:
+    """What the report says of branches whose messages a session has too by now."""
+    words = (
+        f"“{session.title}” now has all messages ({branch.message_count:,}) of its "
+        f"branch “{branch.title}”; the branch stays as it is."
+        for branch in branches
+    )
+    return [Warning("repeated", one) for one in words]
+
+
 def _told(course: Course, followed: Followed, title: str) -> str:
     where = f"#{course.end}" if course.kept else "its beginning"
     words = f"In “{title}” the conversation went back to {where}"

@@ -8,7 +8,6 @@ from typing import Any
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, DomainError
-from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.domain.storable import storable
 from contextstudio.accounts.models import Project
 from threads import tokens
@@ -19,18 +18,16 @@ from threads.imports.archives import KeptFile
 from threads.imports.upload import Upload
 from threads.models import Import, Session, Source
 from threads.sessions import services
-from threads.store import events
 from threads.store.alignment import Alignment, Diverged
-from threads.store.selectors import get_session
+from threads.store.origins import REPEATED
 
 from . import growth
 from .ahead import Ahead
+from .appending import Appending, entitle, is_elsewhere
 from .candidates import Candidates
-from .ingest import UNFINISHED, Ingest, Step
-from .outcome import EARLIER, FileOutcome
-from .rewinds import NOT_REWOUND, followed
-
-_TRIES = 3
+from .ingest import Ingest, Step
+from .known_files import readings_of, report_again
+from .outcome import FileOutcome
 
 
 @dataclass(slots=True, kw_only=True)
@@ -59,59 +56,42 @@ class SessionMatcher:
 
     def is_known(self, files: Sequence[KeptFile]) -> bool:
         """Whether exactly these files are here already; then it is noted of each."""
-        known = [(one, self._held(one)) for one in files]
+        known = [(one, self._readings_of(one)) for one in files]
         asked = self.upload.session_id
-        if not all(held and asked in (None, *held) for _, held in known):
+        if not all(read and asked in (None, *read) for _, read in known):
             return False
-        for one, held in known:
-            self.sources += [self._known_as(one, earlier) for earlier in held.values()]
+        self.sources += [
+            self.source(
+                one,
+                session_id=earlier.session_id,
+                format=earlier.format,
+                outcome=FileOutcome.KNOWN,
+                report=report_again(earlier, self.row),
+            )
+            for one, read in known
+            for earlier in read.values()
+        ]
         return True
 
-    def _held(self, one: KeptFile) -> dict[uuid.UUID | None, Source]:
-        """What was read from these very bytes, by the session that it went to."""
-        if not self.candidates.is_read(one):
-            return {}
-        rows = Source.objects.filter(project=self.project, sha256=one.sha256)
-        rows = rows.filter(session__in=self.candidates.sessions()).exclude(outcome="")
-        rows = rows.exclude(report__has_key=growth.HELD)
-        rows = rows.exclude(report__has_key=UNFINISHED)
-        held: dict[uuid.UUID | None, Source] = {}
-        for row in rows.order_by("id"):
-            first = held.setdefault(row.session_id, row)
-            if not first.report.get("messages"):  # it doesn't say what was read
-                held[row.session_id] = row
-        return held
-
-    def _known_as(self, one: KeptFile, earlier: Source) -> Source:
-        """A file that was read before: what was read of it then, and that nothing was added."""
-        report = {**earlier.report, "added": 0}
-        report.pop("brought", None)
-        if earlier.brought_by_id not in (None, self.row.pk):
-            report.setdefault(EARLIER, str(earlier.brought_by_id))
-        return self.source(
-            one,
-            session_id=earlier.session_id,
-            format=earlier.format,
-            outcome=FileOutcome.KNOWN,
-            report=report,
-        )
+    def _readings_of(self, one: KeptFile) -> dict[uuid.UUID | None, Source]:
+        return readings_of(one, self.project, self.candidates)
 
     def read_ahead(self, transcript: Transcript, one: KeptFile) -> None:
         """Read what `place` will compare a transcript with, while no transaction is open."""
-        if self._held(one):
+        if self._readings_of(one):
             return
         transcript = _named(transcript)
         try:
             for session, goes_back in self.candidates.earlier_versions(transcript):
                 self.ahead.events_of(session, one.sha256)
                 if goes_back:
-                    if self.ahead.course_of(session, transcript, one) is not None:
+                    if self._read_course(session, transcript, one):
                         return
                     continue
                 alignment = self.ahead.alignment_of(session)
                 if _new_in(transcript, alignment) is not None:
-                    if _is_elsewhere(session, alignment):
-                        self.ahead.course_of(session, transcript, one)
+                    if is_elsewhere(session, alignment):
+                        self._read_course(session, transcript, one)
                     return
             for session in self.candidates.holders_of_branch(transcript):
                 if _new_in(transcript, self.ahead.alignment_of(session)) == 0:
@@ -119,6 +99,15 @@ class SessionMatcher:
                 self.ahead.course_holding(session, transcript, one)
         except DomainError:
             return  # it is said once the file is recorded
+
+    def _read_course(
+        self, session: Session, transcript: Transcript, one: KeptFile
+    ) -> bool:
+        """Whether a transcript goes along a course of a session; then its branches are read too."""
+        course = self.ahead.course_of(session, transcript, one)
+        if course is not None:
+            self.ahead.branches_on(session, course.kept)
+        return course is not None
 
     def place(self, transcript: Transcript, one: KeptFile) -> None:
         """Add a transcript to the session it continues, or make one of it."""
@@ -208,7 +197,7 @@ class SessionMatcher:
                 f"“{diverged[0].title}”; it became a session of its own."
             )
             ingest.tally.warn([Warning("diverged", words)])
-        self._entitle(session, transcript)
+        entitle(session, transcript)
         self.created = True
         found = hooks.complete(self.caller, session, transcript.format, one.sha256)
         ingest.tally.warn([Warning("left_out", words) for words in found.warnings])
@@ -237,76 +226,22 @@ class SessionMatcher:
         *,
         goes_back: bool,
     ) -> None:
-        """Add what is new. Raises Diverged, with nothing added."""
-        # The comparison holds no lock; if somebody appends meanwhile, it is done again.
-        recorded = 0
-        for _try in range(_TRIES):
-            rewind = NOT_REWOUND
-            if goes_back:
-                rewind = followed(
-                    session, self.ahead.course_of(session, transcript, one)
-                )
-                if rewind.course is None:
-                    raise Diverged(0)
-            alignment = self.ahead.alignment_of(session, rewind.course)
-            ingest = self._appending(session, transcript, one, alignment)
-            try:
-                ingest.run()
-            except _SessionGrew:
-                recorded += ingest.recorded
-                session.refresh_from_db()
-                continue
-            break
-        else:
-            raise Conflict(
-                "Others write to this session all the time; import it again later."
-            )
-        if not goes_back and _is_elsewhere(session, alignment):
-            session.refresh_from_db()
-            rewind = followed(session, self.ahead.course_of(session, transcript, one))
-        ingest.recorded += recorded
-        if ingest.session is not None:
-            self._entitle(ingest.session, transcript)
-            services.forget_overview(ingest.session)
-            events.announce(ingest.session)
-        ingest.tally.warn(rewind.warnings)
-        adds = ingest.recorded or ingest.added
-        outcome = FileOutcome.APPENDED if adds else FileOutcome.KNOWN
-        self._note(ingest, FileOutcome.REWOUND if rewind.warnings else outcome)
-
-    def _appending(
-        self,
-        session: Session,
-        transcript: Transcript,
-        one: KeptFile,
-        alignment: Alignment,
-    ) -> Ingest:
-        """A transcript beside the session as it is now."""
-        ingest = Ingest(
+        """Add what is new to a session. Raises Diverged, with nothing added."""
+        appending = Appending(
+            caller=self.caller,
+            session=session,
             transcript=transcript,
-            source=self.source(one, session=session, format=transcript.format),
-            open_session=lambda: self._lock(session, alignment, ingest),
-            encoding=session.encoding,
-            alignment=alignment,
-            past=self.ahead.events_of(session, one.sha256),
+            file=one,
+            source=lambda: self.source(one, session=session, format=transcript.format),
+            ahead=self.ahead,
             step=self.step,
         )
-        return ingest
-
-    def _lock(self, session: Session, alignment: Alignment, ingest: Ingest) -> Session:
-        """The session's row, if it is what the transcript was laid beside and what came of it."""
-        # A staged session is this import's own, so nobody else writes to it.
-        if session.staged_by is not None:
-            return session
-        locked = get_session(self.caller, session.pk, Right.EDIT, lock=True)
-        if locked.message_count != alignment.held + ingest.recorded:
-            raise _SessionGrew
-        return locked
-
-    def _entitle(self, session: Session, transcript: Transcript) -> None:
-        if session.title == services.UNTITLED and transcript.title:
-            session.title = services.clean_title(transcript.title)
-            session.save(update_fields=["title"])
+        appended = appending.run(goes_back=goes_back)
+        self._note(appended.ingest, appended.outcome)
+        if appended.repeated:
+            appended.ingest.source.report[REPEATED] = {
+                str(branch.pk): branch.message_count for branch in appended.repeated
+            }
 
     def _note(self, ingest: Ingest, outcome: FileOutcome) -> None:
         source = ingest.source
@@ -347,11 +282,6 @@ def _named(transcript: Transcript) -> Transcript:
     )
 
 
-def _is_elsewhere(session: Session, alignment: Alignment) -> bool:
-    """Whether a thread shows another course than all that was gone along of its session."""
-    return not alignment.is_beyond or hooks.went_back(session)
-
-
 def _new_in(transcript: Transcript, alignment: Alignment) -> int | None:
     """How many messages a transcript has beyond a session; None where it is another course."""
     said = (one for one in transcript.items if isinstance(one, GivenMessage))
@@ -359,7 +289,3 @@ def _new_in(transcript: Transcript, alignment: Alignment) -> int | None:
         return sum(alignment.place(one) is not None for one in said)
     except Diverged:
         return None
-
-
-class _SessionGrew(Exception):
-    """The session grew while a transcript was laid beside it."""

@@ -1,0 +1,142 @@
+"""Adding to a session what a transcript has beyond it, and following it where it went back."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.domain.rights import Right
+from threads.domain.transcript import Transcript
+from threads.imports import hooks
+from threads.imports.archives import KeptFile
+from threads.models import Session, Source
+from threads.sessions import services
+from threads.store import events
+from threads.store.alignment import Alignment, Diverged
+from threads.store.selectors import get_session
+
+from .ahead import Ahead
+from .ingest import Ingest, Step
+from .outcome import FileOutcome
+from .rewinds import NOT_REWOUND, Course, Rewind, followed, repeating
+
+_TRIES = 3
+
+
+class Appended(NamedTuple):
+    """What came of a transcript that a session went on with."""
+
+    ingest: Ingest
+    outcome: FileOutcome
+    repeated: list[Session]
+    """Branches of the session whose messages it has too, now that the conversation came back."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Appending:
+    """A transcript on its way into a session that stands."""
+
+    caller: Caller
+    session: Session
+    transcript: Transcript
+    file: KeptFile
+    source: Callable[[], Source]
+    """The row of the file, not yet saved: a new one for each try."""
+    ahead: Ahead
+    step: Step
+
+    def run(self, *, goes_back: bool) -> Appended:
+        """Add what is new, beyond all originals or, going back, beyond those of its course.
+
+        Raises Diverged, with nothing added.
+        """
+        ingest, alignment, rewind = self._add(goes_back=goes_back)
+        if not goes_back and is_elsewhere(self.session, alignment):
+            self.session.refresh_from_db()
+            rewind = followed(self.session, self._course())
+        if ingest.session is not None:
+            entitle(ingest.session, self.transcript)
+            services.forget_overview(ingest.session)
+            events.announce(ingest.session)
+        if not rewind.warnings:
+            adds = ingest.recorded or ingest.added
+            return Appended(
+                ingest, FileOutcome.APPENDED if adds else FileOutcome.KNOWN, []
+            )
+        repeated = self._repeated(rewind, alignment)
+        ingest.tally.warn([*rewind.warnings, *repeating(self.session, repeated)])
+        return Appended(ingest, FileOutcome.REWOUND, repeated)
+
+    def _add(self, *, goes_back: bool) -> tuple[Ingest, Alignment, Rewind]:
+        """The comparison holds no lock; if somebody appends meanwhile, it is done again."""
+        recorded = 0
+        for _try in range(_TRIES):
+            rewind = NOT_REWOUND
+            if goes_back:
+                rewind = followed(self.session, self._course())
+                if rewind.course is None:
+                    raise Diverged(0)
+            alignment = self.ahead.alignment_of(self.session, rewind.course)
+            ingest = self._beside(alignment)
+            try:
+                ingest.run()
+            except _SessionGrew:
+                recorded += ingest.recorded
+                self.session.refresh_from_db()
+                continue
+            ingest.recorded += recorded
+            return ingest, alignment, rewind
+        raise Conflict(
+            "Others write to this session all the time; import it again later."
+        )
+
+    def _course(self) -> Course | None:
+        return self.ahead.course_of(self.session, self.transcript, self.file)
+
+    def _beside(self, alignment: Alignment) -> Ingest:
+        """The transcript beside the session as it is now."""
+        ingest = Ingest(
+            transcript=self.transcript,
+            source=self.source(),
+            open_session=lambda: self._lock(alignment, ingest),
+            encoding=self.session.encoding,
+            alignment=alignment,
+            past=self.ahead.events_of(self.session, self.file.sha256),
+            step=self.step,
+        )
+        return ingest
+
+    def _lock(self, alignment: Alignment, ingest: Ingest) -> Session:
+        """The session's row, if it is what the transcript was laid beside and what came of it."""
+        # A staged session is this import's own, so nobody else writes to it.
+        if self.session.staged_by is not None:
+            return self.session
+        locked = get_session(self.caller, self.session.pk, Right.EDIT, lock=True)
+        if locked.message_count != alignment.held + ingest.recorded:
+            raise _SessionGrew
+        return locked
+
+    def _repeated(self, rewind: Rewind, alignment: Alignment) -> list[Session]:
+        """The branches that the session has in full, now that it shows another course."""
+        self.session.refresh_from_db()
+        kept = rewind.course.kept if rewind.course else ()
+        new = range(alignment.held, self.session.message_count)
+        along = [*(index for index in kept if index < alignment.held), *new]
+        return self.ahead.branches_on(self.session, along)
+
+
+def is_elsewhere(session: Session, alignment: Alignment) -> bool:
+    """Whether a thread shows another course than all that was gone along of its session."""
+    return not alignment.is_beyond or hooks.went_back(session)
+
+
+def entitle(session: Session, transcript: Transcript) -> None:
+    """Let a session without a title take the transcript's."""
+    if session.title == services.UNTITLED and transcript.title:
+        session.title = services.clean_title(transcript.title)
+        session.save(update_fields=["title"])
+
+
+class _SessionGrew(Exception):
+    """The session grew while a transcript was laid beside it."""
