@@ -210,9 +210,11 @@ def _thoughts(record: dict[str, Any]) -> Iterator[Thinking]:
 
 def _content(result: JSON, call_id: str) -> Iterator[Text | Image | File]:
     """A call's result: of a whole turn's parts its own response, and what came beside it."""
-    for part in read_parts(result, ("toolCalls",), OpenCalls()):
+    parts = read_parts(result, ("toolCalls",), OpenCalls())
+    is_only = sum(isinstance(part, ToolResult) for part in parts) == 1
+    for part in parts:
         if isinstance(part, ToolResult):
-            if part.call_id in ("", call_id):
+            if is_only or part.call_id in ("", call_id):
                 yield from (item for item in part.content if isinstance(item, _INSIDE))
         elif isinstance(part, _INSIDE):
             yield part

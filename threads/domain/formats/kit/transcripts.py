@@ -171,10 +171,18 @@ def at_least_one(
     return kept
 
 
+OTHER_RECORDS = "other_records"
+"""The code of the warning that most records of a file are no messages, and kept as events."""
+
+
 def refusal(warnings: Sequence[Warning], label: str = "") -> Invalid:
-    """Why a file without any message is refused: the first thing that broke, or just that."""
+    """Why a file without any message is refused: the first thing that broke, or just that.
+
+    What is said of a file's other records holds only where something is kept.
+    """
     for warning in warnings:
-        return Invalid(warning.message, code=warning.code)
+        if warning.code != OTHER_RECORDS:
+            return Invalid(warning.message, code=warning.code)
     words = f"This is {label}, but it holds" if label else "This file holds"
     return Invalid(f"{words} no messages.", code="no_messages")
 

@@ -215,7 +215,9 @@ def _call(item: dict[str, Any], _at: Place) -> ReadItem:
 
 def _output(item: dict[str, Any], at: Place) -> ReadItem:
     """What a tool answered: text, blocks, or (older Codex) content and whether it went well."""
-    output, is_error = item.get("output"), False
+    if "output" not in item:
+        return TOOL, (_unread_output(item),), None
+    output, is_error = item["output"], False
     if output and isinstance(output, str):
         return TOOL, (ToolResult(_call_id(item), (Text(output),)),), None
     if isinstance(output, dict) and not {"content", "type"} & output.keys():
@@ -229,6 +231,12 @@ def _output(item: dict[str, Any], at: Place) -> ReadItem:
         output = [{"type": "output"} | b if isinstance(b, dict) else b for b in output]
     said = {"content": output, "is_error": is_error}
     return TOOL, (blocks.read_result(said, _call_id(item), (*at, "output")),), None
+
+
+def _unread_output(item: dict[str, Any]) -> ToolResult:
+    """What a tool answered under another name, kept as it is."""
+    rest = {name: value for name, value in item.items() if name not in _ENVELOPE}
+    return ToolResult(_call_id(item), (Opaque(item["type"], rest),) if rest else ())
 
 
 def _search_output(item: dict[str, Any], _at: Place) -> ReadItem:

@@ -424,6 +424,15 @@ def test_a_result_that_stands_twice_in_a_record_is_one() -> None:
     assert [part.call_id for part in items[-1].parts] == ["1", "2"]
 
 
+@pytest.mark.parametrize("id_", [None, "other"])
+def test_the_only_answer_of_a_call_is_its_own_whatever_its_id(id_: str | None) -> None:
+    asked = call("1", [answered("1", "One.")]) | {"id": id_}
+    _, items = read(record("gemini", "g1", "Looking.", toolCalls=[asked]))
+
+    [*_, result] = items
+    assert result.parts[0].content == (Text("One."),)
+
+
 def test_an_id_that_is_used_again_is_answered_again() -> None:
     turns = [CALLED, record("user", "r1", [ONE, TWO])]
     later = [{**one, "id": f"{one['id']}b"} for one in turns]

@@ -246,6 +246,17 @@ def test_what_a_tool_answered_as_an_object_is_its_json() -> None:
     assert message.parts == (ToolResult("c", (Text(words),)),)
 
 
+def test_an_output_by_another_name_is_kept_whole() -> None:
+    given = {"type": "function_call_output", "call_id": "c1", "out": "The lamp is lit."}
+    for answer in (given, {**given, "status": "completed"}):
+        [(_, [*_, message], _)] = read([ASKED, CALLED, answer])
+        kept = Opaque("function_call_output", {"out": "The lamp is lit."})
+        assert message.parts == (ToolResult("c1", (kept,)),)
+    silent = {"type": "function_call_output", "call_id": "c1"}
+    [(_, [*_, message], _)] = read([ASKED, CALLED, silent])
+    assert message.parts == (ToolResult("c1", ()),)
+
+
 def test_files_and_images_are_read_as_they_are_given() -> None:
     content = [
         {"type": "input_text", "text": "See."},

@@ -20,6 +20,7 @@ from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.kit import normalize, spoken
 from threads.domain.formats.kit.items import Conversation
+from threads.domain.formats.kit.transcripts import OTHER_RECORDS
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Text
 from threads.domain.transcript import Event, Warning
@@ -300,7 +301,7 @@ def _tell_others(others: int, count: int, warnings: list[Warning]) -> None:
         words = (
             f"{others:,} of {count:,} records are no messages: they are kept as events."
         )
-        warnings.append(Warning("other_records", words))
+        warnings.append(Warning(OTHER_RECORDS, words))
 
 
 def is_same(reply: Message | Event, last: Message | Event | None) -> bool:
