@@ -75,7 +75,7 @@ def caller_of_actor(actor: str) -> Caller:
     kind, _, number = actor.partition(":")
     if kind == "user" and (user := _PERSON.first(id=number)):
         return caller_of_user(user)
-    if kind == "key" and (key := _valid_keys(timezone.now()).filter(pk=number).first()):
+    if kind == "key" and (key := _KEY.first(id=number, now=timezone.now())):
         return caller_of_key(key)
     return Caller(actor=actor, name=actor)
 
@@ -333,7 +333,7 @@ def list_requests(
     return found[:REQUESTS_SHOWN], len(found) > REQUESTS_SHOWN
 
 
-def _valid_keys(now: datetime | given) -> QuerySet[ApiKey]:
+def _valid_keys(now: given) -> QuerySet[ApiKey]:
     project, maker = OuterRef("project"), OuterRef("maker")
     role = Membership.objects.filter(project=project, user=maker)
     further = ApiKey.objects.filter(pk=OuterRef("pk"), recalls__isnull=False)
@@ -351,6 +351,11 @@ def _key_of_secret() -> QuerySet[ApiKey]:
 
 
 _KEY_OF_SECRET = Prepared(_key_of_secret)
+_KEY = Prepared(
+    lambda: _valid_keys(given("now", DateTimeField())).filter(
+        pk=given("id", IntegerField())
+    )
+)
 
 
 def project_to_edit(

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from django.urls import Resolver404, resolve
 from django.utils import timezone
@@ -27,6 +28,8 @@ KEPT = timedelta(days=30)
 MOST_WAITING = 10_000
 """Notes that one process holds; while the database is away the oldest are lost."""
 _LONGEST = 200
+_PATHS = 256
+"""Of the last requests, whose routes are known."""
 Titles = Callable[[Caller, Collection[uuid.UUID]], Mapping[uuid.UUID, str]]
 """The titles of those of these sessions that a caller may see, by their ids."""
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -140,14 +143,18 @@ def _row(note: RequestNote, key_id: int) -> KeyRequest:
 
 
 def _route(note: RequestNote) -> str:
-    """The address with names in place of what differs from one object to the next."""
-    path = note.path.replace("\x00", "")
-    try:
-        match = resolve(path)
-    except Resolver404:
-        route = path
-    else:
-        route = "/" + _PARAMETER.sub(r"{\1}", match.route)
+    """The address without what differs from one object to the next, and the tool called there."""
+    route = _route_of(note.path.replace("\x00", ""))
     if note.tool and not route.endswith(note.tool):
         route = f"{route} {note.tool}"
     return route[:_LONGEST]
+
+
+@lru_cache(_PATHS)
+def _route_of(path: str) -> str:
+    """A path with names in place of what differs; a loop sends all of its requests to one."""
+    try:
+        match = resolve(path)
+    except Resolver404:
+        return path
+    return "/" + _PARAMETER.sub(r"{\1}", match.route)
