@@ -8,6 +8,7 @@ They differ only in how they write the result.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from operations.domain.context.assembly import (
     LastSteps,
     Plan,
     assemble,
+    made_again,
     outgoings,
     unchanged,
     untouched,
@@ -191,7 +193,7 @@ def _messages_of(inputs: ContextInputs) -> tuple[list[Outgoing], int]:
         more = _read_messages(inputs, start=last.nodes)
         messages, count = [*last.messages, *more], last.tokens + weigh(more)
     else:
-        messages = _read_messages(inputs, known=unchanged(thread, last.messages))
+        messages = _read_messages(inputs, last=last.messages)
         count = weigh(messages)
     if not inputs.reader.inbound:
         kept = _KnownMessages(thread.lineage, *basis, thread.total, messages, count)
@@ -203,15 +205,18 @@ def _read_messages(
     inputs: ContextInputs,
     *,
     start: int = 0,
-    known: Mapping[Key, Outgoing] = MappingProxyType({}),
+    last: Sequence[Outgoing] = (),
 ) -> list[Outgoing]:
-    """As `outgoings`; only what isn't known is read."""
+    """As `outgoings`; only what isn't known is read. `last`: what went out under another log."""
     thread, count = inputs.thread, counter_of(inputs.session.encoding)
     nodes = thread.keys[start:]
-    known = {**untouched(thread, inputs.unread, nodes), **known}
+    known = untouched(thread, inputs.unread, nodes) | unchanged(thread, last)
     new = (key for key in nodes if key not in known)
     shown = {key: thread.shown(key) for key in new}
-    keys = [one.key for of_node in shown.values() for one in of_node]
+    again = made_again(thread, chain.from_iterable(shown.values()), last)
+    keys = [
+        one.key for of_node in shown.values() for one in of_node if one.key not in again
+    ]
     return outgoings(
         thread,
         inputs.reader.effective(keys),
@@ -219,6 +224,7 @@ def _read_messages(
         start=start,
         known=known,
         shown=shown,
+        again=again,
         can_recall=inputs.can_recall,
     )
 

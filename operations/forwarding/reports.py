@@ -21,6 +21,7 @@ from operations.domain.log.entry import CLIENT
 from operations.domain.log.log import Log
 from operations.domain.log.operation import named_keys
 from operations.domain.providers.request import Layer
+from operations.domain.thread.playback import ThreadVersion
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key
 from operations.domain.tree.status import EditOutcome, Status
@@ -36,6 +37,10 @@ class Fared(NamedTuple):
 
     lineage: object
     """Of the thread, as `Thread.lineage`."""
+    version: ThreadVersion
+    """Of the thread for which it was worked out."""
+    effects: Mapping[int, tuple[str, str | None]]
+    """The ids of those that applied or had nothing to act on, with the reason of these."""
     applied: Sequence[str]
     """The ids of those that applied."""
     suspended: Sequence[Mapping[str, str]]
@@ -53,9 +58,7 @@ class _Written(NamedTuple):
 
 _NOTHING = b"]}"
 """How a step ends that left out nothing."""
-_fared: Cache[Fared] = Cache(
-    lambda fared: 100 * (len(fared.applied) + len(fared.suspended))
-)
+_fared: Cache[Fared] = Cache(lambda fared: 300 * len(fared.effects))
 _written: Cache[Mapping[str, _Written]] = Cache(
     lambda steps: 300 * sum(len(one.left_out) for one in steps.values())
 )
@@ -66,23 +69,41 @@ def how_fared(session: Session, history: History, thread: Thread) -> Fared:
     known = _fared.get(session.pk)
     if known is not None and known.lineage is thread.lineage:
         return known
-    log, outcomes, rows = thread.log, thread.outcomes, history.rows
-    applied: list[str] = []
+    effects = _effects(history, thread, known)
     suspended: list[Mapping[str, str]] = []
     reasons: dict[str, list[Key]] = defaultdict(list)
-    for number in outcomes:
+    for number, (id_, reason) in effects.items():
+        if reason is not None:
+            suspended.append({"id": id_, "reason": reason})
+            reasons[reason].append(entry_key(number))
+    found = Fared(
+        thread.lineage,
+        thread.playback.version,
+        effects,
+        [id_ for id_, reason in effects.values() if reason is None],
+        suspended,
+        dict(reasons),
+    )
+    _fared.keep(session.pk, found)
+    return found
+
+
+def _effects(
+    history: History, thread: Thread, known: Fared | None
+) -> dict[int, tuple[str, str | None]]:
+    """`Fared.effects`; of most operations it is what is known of another version of the thread."""
+    log, outcomes, rows = thread.log, thread.outcomes, history.rows
+    effects = dict(known.effects) if known else {}
+    for number in thread.revisited_since(known.version) if known else outcomes:
+        effects.pop(number, None)
         outcome = outcomes[number]
         if log.edits[number].entry.actor == CLIENT:
             continue
         if outcome.status is Status.APPLIED:
-            applied.append(str(rows[number].id))
+            effects[number] = str(rows[number].id), None
         elif _is_without_effect(number, outcome, log):
-            told = {"id": str(rows[number].id), "reason": outcome.reason}
-            suspended.append(told)
-            reasons[outcome.reason].append(entry_key(number))
-    found = Fared(thread.lineage, applied, suspended, dict(reasons))
-    _fared.keep(session.pk, found)
-    return found
+            effects[number] = str(rows[number].id), outcome.reason
+    return dict(sorted(effects.items()))
 
 
 def _is_without_effect(number: int, outcome: EditOutcome, log: Log) -> bool:

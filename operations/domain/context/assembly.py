@@ -101,6 +101,7 @@ def outgoings(
     start: int = 0,
     known: Mapping[Key, Outgoing] = MappingProxyType({}),
     shown: Mapping[Key, Sequence[EffectiveMessage]] = MappingProxyType({}),
+    again: Mapping[Key, Outgoing] = MappingProxyType({}),
     can_recall: bool = True,
 ) -> list[Outgoing]:
     """What the model sees of a thread, given what all of its messages read.
@@ -109,7 +110,8 @@ def outgoings(
     A model that can't recall is shown no references in what operations made.
     With `start`, what it sees of the nodes from there on, which are originals. Originals that
     are `known` (`unchanged`, `untouched`) are taken as they are, and so is what the model sees of
-    nodes where the thread was asked for it before (`shown`).
+    nodes where the thread was asked for it before (`shown`). What operations made goes out `again`
+    as it did (`made_again`), and need not be read.
     """
     found: list[Outgoing] = []
     places = _Places(thread)
@@ -119,15 +121,13 @@ def outgoings(
             places.last = known[node]
         else:
             place = places.next(node)
-            found += [
-                _outgoing(thread, place, one, said[one.key], count)
-                for one in (shown[node] if node in shown else thread.shown(node))
-            ]
-    if not can_recall:
-        return [
-            one if one.kind is None else _without_references(one, count)
-            for one in found
-        ]
+            for one in shown[node] if node in shown else thread.shown(node):
+                if (same := again.get(one.key)) is not None:
+                    found.append(_placed(same, place))
+                    continue
+                made = _outgoing(thread, place, one, said[one.key], count)
+                may_name = not can_recall and made.kind is not None
+                found.append(_without_references(made, count) if may_name else made)
     return found
 
 
@@ -140,6 +140,25 @@ def unchanged(thread: Thread, messages: Iterable[Outgoing]) -> dict[Key, Outgoin
         for one in messages
         if one.index is not None and not one.changed and one.key not in rewritten
     }
+
+
+def made_again(
+    thread: Thread, shown: Iterable[EffectiveMessage], messages: Iterable[Outgoing]
+) -> dict[Key, Outgoing]:
+    """What the model sees of what operations made, of these messages that went out under another
+    log by which the same is purged: as it went out, where its words are the same."""
+    rewritten = thread.rewritten
+    before = {one.key: one for one in messages if one.index is None and not one.changed}
+    found: dict[Key, Outgoing] = {}
+    for one in shown if before else ():
+        same = before.get(one.key)
+        if same is None or one.key in rewritten:
+            continue
+        made = thread.made(one.key)
+        is_same = made is not None and made.parts is same.parts
+        if is_same and (one.role, one.tokens) == (same.role, same.tokens):
+            found[one.key] = same
+    return found
 
 
 def untouched(
@@ -295,7 +314,7 @@ class _Places:
 
     def __init__(self, thread: Thread) -> None:
         self._leaves = thread.leaves
-        self._held = thread.indexes
+        self._held = thread.held
         group = thread.leaves[0].group if thread.leaves else 0
         self.last: Place | Outgoing = Place("", group, alone(group))
 
@@ -306,10 +325,10 @@ class _Places:
         if index is not None:
             group = self._leaves[index].group
             groups = alone(group)
-        elif entry_number(node) is not None and (held := self._held(node)):
-            leaves = self._leaves
-            group = leaves[min(held)].group
-            groups = frozenset([leaves[one].group for one in held])
+        elif entry_number(node) is not None:
+            held = self._held(node)
+            if held.first is not None:
+                group, groups = self._leaves[held.first].group, held.groups
         self.last = Place(node, group, groups)
         return self.last
 
@@ -341,6 +360,13 @@ def _outgoing(
         changed=changed,
         name=said.name,
     )
+
+
+def _placed(message: Outgoing, place: Place) -> Outgoing:
+    """A message that an operation made, where it stands now."""
+    if message.group == place.group and message.groups == place.groups:
+        return message
+    return message._replace(group=place.group, groups=place.groups)
 
 
 def _without_references(message: Outgoing, count: Count) -> Outgoing:

@@ -79,7 +79,7 @@ def status_changes(old: Thread, new: Thread) -> list[StatusChange]:
     """The edits of both threads whose status is another in the new one."""
     return [
         StatusChange(report=new.report(number), before=before)
-        for number in new.revisited_since(old)
+        for number in new.revisited_since(old.playback.version)
         if (before := old.status(number)) and before is not new.status(number)
     ]
 

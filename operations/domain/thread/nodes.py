@@ -1,24 +1,14 @@
 """The nodes of a tree as values, made when they are asked for."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from operations.domain.log.log import Log
 from operations.domain.tree.draft import ThreadDraft
+from operations.domain.tree.holding import Held
 from operations.domain.tree.key import Key, entry_key, made_key, original_key
 from operations.domain.tree.leaf import Leaf, New
 
 from .node import EffectiveMessage, FoldNode, MessageNode, Node, Tokens
-
-
-class _Extent(NamedTuple):
-    """What a fold holds, as `FoldNode` has it; `tokens` are those of its leaves."""
-
-    first: int | None
-    last: int | None
-    children: int
-    folds: int
-    tokens: int
 
 
 class Nodes:
@@ -30,7 +20,7 @@ class Nodes:
         self._log = log
         self._draft = draft
         self._tree = draft.tree
-        self._extents: dict[int, _Extent] = {}
+        self._children: dict[int, tuple[int, int]] = {}
 
     def node(self, node: int) -> Node:
         """A message or a fold, as it stands in the thread."""
@@ -51,9 +41,41 @@ class Nodes:
         new = self._draft.made(node)
         return [self._shown(self._draft.key(node), new.role, new.tokens, new)]
 
-    def tokens_held(self, fold: int) -> int:
-        """The tokens of the leaves of a fold."""
-        return self._extent_of(fold).tokens
+    def held(self, fold: int) -> Held:
+        """The leaves of a fold, counted; each fold in it is counted once, for all versions."""
+        holding, tree = self._draft.holding, self._tree
+        if (known := holding[fold].held) is not None:
+            return known
+        waiting = [(fold, list(tree.nodes(fold)))]
+        for _, nodes in waiting:  # grows while it is walked
+            inner = (node for node in nodes if node < 0 and node in tree.size)
+            waiting += [
+                (node, list(tree.nodes(node)))
+                for node in inner
+                if holding[node].held is None
+            ]
+        for outer, nodes in reversed(waiting):
+            holding[outer].held = self._counted(nodes)
+        return self.held(fold)
+
+    def _counted(self, nodes: Sequence[int]) -> Held:
+        """What a fold of these nodes holds."""
+        leaves, holding = self._leaves, self._draft.holding
+        tokens, indexes, groups = 0, list[int](), set[int]()
+        for node in nodes:
+            if node > 0:
+                _, own, group = leaves[node - 1]
+                tokens += own
+                indexes.append(node - 1)
+                groups.add(group)
+            elif node in holding and (inner := holding[node].held) is not None:
+                tokens += inner.tokens
+                indexes += [i for i in (inner.first, inner.last) if i is not None]
+                groups |= inner.groups
+            else:
+                tokens += self._draft.made(node).tokens
+        first, last = min(indexes, default=None), max(indexes, default=None)
+        return Held(tokens, first, last, frozenset(groups))
 
     def tokens_shown(self, node: int) -> int:
         """The tokens of what the model sees of a node that stands at the top."""
@@ -121,7 +143,7 @@ class Nodes:
         )
 
     def _fold(self, node: int) -> FoldNode:
-        extent = self._extent_of(node)
+        held, (children, folds) = self.held(node), self._children_of(node)
         shown = self.shown(node)
         number, _ = self._draft.made_by[node]
         key = entry_key(number)
@@ -129,13 +151,13 @@ class Nodes:
             key=key,
             operation=key,
             kind=self._log.edits[number].edit.kind,
-            first=extent.first,
-            last=extent.last,
+            first=held.first,
+            last=held.last,
             count=self._tree.originals[node],
             leaves=self._tree.size[node],
-            children=extent.children,
-            folds=extent.folds,
-            tokens_before=extent.tokens,
+            children=children,
+            folds=folds,
+            tokens_before=held.tokens,
             tokens_after=sum(message.tokens for message in shown),
             messages=self._draft.messages[number],
             moved_by=self._moved_by(node),
@@ -147,35 +169,10 @@ class Nodes:
         number = self._draft.moved_by.get(node)
         return None if number is None else entry_key(number)
 
-    def _extent_of(self, fold: int) -> _Extent:
-        """What a fold holds; each fold in it is summed up once, after those that it holds."""
-        extents, size = self._extents, self._tree.size
-        waiting: list[tuple[int, list[int]]] = []
-        unknown = [] if fold in extents else [fold]
-        for outer in unknown:  # grows while it is walked
-            nodes = list(self._tree.nodes(outer))
-            waiting.append((outer, nodes))
-            unknown += [n for n in nodes if n < 0 and n in size and n not in extents]
-        while waiting:
-            inner, nodes = waiting.pop()
-            extents[inner] = self._extent(nodes)
-        return extents[fold]
-
-    def _extent(self, nodes: Sequence[int]) -> _Extent:
-        """Of a fold that holds these."""
-        extents, leaves = self._extents, self._leaves
-        folds = tokens = 0
-        indexes: list[int] = []
-        for node in nodes:
-            if node > 0:
-                tokens += leaves[node - 1].tokens
-                indexes.append(node - 1)
-            elif node in extents:
-                folds += 1
-                inner = extents[node]
-                tokens += inner.tokens
-                indexes += [i for i in (inner.first, inner.last) if i is not None]
-            else:
-                tokens += self._draft.made(node).tokens
-        first, last = min(indexes, default=None), max(indexes, default=None)
-        return _Extent(first, last, len(nodes), folds, tokens)
+    def _children_of(self, fold: int) -> tuple[int, int]:
+        """How many nodes a fold holds itself, and how many of these are folds."""
+        if fold not in self._children:
+            nodes, size = list(self._tree.nodes(fold)), self._tree.size
+            folds = sum(node < 0 and node in size for node in nodes)
+            self._children[fold] = len(nodes), folds
+        return self._children[fold]

@@ -23,6 +23,7 @@ from operations.domain.log.operation import (
     messages_of,
     named_keys,
 )
+from operations.domain.tree.holding import Held
 from operations.domain.tree.kept import other_names
 from operations.domain.tree.key import (
     Key,
@@ -147,6 +148,10 @@ class Thread:
         """The originals that a fold holds, by their indexes, or one itself. Raises NotFound."""
         leaves = self._tree.leaves(self._find(key))
         return [leaf - 1 for leaf in leaves if leaf > 0]
+
+    def held(self, key: Key) -> Held:
+        """The leaves of a fold, counted. Raises NotFound."""
+        return self._made.held(self._fold(key))
 
     def saved_by(self, key: Key) -> int:
         """The tokens of what a fold holds, as it would be shown, less its own. Raises NotFound."""
@@ -320,10 +325,10 @@ class Thread:
         outcome = self._outcomes.get(number)
         return None if outcome is None else outcome.status
 
-    def revisited_since(self, earlier: "Thread") -> Iterable[int]:
+    def revisited_since(self, earlier: ThreadVersion) -> Iterable[int]:
         """The edits that may have fared otherwise in an earlier thread, in the order of the log."""
         for version, numbers in self.playback.revisited:
-            if version is earlier.playback.version and numbers is not None:
+            if version is earlier and numbers is not None:
                 return sorted(numbers)
         return self._outcomes
 
@@ -372,7 +377,7 @@ class Thread:
         for node in self._order:
             if node < 0 and node in self._tree.size:
                 number, _ = draft.made_by[node]
-                kind, tokens = edits[number].edit.kind, self._made.tokens_held(node)
+                kind, tokens = edits[number].edit.kind, self._made.held(node).tokens
                 found.append(FoldTokens(entry_key(number), kind, tokens))
         return found
 

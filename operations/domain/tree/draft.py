@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from copy import copy
 from typing import NamedTuple
 
+from .holding import Holding
 from .kept import Kept, PlainMap, kept
 from .key import Key, entry_key, made_key, made_place, original_key, original_number
 from .leaf import Leaf, New
@@ -40,8 +41,8 @@ class Move(NamedTuple):
 
 
 _KEPT = (
-    *("inserted", "folds", "made_by", "messages", "tags", "changes", "moves"),
-    *("moved_by", "suspended", "_withheld", "_hangs_on", "_taken", "_saved"),
+    *("inserted", "folds", "holding", "made_by", "messages", "tags", "changes"),
+    *("moves", "moved_by", "suspended", "_withheld", "_hangs_on", "_taken", "_saved"),
 )
 
 
@@ -72,6 +73,8 @@ class ThreadDraft:
         self.inserted: Kept[Key, int] = kept()
         self.folds: Kept[int, int] = kept()
         """The fold of each operation that made one."""
+        self.holding: Kept[int, Holding] = kept()
+        """What each fold holds."""
         self.made_by: Kept[int, tuple[int, int]] = kept()
         """Operation and place of inserted leaves; operation and -1 of folds."""
         self.messages: Kept[int, tuple[New, ...]] = kept()
@@ -214,6 +217,7 @@ class ThreadDraft:
             self._count(nodes, -1)
         fold = self.tree.wrap(nodes)
         self.folds[number] = fold
+        self.holding[fold] = Holding()
         self.made_by[fold] = (number, -1)
         self.messages[number] = messages
         if at_top:

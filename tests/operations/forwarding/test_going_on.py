@@ -15,6 +15,7 @@ from operations.domain.tree.key import original_number
 from operations.forwarding import outbound
 from operations.log.cache import OF_THE_PROCESS, forget_everything
 from operations.messages import reader
+from operations.models import LogEntry
 from tests.operations.support.rest import get, make_session, operate, post, put, said
 from threads.models import Session
 from threads.store.originals import Original, load_recorded_at
@@ -66,6 +67,27 @@ class Twins:
             statuses.add(answer.status_code)
         assert statuses in ({201}, {409}, {422})
 
+    def change(self, rng: random.Random) -> None:
+        """Switch an operation that both have, or let one say something else."""
+        listed = [
+            get(self._agent, f"/api/sessions/{one}/operations")["operations"]
+            for one in self.ids
+        ]
+        if not listed[0]:
+            return
+        place, is_switched = rng.randrange(len(listed[0])), rng.random() < 0.7
+        body = {"active": rng.random() < 0.5}
+        if not is_switched:
+            body = {"summary": f"Amended {rng.random()}."}
+        statuses = set()
+        for found in listed:
+            what = "toggle" if is_switched else "amend"
+            path = f"/api/operations/{found[place]['id']}/{what}"
+            with self._committing(execute=True):
+                answer = self._agent.post(path, json.dumps(body), "application/json")
+            statuses.add(answer.status_code)
+        assert statuses in ({200}, {409}, {422})
+
     def policy(self, policy: dict[str, Any]) -> None:
         for session_id in self.ids:
             put(self._agent, f"/api/sessions/{session_id}/policy", {"policy": policy})
@@ -82,9 +104,16 @@ class Twins:
             answer.status_code,
             messages if answer.status_code == 200 else b"",
             {name: told.get(name) for name in beside},
-            len(told.get("applied", ())),
+            self._keys(session_id, told.get("applied", ())),
+            self._keys(session_id, (one["id"] for one in told.get("suspended", ()))),
             last,
         )
+
+    def _keys(self, session_id: str, ids: Iterable[str]) -> list[int]:
+        """The numbers of operations, which both sessions have alike."""
+        rows = LogEntry.objects.filter(session=session_id).values_list("id", "number")
+        numbers = {str(id_): number for id_, number in rows}
+        return [numbers[one] for one in ids]
 
     def _requests(self, session_id: str) -> Any:
         """What is kept of the last request: its figures, and what was sent."""
@@ -165,27 +194,35 @@ def change(rng: random.Random, twins: Twins, messages: list[Any], number: int) -
     what = rng.random()
     held = 2 * number
     if what < 0.45 and held > 4:
-        first = rng.randrange(1, held - 1)
-        last = min(held - 1, first + rng.randrange(3))
-        kind = rng.choice(("snip", "digest", "revise", "insert", "resequence"))
-        if kind == "snip":
-            twins.act(kind, range=[first, first])
-        elif kind == "digest":
-            twins.act(kind, range=[first, first], summary=f"Sum {number}.")
-        elif kind == "revise":
-            made = {"role": "assistant", "content": f"Revised {number}."}
-            twins.act(kind, range=[first, first], replacements=[made])
-        elif kind == "insert":
-            made = {"role": "user", "content": f"Inserted {number}."}
-            twins.act(kind, after=f"m{first}", messages=[made])
-        else:
-            twins.act(kind, order=[f"m{last}", f"m{first}"])
-    elif what < 0.6:
+        edit(rng, twins, number)
+    elif what < 0.5 and held > 4:
+        twins.act("redact", patterns=[{"start": f"Word {held}", "all": True}])
+    elif what < 0.7:
+        twins.change(rng)
+    elif what < 0.8:
         twins.policy(rng.choice(POLICIES))
-    elif what < 0.65 and len(messages) > 6:
+    elif what < 0.85 and len(messages) > 6:
         del messages[-1]
-    elif what < 0.7 and len(messages) > 6:
+    elif what < 0.9 and len(messages) > 6:
         messages[3] = messages[3] | {"content": f"Edited {number}."}
+
+
+def edit(rng: random.Random, twins: Twins, number: int) -> None:
+    """An edit of what was sent before."""
+    held = 2 * number
+    first = rng.randrange(1, held - 1)
+    last = min(held - 1, first + rng.randrange(3))
+    made = {"role": "assistant", "content": f"Made {number}."}
+    kind, arguments = rng.choice(
+        (
+            ("snip", {"range": [first, first]}),
+            ("digest", {"range": [first, first], "summary": f"Sum {number}."}),
+            ("revise", {"range": [first, first], "replacements": [made]}),
+            ("insert", {"after": f"m{first}", "messages": [made]}),
+            ("resequence", {"order": [f"m{last}", f"m{first}"]}),
+        )
+    )
+    twins.act(kind, **arguments)
 
 
 def indexes_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:

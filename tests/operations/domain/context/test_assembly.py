@@ -1,12 +1,18 @@
 """From the thread to what is sent: every step says what it left out, and the figures add up."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, permutations
+from types import MappingProxyType
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from operations.domain.context.assembly import Assembly, outgoings, unchanged
+from operations.domain.context.assembly import (
+    Assembly,
+    made_again,
+    outgoings,
+    unchanged,
+)
 from operations.domain.context.layers import layer
 from operations.domain.context.policy import Policy
 from operations.domain.context.selection import Preference
@@ -148,17 +154,49 @@ def test_what_nothing_touches_need_not_be_read_again() -> None:
     assert all(one is known[one.key] for one in found)
 
 
+@settings(max_examples=200)
+@given(conversations(), st.data())
+def test_what_operations_made_goes_out_under_every_log_as_if_it_were_read_again(
+    conversation: Conversation, data: st.DataObject
+) -> None:
+    entries = conversation.entries
+    first = entries[: data.draw(st.integers(0, len(entries)))]
+    early = Conversation(conversation.given, first, conversation.tags)
+    assume(early.log.purged == conversation.log.purged)
+    for one, other in permutations((early, conversation)):
+        thread = one.thread()
+        again = made_again(thread, thread.effective(), outgoing(other, {}))
+        assert outgoing(one, {}, again) == outgoing(one, {})
+
+
+def test_what_an_operation_made_need_not_be_read_again_wherever_it_stands() -> None:
+    kept = insert("m4", "kept")
+    before, after = thread_of(2, kept), thread_of(2, kept, snip(3, 4))
+    sent = outgoings(before, spoken(before), count)
+    again = made_again(after, after.effective(), sent)
+    assert again == {"o1.0": sent[-1]}
+    words = {key: said for key, said in spoken(after).items() if key != "o1.0"}
+    (*_, found) = outgoings(after, words, count, again=again)
+    assert found == sent[-1]
+    moved = thread_of(2, kept, Resequence(order=("m4", "m3", "m2", "m1")))
+    (*_, found) = outgoings(moved, spoken(moved), count, again=again)
+    assert (found.key, found.group, sent[-1].group) == ("o1.0", 1, 2)
+
+
 def outgoing(
-    conversation: Conversation, known: Mapping[Key, Outgoing]
+    conversation: Conversation,
+    known: Mapping[Key, Outgoing],
+    again: Mapping[Key, Outgoing] = MappingProxyType({}),
 ) -> list[Outgoing]:
     """What goes out of a conversation, reading only what isn't known."""
     thread = conversation.thread()
-    unread = [one.key for one in thread.effective() if one.key not in known]
+    keys = [one.key for one in thread.effective()]
+    unread = [key for key in keys if key not in known and key not in again]
     said = {
         key: Read(message.parts, "openai", message.name)
         for key, message in conversation.words(thread, unread).items()
     }
-    return outgoings(thread, said, count, known=known)
+    return outgoings(thread, said, count, known=known, again=again)
 
 
 @settings(max_examples=30)
