@@ -211,8 +211,11 @@ def _read_messages(
     thread, count = inputs.thread, counter_of(inputs.session.encoding)
     nodes = thread.keys[start:]
     known = untouched(thread, inputs.unread, nodes) | unchanged(thread, last)
-    new = (key for key in nodes if key not in known)
-    shown = {key: thread.shown(key) for key in new}
+    shown = {
+        key: thread.shown_at(position)
+        for position, key in enumerate(nodes, start)
+        if key not in known
+    }
     again = made_again(thread, chain.from_iterable(shown.values()), last)
     keys = [
         one.key for of_node in shown.values() for one in of_node if one.key not in again

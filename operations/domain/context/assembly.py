@@ -13,7 +13,7 @@ from operations.domain.providers.request import Layer, Outgoing, alone
 from operations.domain.thread.node import EffectiveMessage
 from operations.domain.thread.replay import sent_keys
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, entry_number, made_place, original_index
+from operations.domain.tree.key import Key, made_place, original_index
 from threads.domain.message import Role
 from threads.domain.part import Part
 
@@ -115,13 +115,13 @@ def outgoings(
     """
     found: list[Outgoing] = []
     places = _Places(thread)
-    for node in islice(thread.keys, start, None):
+    for position, node in enumerate(islice(thread.keys, start, None), start):
         if node in known:
             found.append(known[node])
             places.last = known[node]
         else:
-            place = places.next(node)
-            for one in shown[node] if node in shown else thread.shown(node):
+            place = places.next(node, position)
+            for one in shown[node] if node in shown else thread.shown_at(position):
                 if (same := again.get(one.key)) is not None:
                     found.append(_placed(same, place))
                     continue
@@ -305,8 +305,9 @@ def _nodes(thread: Thread, history: Sequence[Outgoing]) -> Iterator[Standing]:
     folds = {fold.key: fold for fold in thread.folds_at_top}
     shown = {message.node for message in history}
     places = _Places(thread)
-    for place in map(places.next, thread.keys):
-        yield Standing(place, folds.get(place.node), place.node in shown)
+    for position, node in enumerate(thread.keys):
+        place = places.next(node, position)
+        yield Standing(place, folds.get(node), node in shown)
 
 
 class _Places:
@@ -314,21 +315,19 @@ class _Places:
 
     def __init__(self, thread: Thread) -> None:
         self._leaves = thread.leaves
-        self._held = thread.held
+        self._held = thread.held_at
         group = thread.leaves[0].group if thread.leaves else 0
         self.last: Place | Outgoing = Place("", group, alone(group))
 
-    def next(self, node: Key) -> Place:
+    def next(self, node: Key, position: int) -> Place:
         """The node behind the last one: the groups of an insert are those of that one."""
         index = original_index(node)
         group, groups = self.last.group, self.last.groups
         if index is not None:
             group = self._leaves[index].group
             groups = alone(group)
-        elif entry_number(node) is not None:
-            held = self._held(node)
-            if held.first is not None:
-                group, groups = self._leaves[held.first].group, held.groups
+        elif (held := self._held(position)) and held.first is not None:
+            group, groups = self._leaves[held.first].group, held.groups
         self.last = Place(node, group, groups)
         return self.last
 

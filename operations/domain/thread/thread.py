@@ -149,10 +149,6 @@ class Thread:
         leaves = self._tree.leaves(self._find(key))
         return [leaf - 1 for leaf in leaves if leaf > 0]
 
-    def held(self, key: Key) -> Held:
-        """The leaves of a fold, counted. Raises NotFound."""
-        return self._made.held(self._fold(key))
-
     def saved_by(self, key: Key) -> int:
         """The tokens of what a fold holds, as it would be shown, less its own. Raises NotFound."""
         fold, tokens = self._fold(key), self._made.tokens_shown
@@ -176,6 +172,15 @@ class Thread:
         """What the model sees, the last first."""
         for node in reversed(self._order):
             yield from reversed(self._made.shown(node))
+
+    def shown_at(self, position: int) -> list[EffectiveMessage]:
+        """What the model sees of the node at a position: of a snip nothing."""
+        return self._made.shown(self._order[position])
+
+    def held_at(self, position: int) -> Held | None:
+        """The leaves of the fold at a position, counted; None where a message stands there."""
+        node = self._order[position]
+        return self._made.held(node) if node in self._tree.size else None
 
     def shown(self, key: Key) -> list[EffectiveMessage]:
         """What the model sees of a node at the top. Raises NotFound."""
