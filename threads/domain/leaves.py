@@ -80,6 +80,15 @@ class _Record:
     end: int
     texts: set[str] = field(default_factory=set)
     is_event: bool = False
+    events: list[Span] = field(default_factory=list)
+    """Pieces of it that are events, where the whole is none."""
+
+    def take(self, inner: "_Record") -> None:
+        """Take what was read from a piece that begins within this one."""
+        self.texts |= inner.texts
+        self.end = max(self.end, inner.end)
+        if inner.is_event:
+            self.events.append((inner.start, inner.end))
 
     def holds(self, text: str) -> int:
         """How many characters of a text are said, whole or in pieces."""
@@ -121,7 +130,7 @@ def count_leaves(transcripts: Sequence[Transcript], file: BinaryIO) -> LeafCount
 def _records(transcripts: Iterable[Transcript], size: int) -> tuple[list[_Record], int]:
     """The outermost pieces in their order, and where the first that is cut begins, or the size.
 
-    What lies in one another is one.
+    What lies in one another is one, which knows the events within it.
     """
     pieces: dict[Span, _Record] = {}
     cut = size
@@ -142,9 +151,7 @@ def _records(transcripts: Iterable[Transcript], size: int) -> tuple[list[_Record
     outer: list[_Record] = []
     for record in sorted(pieces.values(), key=lambda one: (one.start, -one.end)):
         if outer and record.start < outer[-1].end:
-            outer[-1].texts |= record.texts
-            outer[-1].is_event |= record.is_event
-            outer[-1].end = max(outer[-1].end, record.end)
+            outer[-1].take(record)
         else:
             outer.append(record)
     return [record for record in outer if record.end <= cut], cut
@@ -195,19 +202,24 @@ def _said(part: Part) -> Iterator[str]:
 
 def _record(data: bytes, record: _Record, is_json: bool, found: LeafCount) -> None:
     """Where the text of a record went."""
+    kept = {
+        text
+        for start, end in record.events
+        for _, text in _pieces(data[start:end], is_json)
+    }
     for member, text in _pieces(data[record.start : record.end], is_json):
         if not is_text(text):
             continue
-        said = record.holds(text)
+        said, is_event = record.holds(text), record.is_event or text in kept
         inner = []
         if said < len(text) and text.lstrip().startswith((*_JSON, *_STREAM)):
             inner = list(_inner(text, member))
         if inner:
             for name, leaf in inner:
                 if is_text(leaf):
-                    _book(name, leaf, record.holds(leaf), record.is_event, found)
+                    _book(name, leaf, record.holds(leaf), is_event, found)
         else:
-            _book(member, text, said, record.is_event, found)
+            _book(member, text, said, is_event, found)
 
 
 def _book(member: str, text: str, said: int, is_event: bool, found: LeafCount) -> None:

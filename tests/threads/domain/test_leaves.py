@@ -104,7 +104,7 @@ def test_json_in_a_text_is_counted_by_its_own_members() -> None:
     assert (found.messages, found.members) == (9, {"x.a": 8})
 
 
-def test_a_summary_is_a_message_and_pieces_in_one_another_are_one() -> None:
+def test_a_summary_is_a_message_and_an_event_within_it_keeps_its_own_text() -> None:
     data, place = placed({"x": "two words", "y": "not read", "z": {"a": "an event"}})
     summary = Compaction(
         replaces=(0,), messages=(said(Text("two words")),), record=place
@@ -112,7 +112,8 @@ def test_a_summary_is_a_message_and_pieces_in_one_another_are_one() -> None:
     inner = data.index(b'{"a"')
     event = Event("z", f"bytes:{inner}-{len(data) - 1}")
     assert of_items(data, summary).nowhere == 16
-    assert of_items(data, summary, event).events == 16
+    found = of_items(data, summary, event)
+    assert (found.messages, found.events, found.members) == (9, 8, {"y": 8})
     assert of_items(data, Event("x", "file#bytes:0-3"), Event("y", "row:a/1")).members
 
 

@@ -191,8 +191,8 @@ def _function_call(item: dict[str, Any], at: Place) -> ReadItem:
         raise Invalid("Expected the name of a tool here.", at=(*at, "name"))
     if "namespace" in item:
         name = fields.text(item, "namespace") + name
-    call = read_call(_call_id(item), name, item.get("arguments", ""))
-    return ASSISTANT, (call,), None
+    given = item.get("arguments", _rest(item, "name", "namespace") or "")
+    return ASSISTANT, (read_call(_call_id(item), name, given),), None
 
 
 def _custom_call(item: dict[str, Any], at: Place) -> ReadItem:
@@ -206,10 +206,7 @@ def _call(item: dict[str, Any], _at: Place) -> ReadItem:
     """A call of a tool that the API defines (shell, computer, tool search, …)."""
     name = fields.text(item, "name") or item["type"].removesuffix("_call")
     member = next((name for name in _ARGUMENTS if name in item), None)
-    if member is None:
-        arguments: JSON = {k: v for k, v in item.items() if k not in _ENVELOPE}
-    else:
-        arguments = item[member]
+    arguments: JSON = _rest(item) if member is None else item[member]
     return ASSISTANT, (ToolCall(_call_id(item), name, arguments),), None
 
 
@@ -235,8 +232,13 @@ def _output(item: dict[str, Any], at: Place) -> ReadItem:
 
 def _unread_output(item: dict[str, Any]) -> ToolResult:
     """What a tool answered under another name, kept as it is."""
-    rest = {name: value for name, value in item.items() if name not in _ENVELOPE}
+    rest = _rest(item)
     return ToolResult(_call_id(item), (Opaque(item["type"], rest),) if rest else ())
+
+
+def _rest(item: dict[str, Any], *known: str) -> dict[str, Any]:
+    """What an item holds beside what is known of it, as of every item."""
+    return {k: v for k, v in item.items() if k not in (*_ENVELOPE, *known)}
 
 
 def _search_output(item: dict[str, Any], _at: Place) -> ReadItem:

@@ -128,9 +128,10 @@ def _tool(part: dict[str, Any], read: Read) -> Iterator[Part]:
     id_, name = fields.text(part, "callID"), fields.text(part, "tool")
     state = fields.mapping(part, "state")
     yield ToolCall(id_, name, state.get("input", {}))
-    if state.get("status") not in ("completed", "error"):
+    words, status = fields.text(state, "output"), state.get("status")
+    if status not in ("completed", "error") and not words:
         return
-    words, is_error = fields.text(state, "output"), state.get("status") == "error"
+    is_error = status == "error"
     if is_error:
         so_far = fields.text(fields.mapping(state, "metadata"), "output")
         words = so_far or fields.text(state, "error")

@@ -257,6 +257,15 @@ def test_an_output_by_another_name_is_kept_whole() -> None:
     assert message.parts == (ToolResult("c1", ()),)
 
 
+def test_arguments_by_another_name_are_kept_whole() -> None:
+    given = {name: CALLED[name] for name in ("type", "call_id", "name")}
+    for rest, arguments in (({"args": "two lamps"}, {"args": "two lamps"}), ({}, "")):
+        [(_, [*_, message], _)] = read([ASKED, {**given, "namespace": "x", **rest}])
+        [call] = message.parts
+        assert isinstance(call, ToolCall)
+        assert (call.name, call.arguments) == ("xlook", arguments)
+
+
 def test_files_and_images_are_read_as_they_are_given() -> None:
     content = [
         {"type": "input_text", "text": "See."},

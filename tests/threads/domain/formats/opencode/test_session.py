@@ -72,6 +72,12 @@ def test_a_turn_is_the_assistant_s_message_and_the_tool_s_behind_it() -> None:
     assert (tools.role, tools.usage, tools.model) == ("tool", None, None)
 
 
+def test_what_a_tool_brought_is_read_whatever_its_state_is_called() -> None:
+    said = [tool("1", "stopped", output="So far."), tool("2", "stopped")]
+    [_, tools] = read((info("assistant", "2"), said))
+    assert tools.parts == (ToolResult("1", (Text("So far."),), "look"),)
+
+
 def test_reasoning_is_counted_where_the_total_says_so() -> None:
     [message] = read(
         (info("assistant", "1", tokens={**TOKENS, "total": 15}), [text("Hi")])
