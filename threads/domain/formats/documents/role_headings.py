@@ -46,6 +46,15 @@ _STYLES = tuple(
         rf"({_ROLE})(?: said)?(?:\s*\(([^()]{{1,64}})\))?:(?:\s+(.*))?$",
     )
 )
+_OWN = re.compile(rf"\ufeff?# .*\r?\n\r?\n## 0 · (?:{_ROLE})\b")
+"""The top of our own Markdown."""
+_AS_TEXT = re.compile(r"^\*\*(?:Call\*\* `|Result\*\*|Thinking\*\*$)", re.MULTILINE)
+"""What stands in it where a call, a result or thinking does."""
+AS_TEXT = Warning(
+    "read_as_text",
+    "In this Markdown, calls, results and thinking are text, and they are read as text. "
+    "To import them as what they were, export the session as ContextStudio JSON.",
+)
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})(.*)$")
 
 
@@ -62,18 +71,33 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     style = _style(file.read(HEAD).decode("utf-8-sig", "replace"))
     if style is None:
         return at_least_one([], [], LABEL)
-    reading = Items(partial(_items, file, style))
+    reading = Items(partial(_warned, file, style))
     return at_least_one([transcript_of(reading, format=NAME)], [], LABEL)
 
 
 def _style(text: str) -> re.Pattern[str] | None:
-    """The style of a text in which both a user and an assistant have headings."""
+    """The style of a text in which both a user and an assistant have headings, or of our own."""
+    if _OWN.match(text):
+        return _STYLES[0]
     for style in _STYLES:
         lines = (line[: text_lines.KEPT].rstrip() for line in text.split("\n"))
         found = {_NAMES[match[1].lower()] for match in map(style.match, lines) if match}
         if {Role.USER, Role.ASSISTANT} <= found:
             return style
     return None
+
+
+def _warned(
+    file: BinaryIO, style: re.Pattern[str], warnings: list[Warning]
+) -> Iterator[Item]:
+    """The items of a text, and the warning that our own says more than is read of it."""
+    file.seek(0)
+    is_own = bool(_OWN.match(file.read(HEAD).decode("utf-8-sig", "replace")))
+    for item in _items(file, style, warnings):
+        yield item
+        if is_own and isinstance(item, Message) and _AS_TEXT.search(item.text):
+            warnings.append(AS_TEXT)
+            is_own = False
 
 
 def _items(

@@ -15,7 +15,7 @@ from threads.domain.formats.documents import role_headings
 from threads.domain.formats.io import source, text_lines
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.message import Message, Role
-from threads.domain.part import Text, Thinking, ToolCall, ToolResult
+from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import Event, Transcript
 
 
@@ -313,6 +313,41 @@ def test_our_own_markdown_is_read_again() -> None:
 
     assert said(found) == [("user", "Hi."), ("assistant", "Hello.")]
     assert messages(found)[0].name == "ann"
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_our_own_markdown_is_known_by_its_top_whoever_speaks(role: Role) -> None:
+    thread = [Message(role=role, parts=(Text("Of lamps. " * n),)) for n in (9000, 1)]
+    [found] = reread(thread)
+
+    assert [message.role for message in messages(found)] == [role, role]
+    assert found.warnings == []
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        Thinking("Hm."),
+        ToolCall("c", "look", {"at": "it"}),
+        ToolResult("c", (Text("Lit."),)),
+        ToolResult("c", (Text("Dark."),), is_error=True),
+    ],
+)
+def test_our_own_markdown_says_that_calls_are_text_in_it(part: Part) -> None:
+    [found] = reread([Message(role=Role.ASSISTANT, parts=(part, part))])
+
+    [message] = messages(found)
+    assert isinstance(message.parts[0], Text)
+    [warning] = found.warnings
+    assert warning.code == "read_as_text"
+    assert "ContextStudio JSON" in warning.message
+
+
+def reread(thread: list[Message]) -> list[Transcript]:
+    """What is read of a thread's Markdown."""
+    found = read(b"".join(formats.write("markdown", thread)))
+    assert {one.format for one in found} == {"role_headings"}
+    return found
 
 
 def test_text_with_one_role_is_no_conversation() -> None:
