@@ -20,7 +20,8 @@ from threads.store import commits
 from . import accounting, hooks
 from .archives import ArchiveTooLarge
 from .publishing import link_parents, publish, refuse_known, show, unstage
-from .running.import_run import AT_ONCE, ImportRun, remove_unfinished
+from .running.file_groups import AT_ONCE
+from .running.import_run import ImportRun, remove_unfinished
 from .running.outcome import FileOutcome, Imported, Progress
 from .upload import Upload, unpack
 

@@ -26,14 +26,14 @@ from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
 from contextstudio.accounts.services import owner_of  # noqa: E402
 from threads.domain import batch  # noqa: E402
 from threads.imports import jobs  # noqa: E402
-from threads.imports.running import import_run  # noqa: E402
+from threads.imports.running import file_groups  # noqa: E402
 from threads.imports.upload import keep_upload  # noqa: E402
 from threads.models import Event, Import, Message, Session  # noqa: E402
 
 
 def main(path: Path) -> None:
     settings.JOB_LEASE_SECONDS = 60
-    batch.MOST, import_run.AT_ONCE = 20, 4_000
+    batch.MOST, file_groups.AT_ONCE = 20, 4_000
     report = JobContext.progress
 
     def progress(self: JobContext, done: int, **facts: Any) -> None:

@@ -17,7 +17,7 @@ from threads.domain import batch
 from threads.domain.message import Message as Given
 from threads.domain.message import Role
 from threads.domain.part import Text
-from threads.imports.running import import_run, ingest
+from threads.imports.running import file_groups, ingest
 from threads.models import Event, Message, Session
 from threads.sessions.services import append_messages
 
@@ -74,7 +74,7 @@ def test_a_file_of_events_alone_makes_no_session(
 def test_a_commit_takes_few_batches_however_many_wait(
     stage: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     monkeypatch.setattr(batch, "MOST", 1)
     depth, commits = len(connection.atomic_blocks), list[Any]()
     record = ingest.record_batch
@@ -114,7 +114,7 @@ def test_a_batch_is_written_in_steps_of_few_rows_and_reads_the_same(
     monkeypatch: pytest.MonkeyPatch,
     rows: int,
 ) -> None:
-    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     monkeypatch.setattr(ingest, "ROWS_PER_STEP", rows)
     monkeypatch.setattr(ingest, "LEAST_PER_STEP", rows)
     written: list[int] = []
@@ -151,7 +151,7 @@ def test_a_batch_is_written_in_steps_of_few_rows_and_reads_the_same(
 def test_a_session_that_grows_between_two_batches_of_an_import_keeps_both(
     take: Take, stage: Take, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     monkeypatch.setattr(batch, "MOST", 2)
     take(stub(*says("a"), id="a"))
     session = Session.objects.get()

@@ -17,7 +17,7 @@ from tests.threads.support.importing import Take, texts
 from tests.threads.support.stub_format import says, stub
 from threads import imports
 from threads.domain import batch
-from threads.imports.running import import_run
+from threads.imports.running import file_groups
 from threads.models import Event, Import, Message, Session
 from threads.sessions import erasing
 
@@ -52,7 +52,7 @@ def test_an_import_that_is_killed_anywhere_is_completed_by_the_next_attempt(
 ) -> None:
     monkeypatch.setattr(batch, "MOST", 1)
     if not whole:
-        monkeypatch.setattr(import_run, "AT_ONCE", 0)
+        monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     files = {
         f"{name}.stub": stub(
             *says("one", "two", "three"),
@@ -81,7 +81,7 @@ def test_an_append_that_is_killed_is_completed_without_doubles(
     stage: Take, take: Take, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batch, "MOST", 1)
-    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     files = {f"{name}.stub": stub(*says("one"), id=name) for name in "ab"}
     take(files)
     for at in range(4):
@@ -122,7 +122,7 @@ def test_what_a_killed_import_left_goes_once_nobody_completes_it(
     stage: Take, take: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batch, "MOST", 1)
-    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     killed(stage, uuid.uuid4(), age=erasing.STRANDED + timedelta(minutes=1))
     erasing.clean()
     assert counts() == (0, 0, 0, 0)
@@ -134,7 +134,7 @@ def test_what_a_job_will_complete_or_was_just_staged_stays(
     stage: Take, project: Project, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batch, "MOST", 1)
-    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     killed(stage, uuid.uuid4(), age=erasing.STRANDED - timedelta(minutes=1))
     erasing.clean()
     assert Import.objects.count() == 1
@@ -150,7 +150,7 @@ def test_a_long_append_that_is_killed_is_completed_without_doubles(
     stage: Take, take: Take, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batch, "MOST", 2)
-    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     short = stub(*says("one"), {"event": "first"}, id="a")
     take(short)
     more = [

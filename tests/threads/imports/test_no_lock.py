@@ -15,7 +15,7 @@ from tests.threads.support.importing import Take, texts
 from tests.threads.support.stub_format import says, stub
 from threads import imports
 from threads.domain import batch
-from threads.imports.running import import_run, ingest
+from threads.imports.running import file_groups, ingest
 from threads.models import Event, Session
 from threads.store import recording
 
@@ -46,7 +46,7 @@ def unlocked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     watch(ingest, "guarded")
     watch(recording.tokens, "count_words")
     watch(recording.blobs, "store")
-    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     monkeypatch.setattr(batch, "MOST", 2)
     return called
 
@@ -111,7 +111,7 @@ def test_an_import_within_a_request_reads_without_a_lock(
     at_once: int,
 ) -> None:
     monkeypatch.setattr(imports, "AT_ONCE", at_once)
-    monkeypatch.setattr(import_run, "AT_ONCE", at_once)
+    monkeypatch.setattr(file_groups, "AT_ONCE", at_once)
     imported = take(files)
     assert imported.recorded == 2
     assert not Session.objects.exclude(staged_by=None).exists()
@@ -124,7 +124,7 @@ def test_an_import_within_a_request_reads_without_a_lock(
 def test_a_compaction_that_is_appended_is_worked_out_without_a_lock(
     stage: Take, take: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     short = stub(*says("one", "two"), id="a")
     take(short)
     depth, called = len(connection.atomic_blocks), list[str]()

@@ -23,7 +23,7 @@ from tests.threads.support.importing import Take, child, kept
 from tests.threads.support.stub_format import says, stub
 from threads import imports
 from threads.imports import accounting, jobs, publishing
-from threads.imports.running import import_run
+from threads.imports.running import file_groups
 from threads.models import Body, Import, Session
 
 
@@ -70,7 +70,7 @@ def test_an_import_under_an_idempotency_key_reads_without_a_lock(
     at_once: int,
 ) -> None:
     monkeypatch.setattr(imports, "AT_ONCE", at_once)
-    monkeypatch.setattr(import_run, "AT_ONCE", at_once)
+    monkeypatch.setattr(file_groups, "AT_ONCE", at_once)
     answers = [send(agent, stub(*says("one", "two"), id="a")) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [201, 201]
     assert answers[0].content == answers[1].content
@@ -86,7 +86,7 @@ def test_an_import_whose_claim_another_has_taken_over_shows_nothing(
     stub_format: None, agent: Client, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
     monkeypatch.setattr(imports, "AT_ONCE", at_once)
-    monkeypatch.setattr(import_run, "AT_ONCE", at_once)
+    monkeypatch.setattr(file_groups, "AT_ONCE", at_once)
 
     def taken(*_: object) -> None:
         raise Conflict("This request took too long.")

@@ -21,7 +21,7 @@ from threads import imports
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.imports.reports import shown_files
-from threads.imports.running import import_run
+from threads.imports.running import file_groups
 from threads.imports.running.outcome import Imported
 from threads.models import Event, Session
 from threads.store.originals import load_messages
@@ -300,7 +300,7 @@ def test_an_import_that_broke_off_follows_it_when_it_is_tried_again(
         if done and unit == "messages":
             raise Interrupted
 
-    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     bring(V1)
     job = uuid.uuid4()
     with pytest.raises(Interrupted):

@@ -1,34 +1,29 @@
 """One import under way: every file of it in its turn, and the report at the end."""
 
-import logging
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
 
-from django.db import DatabaseError, transaction
+from django.db import transaction
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.domain.storable import storable
-from contextstudio.accounts.jobs.runner import Interrupted
 from contextstudio.accounts.models import Project
-from threads import reading, tokens
-from threads.domain import formats
-from threads.domain.formats.io.folder import Folder
+from threads import tokens
 from threads.domain.transcript import Transcript, Warning
 from threads.imports.accounting import ReadFile
 from threads.imports.archives import KeptFile
-from threads.imports.upload import FIELD, UnpackedUpload, Upload, placed, unpack
+from threads.imports.upload import UnpackedUpload, Upload, placed, unpack
 from threads.models import Import, Session, Source
 from threads.sessions import erasing
 from threads.store import blobs
 
 from . import growth
 from .ahead import Ahead
-from .ingest import UNFINISHED, guarded, unreadable
+from .file_groups import FileGroup, FileGroups, ReadGroup
+from .ingest import UNFINISHED
 from .one_at_a_time import one_at_a_time
 from .outcome import (
     FileOutcome,
@@ -36,42 +31,16 @@ from .outcome import (
     Progress,
     begin_row,
     imports_staged_by,
+    nothing_in,
     sessions_of,
     write_report,
 )
 from .session_matcher import SessionMatcher
 
-logger = logging.getLogger(__name__)
-
-
 SIDECARS = frozenset({"no_messages", "sidecar", "empty"})
 """Codes of refusals that say what a file is, where it holds no message."""
-FILES_IN_A_REFUSAL = 8
-"""So many files of an import that held no message say why; all of a folder's could be thousands."""
 REFUSED_AT_ONCE = 500
 """Files without a message that are named in one transaction: an archive may hold thousands."""
-AT_ONCE = 200_000
-"""Bytes of files that are held in memory as they were read, and recorded in one transaction."""
-
-
-class FileGroup(NamedTuple):
-    """Files that belong together: one alone, or several that make conversations together."""
-
-    files: Sequence[KeptFile]
-    open: Callable[[], AbstractContextManager[Iterable[Transcript]]]
-    """Gives their conversations, read as they are iterated over. Raises Invalid."""
-
-    @property
-    def is_small(self) -> bool:
-        return sum(one.size for one in self.files) <= AT_ONCE
-
-
-class ReadGroup(NamedTuple):
-    """Files that were read to their end, before any transaction: what they hold, or why nothing."""
-
-    files: Sequence[KeptFile]
-    transcripts: Sequence[Transcript]
-    refusal: DomainError | None
 
 
 def remove_unfinished(row: Import, stage: uuid.UUID) -> None:
@@ -139,7 +108,7 @@ class ImportRun:
         Either raises Invalid where no file holds a message.
         """
         brought = self._unpack()
-        groups = [_read_to_end(group) for group in self._groups(brought, set())]
+        groups = [group.read_to_end() for group in self._groups(brought, set())]
         self.read += [
             ReadFile(file.sha256, transcript.format, file.name[-1024:])
             for group in groups
@@ -206,42 +175,11 @@ class ImportRun:
             remove_unfinished(self.row, self.stage)
 
     def _groups(self, brought: UnpackedUpload, done: set[str]) -> Iterator[FileGroup]:
-        """What several files make together, then each of the others alone; none that is done.
-
-        Formats look into the files for it as this is iterated over.
-        """
-        taken = set(done)
-        for gathered in self._gather(brought.folder) if brought.is_folder else ():
-            # A format may name members that could not be unpacked.
-            names = gathered.members & self.files.keys()
-            if names <= taken:
-                continue
-            files = [self.files[name] for name in sorted(names)]
-            yield FileGroup(files, partial(_as_given, gathered.transcripts))
-            taken |= names
-        for one in brought.folder.members.values():
-            if one.name not in taken:
-                kept = self.files[one.name]
-                yield FileGroup([kept], partial(self._read, kept))
-
-    def _gather(self, folder: Folder) -> Iterator[Any]:
-        """What the formats find that several files make together; each file once."""
-        taken: set[str] = set()
-        for known in formats.KNOWN:
-            if known.gather is None or self.upload.format not in ("auto", known.name):
-                continue
-            rest = {n: one for n, one in folder.members.items() if n not in taken}
-            try:
-                found = known.gather(Folder(rest))
-            except (Interrupted, DatabaseError, MemoryError):
-                raise
-            except Exception as fault:  # noqa: BLE001  # then each file is read alone
-                unreadable(fault)
-                continue
-            for gathered in found:
-                if not gathered.members & taken:
-                    taken |= gathered.members
-                    yield gathered
+        """The files that are not done, by what belongs together."""
+        # What a watched folder adds is compared message by message, here.
+        may_read_apart = self.into is None
+        groups = FileGroups(self.files, self.upload.format, may_read_apart)
+        return groups.of(brought, done)
 
     def _take(self, group: FileGroup, *, alone: bool) -> None:
         """Read and record files. What is small is read to its end first, and recorded as one.
@@ -255,7 +193,7 @@ class ImportRun:
             if self.matcher.is_known(group.files):
                 self._save_sources()
             else:
-                read = _read_to_end(group)
+                read = group.read_to_end()
                 self._read_ahead(read)
                 self._record(read, alone=alone)
             return
@@ -333,25 +271,6 @@ class ImportRun:
         if len(self.refused) >= REFUSED_AT_ONCE:
             self._save_refused()
 
-    @contextmanager
-    def _read(self, one: KeptFile) -> Iterator[list[Transcript]]:
-        """The conversations of a file for as long as it is open: a large one is read apart."""
-        with ExitStack() as stack:
-            try:
-                # What a watched folder adds is compared message by message, here.
-                if reading.is_worthwhile(one.size) and self.into is None:
-                    path = blobs.path_of(one.sha256)
-                    given = reading.open_transcripts(path, self.upload.format, one.name)
-                    transcripts = stack.enter_context(given)
-                else:
-                    stream = stack.enter_context(blobs.open_many(one.sha256))
-                    transcripts = formats.read(stream, self.upload.format, one.name)
-            except (DomainError, DatabaseError, MemoryError):
-                raise
-            except Exception as fault:  # as in `guarded`
-                raise unreadable(fault) from fault
-            yield transcripts
-
     def _place(
         self, transcripts: Iterable[Transcript], files: Sequence[KeptFile]
     ) -> None:
@@ -393,7 +312,7 @@ class ImportRun:
         self._save_refused()
         imported.sessions = sessions_of(self.row)
         if not imported.sessions:
-            raise self._nothing()
+            raise nothing_in(self.row)
         write_report(self.row)
         for archive in self.secret:
             transaction.on_commit(partial(blobs.discard, archive))
@@ -402,41 +321,3 @@ class ImportRun:
             for one in self.row.report["warnings"]
         ]
         return imported
-
-    def _nothing(self) -> Invalid:
-        """The refusal of an import without a message: what each of its first files is."""
-        count, at = self.row.sources.count(), [FIELD]
-        reasons: dict[str, list[str]] = {}
-        for one in self.row.sources.order_by("pk")[:FILES_IN_A_REFUSAL]:
-            if reason := one.report.get("reason", ""):
-                reasons.setdefault(reason, []).append(one.name)
-        if count <= 1:
-            sentence = "".join(reasons) or "There is no message in this file."
-            at += [name for names in reasons.values() for name in names if name]
-        else:
-            sentence = " ".join(
-                (
-                    f"There is no message in these {count:,} files.",
-                    *(f"{', '.join(files)}: {why}" for why, files in reasons.items()),
-                )
-            )
-        return Invalid(sentence, at=at, code="empty")
-
-
-def _as_given(
-    transcripts: Iterable[Transcript],
-) -> AbstractContextManager[Iterable[Transcript]]:
-    return nullcontext(transcripts)
-
-
-def _read_to_end(group: FileGroup) -> ReadGroup:
-    """All that files hold, in memory."""
-    try:
-        with group.open() as transcripts:
-            held = [
-                replace(one, items=list(guarded(one.items)))
-                for one in guarded(transcripts)
-            ]
-    except DomainError as refusal:
-        return ReadGroup(group.files, (), refusal)
-    return ReadGroup(group.files, held, None)

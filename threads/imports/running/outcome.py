@@ -10,10 +10,12 @@ from django.db.models import TextChoices, UUIDField
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.models import Project
 from contextstudio.database.prepared import Prepared, given
 from threads.domain.tally import Tally
 from threads.domain.transcript import Warning
+from threads.imports.upload import FIELD
 from threads.models import Import, Session, Source
 from threads.sessions.services import clean_title
 
@@ -32,6 +34,8 @@ class FileOutcome(TextChoices):
     FAILED = "failed", "could not be read"
 
 
+FILES_IN_A_REFUSAL = 8
+"""So many files of an import that held no message say why; all of a folder's could be thousands."""
 EARLIER = "earlier_import"
 """In the report of a file that was read before: the import that read it, the rest is its report."""
 
@@ -134,3 +138,23 @@ def write_report(row: Import) -> None:
         **tally.report(),
     }
     row.save(update_fields=["report"])
+
+
+def nothing_in(row: Import) -> Invalid:
+    """The refusal of an import without a message: what each of its first files is."""
+    count, at = row.sources.count(), [FIELD]
+    reasons: dict[str, list[str]] = {}
+    for one in row.sources.order_by("pk")[:FILES_IN_A_REFUSAL]:
+        if reason := one.report.get("reason", ""):
+            reasons.setdefault(reason, []).append(one.name)
+    if count <= 1:
+        sentence = "".join(reasons) or "There is no message in this file."
+        at += [name for names in reasons.values() for name in names if name]
+    else:
+        sentence = " ".join(
+            (
+                f"There is no message in these {count:,} files.",
+                *(f"{', '.join(files)}: {why}" for why, files in reasons.items()),
+            )
+        )
+    return Invalid(sentence, at=at, code="empty")

@@ -156,14 +156,14 @@ def _shared(index: SessionIndex, chain: list[int]) -> int:
 
 def _id_of(index: SessionIndex, number: int) -> str:
     """The id of a line, or its place where it has none."""
-    record = index.value(number)
-    return fields.word(record, "uuid") or f"line-{index.line(number)}"
+    record = index.lines.value(number)
+    return fields.word(record, "uuid") or f"line-{index.lines.number(number)}"
 
 
 def _words_of(index: SessionIndex, branch: GraphBranch) -> str:
     """The first words of a person on a branch, as a title."""
     for number in branch.order:
         if number >= 0 and index.graph.flags[number] & WORDS:
-            record = index.value(number)
+            record = index.lines.value(number)
             return fields.one_line(claude_record.words(record["message"]))
     return ""

@@ -272,7 +272,7 @@ def _message_ids(file: SessionFile) -> tuple[str, list[str], float]:
         return (
             index.external_id(0, file.stem),
             conversations.message_ids(index),
-            index.last_stamp,
+            index.lines.last_stamp,
         )
 
 

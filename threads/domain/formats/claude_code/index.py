@@ -1,27 +1,21 @@
 """What each line of a Claude Code session is, found in a first pass over the file."""
 
-import io
-from array import array
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, BinaryIO
 
-from threads.domain.formats import blocks
-from threads.domain.formats.io import fields, source, windows
+from threads.domain.formats.io import fields, windows
 from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.kit.graph import record_graph
 from threads.domain.formats.kit.graph.record_branches import GraphBranches
 from threads.domain.part import JSON
-from threads.domain.transcript import Event, Warning
+from threads.domain.transcript import Warning
 
 from . import record as claude_record
 from .leaf import SessionLeaf
+from .lines import SessionLines
 from .notes import CONTINUED, TITLES, ConversationNotes, link_agents
-from .record import BOUNDARY, CLEARING, SUMMARY, KeptLines, MessageLine, Spawn
+from .record import BOUNDARY, CLEARING, SUMMARY, KeptLines, Spawn
 
-HELD = 24 << 20
-"""Bytes of a file up to which its messages are held until they are told: a larger one is
-parsed once more, for what is held is several times as much."""
 MOST_KEPT = 2000
 """Lines that a compaction left in the context, counted from the last up to the first."""
 _NAMING = frozenset(TITLES[:3])
@@ -31,14 +25,11 @@ MOST_AGENTS = 1000
 
 
 class SessionIndex:
-    """Where the lines are, their types, times and places in the graph; not their contents.
-
-    Arrays of numbers, for a session may have millions of lines.
-    """
+    """The lines of a file, their places in the graph, and what they say of its conversations."""
 
     def __init__(self, file: BinaryIO, *, is_told: bool = True) -> None:
         """`is_told` where the messages will be asked for, soon and in their order."""
-        self.window = source.Window(file)
+        self.lines = SessionLines(file, is_told=is_told)
         self.graph = record_graph.RecordGraph()
         self.warnings: list[Warning] = []
         self.notes = [ConversationNotes()]
@@ -53,15 +44,6 @@ class SessionIndex:
         """By its call's id each sub-agent: in which group it was called, and what for."""
         self.results: dict[str, str] = {}
         """The call that each sub-agent answered, by the agent's id."""
-        self._starts, self._ends = array("Q"), array("Q")
-        self._lines = array("I")
-        self._held: dict[int, JSON] = {}
-        """Messages, so that a short file is parsed once."""
-        self._is_held = is_told and file.seek(0, io.SEEK_END) <= HELD
-        self._stamps = array("d")
-        self._types = array("I")
-        self._type_numbers: dict[str, int] = {}
-        self._type_names: list[str] = []
         self.session_ids: dict[str, None] = {}
         self._session_id = ""
         self._groups: dict[str, int] = {}
@@ -148,51 +130,6 @@ class SessionIndex:
             return "" if group else session_id
         return f"{session_id}/agent-{name}"
 
-    def said(self, number: int) -> MessageLine:
-        """What a message's line says. Raises Invalid where it is malformed or nested too deep."""
-        said = claude_record.read(self.value(number))
-        if blocks.are_exact(said[0]):
-            return said
-        return claude_record.read(self.exact_value(number))
-
-    def value(self, number: int) -> JSON:
-        """A message's line: its `type`, `uuid` and `message`, and maybe more.
-
-        It was not looked at for what `json_text.is_exact` finds.
-        """
-        if (held := self._held.pop(number, None)) is not None:
-            return held
-        return self.window.rough_value(
-            ByteSpan(self._starts[number], self._ends[number])
-        )
-
-    def exact_value(self, number: int) -> JSON:
-        """What a line says. Raises Invalid where it is nested too deep."""
-        return self.window.value(ByteSpan(self._starts[number], self._ends[number]))
-
-    def place(self, number: int) -> str:
-        """Where a line stands in the file, as a locator."""
-        return f"bytes:{self._starts[number]}-{self._ends[number]}"
-
-    def line(self, number: int) -> int:
-        """The number of a line as editors count."""
-        return self._lines[number]
-
-    def stamp(self, number: int) -> datetime | None:
-        """When a line was written."""
-        seconds = self._stamps[number]
-        return datetime.fromtimestamp(seconds, UTC) if seconds else None
-
-    @property
-    def last_stamp(self) -> float:
-        """When the file was last written, as it says: seconds since 1970, 0 where it doesn't."""
-        return max(self._stamps, default=0)
-
-    def event(self, number: int, prefix: str = "") -> Event:
-        """A line as an event, its type said with a prefix where it could be a message."""
-        type_ = self._type_names[self._types[number]]
-        return Event(prefix + type_, self.place(number), self.stamp(number))
-
     def _add(self, line: int, start: int, end: int, record: JSON) -> None:
         type_, flags, answers = claude_record.classify(record)
         known: dict[str, Any] = record if type(record) is dict else {}
@@ -220,25 +157,16 @@ class SessionIndex:
             answers = ""
             if not flags & record_graph.LOOSE:
                 self._note_compaction(known, type_, group)
-        self._place(line, start, end, known, type_)
+        self.lines.add(line, start, end, type_, known.get("timestamp"))
+        self._name(known, type_)
         self.graph.add(id_, parent, flags, turn, answers, group)
 
     def _hear(
         self, record: dict[str, Any], type_: str, flags: int, group: int, answers: str
     ) -> str:
-        """Note what a message says of its conversation; gives the id of an answer.
-
-        Of a short file all that it says: it is read when it is told, for somebody may write
-        the ones before it meanwhile.
-        """
+        """Note what a message says of its conversation; gives the id of an answer."""
         message = record["message"]
-        if self._is_held:
-            self._held[len(self.graph.flags)] = {
-                "type": record["type"],
-                "uuid": record.get("uuid"),
-                "message": message,
-                "sourceToolUseID": record.get("sourceToolUseID"),
-            }
+        self.lines.hold(record)
         self.notes[group].hear(type_, flags, record)
         if flags & record_graph.ANSWER:
             if "supersedesUuids" in record or "supersedes" in record:
@@ -307,20 +235,8 @@ class SessionIndex:
             or claude_record.words(record["message"]).startswith(CONTINUED)
         )
 
-    def _place(
-        self, line: int, start: int, end: int, record: dict[str, Any], type_: str
-    ) -> None:
-        """Keep where a line is, when it was written, and what it says of the session."""
-        self._starts.append(start)
-        self._ends.append(end)
-        self._lines.append(line)
-        stamp = fields.moment(record.get("timestamp"))
-        self._stamps.append(stamp.timestamp() if stamp else 0)
-        number = self._type_numbers.get(type_)
-        if number is None:
-            number = self._type_numbers[type_] = len(self._type_names)
-            self._type_names.append(type_)
-        self._types.append(number)
+    def _name(self, record: dict[str, Any], type_: str) -> None:
+        """Keep what a line says of the session: its id, where it goes on, its title."""
         session_id = record.get("sessionId") or record.get("session_id")
         if session_id != self._session_id:
             self._session_id = fields.word(record, "sessionId", "session_id")

@@ -74,6 +74,7 @@ class _ConversationReader:
         self, index: SessionIndex, plan: ConversationPlan, warnings: list[Warning]
     ) -> None:
         self._index, self._plan, self._warnings = index, plan, warnings
+        self._lines = index.lines
         self._graph_branches = index.branches
         self._found = self._graph_branches.of(plan.group)
         self._count = 0
@@ -132,7 +133,7 @@ class _ConversationReader:
             elif number in self._shortening:
                 yield from self._shorten(branch, place)
             else:
-                yield self._index.event(number)
+                yield self._lines.event(number)
 
     def _shorten(self, branch: int, place: int) -> Iterator[Item]:
         """What a line that shortened the context made of it."""
@@ -154,7 +155,7 @@ class _ConversationReader:
                 else:
                     is_message = self._index.graph.flags[number] & MESSAGE
                     prefix = "sidechain/" if self._plan.group else "branch/"
-                    yield self._index.event(number, prefix if is_message else "")
+                    yield self._lines.event(number, prefix if is_message else "")
 
     def _single(self, number: int) -> Message | Event:
         """The message of one line; an event where it can't be read."""
@@ -188,12 +189,12 @@ class _ConversationReader:
 
     def _said(self, number: int) -> MessageLine | Event:
         try:
-            return self._index.said(number)
+            return self._lines.said(number)
         except Invalid as error:
-            line = self._index.line(number)
+            line = self._lines.number(number)
             words = f"Line {line}, {fields.spell(error.at)}: {error.message}"
             self._warnings.append(Warning(error.code, words, line))
-            return self._index.event(number, "unreadable/")
+            return self._lines.event(number, "unreadable/")
 
     def _made(self, numbers: list[int], said: MessageLine) -> Message:
         parts, is_answer, source_id, model, usage = said
@@ -203,9 +204,9 @@ class _ConversationReader:
             parts=parts,
             model=model,
             source_id=source_id,
-            created_at=self._index.stamp(numbers[0]),
+            created_at=self._lines.stamp(numbers[0]),
             usage=usage,
-            records=tuple([self._index.place(number) for number in numbers]),
+            records=tuple([self._lines.place(number) for number in numbers]),
         )
 
     def _note(self, numbers: list[int], message: Message) -> None:
@@ -227,11 +228,11 @@ class _ConversationReader:
             yield from self._clearing(number)
         elif self._is_left(branch, place):
             self._void.add(number)
-            yield self._index.event(number, "branch/")
+            yield self._lines.event(number, "branch/")
         elif summaries := self._summaries.get(number):
             yield from self._compaction(number, summaries)
         else:
-            yield self._index.event(number)
+            yield self._lines.event(number)
 
     def _is_left(self, branch: int, place: int) -> bool:
         """Whether the conversation went on from before a compaction that was made later."""
@@ -252,7 +253,7 @@ class _ConversationReader:
         """A summary that its boundary, if it has one, did not bring."""
         boundary = self._index.summaries[number]
         if boundary in self._void:
-            yield self._index.event(number, "branch/")
+            yield self._lines.event(number, "branch/")
         elif number not in self._told:
             yield from self._compaction(number, [number])
 
@@ -260,7 +261,7 @@ class _ConversationReader:
         """Summaries in the place of all that was live; messages where nothing was."""
         self._told.update(summaries)
         if self._is_too_much():
-            yield from map(self._index.event, dict.fromkeys((number, *summaries)))
+            yield from map(self._lines.event, dict.fromkeys((number, *summaries)))
             return
         told = [(one, self._said(one)) for one in summaries]
         read = [s if isinstance(s, Event) else self._made([n], s) for n, s in told]
@@ -274,12 +275,12 @@ class _ConversationReader:
             replaces = tuple(n for n in replaces if n not in keep)
         if not replaces or not messages:
             if number not in summaries:
-                yield self._index.event(number)
+                yield self._lines.event(number)
             yield from read
             self._count += len(messages)
             return
         yield from (item for item in read if isinstance(item, Event))
-        record, stamp = self._index.place(number), self._index.stamp(number)
+        record, stamp = self._lines.place(number), self._lines.stamp(number)
         yield Compaction(
             replaces=replaces, messages=messages, record=record, created_at=stamp
         )
@@ -303,11 +304,11 @@ class _ConversationReader:
             carrier = self._carriers.pop(call_id, None)
             if carrier and (carrier[0] >= self._live_from or carrier[0] in self._live):
                 carriers.setdefault(carrier, set()).add(call_id)
-        record, stamp = self._index.place(number), self._index.stamp(number)
+        record, stamp = self._lines.place(number), self._lines.stamp(number)
         if not carriers:
-            yield self._index.event(number)
+            yield self._lines.event(number)
         for (ordinal, line), call_ids in sorted(carriers.items()):
-            message = self._index.exact_value(line)["message"]
+            message = self._lines.exact_value(line)["message"]
             parts = tuple(
                 replace(part, content=(Text(CLEARED),))
                 if isinstance(part, ToolResult) and part.call_id in call_ids
@@ -322,7 +323,7 @@ class _ConversationReader:
     def _snip(self, number: int) -> Iterator[Item]:
         """What a line that is no message took out; an event where that is nothing."""
         found: list[Item] = [*self._taken_by(number)]
-        yield from found or [self._index.event(number)]
+        yield from found or [self._lines.event(number)]
 
     def _taken_by(self, number: int) -> Iterator[Compaction]:
         """Nothing in the place of messages that were taken out; of others what is left of them."""
@@ -334,7 +335,7 @@ class _ConversationReader:
             return
         whole = tuple(ordinal for ordinal, lines in left.items() if not lines)
         self._taken_out.update(whole)
-        record, stamp = self._index.place(number), self._index.stamp(number)
+        record, stamp = self._lines.place(number), self._lines.stamp(number)
         if whole:
             yield Compaction(
                 replaces=whole, messages=(), record=record, created_at=stamp

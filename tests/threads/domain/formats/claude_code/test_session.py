@@ -21,7 +21,7 @@ from tests.threads.support.transcripts import (
     text,
     user,
 )
-from threads.domain.formats.claude_code import index as claude_index
+from threads.domain.formats.claude_code import lines as session_lines
 from threads.domain.message import Message, Usage
 from threads.domain.part import Image, Opaque, Text, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import Parent, Relation
@@ -263,7 +263,7 @@ def test_a_file_without_messages_is_refused() -> None:
 def test_lines_are_read_again_as_they_were_read_first(
     monkeypatch: pytest.MonkeyPatch, held: int
 ) -> None:
-    monkeypatch.setattr(claude_index, "HELD", held)
+    monkeypatch.setattr(session_lines, "HELD", held)
     great = {"type": "tool_use", "id": "c9", "name": "f", "input": {"n": 1 << 70}}
     plain, *strange = lines(
         user("u1", None, "One."),
@@ -301,7 +301,7 @@ def nested(levels: int) -> Any:
 def test_numbers_stay_what_they_are_however_long(
     held: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claude_index, "HELD", held)
+    monkeypatch.setattr(session_lines, "HELD", held)
     long = 123456789012345678901234567890
     asked = {"type": "tool_use", "id": "c1", "name": "Sum", "input": {"of": [long]}}
     other = {"type": "number", "value": -long}

@@ -1,0 +1,105 @@
+"""The lines of a Claude Code session: where each is, of what type, when it was written."""
+
+import io
+from array import array
+from datetime import UTC, datetime
+from typing import BinaryIO
+
+from threads.domain.formats import blocks
+from threads.domain.formats.io import fields, source
+from threads.domain.formats.io.source import ByteSpan
+from threads.domain.part import JSON
+from threads.domain.transcript import Event
+
+from . import record as claude_record
+from .record import MessageLine
+
+HELD = 24 << 20
+"""Bytes of a file up to which its messages are held until they are told: a larger one is
+parsed once more, for what is held is several times as much."""
+
+
+class SessionLines:
+    """Arrays of numbers, for a session may have millions of lines; what they say is read again."""
+
+    def __init__(self, file: BinaryIO, *, is_told: bool) -> None:
+        """`is_told` where the messages will be asked for, soon and in their order."""
+        self._window = source.Window(file)
+        self._starts, self._ends = array("Q"), array("Q")
+        self._numbers = array("I")
+        self._stamps = array("d")
+        self._types = array("I")
+        self._type_numbers: dict[str, int] = {}
+        self._type_names: list[str] = []
+        self._held: dict[int, JSON] = {}
+        """Messages, so that a short file is parsed once."""
+        self._is_held = is_told and file.seek(0, io.SEEK_END) <= HELD
+
+    def hold(self, record: dict[str, JSON]) -> None:
+        """Keep all that the next line says, if the file is short: a message's.
+
+        It is read when it is told, for somebody may write the ones before it meanwhile.
+        """
+        if self._is_held:
+            self._held[len(self._starts)] = {
+                "type": record["type"],
+                "uuid": record.get("uuid"),
+                "message": record["message"],
+                "sourceToolUseID": record.get("sourceToolUseID"),
+            }
+
+    def add(self, number: int, start: int, end: int, type_: str, at: JSON) -> None:
+        """Keep where a line is, its type, and when it was written."""
+        self._starts.append(start)
+        self._ends.append(end)
+        self._numbers.append(number)
+        stamp = fields.moment(at)
+        self._stamps.append(stamp.timestamp() if stamp else 0)
+        known = self._type_numbers.get(type_)
+        if known is None:
+            known = self._type_numbers[type_] = len(self._type_names)
+            self._type_names.append(type_)
+        self._types.append(known)
+
+    def said(self, line: int) -> MessageLine:
+        """What a message's line says. Raises Invalid where it is malformed or nested too deep."""
+        said = claude_record.read(self.value(line))
+        if blocks.are_exact(said[0]):
+            return said
+        return claude_record.read(self.exact_value(line))
+
+    def value(self, line: int) -> JSON:
+        """A message's line: its `type`, `uuid` and `message`, and maybe more.
+
+        It was not looked at for what `json_text.is_exact` finds.
+        """
+        if (held := self._held.pop(line, None)) is not None:
+            return held
+        return self._window.rough_value(ByteSpan(self._starts[line], self._ends[line]))
+
+    def exact_value(self, line: int) -> JSON:
+        """What a line says. Raises Invalid where it is nested too deep."""
+        return self._window.value(ByteSpan(self._starts[line], self._ends[line]))
+
+    def place(self, line: int) -> str:
+        """Where a line stands in the file, as a locator."""
+        return f"bytes:{self._starts[line]}-{self._ends[line]}"
+
+    def number(self, line: int) -> int:
+        """The number of a line as editors count."""
+        return self._numbers[line]
+
+    def stamp(self, line: int) -> datetime | None:
+        """When a line was written."""
+        seconds = self._stamps[line]
+        return datetime.fromtimestamp(seconds, UTC) if seconds else None
+
+    @property
+    def last_stamp(self) -> float:
+        """When the file was last written, as it says: seconds since 1970, 0 where it doesn't."""
+        return max(self._stamps, default=0)
+
+    def event(self, line: int, prefix: str = "") -> Event:
+        """A line as an event, its type said with a prefix where it could be a message."""
+        type_ = self._type_names[self._types[line]]
+        return Event(prefix + type_, self.place(line), self.stamp(line))
