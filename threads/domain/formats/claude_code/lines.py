@@ -2,14 +2,17 @@
 
 import io
 from array import array
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import BinaryIO
 
+from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
 from threads.domain.formats.io import fields, source
 from threads.domain.formats.io.source import ByteSpan
+from threads.domain.message import ASSISTANT, USER, Message
 from threads.domain.part import JSON
-from threads.domain.transcript import Event
+from threads.domain.transcript import Event, Warning
 
 from . import record as claude_record
 from .record import MessageLine
@@ -67,6 +70,30 @@ class SessionLines:
         if blocks.are_exact(said[0]):
             return said
         return claude_record.read(self.exact_value(line))
+
+    def attempt(self, line: int, warnings: list[Warning]) -> MessageLine | Event:
+        """What a message's line says; an event, and a warning, where it can't be read."""
+        try:
+            return self.said(line)
+        except Invalid as error:
+            number = self.number(line)
+            words = f"Line {number}, {fields.spell(error.at)}: {error.message}"
+            warnings.append(Warning(error.code, words, number))
+            return self.event(line, "unreadable/")
+
+    def message(self, lines: Sequence[int], said: MessageLine) -> Message:
+        """The message of lines that say this together."""
+        parts, is_answer, source_id, model, usage = said
+        return Message.__new__(  # calling the class takes twice as long
+            Message,
+            role=ASSISTANT if is_answer else USER,
+            parts=parts,
+            model=model,
+            source_id=source_id,
+            created_at=self.stamp(lines[0]),
+            usage=usage,
+            records=tuple([self.place(line) for line in lines]),
+        )
 
     def value(self, line: int) -> JSON:
         """A message's line: its `type`, `uuid` and `message`, and maybe more.

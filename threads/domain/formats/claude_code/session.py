@@ -1,36 +1,24 @@
 """The items of Claude Code's conversations: a thread, a branch or a sub-agent of one file.
 
-A compaction hides what was live before it and is not kept; the summary that the tool wrote
-stands in its place. Cleared results (`microcompact_boundary`) read as the tool sends them; nothing
-stands in the place of what a snip, or another model's answer, took out.
+What shortened the model's context is told where its lines stand (`shortening`).
 """
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats import blocks
-from threads.domain.formats.io import fields
 from threads.domain.formats.kit.graph.branches import left_over
 from threads.domain.formats.kit.graph.record_graph import MESSAGE
 from threads.domain.formats.kit.items import Item, Opener
-from threads.domain.message import ASSISTANT, USER, Message
-from threads.domain.part import Text, ToolResult
-from threads.domain.transcript import Compaction, Event, Warning
+from threads.domain.message import Message
+from threads.domain.transcript import Event, Warning
 
 from . import record as claude_record
-from . import snips
 from .index import SessionIndex
 from .record import MessageLine
-
-MOST_HIDDEN = 2_000_000
-"""Messages that the compactions of one conversation hide, each counted with every one of them."""
-MOST_COMPACTIONS = 2000
-CLEARED = "[Old tool result content cleared]"
-"""What the tool sends in place of a result that a micro-compaction took out."""
+from .shortening import Shortenings
 
 
 class ConversationPlan(NamedTuple):
@@ -77,31 +65,11 @@ class _ConversationReader:
         self._lines = index.lines
         self._graph_branches = index.branches
         self._found = self._graph_branches.of(plan.group)
-        self._count = 0
-        self._all: list[int] = []
-        """All ordinals: compactions that nest name the same, so they hold the same objects."""
-        self._live_from, self._live = 0, set[int]()
-        lines = len(index.graph) if index.boundaries or index.taken else 0
-        self._ordinals = array("i", [-1]) * lines
-        self._lines_of: dict[int, list[int]] = {}
-        """Of each message, by its ordinal, where any is taken out."""
-        self._is_noted = bool(lines or index.cleared)
-        self._taken_out = set[int]()
-        self._shortening = frozenset(
-            (*index.boundaries, *index.cleared, *index.summaries, *index.taken)
-        )
-        self._cleared = {id_ for ids in index.cleared.values() for id_ in ids}
-        """The calls whose results are cleared at any time."""
-        self._summaries: dict[int, list[int]] = {}
-        """By their boundary."""
-        for number, boundary in index.summaries.items():
-            self._summaries.setdefault(boundary, []).append(number)
-        self._hidden = self._shortened = 0
+        self._shortenings = Shortenings(index, warnings)
         self._next_spoken: dict[int, array[int]] = {}
         """For each place of a branch the message that follows it; -1 where none does."""
-        self._carriers: dict[str, tuple[int, int]] = {}
-        self._told: set[int] = set()
         self._void: set[int] = set()
+        """Compactions from before which the conversation went on."""
 
     def items(self) -> Iterator[Item]:
         """What the plan says; of what is shared with others messages and compactions alone."""
@@ -125,12 +93,12 @@ class _ConversationReader:
                 if follows[number]:
                     continue
                 if number in self._index.taken:
-                    yield from self._taken_by(number)
+                    yield from self._shortenings.taken_by(number)
                 if following[number] < 0:
                     yield self._single(number)
                 else:
                     yield from self._message(number)
-            elif number in self._shortening:
+            elif number in self._shortenings.lines:
                 yield from self._shorten(branch, place)
             else:
                 yield self._lines.event(number)
@@ -141,7 +109,7 @@ class _ConversationReader:
         if number in self._index.summaries:
             yield from self._summary(number)
         elif number in self._index.taken:
-            yield from self._snip(number)
+            yield from self._shortenings.snip(number)
         else:
             yield from self._boundary(branch, place)
 
@@ -159,13 +127,11 @@ class _ConversationReader:
 
     def _single(self, number: int) -> Message | Event:
         """The message of one line; an event where it can't be read."""
-        line = self._said(number)
+        line = self._lines.attempt(number, self._warnings)
         if isinstance(line, Event):
             return line
-        message = self._made([number], line)
-        if self._is_noted:
-            self._note([number], message)
-        self._count += 1
+        message = self._lines.message([number], line)
+        self._shortenings.hear([number], message)
         return message
 
     def _message(self, first: int) -> Iterator[Message | Event]:
@@ -176,61 +142,27 @@ class _ConversationReader:
             numbers.append(number)
         read: dict[int, MessageLine] = {}
         for number in numbers:
-            line = self._said(number)
+            line = self._lines.attempt(number, self._warnings)
             if isinstance(line, Event):
                 yield line
             else:
                 read[number] = line
         if read:
-            message = self._made(list(read), claude_record.joined(list(read.values())))
-            self._note(numbers, message)
-            self._count += 1
+            said = claude_record.joined(list(read.values()))
+            message = self._lines.message(list(read), said)
+            self._shortenings.hear(numbers, message)
             yield message
-
-    def _said(self, number: int) -> MessageLine | Event:
-        try:
-            return self._lines.said(number)
-        except Invalid as error:
-            line = self._lines.number(number)
-            words = f"Line {line}, {fields.spell(error.at)}: {error.message}"
-            self._warnings.append(Warning(error.code, words, line))
-            return self._lines.event(number, "unreadable/")
-
-    def _made(self, numbers: list[int], said: MessageLine) -> Message:
-        parts, is_answer, source_id, model, usage = said
-        return Message.__new__(  # calling the class takes twice as long
-            Message,
-            role=ASSISTANT if is_answer else USER,
-            parts=parts,
-            model=model,
-            source_id=source_id,
-            created_at=self._lines.stamp(numbers[0]),
-            usage=usage,
-            records=tuple([self._lines.place(number) for number in numbers]),
-        )
-
-    def _note(self, numbers: list[int], message: Message) -> None:
-        """Remember a message where a compaction will speak of it."""
-        if self._ordinals:
-            for number in numbers:
-                self._ordinals[number] = self._count
-        if self._index.taken:
-            self._lines_of[self._count] = numbers
-        if self._cleared:
-            for part in message.parts:
-                if isinstance(part, ToolResult) and part.call_id in self._cleared:
-                    self._carriers.setdefault(part.call_id, (self._count, numbers[0]))
 
     def _boundary(self, branch: int, place: int) -> Iterator[Item]:
         """What shortened the context here; an event where it hides nothing."""
         number = self._found[branch].order[place]
         if number in self._index.cleared:
-            yield from self._clearing(number)
+            yield from self._shortenings.clearing(number)
         elif self._is_left(branch, place):
             self._void.add(number)
             yield self._lines.event(number, "branch/")
-        elif summaries := self._summaries.get(number):
-            yield from self._compaction(number, summaries)
+        elif summaries := self._shortenings.summaries.get(number):
+            yield from self._shortenings.compaction(number, summaries)
         else:
             yield self._lines.event(number)
 
@@ -254,99 +186,5 @@ class _ConversationReader:
         boundary = self._index.summaries[number]
         if boundary in self._void:
             yield self._lines.event(number, "branch/")
-        elif number not in self._told:
-            yield from self._compaction(number, [number])
-
-    def _compaction(self, number: int, summaries: list[int]) -> Iterator[Item]:
-        """Summaries in the place of all that was live; messages where nothing was."""
-        self._told.update(summaries)
-        if self._is_too_much():
-            yield from map(self._lines.event, dict.fromkeys((number, *summaries)))
-            return
-        told = [(one, self._said(one)) for one in summaries]
-        read = [s if isinstance(s, Event) else self._made([n], s) for n, s in told]
-        messages = tuple(item for item in read if isinstance(item, Message))
-        kept = self._index.kept_by(number)
-        ordinals = {self._ordinals[line] for line in kept} - {-1}
-        keep = {n for n in ordinals if n >= self._live_from or n in self._live}
-        self._all.extend(range(len(self._all), self._count))
-        replaces = tuple(self._all)
-        if keep:
-            replaces = tuple(n for n in replaces if n not in keep)
-        if not replaces or not messages:
-            if number not in summaries:
-                yield self._lines.event(number)
-            yield from read
-            self._count += len(messages)
-            return
-        yield from (item for item in read if isinstance(item, Event))
-        record, stamp = self._lines.place(number), self._lines.stamp(number)
-        yield Compaction(
-            replaces=replaces, messages=messages, record=record, created_at=stamp
-        )
-        self._live_from, self._live = self._count, keep
-
-    def _is_too_much(self) -> bool:
-        """Whether one more compaction would be more than is told; the first time, say so."""
-        self._hidden += self._count
-        self._shortened += 1
-        if self._hidden <= MOST_HIDDEN and self._shortened <= MOST_COMPACTIONS:
-            return False
-        words = "There are more compactions than are told; later ones are events."
-        if all(warning.code != "compactions_left" for warning in self._warnings):
-            self._warnings.append(Warning("compactions_left", words))
-        return True
-
-    def _clearing(self, number: int) -> Iterator[Item]:
-        """A shorter message for each whose results were cleared."""
-        carriers: dict[tuple[int, int], set[str]] = {}
-        for call_id in self._index.cleared[number]:
-            carrier = self._carriers.pop(call_id, None)
-            if carrier and (carrier[0] >= self._live_from or carrier[0] in self._live):
-                carriers.setdefault(carrier, set()).add(call_id)
-        record, stamp = self._lines.place(number), self._lines.stamp(number)
-        if not carriers:
-            yield self._lines.event(number)
-        for (ordinal, line), call_ids in sorted(carriers.items()):
-            message = self._lines.exact_value(line)["message"]
-            parts = tuple(
-                replace(part, content=(Text(CLEARED),))
-                if isinstance(part, ToolResult) and part.call_id in call_ids
-                else part
-                for part in blocks.read_content(message.get("content"), ())
-            )
-            shorter = (Message(role=USER, parts=parts),)
-            yield Compaction(
-                replaces=(ordinal,), messages=shorter, record=record, created_at=stamp
-            )
-
-    def _snip(self, number: int) -> Iterator[Item]:
-        """What a line that is no message took out; an event where that is nothing."""
-        found: list[Item] = [*self._taken_by(number)]
-        yield from found or [self._lines.event(number)]
-
-    def _taken_by(self, number: int) -> Iterator[Compaction]:
-        """Nothing in the place of messages that were taken out; of others what is left of them."""
-        removed = map(self._index.graph.find, self._index.taken[number])
-        left = snips.left_of(
-            set(removed), self._ordinals, self._lines_of, self._taken_out
-        )
-        if not left or self._is_too_much():
-            return
-        whole = tuple(ordinal for ordinal, lines in left.items() if not lines)
-        self._taken_out.update(whole)
-        record, stamp = self._lines.place(number), self._lines.stamp(number)
-        if whole:
-            yield Compaction(
-                replaces=whole, messages=(), record=record, created_at=stamp
-            )
-        for ordinal, lines in left.items():
-            said = [line for one in lines if isinstance(line := self._said(one), tuple)]
-            if said:
-                shorter = (self._made(lines, claude_record.joined(said)),)
-                yield Compaction(
-                    replaces=(ordinal,),
-                    messages=shorter,
-                    record=record,
-                    created_at=stamp,
-                )
+        elif number not in self._shortenings.told:
+            yield from self._shortenings.compaction(number, [number])

@@ -14,7 +14,7 @@ from tests.threads.support.transcripts import (
     text,
     user,
 )
-from threads.domain.formats.claude_code import session as claude_session
+from threads.domain.formats.claude_code import shortening
 from threads.domain.message import Message
 from threads.domain.part import Text, ToolResult
 from threads.domain.transcript import Compaction, Transcript
@@ -347,7 +347,7 @@ def test_a_clearing_that_clears_nothing_is_an_event() -> None:
 def test_compactions_beyond_the_bound_are_events(
     monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
-    monkeypatch.setattr(claude_session, bound, 6 if bound == "MOST_HIDDEN" else 1)
+    monkeypatch.setattr(shortening, bound, 6 if bound == "MOST_HIDDEN" else 1)
     transcript = read(
         *COMPACTED, boundary("b2", "a4"), summary("s2", "b2"), summary("s3", "s2")
     )

@@ -6,7 +6,7 @@ import pytest
 
 from tests.threads.support.readings import compactions, events, texts
 from tests.threads.support.transcripts import answer, call, record, result, text, user
-from threads.domain.formats.claude_code import session as claude_session
+from threads.domain.formats.claude_code import shortening
 
 from .sessions import read, shape
 
@@ -67,7 +67,7 @@ def test_a_compaction_hides_what_was_snipped_too() -> None:
 
 
 def test_snips_beyond_the_bound_are_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claude_session, "MOST_COMPACTIONS", 0)
+    monkeypatch.setattr(shortening, "MOST_COMPACTIONS", 0)
     found = read(*SAID, snip("r1"), *AFTER)
 
     assert compactions(found) == []

@@ -1,0 +1,179 @@
+"""What shortened the context of a Claude Code session: compactions, clearings and snips.
+
+A compaction hides what was live before it and is not kept; the summary that the tool wrote
+stands in its place. Cleared results (`microcompact_boundary`) read as the tool sends them; nothing
+stands in the place of what a snip, or another model's answer, took out.
+"""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from threads.domain.formats import blocks
+from threads.domain.formats.kit.items import Item
+from threads.domain.message import USER, Message
+from threads.domain.part import Text, ToolResult
+from threads.domain.transcript import Compaction, Event, Warning
+
+from . import record as claude_record
+from .index import SessionIndex
+from .record import MessageLine
+
+MOST_HIDDEN = 2_000_000
+"""Messages that the compactions of one conversation hide, each counted with every one of them."""
+MOST_COMPACTIONS = 2000
+CLEARED = "[Old tool result content cleared]"
+"""What the tool sends in place of a result that a micro-compaction took out."""
+
+
+class Shortenings:
+    """Tells them in the order of a conversation, of whose every message it hears."""
+
+    def __init__(self, index: SessionIndex, warnings: list[Warning]) -> None:
+        self.lines = frozenset(
+            (*index.boundaries, *index.cleared, *index.summaries, *index.taken)
+        )
+        """The lines that shortened the context, or took something out of it."""
+        self.summaries: dict[int, list[int]] = {}
+        """By their boundary."""
+        for number, boundary in index.summaries.items():
+            self.summaries.setdefault(boundary, []).append(number)
+        self.told: set[int] = set()
+        """The summaries that were told."""
+        self._index, self._lines, self._warnings = index, index.lines, warnings
+        self._count = 0
+        """How many messages were told."""
+        self._all: list[int] = []
+        """All ordinals: compactions that nest name the same, so they hold the same objects."""
+        self._live_from, self._live = 0, set[int]()
+        lines = len(index.graph) if index.boundaries or index.taken else 0
+        self._ordinals = array("i", [-1]) * lines
+        """Of each line that of its message; -1 where it has none."""
+        self._lines_of: dict[int, Sequence[int]] = {}
+        """Of each message, by its ordinal, where any is taken out."""
+        self._taken_out = set[int]()
+        self._cleared = {id_ for ids in index.cleared.values() for id_ in ids}
+        """The calls whose results are cleared at any time."""
+        self._carriers: dict[str, tuple[int, int]] = {}
+        """The message with the result of each of these calls, and its first line."""
+        self._hidden = self._shortened = 0
+
+    def hear(self, numbers: Sequence[int], message: Message) -> None:
+        """Remember a message that is told now, where a compaction will speak of it."""
+        if self._ordinals:
+            for number in numbers:
+                self._ordinals[number] = self._count
+        if self._index.taken:
+            self._lines_of[self._count] = numbers
+        if self._cleared:
+            for part in message.parts:
+                if isinstance(part, ToolResult) and part.call_id in self._cleared:
+                    self._carriers.setdefault(part.call_id, (self._count, numbers[0]))
+        self._count += 1
+
+    def compaction(self, number: int, summaries: list[int]) -> Iterator[Item]:
+        """Summaries in the place of all that was live; messages where nothing was."""
+        self.told.update(summaries)
+        if self._is_too_much():
+            yield from map(self._lines.event, dict.fromkeys((number, *summaries)))
+            return
+        told = [(one, self._said(one)) for one in summaries]
+        read = [
+            s if isinstance(s, Event) else self._lines.message([n], s) for n, s in told
+        ]
+        messages = tuple(item for item in read if isinstance(item, Message))
+        kept = self._index.kept_by(number)
+        ordinals = {self._ordinals[line] for line in kept} - {-1}
+        keep = {n for n in ordinals if n >= self._live_from or n in self._live}
+        self._all.extend(range(len(self._all), self._count))
+        replaces = tuple(self._all)
+        if keep:
+            replaces = tuple(n for n in replaces if n not in keep)
+        if not replaces or not messages:
+            if number not in summaries:
+                yield self._lines.event(number)
+            yield from read
+            self._count += len(messages)
+            return
+        yield from (item for item in read if isinstance(item, Event))
+        record, stamp = self._lines.place(number), self._lines.stamp(number)
+        yield Compaction(
+            replaces=replaces, messages=messages, record=record, created_at=stamp
+        )
+        self._live_from, self._live = self._count, keep
+
+    def _is_too_much(self) -> bool:
+        """Whether one more compaction would be more than is told; the first time, say so."""
+        self._hidden += self._count
+        self._shortened += 1
+        if self._hidden <= MOST_HIDDEN and self._shortened <= MOST_COMPACTIONS:
+            return False
+        words = "There are more compactions than are told; later ones are events."
+        if all(warning.code != "compactions_left" for warning in self._warnings):
+            self._warnings.append(Warning("compactions_left", words))
+        return True
+
+    def clearing(self, number: int) -> Iterator[Item]:
+        """A shorter message for each whose results were cleared."""
+        carriers: dict[tuple[int, int], set[str]] = {}
+        for call_id in self._index.cleared[number]:
+            carrier = self._carriers.pop(call_id, None)
+            if carrier and (carrier[0] >= self._live_from or carrier[0] in self._live):
+                carriers.setdefault(carrier, set()).add(call_id)
+        record, stamp = self._lines.place(number), self._lines.stamp(number)
+        if not carriers:
+            yield self._lines.event(number)
+        for (ordinal, line), call_ids in sorted(carriers.items()):
+            message = self._lines.exact_value(line)["message"]
+            parts = tuple(
+                replace(part, content=(Text(CLEARED),))
+                if isinstance(part, ToolResult) and part.call_id in call_ids
+                else part
+                for part in blocks.read_content(message.get("content"), ())
+            )
+            shorter = (Message(role=USER, parts=parts),)
+            yield Compaction(
+                replaces=(ordinal,), messages=shorter, record=record, created_at=stamp
+            )
+
+    def snip(self, number: int) -> Iterator[Item]:
+        """What a line that is no message took out; an event where that is nothing."""
+        found: list[Item] = [*self.taken_by(number)]
+        yield from found or [self._lines.event(number)]
+
+    def taken_by(self, number: int) -> Iterator[Compaction]:
+        """Nothing in the place of messages that were taken out; of others what is left of them."""
+        removed = set(map(self._index.graph.find, self._index.taken[number]))
+        left = self._left_by(removed)
+        if not left or self._is_too_much():
+            return
+        whole = tuple(ordinal for ordinal, lines in left.items() if not lines)
+        self._taken_out.update(whole)
+        record, stamp = self._lines.place(number), self._lines.stamp(number)
+        if whole:
+            yield Compaction(
+                replaces=whole, messages=(), record=record, created_at=stamp
+            )
+        for ordinal, lines in left.items():
+            said = [line for one in lines if isinstance(line := self._said(one), tuple)]
+            if said:
+                shorter = (self._lines.message(lines, claude_record.joined(said)),)
+                yield Compaction(
+                    replaces=(ordinal,),
+                    messages=shorter,
+                    record=record,
+                    created_at=stamp,
+                )
+
+    def _left_by(self, removed: set[int]) -> dict[int, list[int]]:
+        """The messages that lines were taken out of, by their ordinals: those that are left."""
+        told = {self._ordinals[line] for line in removed if line >= 0}
+        return {
+            ordinal: [
+                one for one in sorted(self._lines_of[ordinal]) if one not in removed
+            ]
+            for ordinal in sorted(told - {-1} - self._taken_out)
+        }
+
+    def _said(self, number: int) -> MessageLine | Event:
+        return self._lines.attempt(number, self._warnings)
