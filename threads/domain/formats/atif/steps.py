@@ -130,7 +130,7 @@ class AtifStep:
         for index, result in enumerate(results):
             said = own(result)
             at = (*self.at, "observation", "results", index, "content")
-            content = tuple(read_content(fields.mapping(result).get("content"), at))
+            content = tuple(_read_result(result, at))
             call_id: str | None = fields.text(result, "source_call_id")
             if not call_id and said.get("is_result") is not True:
                 call_id = self._call_id(index) if are_paired else None
@@ -148,6 +148,14 @@ class AtifStep:
                 yield ROLES["system" if self.source == "system" else "user"], [*content]
         if group:
             yield Role.TOOL, group
+
+
+def _read_result(result: JSON, at: Place) -> Iterator[Part]:
+    """What a result says; one that is no object as it stands."""
+    if isinstance(result, dict):
+        yield from read_content(result.get("content"), at)
+    elif result is not None:
+        yield Opaque("result", result)
 
 
 def read_content(content: JSON, at: Place) -> Iterator[Part]:

@@ -100,6 +100,14 @@ def test_results_without_ids_answer_the_calls_in_their_order() -> None:
     assert (beside.role, beside.text) == ("user", "!")
 
 
+def test_a_result_that_is_no_object_is_kept_as_it_stands() -> None:
+    step = agent("", tool_calls=[call("x"), call("y")], observation=seen(["b"], None))
+    _, [_, answered] = read_one(trajectory(step))
+
+    kept = Opaque("result", ["b"])
+    assert answered.parts == (ToolResult("x", (kept,)), ToolResult("y", ()))
+
+
 def test_media_are_references_and_a_missing_one_is_told() -> None:
     elsewhere = {"media_type": "image/png", "path": "https://example.org/a.png"}
     other = {"type": "video", "source": {"path": ""}}
