@@ -41,14 +41,13 @@ from threads.models import Session
 from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
+from .compared_messages import ComparedPage, compared
 from .request_page import pieces_of
 from .sent_messages import (
-    AT_ONCE,
-    ComparedRow,
     RequestMessage,
     alike_messages,
-    compared,
     leaves_of,
+    links_of,
     listed,
 )
 
@@ -146,10 +145,8 @@ def messages_of(context: Context, start: int) -> tuple[int, list[RequestMessage]
     return count, listed(count, start, partial(_sent, context))
 
 
-def difference_of(
-    before: Context, after: Context, start: int
-) -> tuple[int, list[ComparedRow]]:
-    """The rows from a line on in which two contexts stand beside one another, of how many."""
+def difference_of(before: Context, after: Context, start: int) -> ComparedPage:
+    """Two contexts beside one another, from a line on."""
     contexts = {Side.BEFORE: before, Side.AFTER: after}
 
     def leaves(side: Side, place: int) -> list[Key]:
@@ -251,18 +248,22 @@ def _listed(
     before: Context | None, context: Context, start: int, href: str
 ) -> dict[str, Any]:
     """The messages from a place on, or the rows beside those of another context."""
-    sent, rows = list[RequestMessage](), list[ComparedRow]()
+    sent, beside = list[RequestMessage](), ComparedPage()
     if before is None:
         total, sent = messages_of(context, start)
     else:
-        total, rows = difference_of(before, context, start)
-    behind = start + AT_ONCE
+        beside = difference_of(before, context, start)
+        total = beside.total
+
+    def address(line: int) -> str:
+        return f"{href}&start={line}"
+
     return {
         "total": total,
         "sent": sent,
-        "rows": rows,
-        "more_href": f"{href}&start={behind}#messages" if behind < total else "",
-        "first_href": f"{href}&start=0#messages" if start else "",
+        "beside": beside,
+        **links_of(total, start, address),
+        **beside.links(address),
     }
 
 

@@ -16,14 +16,13 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from contextstudio.accounts.authentication import caller_of
+from operations.context.pages.compared_messages import ComparedPage, compared
 from operations.context.pages.request_page import pieces_of
 from operations.context.pages.sent_messages import (
-    AT_ONCE,
-    ComparedRow,
     RequestMessage,
     alike_messages,
-    compared,
     leaves_of,
+    links_of,
     listed,
 )
 from operations.domain.forwarding.sent import SentChange
@@ -110,17 +109,18 @@ def _shown(session: Session, number: int, against: int, start: int) -> dict[str,
     other = against or number - 1
     before = load_sent(session, other) if other else None
     show = partial(_messages, session, sent, before)
-    messages, rows = list[RequestMessage](), list[ComparedRow]()
+    messages, beside = list[RequestMessage](), ComparedPage()
     if against and before:
         leaves = partial(_leaves, load_thread(session), sent, before)
-        total, rows = compared(before.messages, sent.messages, start, leaves, show)
+        beside = compared(before.messages, sent.messages, start, leaves, show)
+        total = beside.total
     else:
         total, messages = len(sent.messages), listed(len(sent.messages), start, show)
 
     def address(place: int) -> str:
         fields = {"request": number, "start": place}
         fields |= {"against": against} if against else {}
-        return f"{_address(session, **fields)}#messages"
+        return _address(session, **fields)
 
     return {
         "request_row": sent.row,
@@ -130,12 +130,12 @@ def _shown(session: Session, number: int, against: int, start: int) -> dict[str,
         "tools_tokens": sent.tools_tokens,
         "total": total,
         "sent": messages,
-        "rows": rows,
+        "beside": beside,
         "request_href": _address(session, request=number),
         "old_word": f"Request {other:,}",
         "new_word": f"Request {number:,}",
-        "more_href": address(start + AT_ONCE) if start + AT_ONCE < total else "",
-        "first_href": address(0) if start else "",
+        **links_of(total, start, address),
+        **beside.links(address),
     }
 
 

@@ -119,6 +119,33 @@ def test_more_messages_than_can_be_shown_beside_one_are_lines_that_open(
     assert "<summary>10 more<" in folded
 
 
+def test_changes_are_numbered_over_all_pages(page: Page, session: Session) -> None:
+    messages = [{"role": "user", "content": f"More {n}"} for n in range(150)]
+    path = f"/api/sessions/{session.pk}/messages"
+    page.client.post(path, {"messages": messages}, "application/json")
+    page.edit("digest", targets="m1 m2", summary="Two in one.")
+    page.edit("snip", targets=" ".join(f"m{n}" for n in range(20, 140)))
+    page.edit("revise", targets="m160", text="Anew")
+    fields = {"provider": "openai", "against": "original"}
+    begins = f"{page.url}context?provider=openai&amp;model=&amp;against=original"
+
+    first = content(page, **fields)
+    assert re.findall(r'aria-label="(Change [^"]+)"', first) == [
+        "Change 1 of 3",
+        "Change 2 of 3",
+    ]
+    assert f'data-href="{begins}&amp;start=100#change-3"' in first
+
+    second = content(page, **fields, start="100")
+    assert re.findall(r'id="(change-\d)"', second) == ["change-2", "change-3"]
+    assert f'data-href="{begins}&amp;start=0#change-1"' in second
+    assert 'data-href=""' in second
+
+
+def test_where_nothing_differs_there_is_nothing_to_step_to(page: Page) -> None:
+    assert 'aria-label="Changes"' not in content(page, against="original")
+
+
 def test_a_step_says_why_it_left_something_out(page: Page) -> None:
     page.edit("digest", targets="m1 m2", summary="Two in one.")
     page.edit("snip", targets="m8")

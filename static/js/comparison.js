@@ -1,0 +1,49 @@
+/** The pages that compare two requests: stepping from change to change, also to other pages of them. */
+import "./page.js";
+import { define } from "./base/actions.js";
+import { toast } from "./base/toast.js";
+
+/** The change that had the focus last. */
+let current = null;
+
+/** Whether any of it is in view; what was swapped away is not. */
+function isSeen(change) {
+  const { top, bottom } = change.getBoundingClientRect();
+  return change.isConnected && bottom > 0 && top < innerHeight;
+}
+
+/** The change next to the current one, or where that is out of view, to what is at the top of the window. */
+function neighbour(direction) {
+  const changes = [...document.querySelectorAll(".pair")];
+  if (current && isSeen(current)) return changes[changes.indexOf(current) + direction];
+  const line = document.querySelector(".pair-bar").getBoundingClientRect().bottom;
+  const isBelow = (change) => change.getBoundingClientRect().top >= line;
+  return direction > 0 ? changes.find(isBelow) : changes.findLast((change) => !isBelow(change));
+}
+
+function step(direction, name) {
+  const button = document.querySelector(`.pair-steps [data-action="${name}-marker"]`);
+  const change = button && neighbour(direction);
+  if (change) {
+    change.focus({ preventScroll: true });
+    change.scrollIntoView();
+  } else if (button?.dataset.href) location.assign(button.dataset.href);
+  else toast(`No ${name} change.`);
+}
+
+/** Keep which change has the focus, and say it beside the buttons. */
+function follow() {
+  const change = document.activeElement.closest(".pair");
+  if (!change) return;
+  current = change;
+  const count = document.getElementById("changes");
+  count.textContent = `${change.dataset.number} ${count.dataset.of}`;
+}
+
+document.addEventListener("focusin", follow);
+follow();
+
+define({
+  "next-marker": () => step(1, "next"),
+  "previous-marker": () => step(-1, "previous"),
+});
