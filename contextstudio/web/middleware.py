@@ -19,8 +19,9 @@ from contextstudio.accounts.responses import outage, problem_response
 from . import health
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
-HIDDEN = "It may have been deleted, or be in a project that you aren’t a member of."
+HIDDEN = "It may have been deleted, or be in a project that you aren't a member of."
 """Why what a link leads to isn't there: it is not said which, as that would tell of its being."""
+TITLES = {403: "Not allowed", 404: "Not found"}
 
 
 def counted_and_not_cached(get_response: Handler) -> Handler:
@@ -102,7 +103,8 @@ def refusal(
         answer["HX-Retarget"] = "#toasts"
         answer["HX-Reswap"] = "beforeend"
         return answer
-    page = {"message": message, "status": status, "title": title, "hint": hint}
+    title = title or TITLES.get(status, "That didn't work")
+    page = {"message": message, "title": title, "hint": hint}
     return render(request, "error.html", page, status=status)
 
 

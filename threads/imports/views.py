@@ -120,6 +120,7 @@ def imports_made(request: HttpRequest) -> HttpResponse:
         if found.next_cursor
         else "",
         "newest_href": address if cursor else "",
+        "has_project": visible_projects(caller).exists(),
         "may_edit": bool(projects),
         "projects": projects,
     }
@@ -272,7 +273,7 @@ def _project(caller: Caller, slug: str | None) -> Project:
         if slug in (None, "", project.slug)
     ]
     if not projects:
-        raise Invalid("You can’t import into any project here.", at=["project"])
+        raise Invalid("You can't import into any project here.", at=["project"])
     return projects[0]
 
 

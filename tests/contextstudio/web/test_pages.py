@@ -1,6 +1,7 @@
 """What holds for every page: the policy, no caching, readable refusals, reports."""
 
 import logging
+from html import unescape
 
 import pytest
 from django.conf import LazySettings
@@ -9,7 +10,13 @@ from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
-from contextstudio.accounts.domain.errors import Conflict, NotFound, Unauthenticated
+from contextstudio.accounts.domain.errors import (
+    Conflict,
+    DomainError,
+    Forbidden,
+    NotFound,
+    Unauthenticated,
+)
 from contextstudio.accounts.models import User
 from contextstudio.web import health
 from contextstudio.web.middleware import (
@@ -76,6 +83,23 @@ def test_a_refusal_is_a_page_with_its_sentence_and_status(
     assert b"There is no such session." in answer.content  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("error", "title"),
+    [
+        (NotFound("There is no such session."), "Not found"),
+        (Forbidden("Your role may not edit."), "Not allowed"),
+        (Conflict("It would cut through a digest."), "That didn't work"),
+    ],
+)
+def test_the_tab_of_a_refusal_says_what_its_heading_says(
+    refuse: RefusalMiddleware, error: DomainError, title: str
+) -> None:
+    answer = refuse.process_exception(request_to(), error)
+    shown = unescape(answer.content.decode())  # type: ignore[union-attr]
+    assert f"<title>{title} · ContextStudio</title>" in shown
+    assert f"<h1>{title}</h1>" in shown
+
+
 def test_whoever_follows_a_link_to_what_is_hidden_learns_why_it_may_be(
     refuse: RefusalMiddleware,
 ) -> None:
@@ -83,13 +107,16 @@ def test_whoever_follows_a_link_to_what_is_hidden_learns_why_it_may_be(
     request.user = User(username="harbour.master")
     answer = refuse.process_exception(request, NotFound("There is no such session."))
     shown = answer.content.decode()  # type: ignore[union-attr]
-    assert "in a project that you aren’t a member of" in shown
+    assert "in a project that you aren&#x27;t a member of" in shown
     assert "signed in as <bdi>harbour.master</bdi>." in shown
-    assert "aren’t a member" not in page_not_found(request, Http404()).content.decode()
+    assert (
+        "aren&#x27;t a member"
+        not in page_not_found(request, Http404()).content.decode()
+    )
     posted = refuse.process_exception(
         request_to(method="post"), NotFound("There is no such session.")
     )
-    assert "aren’t a member" not in posted.content.decode()  # type: ignore[union-attr]
+    assert "aren&#x27;t a member" not in posted.content.decode()  # type: ignore[union-attr]
 
 
 def test_htmx_gets_the_refusal_as_a_toast(refuse: RefusalMiddleware) -> None:

@@ -393,3 +393,22 @@ def test_a_moment_that_is_none_brings_nothing_back(browser: Client) -> None:
         refused = browser.post(f"{report}restore-sessions?at={wrong}")
         assert refused.status_code == 422
     assert not Session.objects.filter(deleted_at=None).exists()
+
+
+def test_whoever_is_in_no_project_is_told_how_to_get_into_one(
+    client: Client, db: None
+) -> None:
+    client.force_login(User.objects.create_user("newcomer"))
+    shown = client.get("/imports/").content.decode()
+    assert "You aren't in a project yet" in shown
+    assert "No imports yet" not in shown
+
+
+def test_whoever_may_not_import_is_told_who_may(
+    client: Client, viewer: User, project: Project
+) -> None:
+    client.force_login(viewer)
+    shown = client.get("/imports/").content.decode()
+    assert "No imports yet" in shown
+    assert "Editors and owners of a project can import." in shown
+    assert "choose files" not in shown
