@@ -51,7 +51,7 @@ class Match:
     @property
     def why(self) -> str:
         """Why it is sent, as a sentence."""
-        named = ", ".join(f"“{word}”" for word in self.words[:MOST_NAMED])
+        named = ", ".join(f'"{word}"' for word in self.words[:MOST_NAMED])
         more = len(self.words) - MOST_NAMED
         if more > 0:
             named += f" and {more} more"

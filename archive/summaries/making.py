@@ -33,7 +33,7 @@ _OVERHEAD = 1_200
 """Tokens of what a model is told besides."""
 MOST_VERIFIED = 60
 """References that a model is asked to work in."""
-CUT = "[The model’s answer was cut off here.]"
+CUT = "[The model's answer was cut off here.]"
 """Below an answer that ended because it may have no more tokens, or at a provider's filter."""
 _BETWEEN_PREVIEWS = 0.5
 SECONDS_OF_SILENCE = 120

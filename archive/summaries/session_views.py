@@ -36,7 +36,7 @@ _MOST = 10
 """Summaries of one thread that are shown while they are written."""
 _AUTOMATIC = [
     ("", "As the project says"),
-    ("no", "When pruning doesn’t make enough room"),
+    ("no", "When pruning doesn't make enough room"),
     ("yes", "Never"),
 ]
 _STORED = {"": None, "no": False, "yes": True}
@@ -58,7 +58,7 @@ class SessionSettingsForm(forms.Form):
         max_length=128,
         required=False,
         label="Model",
-        help_text="If empty, the provider’s usual one.",
+        help_text="If empty, the provider's usual one.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     disable_auto_summarize = forms.ChoiceField(

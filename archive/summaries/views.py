@@ -42,9 +42,9 @@ from .jobs import STATE, SUMMARY, TEST
 from .providers import KeySource, ModelTarget
 
 _KEYS = {
-    KeySource.ENVIRONMENT: "the server’s",
+    KeySource.ENVIRONMENT: "the server's",
     KeySource.PROJECT: "saved",
-    KeySource.UPSTREAM: "the upstream’s",
+    KeySource.UPSTREAM: "the upstream's",
 }
 MOST_SHOWN = 30
 """Dropped references that the dialog lists."""
@@ -68,7 +68,7 @@ class ProviderForm(forms.Form):
         required=False,
         label="Base URL",
         help_text="For Ollama and OpenAI-compatible servers, such as "
-        "https://models.example.com/v1. If empty, the provider’s own.",
+        "https://models.example.com/v1. If empty, the provider's own.",
     )
     model = forms.CharField(
         max_length=128, required=False, help_text="If empty, its usual small model."

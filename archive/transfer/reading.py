@@ -108,7 +108,7 @@ def complete_imported(caller: Caller, session: Session, sha256: str) -> Complete
         return Completed(warnings=[f"The file holds several sessions. {_LEFT_OUT}"])
     _require_version(document)
     if len(list_of(document, "messages")) != session.message_count:
-        return Completed(warnings=[f"Some messages couldn’t be read. {_LEFT_OUT}"])
+        return Completed(warnings=[f"Some messages couldn't be read. {_LEFT_OUT}"])
     return Completed(_complete(caller, session, document))
 
 

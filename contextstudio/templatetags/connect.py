@@ -1,4 +1,4 @@
-"""The section “Connect an agent”: what to set in a client, for this server and a new key."""
+"""The section "Connect an agent": what to set in a client, for this server and a new key."""
 
 from typing import Any
 

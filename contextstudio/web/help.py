@@ -29,7 +29,7 @@ PAGES = {
     GUIDE: "Guide to the pages",
     "operations": "Operations",
     "context": "What the model sees",
-    "providers": "Providers’ rules",
+    "providers": "Providers' rules",
     "ledger": "Costs and savings",
     "pruning": "Pruning",
     "summaries": "Summaries",

@@ -28,7 +28,7 @@ class AcceptIn(HeadIn):
     """How to accept proposals together."""
 
     skip_conflicts: bool = Field(
-        False, description="If some can’t be accepted, accept the others."
+        False, description="If some can't be accepted, accept the others."
     )
 
 

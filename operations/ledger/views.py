@@ -103,14 +103,14 @@ def warned_lines(
         bundle = thread.log.at(entry_number(key) or 0).bundle
         together = f"{_WAITING}{bundle}" if bundle else ""
         if row.in_the_way:
-            text = f"Can’t be accepted: it would cut through {names_of(thread, row.in_the_way)}"
+            text = f"Can't be accepted: it would cut through {names_of(thread, row.in_the_way)}"
             told[key] = LedgerLine(key, text, never=True)
             refused[together] += 1
         elif row.sets_aside:
             _add(told, key, f"Sets aside {names_of(thread, row.sets_aside)}")
             aside[together].update(dict.fromkeys(row.sets_aside))
     for key, count in refused.items():
-        _add(told, key, f"{count:,} can’t be accepted")
+        _add(told, key, f"{count:,} can't be accepted")
     for key, keys in aside.items():
         _add(told, key, f"Sets aside {names_of(thread, keys)}")
     told.pop("", None)  # those that are in no bundle
@@ -127,7 +127,7 @@ def note_of(found: LedgerEstimate | BundleTrial) -> str:
     label, prices = PROVIDERS[found.provider].label, found.prices
     if not prices.model:
         model = visible(found.model) or "its model"
-        shares = "turns assume the provider’s usual prices"
+        shares = "turns assume the provider's usual prices"
         if prices.tariff.minimum is None:
             shares = "no caching is assumed"
         return f"Estimated for {label}; the price of {model} is unknown, {shares}."

@@ -21,7 +21,7 @@ from threads.models import Session
 from .transaction import LogTransaction, counted, write_apart
 
 IMPORT_CALLER = Caller(actor=IMPORTER, name="Import")
-TITLE = "The tool’s own compaction"
+TITLE = "The tool's own compaction"
 
 
 def record(

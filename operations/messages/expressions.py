@@ -51,7 +51,7 @@ class SearchExpression:
             raise Invalid(f"An expression has at most {LONGEST:,} characters.")
         if _CALLS.search(text):
             # On a text of any length it may take a gigabyte, and is not stopped in time.
-            raise Invalid("An expression can’t call itself or one of its groups.")
+            raise Invalid("An expression can't call itself or one of its groups.")
         try:
             self._expression = regex.compile(text, regex.MULTILINE)
             # It matches nothing at once, so that only the replacement is looked at.

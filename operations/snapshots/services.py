@@ -80,7 +80,7 @@ def put_snapshot(
         or name in (".", "..")  # which no address can hold
     ):
         raise Invalid(
-            f"A snapshot’s name has 1 to {LONGEST_NAME} printable characters, no slash, and is "
+            f"A snapshot's name has 1 to {LONGEST_NAME} printable characters, no slash, and is "
             "neither . nor .. alone.",
             at=["name"],
         )
@@ -88,7 +88,7 @@ def put_snapshot(
     known = list_snapshots(session)
     if any(one.name == name for one in known):
         raise Conflict(
-            f"There is a snapshot “{name}” already.", at=["name"], code="taken"
+            f'There is a snapshot "{name}" already.', at=["name"], code="taken"
         )
     if len(known) >= MOST:
         raise Conflict(
@@ -144,7 +144,7 @@ def restore(
         require_in(caller, Right.REVIEW, transaction.session)
     refuse_overlap(history.log, with_controls(history.log, controls))
     if controls:
-        titles = [f"restore of “{snapshot.name}”"] * len(controls)
+        titles = [f'restore of "{snapshot.name}"'] * len(controls)
         transaction.add(*controls, bundle=uuid.uuid4(), titles=titles)
     return transaction.commit()
 

@@ -250,13 +250,13 @@ def test_what_is_injected_says_why_in_a_context_an_answer_of_apply_and_on_pages(
     made = tools("save_memo", content=UTC, tags=["time"])
     (injected,) = context(tools.client, tools.session_id)["injected"]
     assert (injected["id"], injected["text"]) == (made["memo_id"], UTC)
-    assert injected["why"].startswith("Shares “")
+    assert injected["why"].startswith('Shares "')
     assert injected["why"].endswith("with the last question.")
     said = [{"role": "user", "content": "And what of clocks?"}]
     for _ in range(2):
         answer = tools.post("apply", {"messages": said, "append": False})
         assert [one["id"] for one in answer["injected"]] == [made["memo_id"]]
-        assert "“clocks”" in answer["injected"][0]["why"]
+        assert '"clocks"' in answer["injected"][0]["why"]
     for name in ("memos", "context"):
         shown = page(name)
         assert injected["why"] in unescape(shown)

@@ -86,7 +86,7 @@ def test_a_reference_that_can_not_be_recalled_is_answered_in_words(
     page.route("**/recall?**", lambda route: route.abort())
     visit(page, pruned)
     page.locator("a.recall").first.click()
-    expect(page.locator("#toasts")).to_contain_text("Can’t reach the server.")
+    expect(page.locator("#toasts")).to_contain_text("Can't reach the server.")
 
 
 def test_a_reference_that_is_pressed_twice_is_recalled_once(
@@ -254,7 +254,7 @@ def test_memos_say_why_they_are_sent(
     assert api.post("/api/tools/save_memo", json=memo).is_success
     for place in ("memos", "context"):
         page.goto(f"/sessions/{pruned}/{place}")
-        expect(page.get_by_text("Shares “generated”, “parser”").first).to_be_visible()
+        expect(page.get_by_text('Shares "generated", "parser"').first).to_be_visible()
         assert found_wide_and_narrow(page) == [], place
 
 

@@ -242,7 +242,7 @@ def send(
 
 
 DEEP = 100_000
-SENTENCE = re.compile(r"^[A-Z“][^<>]+\.$")
+SENTENCE = re.compile(r'^[A-Z"][^<>]+\.$')
 
 
 def zipped(content: bytes) -> bytes:

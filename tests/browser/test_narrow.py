@@ -75,7 +75,7 @@ def test_a_message_as_recorded_is_a_page_like_the_others(
 
 def test_a_key_is_called_one_where_its_column_has_no_head(phone: Page) -> None:
     phone.goto("/settings/projects/demo/upstreams")
-    expect(phone.get_by_text("Key: the caller’s").first).to_be_visible()
+    expect(phone.get_by_text("Key: the caller's").first).to_be_visible()
     phone.goto("/settings/projects/demo/providers")
     expect(phone.get_by_text("Key: not set").first).to_be_visible()
 

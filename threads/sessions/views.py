@@ -33,7 +33,7 @@ def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         undo = reverse("threads:rename", args=[session_id])
         _notify(
             request,
-            f"Renamed to “{visible(session.title)}”.",
+            f'Renamed to "{visible(session.title)}".',
             f"{undo}?{urlencode({'title': before, 'back': back})}",
         )
     if back == "list":
@@ -46,7 +46,7 @@ def delete(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Hide a session for 30 days."""
     session = services.delete_session(caller_of(request), session_id)
     undo = reverse("threads:restore", args=[session_id])
-    _notify(request, f"Deleted “{visible(session.title)}”.", undo)
+    _notify(request, f'Deleted "{visible(session.title)}".', undo)
     return go_to(request, reverse("operations:sessions"))
 
 
@@ -55,7 +55,7 @@ def restore(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Bring a deleted session back."""
     session = services.restore_session(caller_of(request), session_id)
     undo = reverse("threads:delete", args=[session_id])
-    _notify(request, f"Restored “{visible(session.title)}”.", undo)
+    _notify(request, f'Restored "{visible(session.title)}".', undo)
     return go_to(request, reverse("operations:sessions"))
 
 
@@ -63,7 +63,7 @@ def restore(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def purge(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Erase a deleted session before its 30 days are over."""
     session = services.delete_session(caller_of(request), session_id, purge=True)
-    messages.success(request, f"Erased “{visible(session.title)}” for good.")
+    messages.success(request, f'Erased "{visible(session.title)}" for good.')
     return go_to(request, reverse("threads:deleted"))
 
 

@@ -63,7 +63,7 @@ class CallFailed(Exception):
     @property
     def sentence(self) -> str:
         """Why, in words, with the status of a refusal and what the provider said."""
-        said = f" It said: “{self.detail}”." if self.detail else ""
+        said = f' It said: "{self.detail}".' if self.detail else ""
         status = f" (HTTP {self.status})" if (self.status or 0) >= 300 else ""
         words = SENTENCES[self.failure].removesuffix(".")
         return f"{words}{status}.{said}"

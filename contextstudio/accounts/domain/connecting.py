@@ -73,7 +73,7 @@ def _claude_code(url: str, key: str) -> Connection:
         ),
         "To stay signed in with your own account, set "
         f"ANTHROPIC_CUSTOM_HEADERS={header} instead of ANTHROPIC_AUTH_TOKEN. "
-        "Both also go into “env” of ~/.claude/settings.json.",
+        'Both also go into "env" of ~/.claude/settings.json.',
     )
 
 
@@ -101,8 +101,8 @@ def _gemini_cli(url: str, key: str) -> Connection:
         "Gemini CLI",
         "gemini",
         (_shell("gemini", GOOGLE_GEMINI_BASE_URL=url, GEMINI_API_KEY=key),),
-        "Choose “Use Gemini API Key”. For gemini -p alone, set “security.auth.selectedType” to "
-        "“gemini-api-key” in ~/.gemini/settings.json. Except on this machine, it takes only an "
+        'Choose "Use Gemini API Key". For gemini -p alone, set "security.auth.selectedType" to '
+        '"gemini-api-key" in ~/.gemini/settings.json. Except on this machine, it takes only an '
         "https address.",
     )
 

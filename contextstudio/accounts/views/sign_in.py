@@ -71,7 +71,7 @@ def sign_in_with_link(request: HttpRequest, token: str) -> HttpResponse:
         form.errors.clear()
         form.add_error(
             None,
-            f"{refusal.message} “manage.py sign_in_link” prints a new one.",
+            f'{refusal.message} "manage.py sign_in_link" prints a new one.',
         )
         return _sign_in_page(request, form, 410)
     return render(request, "accounts/sign_in_link.html", {"name": str(user)})

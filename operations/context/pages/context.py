@@ -307,7 +307,7 @@ def _in_words(against: str) -> ComparisonWords:
         return ComparisonWords("the original thread as sent", "Original", "Sent")
     if against.startswith(SNAPSHOT):
         name = visible(against.removeprefix(SNAPSHOT))
-        return ComparisonWords(f"at “{name}”", "Then", "Now")
+        return ComparisonWords(f'at "{name}"', "Then", "Now")
     return ComparisonWords(f"without {against}", "Without", "With")
 
 

@@ -51,7 +51,7 @@ class Condition:
     def unmet(self, active_tags: AbstractSet[str]) -> str:
         """Why it doesn't hold while these tags are active: what is missing, or in the way."""
         named = [(tag, tag) for tag in self.tags]
-        named += [(objective_tag(one), f"objective “{one}”") for one in self.objectives]
+        named += [(objective_tag(one), f'objective "{one}"') for one in self.objectives]
         active = [words for tag, words in named if tag in active_tags]
         missing = [words for tag, words in named if tag not in active_tags]
         match self.match:

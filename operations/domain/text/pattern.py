@@ -230,7 +230,7 @@ def _stretches(text: str, pattern: Pattern) -> Iterator[Stretch]:
 def quoted(words: str) -> str:
     """Words as a sentence quotes them: on one line, and not too many."""
     line = words.replace("\n", "⏎")
-    return f"“{line if len(line) <= 60 else line[:59] + '…'}”"
+    return f'"{line if len(line) <= 60 else line[:59] + "…"}"'
 
 
 RUN = 3

@@ -67,7 +67,7 @@ def refusal(found: Acceptance) -> Conflict:
         return Conflict(first.message, at=first.at, facts=facts)
     named = ", ".join(str(one.facts["operation"]) for one in found.refused)
     return Conflict(
-        f"{len(found.refused):,} of {count:,} proposals can’t be accepted: {named}.",
+        f"{len(found.refused):,} of {count:,} proposals can't be accepted: {named}.",
         at=first.at,
         facts=facts,
         errors=found.refused,

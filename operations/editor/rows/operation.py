@@ -300,7 +300,7 @@ def reason_of(report: Report, thread: Thread) -> str:
 
 def condition_words(condition: Condition) -> str:
     """When an operation applies: `while brief and short are active`; empty where it always does."""
-    named = [*condition.tags, *(f"objective “{one}”" for one in condition.objectives)]
+    named = [*condition.tags, *(f'objective "{one}"' for one in condition.objectives)]
     named = list(map(visible, named))
     match condition.match if named else "":
         case "all":

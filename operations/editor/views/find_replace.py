@@ -150,7 +150,7 @@ def _nothing_found(form: TextForm, found: DryRun) -> str:
     ]
     said = ["Nothing in the thread matches."]
     if not form.cleaned_data["include_folded"]:
-        said.append("Folds weren’t searched.")
+        said.append("Folds weren't searched.")
     if alike:
         said.append(f"Similar: {', '.join(alike)}.")
     return " ".join(said)

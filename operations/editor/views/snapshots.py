@@ -26,7 +26,7 @@ def take(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     if form.is_valid():
         try:
             made = services.take_snapshot(caller, session_id, form.arguments.name)
-            notice = f"Took snapshot “{visible(made.name)}”."
+            notice = f'Took snapshot "{visible(made.name)}".'
             return patch(request, look_at(request, session_id), notice=notice)
         except DomainError as error:
             form.refuse(error)
@@ -46,5 +46,5 @@ def delete(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Delete a snapshot."""
     name = request.POST.get("name", "")
     services.delete_snapshot(caller_of(request), session_id, name)
-    notice = f"Deleted snapshot “{visible(name)}”."
+    notice = f'Deleted snapshot "{visible(name)}".'
     return patch(request, look_at(request, session_id), notice=notice)

@@ -42,7 +42,7 @@ class UpstreamForm(forms.Form):
     base_url = forms.CharField(
         max_length=500,
         label="Base URL",
-        help_text="As the provider’s own SDK takes it, such as https://api.example.com/v1.",
+        help_text="As the provider's own SDK takes it, such as https://api.example.com/v1.",
     )
     api_key = forms.CharField(
         max_length=MOST_KEY,
@@ -60,8 +60,8 @@ class UpstreamForm(forms.Form):
     tools = forms.CharField(
         max_length=500,
         required=False,
-        help_text="ContextStudio’s tools to add to each request, such as edit,recall. Their calls "
-        "are answered here, with the rights of the caller’s key. If empty, none.",
+        help_text="ContextStudio's tools to add to each request, such as edit,recall. Their calls "
+        "are answered here, with the rights of the caller's key. If empty, none.",
     )
 
 

@@ -5,7 +5,7 @@
 import { fragment } from "./fragment.js";
 import { toast } from "./toast.js";
 
-const NOT_READ = "Can’t reach the server.";
+const NOT_READ = "Can't reach the server.";
 /** Of an edit too that only asks something first. */
 export const UNREACHABLE = `${NOT_READ} Nothing was changed.`;
 
@@ -14,7 +14,7 @@ const isPage = (answer) => /^\s*<(!doctype|html)/i.test(answer);
 /** The sentence of a refusal; `answer` is a notice, a problem as REST tells it, or somebody else's page. */
 export function sentenceOf(status, answer) {
   const told = answer.trimStart().startsWith("{") ? problemIn(answer) : noticeIn(answer).textContent.trim();
-  return told || (status < 500 ? `The server refused the request (${status}).` : `The server couldn’t answer (${status}).`);
+  return told || (status < 500 ? `The server refused the request (${status}).` : `The server couldn't answer (${status}).`);
 }
 
 function problemIn(answer) {

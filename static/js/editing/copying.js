@@ -8,7 +8,7 @@ export async function copyText(text, what = "") {
     await navigator.clipboard.writeText(text);
   } catch {
     const instead = what ? `${what}: ${text}` : "Select the text and copy it by hand.";
-    toast(`The browser doesn’t allow copying here. ${instead}`, "error");
+    toast(`The browser doesn't allow copying here. ${instead}`, "error");
     return;
   }
   say(what ? `${what} copied` : "Copied");

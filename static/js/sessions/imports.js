@@ -24,7 +24,7 @@ async function post(fields, refusedBox) {
     if (!response.headers.get("HX-Redirect")) await show(await response.text(), { started: true });
     return true;
   } catch (error) {
-    const unreachable = "Can’t reach the server. Nothing was imported.";
+    const unreachable = "Can't reach the server. Nothing was imported.";
     refusedBox.textContent = error.status ? error.message : unreachable;
     refusedBox.hidden = false;
     refusedBox.scrollIntoView({ block: "center" });
@@ -164,7 +164,7 @@ function watchDrop() {
     event.preventDefault();
     zone.classList.remove("is-over");
     dropped(event.dataTransfer).then(upload, () => {
-      alarm("Can’t read the folder. Nothing was imported.");
+      alarm("Can't read the folder. Nothing was imported.");
     });
   });
 }

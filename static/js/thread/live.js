@@ -10,7 +10,7 @@ const WORDS = { live: "Live", polling: "Reconnecting", connecting: "Connecting",
 const MEANINGS = {
   live: "Changes by others appear at once",
   polling: "Changes by others appear within 5 seconds",
-  offline: "The server can’t be reached; changes by others appear once it can",
+  offline: "The server can't be reached; changes by others appear once it can",
 };
 
 let followed = null;
@@ -67,7 +67,7 @@ function showWhatCame(patch) {
   if (more > 0) say(more === 1 ? "1 new message" : `${more.toLocaleString("en")} new messages`);
   else if (waiting() > waited) say(waiting() === 1 ? "1 operation awaits review" : `${waiting()} operations await review`);
   else if (session.head > head) say(isOwn ? "The thread has changed" : "The thread was changed by somebody else");
-  else if (titleMark() !== mark) say(`Renamed to “${document.getElementById("thread-title").title}”`);
+  else if (titleMark() !== mark) say(`Renamed to "${document.getElementById("thread-title").title}"`);
 }
 
 /** Our own writes bring their changes along: look only once those before are through. */

@@ -45,15 +45,15 @@ def test_document_2_memos_with_more_of_the_words_come_first_then_newer_ones() ->
 
 def test_a_memo_says_by_which_words_it_was_found() -> None:
     (first, second) = relevant([CLOCKS, LATER], keywords("clocks in terminals"), 5)
-    assert first.why == "Shares “clocks”, “terminals” with the last question."
-    assert second.why == "Shares “clocks” with the last question."
+    assert first.why == 'Shares "clocks", "terminals" with the last question.'
+    assert second.why == 'Shares "clocks" with the last question.'
     (many,) = relevant(
         [note("three four five six seven eight", day=1)],
         keywords("three four five six seven, and EIGHT"),
         5,
     )
     assert many.why == (
-        "Shares “eight”, “five”, “four”, “seven”, “six” and 1 more with the last question."
+        'Shares "eight", "five", "four", "seven", "six" and 1 more with the last question.'
     )
 
 

@@ -147,7 +147,7 @@ def test_a_wrong_key_is_refused_in_a_clear_sentence_that_does_not_name_it(
     assert job.status == "failed"
     assert job.error == (
         "OpenAI-compatible: The provider refused the key (HTTP 401). "
-        "It said: “this key is wrong: Bearer …”."
+        'It said: "this key is wrong: Bearer …".'
     )
 
 

@@ -162,7 +162,7 @@ def test_a_snapshot_is_taken_compared_and_gone_back_to(
     page.go_back()
     taken.get_by_role("button", name="Restore").click()
     expect(row(page, "m2")).to_be_visible()
-    expect(page.locator("#toasts")).to_contain_text("Restore of “Before”")
+    expect(page.locator("#toasts")).to_contain_text('Restore of "Before"')
     taken.get_by_role("button", name="Delete snapshot Before").click()
     expect(taken).to_have_count(0)
     made = api.post(f"/api/sessions/{session}/snapshots", json={"name": "Theirs"})

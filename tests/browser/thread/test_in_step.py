@@ -178,7 +178,7 @@ def test_a_title_that_an_agent_changes_shows_at_once(
     expect(page.locator("#thread-title")).to_have_text("Another <name>")
     expect(page).to_have_title("Another <name> · ContextStudio")
     if count:
-        expect(page.locator("#said")).to_have_text("Renamed to “Another <name>”")
+        expect(page.locator("#said")).to_have_text('Renamed to "Another <name>"')
 
 
 def test_a_page_that_was_offline_fetches_what_it_missed(
@@ -199,7 +199,7 @@ def test_a_page_that_was_offline_fetches_what_it_missed(
     row(page, "m8").focus()
     press(page, "s")
     notice = page.locator(".toast--error")
-    expect(notice).to_have_text("Can’t reach the server. Nothing was changed.")
+    expect(notice).to_have_text("Can't reach the server. Nothing was changed.")
     expect(notice.locator("svg")).to_have_count(2)
     context.set_offline(False)
     expect(row(page, "o1")).to_be_visible()

@@ -31,7 +31,7 @@ def test_of_a_bundle_that_does_not_fit_the_others_are_accepted_by_key(
     expect(note).to_contain_text("3 operations")
     row(page, "m4").focus()
     press(page, "a")
-    dialog = page.get_by_role("dialog", name="1 of 3 can’t be accepted")
+    dialog = page.get_by_role("dialog", name="1 of 3 can't be accepted")
     expect(dialog).to_contain_text("It would cut through snip o1.")
     expect(dialog.get_by_role("button", name="Accept the other 2")).to_be_focused()
     press(page, "Escape")

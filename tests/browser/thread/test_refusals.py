@@ -12,7 +12,7 @@ from tests.browsers import Faults
 pytestmark = pytest.mark.browser
 
 PROBLEM = json.dumps({"status": 429, "detail": "This key may send 60 requests."})
-NOTICE = '<div class="toast toast--error"><p>The database can’t be used.</p></div>'
+NOTICE = '<div class="toast toast--error"><p>The database can\'t be used.</p></div>'
 GATEWAY = "<html><body><h1>502 Bad Gateway</h1></body></html>"
 Answer = Callable[[Route], None]
 
@@ -23,10 +23,10 @@ def fails(status: int, kind: str, body: str) -> Answer:
 
 
 FAILURES: dict[str, tuple[Answer, str]] = {
-    "no server": (lambda route: route.abort(), "Can’t reach the server."),
-    "a gateway": (fails(502, "text/html", GATEWAY), "couldn’t answer (502)"),
+    "no server": (lambda route: route.abort(), "Can't reach the server."),
+    "a gateway": (fails(502, "text/html", GATEWAY), "couldn't answer (502)"),
     "a problem": (fails(429, "application/problem+json", PROBLEM), "may send 60"),
-    "a notice": (fails(503, "text/html", NOTICE), "The database can’t be used."),
+    "a notice": (fails(503, "text/html", NOTICE), "The database can't be used."),
 }
 
 

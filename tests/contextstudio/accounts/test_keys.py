@@ -192,7 +192,7 @@ def test_who_is_in_no_project_is_told_so_instead_of_being_asked_for_one(
     Membership.objects.filter(user=stranger).delete()
     client.force_login(stranger)
     shown = client.get("/settings/keys/").content.decode()
-    assert "You aren’t in a project yet" in shown
+    assert "You aren't in a project yet" in shown
     assert 'name="project"' not in shown
 
 

@@ -1,4 +1,4 @@
-"""The section “Connect an agent” on the page of keys."""
+"""The section "Connect an agent" on the page of keys."""
 
 import re
 
@@ -32,7 +32,7 @@ def test_a_new_key_is_shown_in_the_settings_of_every_client(
     assert _opened(html) == "MCP"
     page = client.post("/settings/keys/", fields | {"scopes": ["own_session"]})
     html = page.content.decode()
-    assert "can’t make sessions" not in html
+    assert "can't make sessions" not in html
     assert _opened(html) == "Claude Code"
 
 

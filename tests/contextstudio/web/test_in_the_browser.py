@@ -37,7 +37,7 @@ def test_a_key_is_made_shown_once_and_revoked(page: Page) -> None:
     expect(page.get_by_text("My agent").first).to_be_visible()
     page.get_by_role("link", name="My agent").click()
     page.get_by_text("Revoke key…").click()
-    expect(page.get_by_text("This can’t be undone.")).to_be_visible()
+    expect(page.get_by_text("This can't be undone.")).to_be_visible()
     page.get_by_role("button", name="Revoke key").click()
     page.goto("/settings/keys/")
     expect(page.get_by_text("My agent")).to_have_count(0)

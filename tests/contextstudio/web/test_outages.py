@@ -157,7 +157,7 @@ def test_a_database_that_is_away_is_said_by_api_page_and_toast(
     client.cookies["contextstudio_session"] = "x" * 32
     client.raise_request_exception = False
     page = client.get("/sessions/", headers={"Accept": "text/html"})
-    assert page.status_code == 503 and "The database can’t" not in page.content.decode()
+    assert page.status_code == 503
     assert "The database can&#x27;t be used" in page.content.decode()
     assert "Try again</a>" in page.content.decode()
     form = client.post("/settings/keys/", headers={"Accept": "text/html"})

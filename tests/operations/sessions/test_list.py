@@ -71,7 +71,7 @@ def test_who_is_in_no_project_is_told_so(
 ) -> None:
     Membership.objects.filter(user=stranger).delete()
     shown = content(open_page(stranger))
-    assert "You aren’t in a project yet" in shown
+    assert "You aren't in a project yet" in shown
     assert "No sessions yet" not in shown
 
 
@@ -119,7 +119,7 @@ def test_the_source_of_a_session_is_the_agent_and_filters_the_list(page: Page) -
     assert "<option selected>Codex</option>" in codex and "From Codex, of" in codex
     assert "No session from Goose" in content(page, source="Goose")
     neither = content(page, source="Codex", q="Lamp")
-    assert "No title from Codex matches “Lamp”" in neither
+    assert 'No title from Codex matches "Lamp"' in neither
     files = content(page, source="File")
     assert "Note" in files and "Tide" not in files
 
@@ -136,7 +136,7 @@ def test_what_awaits_review_is_counted_and_listed_alone(page: Page) -> None:
     neither = content(page, awaiting="on", source="Codex")
     assert "No session from Codex awaits review" in neither
     untitled = content(page, awaiting="on", source="Codex", q="Lamp")
-    assert "No title of a session awaiting review from Codex matches “Lamp”" in untitled
+    assert 'No title of a session awaiting review from Codex matches "Lamp"' in untitled
     Session.objects.update(overview=None)
     assert "1 awaiting review" in content(page)
     page.post("operations/o1/accept")
@@ -181,7 +181,7 @@ def test_messages_are_found_in_the_sessions_that_are_listed(
     everywhere = content(page, q="question")
     assert "Tide <mark>" in everywhere and "Lamp <mark>" not in everywhere
     codex = content(page, q="question", source="Codex")
-    assert "matching “question” from Codex</h2>" in codex
+    assert 'matching "question" from Codex</h2>' in codex
     lamps = content(page, q="question", source="Claude Code")
     assert "Lamp <mark>" in lamps and "Tide <mark>" not in lamps
     [more] = re.findall(r'hx-get="([^"]+)"', lamps)
@@ -253,7 +253,7 @@ def test_what_is_not_ranked_yet_is_told(
     settings.MEANING_SEARCH = True
     monkeypatch.setattr("threads.search.meaning.question.LIVE", 3)
     shown = content(page, q="What was the first question?", meaning="on")
-    assert "can’t be searched by meaning yet" in shown
+    assert "can't be searched by meaning yet" in shown
 
 
 def test_matches_are_shown_without_the_codes_of_a_terminal(

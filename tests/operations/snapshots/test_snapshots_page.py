@@ -27,7 +27,7 @@ def take(page: Page, name: str) -> str:
 def test_a_snapshot_is_taken_from_its_dialog_and_stands_in_the_log(page: Page) -> None:
     assert "Take a snapshot" in text(page, "dialogs/snapshot")
     page.edit("snip", targets="m2")
-    assert "Took snapshot “Before &lt;b&gt;”." in take(page, "Before <b>")
+    assert "Took snapshot &quot;Before &lt;b&gt;&quot;." in take(page, "Before <b>")
     page.edit("snip", targets="m4")
     log = text(page, "log")
     assert log.index("#4</") < log.index("Before &lt;b&gt;</b>") < log.index("#2</")
@@ -47,7 +47,7 @@ def test_one_of_before_the_first_operation_stands_at_the_end_of_the_log(
 def test_a_name_that_is_taken_is_refused_at_its_field(page: Page) -> None:
     take(page, "then")
     for name, words in (
-        ("then", "There is a snapshot “then” already."),
+        ("then", "There is a snapshot &quot;then&quot; already."),
         ("", "required"),
     ):
         answer = page.post("snapshots", name=name)
@@ -61,11 +61,11 @@ def test_going_back_says_what_it_came_to_and_so_do_log_and_undo(page: Page) -> N
     page.edit("snip", targets="m2 m3 m4")
     page.edit("digest", targets="m6 m7", summary="Sum")
     answer = page.post("snapshots/restore", name="then").content.decode()
-    assert "Restore of “then”, " in answer
+    assert "Restore of &quot;then&quot;, " in answer
     assert " tokens together." in answer
-    assert "Restore of “then”" in text(page, "log")
-    assert "Undo restore of “then”" in text(page, "panel")
-    assert "Undid restore of “then”" in page.post("undo").content.decode()
+    assert "Restore of &quot;then&quot;" in text(page, "log")
+    assert "Undo restore of &quot;then&quot;" in text(page, "panel")
+    assert "Undid restore of &quot;then&quot;" in page.post("undo").content.decode()
     assert "Nothing to change." not in page.post("redo").content.decode()
     again = page.post("snapshots/restore", name="then").content.decode()
     assert "Nothing to change." in again
@@ -74,7 +74,7 @@ def test_going_back_says_what_it_came_to_and_so_do_log_and_undo(page: Page) -> N
 def test_a_snapshot_is_deleted(page: Page) -> None:
     take(page, "then")
     answer = page.post("snapshots/delete", name="then").content.decode()
-    assert "Deleted snapshot “then”." in answer
+    assert "Deleted snapshot &quot;then&quot;." in answer
     assert "then</b>" not in text(page, "log")
     assert page.post("snapshots/restore", name="then").status_code == 404
 
@@ -84,7 +84,7 @@ def test_the_context_is_compared_with_what_it_was(page: Page) -> None:
     page.edit("digest", targets="m0 m1 m2", summary="Three in one.")
     assert "against=snapshot:then%20%26%20there#messages" in text(page, "log")
     found = text(page, "context", against="snapshot:then & there")
-    assert "than at “then &amp; there”" in found
+    assert "than at &quot;then &amp; there&quot;" in found
     assert "Three in one." in found
     assert "Question 0" in found
     assert page.get("context", against="snapshot:none").status_code == 404

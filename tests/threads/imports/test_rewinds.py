@@ -97,7 +97,7 @@ def test_the_thread_shows_the_course_that_its_conversation_is_on(
     assert shown(main()) == [*BEGUN, *DIFFERED]
     assert imported.row.report["outcomes"] == {"rewound": 1, "known": 1}
     assert said(imported) == [
-        "In “Start.” the conversation went back to #1; what it left, #2–#3, is folded."
+        'In "Start." the conversation went back to #1; what it left, #2–#3, is folded.'
     ]
     assert not imported.created
     assert [one.actor for one in load_history(main()).log.entries] == ["client"]
@@ -148,7 +148,7 @@ def test_a_conversation_that_comes_back_is_unfolded(
     assert shown(main()) == [*BEGUN, *WENT, "Again."]
     assert texts(main()) == [*BEGUN, *WENT, *DIFFERED, "Again."]
     assert said(imported) == [
-        "In “Start.” the conversation went back to #3; "
+        'In "Start." the conversation went back to #3; '
         "what it left, #4–#5, is folded; "
         "what it came back to, #2–#3, is unfolded."
     ]

@@ -207,7 +207,7 @@ def test_a_deleted_session_is_erased_from_the_page_by_who_may(
     browser.force_login(owner)
     assert address in browser.get("/sessions/deleted").content.decode()
     gone = browser.post(address, follow=True).content.decode()
-    assert "Erased “message 0” for good." in gone
+    assert "Erased &quot;message 0&quot; for good." in gone
     assert "No deleted sessions" in gone
     assert not Session.objects.exists()
 
@@ -260,18 +260,18 @@ def test_a_session_is_renamed_deleted_and_had_back_from_the_page(
     page, browser = f"/sessions/{session_id}/", Client()
     browser.force_login(owner)
     named = browser.post(f"{page}rename", {"title": "Tides <b>"}, follow=True)
-    assert "Renamed to “Tides &lt;b&gt;”." in named.content.decode()
+    assert "Renamed to &quot;Tides &lt;b&gt;&quot;." in named.content.decode()
     undo = named.content.decode().split('action="')
     address = next(one.split('"')[0] for one in undo if "title=message" in one)
     browser.post(address.replace("&amp;", "&"))
     assert Session.objects.get().title == "message 0"
     gone = browser.post(f"{page}delete", follow=True)
-    assert "Deleted “message 0”." in gone.content.decode()
+    assert "Deleted &quot;message 0&quot;." in gone.content.decode()
     assert f'action="{page}restore"' in gone.content.decode()
     assert "1 deleted session<" in gone.content.decode()
     assert "message 0" in browser.get("/sessions/deleted").content.decode()
     back = browser.post(f"{page}restore", follow=True)
-    assert "Restored “message 0”." in back.content.decode()
+    assert "Restored &quot;message 0&quot;." in back.content.decode()
     assert browser.get(page).status_code == 200
     assert "No deleted sessions" in browser.get("/sessions/deleted").content.decode()
     listed = browser.post(f"{page}rename", {"title": "Ebb", "back": "list"})

@@ -129,7 +129,7 @@ def repeating(session: Session, branches: Sequence[Session]) -> list[Warning]:
 
 def _told(course: Course, followed: Followed, title: str) -> str:
     where = f"#{course.end}" if course.kept else "its beginning"
-    words = f"In “{title}” the conversation went back to {where}"
+    words = f'In "{title}" the conversation went back to {where}'
     if followed.left:
         words += f"; what it left, {_named(followed.left)}, is folded"
     if followed.shown:

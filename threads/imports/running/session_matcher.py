@@ -194,7 +194,7 @@ class SessionMatcher:
             session.save(update_fields=["parent"])
             words = (
                 f"From message {diverged[1]} on this is another course of "
-                f"“{diverged[0].title}”; it became a session of its own."
+                f'"{diverged[0].title}"; it became a session of its own.'
             )
             ingest.tally.warn([Warning("diverged", words)])
         entitle(session, transcript)

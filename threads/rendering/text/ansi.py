@@ -111,7 +111,7 @@ def render(text: str, *, limit: Limit = OUTPUT) -> str:
     if note:
         html += note + draw(end)
     if count := terminal.concealed:
-        what = "1 character doesn’t" if count == 1 else f"{count:,} characters don’t"
+        what = "1 character doesn't" if count == 1 else f"{count:,} characters don't"
         html += (
             f'<p class="note">{what} show on a terminal: overwritten, or part of a control'
             " sequence.</p>"

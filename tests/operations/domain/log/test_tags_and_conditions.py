@@ -94,8 +94,8 @@ def test_the_last_active_tags_count_and_undo_brings_back_the_ones_before():
 @pytest.mark.parametrize(
     ("match", "reason"),
     [
-        ("all", "Not active: b, objective “ship”."),
-        ("any", "None of these is active: a, b, objective “ship”."),
+        ("all", 'Not active: b, objective "ship".'),
+        ("any", 'None of these is active: a, b, objective "ship".'),
         ("none", "It applies only while these are not active: a."),
     ],
 )

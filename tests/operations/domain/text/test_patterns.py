@@ -109,7 +109,7 @@ def test_what_is_not_found_is_told_with_what_is_like_it():
     )
     assert found.code == "not_found"
     assert "START_VERBOSE_OUTPUT" in found.similar
-    assert "“START_VERBOSE_OUTPUT”" in found.message
+    assert '"START_VERBOSE_OUTPUT"' in found.message
     none = fault("other words", patterns=[Pattern(start="zzzzzz", end="qqqqq")])
     assert (none.similar, "Similar" in none.message) == ((), False)
     short = fault("other words", patterns=[Pattern(start="zz")])
@@ -205,7 +205,7 @@ def test_patterns_that_share_text_overlap():
     found = fault(text, patterns=patterns)
     assert (found.code, found.pattern) == ("overlap", 1)
     assert (
-        "is overlapping with pattern 1 (“A” to “C”): 6 characters of m0"
+        'is overlapping with pattern 1 ("A" to "C"): 6 characters of m0'
         in found.message
     )
     twice = fault(BLOCK, patterns=[MARKED, MARKED])
@@ -272,7 +272,7 @@ def test_an_excerpt_is_cut_to_be_printed():
 
 
 def test_a_pattern_in_a_sentence_is_one_line_of_bounded_length():
-    assert Pattern(start="a\nb").words == "“a⏎b”"
+    assert Pattern(start="a\nb").words == '"a⏎b"'
     assert len(Pattern(start="a" * 500).words) == 62
 
 
@@ -359,7 +359,7 @@ def test_an_expression_finds_what_it_finds_and_is_named_as_it_is_written():
     said = fault("why", patterns=[vowels])
     assert said.code == "not_found"
     assert said.message == (
-        "Pattern 1 (expression “[aeiou]”) matches nothing that is shown."
+        'Pattern 1 (expression "[aeiou]") matches nothing that is shown.'
     )
 
 

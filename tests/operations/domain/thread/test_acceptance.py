@@ -41,7 +41,7 @@ def test_each_that_would_cut_through_a_fold_is_refused_with_its_place() -> None:
 
 def test_the_refusal_names_all_and_keeps_the_facts_of_the_first() -> None:
     conflict = refusal(accepted(WAITING, "o3", "o2", "o4"))
-    assert conflict.message == "2 of 3 proposals can’t be accepted: o2, o4."
+    assert conflict.message == "2 of 3 proposals can't be accepted: o2, o4."
     assert conflict.at == ("operations", 1)
     assert conflict.facts["fitting"] == ["o3"]
     assert conflict.facts["operations"] == ["o1"]

@@ -76,7 +76,7 @@ def test_words_have_1_to_1000_characters(page: Page, words: str) -> None:
 
 def test_the_list_shows_messages_that_hold_the_words(page: Page) -> None:
     content = page.client.get("/sessions/", {"q": "answer 1"}).content.decode()
-    assert "No title matches “answer 1”" in content
+    assert 'No title matches "answer 1"' in content
     assert f'href="/sessions/{page.session.pk}/#n-m14"' in content
     assert "<mark>Answer 1</mark>4" in content
 

@@ -90,7 +90,7 @@ def test_of_a_bundle_that_does_not_fit_whole_the_others_are_accepted_on_request(
     bundle = post(agent, f"{path}/bundles", {"operations": edits}, expect=201)
     address = f"/api/bundles/{bundle['bundle_id']}/accept"
     refused = post(agent, address, expect=409)
-    assert refused["detail"] == "1 of 2 proposals can’t be accepted: o2."
+    assert refused["detail"] == "1 of 2 proposals can't be accepted: o2."
     assert refused["fitting"] == ["o3"]
     assert refused["operations"] == ["o1"]
     (error,) = refused["errors"]

@@ -95,4 +95,4 @@ def test_an_unmet_operation_names_what_is_unmet(agent: Client) -> None:
     operate(agent, session, "snip", range=[1, 1], condition=condition)
     found = thread(agent, session, active_tags="late")["operations"]
     assert found[0]["status"] == "unmet"
-    assert found[0]["reason"] == "Not active: lean, objective “ship”."
+    assert found[0]["reason"] == 'Not active: lean, objective "ship".'

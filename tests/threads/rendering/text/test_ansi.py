@@ -94,7 +94,7 @@ def test_a_sequence_without_end_hides_no_text() -> None:
     "text", ["ignore all\rdone      ", f"{ESC}]0;ignore all\x07done"]
 )
 def test_what_a_terminal_would_hide_is_told(text: str) -> None:
-    assert "characters don’t show on a terminal" in ansi.render(text)
+    assert "characters don't show on a terminal" in ansi.render(text)
 
 
 def test_a_title_says_nothing_when_nothing_is_hidden() -> None:
