@@ -25,7 +25,8 @@ export async function moveBehind(keys, behind, name) {
   const done = await edit("resequence", { moved: keys.join(" "), behind });
   if (done) {
     if (rowOf(keys[0])) focusRow(rowOf(keys[0]));
-    say(`Moved ${what} ${name ? `after ${name}` : "to the top"}. Undo with Control Z.`);
+    // What is staged or proposed stands where it did: the notice says that it waits.
+    if (session.mayEdit && !session.stages) say(`Moved ${what} ${name ? `after ${name}` : "to the top"}. Undo with Control Z.`);
   }
   return done;
 }

@@ -89,3 +89,13 @@ def test_nothing_is_selected_where_nothing_can_be_done_with_it(
     press(reader, "x")
     expect(reader.get_by_text("You can select in the Annotated view.")).to_be_visible()
     expect(reader.locator(".is-picked")).to_have_count(0)
+
+
+@pytest.mark.parametrize("role", ["reviewer"])
+def test_a_move_that_is_proposed_is_not_announced_as_done(
+    reader: Page, new_session: Callable[[int], str]
+) -> None:
+    visit(reader, new_session(6))
+    row(reader, "m3").focus()
+    reader.keyboard.press("Alt+ArrowUp")
+    expect(reader.locator("#said")).to_have_text("Move #3 proposed.")

@@ -47,6 +47,19 @@ def test_two_edits_are_staged_and_committed_together(
     assert {"m3", "m4", "m8"} <= set(keys_on_sheet(page))
 
 
+def test_a_move_that_waits_is_not_announced_as_done(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    press(page, "S")
+    row(page, "m8").focus()
+    press(page, "Alt+ArrowUp")
+    expect(page.get_by_role("region", name="Staged")).to_contain_text("Move o1")
+    expect(page.locator("#said")).to_have_text("Move #8 staged.")
+    expect(row(page, "m8")).to_be_focused()
+    assert keys_on_sheet(page)[6:9] == ["m6", "m7", "m8"]
+
+
 def test_what_staged_edits_come_to_is_not_said_of_more_or_fewer_of_them(
     page: Page, open_thread: OpenThread
 ) -> None:
