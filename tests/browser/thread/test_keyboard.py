@@ -221,6 +221,22 @@ def switch_undo_redo(page: Page) -> None:
     expect(switch).to_have_attribute("aria-pressed", "true")
 
 
+def test_on_the_sheet_no_stroke_is_broken_into_two_lines(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(10)
+    press(page, "?")
+    expect(page.locator("#keys")).to_be_visible()
+    broken = page.locator("#keys kbd").evaluate_all(
+        """(caps) => caps.filter((cap) => {
+          const beside = cap.closest("div").querySelector("dd").getBoundingClientRect();
+          const { height, right } = cap.getBoundingClientRect();
+          return height > 24 || right > beside.left;
+        }).map((cap) => cap.textContent)"""
+    )
+    assert broken == []
+
+
 def visit_drawer_palette_and_sheet(page: Page) -> None:
     """To the drawer and back, by the palette to a message, the sheet of keys."""
     press(page, "h")
