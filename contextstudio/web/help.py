@@ -11,7 +11,7 @@ from functools import cache
 from typing import cast
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.templatetags.static import static
 from django.urls import reverse
@@ -22,7 +22,6 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
 from contextstudio.accounts.authentication import caller_of
-from contextstudio.accounts.domain.errors import NotFound
 
 GUIDE = "guide"
 PAGES = {
@@ -72,7 +71,7 @@ def page(request: HttpRequest, name: str = GUIDE) -> HttpResponse:
     """A document, beside the list of all of them."""
     caller_of(request)
     if name not in PAGES:
-        raise NotFound("There is no such page.")
+        raise Http404
     pages = [(title, address_of(one), one == name) for one, title in PAGES.items()]
     return render(request, "help.html", {"document": load(name), "pages": pages})
 

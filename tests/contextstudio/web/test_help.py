@@ -64,7 +64,9 @@ def test_its_pictures_are_among_the_static_files() -> None:
 
 def test_there_is_no_page_of_another_file(reader: Client) -> None:
     for name in ("architecture", "pages", "..", "make_pictures"):
-        assert reader.get(f"/help/{name}").status_code == 404
+        answer = reader.get(f"/help/{name}")
+        assert answer.status_code == 404
+        assert "may have been deleted" not in answer.content.decode()
 
 
 def test_every_page_of_the_product_leads_to_help(reader: Client) -> None:
