@@ -152,8 +152,8 @@ def _applied(
         raw=raw,
         client=client,
     )
-    before.prepare(caller, session_id, inbound)
-    return services.apply(caller, session_id, inbound).answer
+    ahead = before.prepare(caller, session_id, inbound)
+    return services.apply(caller, session_id, inbound, ahead=ahead).answer
 
 
 @router.get(

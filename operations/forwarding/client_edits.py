@@ -4,7 +4,7 @@ In the transaction of the request, under the session's lock. Where nothing is to
 thread is the one that there would be.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from contextstudio.accounts.domain.caller import Caller
@@ -31,7 +31,7 @@ from threads.domain.message import Message, starts_group
 from threads.models import Session
 from threads.sessions.services import name_by
 from threads.store import events
-from threads.store.recording import record_messages
+from threads.store.recording import ReadyBatch, record_messages, record_ready
 
 from .alignment import RequestAlignment
 
@@ -40,14 +40,23 @@ _MASKED_AGAIN = "Redacted in what the client sends instead"
 
 
 def record(
-    session: Session, aligned: RequestAlignment, active_tags: frozenset[str] | None
+    session: Session,
+    aligned: RequestAlignment,
+    active_tags: frozenset[str] | None,
+    ready: Iterable[ReadyBatch] | None = None,
 ) -> tuple[History, Thread]:
-    """Record what is new of a request, and what its client did; the session's row is locked."""
+    """Record what is new of a request, and what its client did; the session's row is locked.
+
+    `ready` is what is new, where that was made ready before.
+    """
     first = session.message_count
     if aligned.new:
         leaves = load_leaves(session)
         group = leaves[-1].group if leaves else None
-        record_messages(session, aligned.new, group=group)
+        if ready is None:
+            record_messages(session, aligned.new, group=group)
+        else:
+            record_ready(session, ready, group=group)
         name_by(session, aligned.new)
     if aligned.plan.operations:
         transaction = begin(session, CLIENT_CALLER)
@@ -69,9 +78,15 @@ def record(
 
 
 def tried(
-    session: Session, aligned: RequestAlignment, active_tags: frozenset[str] | None
+    session: Session,
+    aligned: RequestAlignment,
+    active_tags: frozenset[str] | None,
+    weights: Sequence[int] | None = None,
 ) -> tuple[History, Thread]:
-    """The thread that there would be if a request was recorded; nothing is."""
+    """The thread that there would be if a request was recorded; nothing is.
+
+    `weights` are the tokens of what is new, where that was counted before.
+    """
     history, leaves = load_history(session), load_leaves(session)
     new, operations = aligned.new, aligned.plan.operations
     if not new and not operations:
@@ -84,7 +99,7 @@ def tried(
     log = history.log.extended(Entry(n, one, CLIENT) for n, one in numbered)
     if log.masks is not history.log.masks:
         log.masks.tell(history.masked)
-    leaves = [*leaves, *_leaves(session, leaves, new)]
+    leaves = [*leaves, *_leaves(session, leaves, new, weights)]
     return history, replay(leaves, log, active_tags, objective=session.objective)
 
 
@@ -94,13 +109,18 @@ def alone(session: Session, aligned: RequestAlignment) -> Thread:
 
 
 def _leaves(
-    session: Session, leaves: Sequence[Leaf], new: Sequence[Message]
+    session: Session,
+    leaves: Sequence[Leaf],
+    new: Sequence[Message],
+    weights: Sequence[int] | None = None,
 ) -> Iterator[Leaf]:
     group = leaves[-1].group if leaves else 0
-    counts = tokens.count_messages([one.parts for one in new], session.encoding)
-    for message, count in zip(new, counts, strict=True):
+    if weights is None:
+        counts = tokens.count_messages([one.parts for one in new], session.encoding)
+        weights = list(map(sum, counts))
+    for message, weight in zip(new, weights, strict=True):
         group += starts_group(message.role, message.parts)
-        yield Leaf(message.role, sum(count), group)
+        yield Leaf(message.role, weight, group)
 
 
 def _counted(session: Session, operation: Operation) -> Operation:

@@ -39,7 +39,7 @@ from threads.models import Session
 
 from .alignment import Inbound
 from .raw import Trace
-from .sent.keeping import keep_sent
+from .sent.keeping import NONE_PACKED, PackedMessages, keep_sent
 from .sent.outgoing import OutgoingPiece, member_piece
 
 _BLOCK = 64
@@ -341,6 +341,7 @@ def keep_outbound(
     sent: Outbound,
     run: Callable[[int, int], Raw],
     count: Count,
+    packed: PackedMessages = NONE_PACKED,
 ) -> list[PieceRun]:
     """Keep what goes out, in the order in which providers read it; `run` gives the client's."""
     beside: list[OutgoingPiece] = []
@@ -352,4 +353,4 @@ def keep_outbound(
         weight = max(0, sent.after - tokens)
         beside.append(member_piece(SentPiece.Kind.SYSTEM, sent.system, (), weight))
     kept, before = sent.kept.blocks.runs, sent.blocks_before
-    return keep_sent(session, beside, kept, sent.blocks, before, run)
+    return keep_sent(session, beside, kept, sent.blocks, before, run, packed)

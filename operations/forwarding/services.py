@@ -9,6 +9,7 @@ touches them. A request that has no part in the session goes to one of its own.
 
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -18,16 +19,14 @@ from django.db import transaction
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.responses import dump
-from operations.context.inputs import ContextInputs, counter_of, inputs_of
+from operations.context.inputs import ContextInputs, counter_of
 from operations.context.policies import consume_slice
 from operations.domain.forwarding.client_entries import RequestDecision
 from operations.domain.forwarding.plan import RequestPlan, extension
 from operations.domain.forwarding.sent import PieceRun
 from operations.domain.forwarding.splice import Raw
 from operations.log.selectors import load_history
-from operations.messages.plain import learn, plain_originals
-from operations.messages.reader import MessageReader
+from operations.messages.plain import learn, learnt
 from operations.models import SessionRequest
 from threads.domain.formats import READERS
 from threads.models import Session
@@ -36,9 +35,11 @@ from threads.store.selectors import get_session
 from . import alignment, answers, client_edits, going_on
 from .alignment import Inbound, RequestAlignment
 from .answers import Answer
+from .before import WorkedOut, given, inputs_for
 from .outbound import Outbound, keep_last, keep_outbound, outbound
 from .reports import Fared, how_fared, written_report
 from .requests.records import RequestFacts, record_request
+from .sent.keeping import NONE_PACKED
 from .sessions import conversation_of, is_beginning, remember, side_session
 
 Status = SessionRequest.Status
@@ -80,23 +81,27 @@ def apply(
     inbound: Inbound,
     *,
     absent: int | None = None,
+    ahead: WorkedOut | None = None,
 ) -> Applied:
     """The messages to send instead, and what was done to them.
 
     What is untouched goes out as the bytes that it came in. What is new, and what the client did
     to its history, is recorded first, where `append` says so. `absent`: it was told from its
-    beginning whose it is, and so many originals were absent from the last request. Raises
-    NotOfSession where more are by now, and Invalid (`refused`) where the provider would take no
-    form of what is left.
+    beginning whose it is, and so many originals were absent from the last request. `ahead`: what
+    was worked out of it before. Raises NotOfSession where more are absent by now, and Invalid
+    (`refused`) where the provider would take no form of what is left.
     """
-    started = perf_counter()
-    with transaction.atomic():
+    started = perf_counter() - (ahead.seconds if ahead else 0)
+    # Who only asks holds no lock: what was read of a session stays right.
+    with transaction.atomic() if inbound.append else nullcontext():
         right = Right.OWN_SESSION if inbound.append else Right.READ
         session = get_session(caller, session_id, right, lock=inbound.append)
-        session, aligned, decision = _aligned(caller, session, inbound, absent)
+        if ahead is not None and not ahead.is_of(session):
+            ahead = None
+        session, aligned, decision = _aligned(caller, session, inbound, absent, ahead)
         if inbound.append:
             _note_model(session, inbound)
-        made = _made(caller, session, inbound, aligned)
+        made = _made(caller, session, inbound, aligned, ahead)
         facts = replace(made.facts, decision=decision)
         request = None
         if inbound.append:
@@ -128,10 +133,14 @@ def _note_model(session: Session, inbound: Inbound) -> None:
 
 
 def _aligned(
-    caller: Caller, session: Session, inbound: Inbound, absent: int | None
+    caller: Caller,
+    session: Session,
+    inbound: Inbound,
+    absent: int | None,
+    ahead: WorkedOut | None,
 ) -> tuple[Session, RequestAlignment, RequestDecision]:
     """The session that a request has part in, how it stands there, and what it is to it."""
-    aligned = alignment.align_request(session, inbound)
+    aligned = ahead.aligned if ahead else alignment.align_request(session, inbound)
     if absent is not None and (aligned.plan.absent > absent or not aligned.goes_on):
         raise NotOfSession("The request is not of this session.")
     if not aligned.is_side:
@@ -161,35 +170,37 @@ class _Made(NamedTuple):
 
 
 def _made(
-    caller: Caller, session: Session, inbound: Inbound, aligned: RequestAlignment
+    caller: Caller,
+    session: Session,
+    inbound: Inbound,
+    aligned: RequestAlignment,
+    ahead: WorkedOut | None,
 ) -> _Made:
     """Record what there is to record, and make the request of the thread."""
     plan, new, held = aligned.plan, aligned.new, session.message_count
     if inbound.append:
-        history, thread = client_edits.record(session, aligned, inbound.active_tags)
-        learn(session, thread.leaves, aligned.said, new)
+        ready = ahead.ready if ahead else None
+        history, thread = client_edits.record(
+            session, aligned, inbound.active_tags, ready
+        )
+        known = (
+            learnt(session, thread.leaves, aligned.said, new)
+            if not ahead
+            else ahead.learnt
+        )
+        learn(session, known)
         new, held = (), session.message_count
     elif aligned.is_side:
         history, thread = load_history(session), client_edits.alone(session, aligned)
         plan, held = extension([], held=0, known=0, count=len(new)), 0
     else:
         history, thread = client_edits.tried(session, aligned, inbound.active_tags)
-    reader = MessageReader(session, thread, held=held, inbound=new)
-    inputs = inputs_of(
-        session,
-        reader,
-        inbound.format,
-        model=inbound.model,
-        tools=inbound.tools,
-        encoding=session.encoding,
-        actor=caller.actor,
-        can_recall=inbound.can_recall,
-        plain=plain_originals(session),
-    )
-    sent = outbound(inputs, inbound, plan.units)
+    inputs = inputs_for(caller, session, inbound, thread, held=held, new=new)
+    is_made = ahead is not None and ahead.is_made_of(inputs)
+    sent = ahead.sent if ahead and is_made else outbound(inputs, inbound, plan.units)
     if inputs.preference and inbound.append:
         consume_slice(session, caller.actor)
-    fared, run = how_fared(session, history, thread), _given(inbound)
+    fared, run = how_fared(session, history, thread), given(inbound)
     report = b""
     if not inbound.is_forwarded:
         report = written_report(session, fared, sent, inputs.layers)
@@ -197,7 +208,8 @@ def _made(
     runs: Sequence[PieceRun] = ()
     if inbound.append:
         count = counter_of(session.encoding)
-        runs = keep_outbound(session, inbound, sent, run, count)
+        packed = ahead.packed if ahead else NONE_PACKED
+        runs = keep_outbound(session, inbound, sent, run, count, packed)
         keep_last(inputs, inbound, sent)
     facts = _facts(inbound, plan, fared, sent, runs)
     return _Made(answer, facts, inputs, run, sent.system)
@@ -233,14 +245,6 @@ def _facts(
         # The proxy sends what it has made in the same breath.
         status=Status.SENT if inbound.is_forwarded else Status.PREPARED,
     )
-
-
-def _given(inbound: Inbound) -> Callable[[int, int], Raw]:
-    """What gives the client's messages, from one place to another, as they came in."""
-    if inbound.raw is not None:
-        return inbound.raw.run
-    messages = [dump(message) for message in inbound.messages]
-    return lambda start, end: b",".join(messages[start:end])
 
 
 def _keep(session: Session, inbound: Inbound, made: _Made) -> None:

@@ -20,13 +20,20 @@ def plain_originals(session: Session) -> Sequence[Unread | None]:
     return _known.get((session.pk, session.encoding)) or ()
 
 
-def learn(
+def learn(session: Session, learnt: Sequence[Unread | None]) -> None:
+    """Know what was `learnt` of a session."""
+    if len(learnt) > len(plain_originals(session)):
+        _known.keep((session.pk, session.encoding), learnt)
+
+
+def learnt(
     session: Session,
     leaves: Sequence[Leaf],
     said: Mapping[int, Message],
     new: Sequence[Message],
-) -> None:
-    """Know what a client sends: originals that it says again, and the last ones, which are new.
+) -> Sequence[Unread | None]:
+    """What is known by what a client sends: originals that it says again, and the last ones,
+    which are new.
 
     What it says again may have come with its calls' arguments written in another way, and was
     perhaps recorded with another strategy.
@@ -38,9 +45,10 @@ def learn(
     }
     strategy = session.parsing_strategy
     found.update((first + at, plain_of(one, strategy)) for at, one in enumerate(new))
-    if found and (end := max(found) + 1) > len(known):
-        more = (_unread(found.get(at), at, leaves) for at in range(len(known), end))
-        _known.keep((session.pk, session.encoding), [*known, *more])
+    if not found or (end := max(found) + 1) <= len(known):
+        return known
+    more = (_unread(found.get(at), at, leaves) for at in range(len(known), end))
+    return [*known, *more]
 
 
 def _said_again(message: Message) -> PlainMessage | None:

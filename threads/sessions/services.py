@@ -93,24 +93,36 @@ def open_session(
     staged_by: uuid.UUID | None = None,
 ) -> Session:
     """The row of a new session, still without messages."""
+    session = drafted_session(caller, project, new)
+    session.staged_by = staged_by
+    save_new(session)
+    return session
+
+
+def drafted_session(caller: Caller, project: Project, new: NewSession) -> Session:
+    """A new session that isn't saved yet, still without messages."""
     parent = new.parent
     title = clean_title(new.title) or clean_title(title_of(new.messages)) or UNTITLED
+    return Session(
+        project=project,
+        title=title,
+        external_id=new.external_id,
+        format=new.format,
+        parsing_strategy=new.parsing_strategy,
+        model=new.model[:128],
+        encoding=tokens.encoding_for(new.model),
+        relation=parent.relation if parent else "",
+        parent_external_id=parent.external_id[:255] if parent else "",
+        parent_call_id=(parent.call_id or "")[:128] if parent else "",
+        created_by=caller.actor,
+    )
+
+
+def save_new(session: Session) -> None:
+    """Save a session that was drafted. Raises Conflict where its `external_id` is taken."""
     taken = "Another session of this project has this external_id."
     with unless_taken(taken, "external_id"):
-        return Session.objects.create(
-            project=project,
-            title=title,
-            external_id=new.external_id,
-            format=new.format,
-            parsing_strategy=new.parsing_strategy,
-            model=new.model[:128],
-            encoding=tokens.encoding_for(new.model),
-            relation=parent.relation if parent else "",
-            parent_external_id=parent.external_id[:255] if parent else "",
-            parent_call_id=(parent.call_id or "")[:128] if parent else "",
-            created_by=caller.actor,
-            staged_by=staged_by,
-        )
+        session.save(force_insert=True)
 
 
 def append_messages(
@@ -237,9 +249,17 @@ def show_again(deleted: QuerySet[Session]) -> int:
 
 def name_by(session: Session, messages: Iterable[Message]) -> None:
     """Name a session that has no name by a user's first words among messages."""
-    if session.title == UNTITLED and (title := clean_title(title_of(messages))):
-        session.title = clean_title(masked_title(session, title))
+    title = name_of(session, messages)
+    if title != session.title:
+        session.title = title
         session.save(update_fields=["title"])
+
+
+def name_of(session: Session, messages: Iterable[Message]) -> str:
+    """What a session is called that brings these messages: its own name, where it has one."""
+    if session.title == UNTITLED and (title := clean_title(title_of(messages))):
+        return clean_title(masked_title(session, title))
+    return session.title
 
 
 def forget_overview(session: Session) -> None:

@@ -149,6 +149,40 @@ def prepare(
     )
 
 
+class Weighed(NamedTuple):
+    """Messages that are made ready, and the tokens of each."""
+
+    ready: list[ReadyBatch]
+    tokens: list[int]
+
+
+def weighed(
+    project_id: int, encoding: str, messages: Iterable[GivenMessage]
+) -> Weighed:
+    """Messages as `record_ready` takes them, however few, with what they weigh."""
+    found, counts = list[ReadyBatch](), list[int]()
+    for batch in batches(messages):
+        one = prepare(project_id, encoding, batch, within=True)
+        counts += _weights(one, encoding)
+        found.append(one._replace(found=None))  # it may be gone by then
+    return Weighed(found, counts)
+
+
+def _weights(ready: ReadyBatch, encoding: str) -> list[int]:
+    """The tokens of each message of a batch, of which the known bodies were found."""
+    batch = ready.batch
+    counted, uncounted = _counted(ready.found or {}, encoding)
+    places = _places(batch.digests, slice(0, len(batch.digests)), uncounted)
+    words = [batch.words[place] for place in places.values()]
+    again = zip(places, tokens.count_words(words, encoding), strict=True)
+    weights = {
+        **{digest: total for digest, (_, total) in counted.items()},
+        **{digest: total for digest, (*_, total) in ready.new.items()},
+        **{digest: sum(counts) for digest, counts in again},
+    }
+    return [weights[digest] for digest in batch.digests]
+
+
 NewBody = tuple[bytes | None, bytes, str, int]
 """A body to be stored: its other digest, its content, its tokens as JSON and their sum."""
 

@@ -127,8 +127,18 @@ def insert_events(session: Session, source_id: int, events: Events) -> None:
         return
     columns = [*events[:-1], moments(events.created, len(events.types))]
     same = {"session_id": session.pk.hex, "source_id": source_id}
+    insert_rows("threads_event", same, EVENT_COLUMNS, columns)
+
+
+def insert_rows(
+    table: str,
+    same: Mapping[str, Any],
+    names: Sequence[str],
+    columns: Sequence[Column],
+) -> None:
+    """Write rows of any table, of columns as the database takes them; `same` is that of all."""
     write = _copy if connection.vendor == "postgresql" else _insert
-    write("threads_event", same, EVENT_COLUMNS, columns)
+    write(table, same, names, columns)
 
 
 def insert_bodies(

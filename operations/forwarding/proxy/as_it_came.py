@@ -171,7 +171,7 @@ def _session_kept(asked: Asked, body: ForwardedBody) -> Session | None:
         found = names.session_called(asked.caller, asked.project, called)
     if found is not None or not asked.is_recorded:
         return found
-    session = sessions.new_session(
+    drafted = sessions.drafted(
         asked.caller,
         asked.project,
         form=asked.route.form,
@@ -179,6 +179,7 @@ def _session_kept(asked: Asked, body: ForwardedBody) -> Session | None:
         name=name,
         client=asked.incoming.header(b"user-agent"),
     )
+    session = sessions.begin(asked.caller, drafted)
     if not name:
         names.remember(asked.caller, called, session, is_new=True)
     return session

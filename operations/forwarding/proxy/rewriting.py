@@ -3,6 +3,7 @@
 import logging
 import uuid
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import msgspec
@@ -143,10 +144,12 @@ def _going_on(asked: Asked) -> FoundRequest | None:
         if body is None or body.goes_on or body.names_kept:
             return None
         inbound = _inbound(asked, body)
-        before.prepare(asked.caller, session_id, inbound)
+        ahead = before.prepare(asked.caller, session_id, inbound)
         with transaction.atomic():
             absent = None if asked.names_session else last.absent
-            applied = apply(asked.caller, session_id, inbound, absent=absent)
+            applied = apply(
+                asked.caller, session_id, inbound, absent=absent, ahead=ahead
+            )
             return _under_way(applied, body, bodies.rewritten(body, applied))
     except (DatabaseError, MemoryError):
         raise
@@ -202,10 +205,15 @@ def _applied(
             body = _with_answered(asked, body, session)
         inbound = _inbound(asked, body)
         if session is not None:
-            before.prepare(asked.caller, session.pk, inbound)
-        with transaction.atomic():
-            own = session or _new_session(asked, body)
-            applied = apply(asked.caller, own.pk, inbound)
+            own = session
+            ahead = before.prepare(asked.caller, session.pk, inbound)
+        else:
+            own = _drafted_session(asked, body)
+            ahead = before.work_out_first(asked.caller, own, inbound)
+        with transaction.atomic() if append else nullcontext():
+            if session is None:
+                sessions.begin(asked.caller, own)
+            applied = apply(asked.caller, own.pk, inbound, ahead=ahead)
             _call_so(asked, body, own, applied.session, is_new=session is None)
             rewritten = bodies.rewritten(body, applied)
             return _under_way(applied, body, rewritten)
@@ -277,11 +285,11 @@ def _call_so(
         names.remember(asked.caller, name, session, is_new=is_new)
 
 
-def _new_session(asked: Asked, body: ForwardedBody) -> Session:
+def _drafted_session(asked: Asked, body: ForwardedBody) -> Session:
     relation, parent = Relation.SUBAGENT, _parent(asked)
     if asked.asks_for_title and parent is None:
         relation, parent = Relation.SIDE_CALL, _titled(asked, body)
-    return sessions.new_session(
+    return sessions.drafted(
         asked.caller,
         asked.project,
         form=asked.route.form,

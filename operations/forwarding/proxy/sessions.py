@@ -6,13 +6,15 @@ from django.db.models import QuerySet
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
+from contextstudio.accounts.selectors import require
 from threads.domain.formats.sources import proxy_format
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Relation
 from threads.models import Message as MessageRow
 from threads.models import Session
-from threads.sessions.services import NewSession, create_session
+from threads.sessions.services import NewSession, drafted_session, save_new
 from threads.store.originals import load_recorded_at
 from threads.store.selectors import visible_sessions
 
@@ -61,7 +63,7 @@ def session_ending_with(caller: Caller, project: Project, words: str) -> Session
     return None
 
 
-def new_session(
+def drafted(
     caller: Caller,
     project: Project,
     *,
@@ -72,11 +74,12 @@ def new_session(
     parent: Session | None = None,
     relation: Relation = Relation.SUBAGENT,
 ) -> Session:
-    """A session for a conversation that has none; `client` is its User-Agent.
+    """A session for a conversation that has none, not saved yet; `client` is its User-Agent.
 
     `parent`: the session that the conversation belongs to, as that of a sub-agent or as
-    `relation` says. Raises NameTaken where another request has made it in the meantime.
+    `relation` says. Raises Forbidden.
     """
+    require(caller, Right.OWN_SESSION, project.pk)
     strategy = {"openai-responses": "openai"}.get(form, form)
     new = NewSession(
         external_id=name,
@@ -84,13 +87,19 @@ def new_session(
         model=model,
         format=proxy_format(client),
     )
-    try:
-        session = create_session(caller, project, new)
-    except Conflict as taken:
-        if name and named_session(caller, project, name):
-            raise NameTaken(taken.message) from taken
-        raise
+    session = drafted_session(caller, project, new)
     if parent is not None:
         session.parent, session.relation = parent, relation
-        session.save(update_fields=["parent", "relation"])
+    return session
+
+
+def begin(caller: Caller, session: Session) -> Session:
+    """Save it. Raises NameTaken where another request has made it in the meantime."""
+    name = session.external_id
+    try:
+        save_new(session)
+    except Conflict as taken:
+        if name and named_session(caller, session.project, name):
+            raise NameTaken(taken.message) from taken
+        raise
     return session

@@ -4,12 +4,13 @@ Pieces are numbered under the session's lock. The process remembers the digests 
 kept, and reads those of others when it finds that there are more.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from django.db.models import IntegerField, UUIDField
 
-from contextstudio.database.prepared import Prepared, given, insert
+from contextstudio.database.prepared import Prepared, given
 from operations.domain.forwarding.sent import (
     PieceRun,
     SentBlock,
@@ -21,9 +22,13 @@ from operations.domain.forwarding.splice import Raw
 from operations.log.cache import Cache
 from operations.models import SentPiece
 from threads.models import Session
+from threads.store.rows import insert_rows
 
-from .outgoing import OutgoingPiece, message_piece
-from .packing import packed
+from .outgoing import OutgoingPiece, PackedPiece, message_piece
+
+PackedMessages = Mapping[Hashable, PackedPiece]
+NONE_PACKED: PackedMessages = MappingProxyType({})
+_COLUMNS = ("number", *PackedPiece._fields)
 
 
 @dataclass(slots=True)
@@ -56,14 +61,16 @@ def keep_sent(
     blocks: Sequence[SentBlock],
     before: Sequence[SentBlock],
     run: Callable[[int, int], Raw],
+    packed: PackedMessages = NONE_PACKED,
 ) -> list[PieceRun]:
     """Keep what goes out, and what goes before it; the session's row is locked.
 
     What comes first is `kept` already. Blocks that were kept before are not looked at. `before`
-    are those of the last request, from which this one goes on. `run` gives the client's messages.
+    are those of the last request, from which this one goes on. `run` gives the client's messages,
+    of which some are `packed` by now.
     """
     new = sum(block.runs is None for block in blocks)
-    keeping = _Keeping(session, before[-new - 1 :], run)
+    keeping = _Keeping(session, before[-new - 1 :], run, packed)
     runs = [*runs_of(map(keeping.number, beside)), *kept]
     for block in blocks:
         if block.runs is None:
@@ -81,49 +88,62 @@ class _Keeping:
         session: Session,
         before: Sequence[SentBlock],
         run: Callable[[int, int], Raw],
+        packed: PackedMessages,
     ) -> None:
-        self._session, self._run = session, run
+        self._session, self._run, self._packed = session, run, packed
         self._before = {
-            (one.piece, *one.keys): number
-            for block in before
-            for one, number in block.numbered()
+            _place(one): number for block in before for one, number in block.numbered()
         }
         self._known = _numbers(session)
         self._made: dict[bytes, int] = {}
-        self._rows: list[SentPiece] = []
+        self._rows: list[PackedPiece] = []
 
     def finish(self) -> None:
         """Write those that are new."""
         if not self._rows:
             return
-        insert(self._rows)
-        end = self._known.end + len(self._rows)
+        start, end = self._known.end, self._known.end + len(self._rows)
+        same = {"session_id": self._session.pk.hex}
+        columns = [range(start, end), *zip(*self._rows, strict=True)]
+        insert_rows(SentPiece._meta.db_table, same, _COLUMNS, columns)
         _known.keep(self._session.pk, _Numbers({**self._known.of, **self._made}, end))
 
     def number_of_message(self, message: SentMessage) -> int:
         """The number of a message."""
-        known = self._before.get((message.piece, *message.keys))
-        return (
-            self.number(message_piece(message, self._run)) if known is None else known
-        )
+        place = _place(message)
+        known = self._before.get(place)
+        if known is not None:
+            return known
+        piece = self._packed.get(place) or message_piece(message, self._run)
+        return self.number(piece)
 
-    def number(self, piece: OutgoingPiece) -> int:
+    def number(self, piece: OutgoingPiece | PackedPiece) -> int:
         """The number of a piece: the one that it has, or a new one."""
         digest = piece.digest
         number = self._known.of.get(digest, self._made.get(digest))
         if number is None:
             number = self._made[digest] = self._known.end + len(self._rows)
-            row = SentPiece(
-                session=self._session,
-                number=number,
-                digest=digest,
-                kind=piece.kind,
-                keys=list(piece.keys),
-                tokens=piece.tokens,
-                content=packed(piece.body),
-            )
+            row = piece if isinstance(piece, PackedPiece) else piece.packed()
             self._rows.append(row)
         return number
+
+
+def packed_messages(
+    blocks: Sequence[SentBlock], run: Callable[[int, int], Raw]
+) -> PackedMessages:
+    """The messages of these blocks that are not kept yet, as `keep_sent` takes them."""
+    new = (
+        message
+        for block in blocks
+        if block.runs is None
+        for message in block.messages[len(block.known) :]
+    )
+    return {_place(one): message_piece(one, run).packed() for one in new}
+
+
+def _place(message: SentMessage) -> Hashable:
+    """What a message of a request is told by from the others in it."""
+    return (message.piece, *message.keys)
 
 
 def _numbers(session: Session) -> _Numbers:

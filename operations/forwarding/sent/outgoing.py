@@ -1,6 +1,7 @@
 """The pieces of a request that goes out: tools, the system prompt beside the messages, messages."""
 
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ from operations.domain.forwarding.sent import SentMessage
 from operations.domain.forwarding.splice import Raw
 from operations.domain.tree.key import Key
 from operations.models import SentPiece
+
+from .packing import packed
 
 _SEPARATOR = b"\0"
 
@@ -29,6 +32,22 @@ class OutgoingPiece(NamedTuple):
         found.update(",".join(self.keys).encode() + _SEPARATOR)
         found.update(self.body)
         return found.digest()
+
+    def packed(self) -> "PackedPiece":
+        """The same as it is stored."""
+        keys = json.dumps(self.keys)
+        return PackedPiece(self.digest, self.kind, keys, self.tokens, packed(self.body))
+
+
+class PackedPiece(NamedTuple):
+    """Something that is sent, as its row has it."""
+
+    digest: bytes
+    kind: str
+    keys: str
+    """As JSON."""
+    tokens: int
+    content: bytes
 
 
 def message_piece(

@@ -1,6 +1,7 @@
 """The turns of a loop answer, byte for byte, as if each request were the first."""
 
 import json
+import math
 import random
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -12,7 +13,7 @@ from operations.domain.context.portions import request as portions
 from operations.domain.forwarding.alignment import Unit, UnitCounts
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import original_number
-from operations.forwarding import outbound
+from operations.forwarding import before, outbound
 from operations.log.cache import OF_THE_PROCESS, forget_everything
 from operations.messages import reader
 from operations.models import LogEntry
@@ -36,11 +37,19 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 class Twins:
     """Two sessions that are sent the same: one is remembered, the other never.
 
-    The first is served by several processes in turn, each of which remembers for itself.
+    The first is served by several processes in turn, each of which remembers for itself. Of its
+    requests all is worked out before the session is locked, of the other's nothing.
     """
 
-    def __init__(self, agent: Client, committing: Any, workers: int) -> None:
+    def __init__(
+        self,
+        agent: Client,
+        committing: Any,
+        workers: int,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
         self._agent, self._committing = agent, committing
+        self._monkeypatch = monkeypatch
         self._memories: list[dict[Any, Any]] = [{} for _ in range(workers)]
         self.ids = [make_session(agent, []) for _ in range(2)]
 
@@ -48,9 +57,11 @@ class Twins:
         """The status of both answers, which say the same."""
         sent = json.dumps(body).encode()
         OF_THE_PROCESS.held.update(self._memories.pop(0))
+        self._monkeypatch.setattr(before, "LONG", 0)
         remembered = self._answer(self.ids[0], sent)
         self._memories.append(dict(OF_THE_PROCESS.held))
         forget_everything()
+        self._monkeypatch.setattr(before, "LONG", math.inf)
         fresh = self._answer(self.ids[1], sent)
         forget_everything()
         assert remembered == fresh
@@ -169,10 +180,14 @@ POLICIES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("seed", range(16))
 def test_a_loop_answers_as_if_each_request_were_the_first(
-    agent: Client, django_capture_on_commit_callbacks: Any, seed: int
+    agent: Client,
+    django_capture_on_commit_callbacks: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    seed: int,
 ) -> None:
     rng = random.Random(seed)
-    twins = Twins(agent, django_capture_on_commit_callbacks, 1 + seed // 2 % 3)
+    committing, workers = django_capture_on_commit_callbacks, 1 + seed // 2 % 3
+    twins = Twins(agent, committing, workers, monkeypatch)
     turn = openai if seed % 2 else anthropic
     body: dict[str, Any] = {"format": turn.__name__, "messages": []}
     if not seed % 2:

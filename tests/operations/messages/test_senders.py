@@ -6,7 +6,7 @@ from django.test import Client
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_key, find_key
 from operations.forwarding.alignment import Inbound
-from operations.forwarding.proxy.sessions import new_session
+from operations.forwarding.proxy.sessions import begin, drafted
 from operations.forwarding.services import apply
 from operations.messages.senders import agents_of
 from tests.operations.support.rest import said
@@ -30,9 +30,8 @@ def session(owner: User, project: Project) -> Session:
         row = find_key(key_of(owner, project, name=name))
         assert row is not None
         agent = caller_of_key(row)
-        made = made or new_session(
-            agent, project, form="openai", model="m", name=None, client="codex_exec/1"
-        )
+        about = {"form": "openai", "model": "m", "client": "codex_exec/1"}
+        made = made or begin(agent, drafted(agent, project, name=None, **about))
         apply(agent, made.pk, Inbound(messages=talk[:count], door="proxy"))
         if count == 3:
             append_messages(agent, made.pk, reply(str(talk[3]["content"])))

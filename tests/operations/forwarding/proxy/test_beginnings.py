@@ -1,6 +1,7 @@
 """A request that begins as its session's last one goes out as if it were read whole."""
 
 import json
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Project, User
 from operations.edits.arguments import DigestArguments
 from operations.edits.services import record_edit
+from operations.forwarding import before
 from operations.forwarding.proxy import bodies
 from operations.forwarding.proxy.incoming import Incoming
 from operations.forwarding.proxy.preparing import prepare
@@ -102,10 +104,14 @@ def twins(
 
 
 def test_only_the_first_request_is_read_whole_and_all_go_out_the_same(
-    twins: list[Client], whole: list[int], django_capture_on_commit_callbacks: Any
+    twins: list[Client],
+    whole: list[int],
+    django_capture_on_commit_callbacks: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     remembering, forgetful = twins
     for turn in range(TURNS):
+        monkeypatch.setattr(before, "LONG", 0)  # what long requests do, they all do
         with django_capture_on_commit_callbacks(execute=True):
             sent = remembering.ask()
         # Each of the other's, and of its own the first; Gemini's are always read whole.
@@ -113,6 +119,7 @@ def test_only_the_first_request_is_read_whole_and_all_go_out_the_same(
         assert len(whole) == 1 + turn + own
         kept = dict(OF_THE_PROCESS.held)
         forget_everything()
+        monkeypatch.setattr(before, "LONG", math.inf)
         with django_capture_on_commit_callbacks(execute=True):
             assert forgetful.ask() == sent
         OF_THE_PROCESS.held.update(kept)
