@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl
 
-from contextstudio.accounts.credentials import KEY_START
+from contextstudio.accounts.credentials import CREDENTIALS, KEY_START, bare
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import project_to_edit
@@ -40,6 +40,13 @@ class OutgoingRequest:
     """What the client is told of it, in headers of the reply."""
     offer: Offer | None = None
     """The tools of ours that were added: a reply may call them."""
+
+    @property
+    def credentials(self) -> list[str]:
+        """The keys that it is sent with, whosever they are: no error may tell them."""
+        given = (value for name, value in self.headers if name in CREDENTIALS)
+        keys = (bare(value.decode("latin-1")) for value in given)
+        return [key for key in keys if len(key) >= _SHORTEST_KEY]
 
     @property
     def secret(self) -> bytes:

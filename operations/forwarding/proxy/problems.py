@@ -65,11 +65,15 @@ def error_event(provider: WireProvider, form: str, sentence: str) -> bytes:
     return b"\n\n" + name + b"data: " + dump(event) + b"\n\n"
 
 
-def without_secret(body: bytes, encoding: str, secret: bytes) -> bytes | None:
-    """A provider's error, unpacked, that doesn't repeat a secret; None where it never did."""
+def unpacked_error(body: bytes, encoding: str) -> bytes:
+    """A provider's error as it was before it was packed, where that can be read."""
     unpack = unpacking(encoding, MOST_BYTES)
     try:
-        plain = unpack(body) if unpack else body
+        return unpack(body) if unpack else body
     except zlib.error:
-        return None
+        return body
+
+
+def without_secret(plain: bytes, secret: bytes) -> bytes | None:
+    """A provider's error that doesn't repeat a secret; None where it never did."""
     return plain.replace(secret, _HIDDEN) if secret in plain else None

@@ -24,9 +24,10 @@ from operations.forwarding.upstreams import dialing
 
 from .headers import Header, to_client
 from .preparing import OutgoingRequest
-from .problems import error_event, without_secret
+from .problems import error_event, unpacked_error, without_secret
 from .recording import Outcome
 from .replies import MOST_BYTES, ReplyReader
+from .replies.faults import fault_in
 from .tools.stripping import without_calls
 
 logger = logging.getLogger(__name__)
@@ -227,6 +228,7 @@ class Exchanging:
                 headers.get(b"content-type", b"").decode("latin-1").lower(),
                 headers.get(b"content-encoding", b"").decode("latin-1"),
                 is_list=self._outgoing.is_list,
+                secrets=self._outgoing.credentials,
             )
         start = [*to_client(response.headers), *self._outgoing.notes]
         try:
@@ -234,7 +236,9 @@ class Exchanging:
                 self._outgoing.offer or not self._reader.streams
             ):
                 await self._at_once(response, start, self._reader)
-            elif response.status >= 400 and self._outgoing.secret:
+            elif response.status >= 400 and (
+                self._outgoing.secret or self._outgoing.exchange
+            ):
                 await self._refusal(response, start, headers)
             else:
                 await self._as_it_comes(response, start)
@@ -277,10 +281,12 @@ class Exchanging:
         headers: Mapping[bytes, bytes],
     ) -> None:
         """An error of the provider: as it came, but for the project's key where it repeats that."""
-        body = await self._whole(response)
-        await self._keep(broken=False)
+        body, secret = await self._whole(response), self._outgoing.secret
         encoding = headers.get(b"content-encoding", b"").decode("latin-1")
-        told = without_secret(body, encoding, self._outgoing.secret)
+        plain = unpacked_error(body, encoding)
+        self._error = fault_in(plain, self._outgoing.credentials)
+        await self._keep(broken=False)
+        told = without_secret(plain, secret) if secret else None
         if told is not None:
             start = [one for one in start if one[0] not in _OF_BYTES]
         await self._begin(response.status, start)

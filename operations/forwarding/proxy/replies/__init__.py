@@ -23,6 +23,7 @@ from threads.domain.formats.io.streams.stream import (
 from threads.domain.formats.traffic.replies import read_reply
 from threads.domain.message import Message
 
+from .faults import fault_in
 from .unpacking import unpacking
 
 logger = logging.getLogger(__name__)
@@ -48,7 +49,7 @@ class Reply(NamedTuple):
     is_whole: bool
     """Whether it came to the end that its provider puts to it."""
     fault: str = ""
-    """Why it can't be read, where it can't."""
+    """What went wrong, as its provider says; or why it can't be read, where it can't."""
     said: Sequence[JSONObject] = ()
     """What it says as messages of a next request, in its provider's form."""
     id: str = ""
@@ -61,9 +62,18 @@ class ReplyReader:
     """Reads one reply."""
 
     def __init__(
-        self, form: str, content_type: str, encoding: str = "", *, is_list: bool = False
+        self,
+        form: str,
+        content_type: str,
+        encoding: str = "",
+        *,
+        is_list: bool = False,
+        secrets: Sequence[str] = (),
     ) -> None:
-        """`is_list`: a stream that isn't of events is a list of responses."""
+        """`is_list`: a stream that isn't of events is a list of responses.
+
+        `secrets` are not told of an error that repeats them.
+        """
         self._form, self._assembler = form, FORMS[form]()
         self.has_events = content_type.startswith("text/event-stream")
         self.streams = self.has_events or is_list
@@ -75,7 +85,9 @@ class ReplyReader:
         self._whole = bytearray()
         self._left = MOST_BYTES
         self._is_readable = self._unpack is not None
-        self._fault = ""
+        self._fault, self._secrets = "", secrets
+        self._told = ""
+        """What the provider says went wrong."""
         if self._unpack is None:
             self._fault = (
                 f"The reply was passed on but can't be read: it is packed ({encoding})."
@@ -97,6 +109,7 @@ class ReplyReader:
             elif self.has_events:
                 for event in self._events.send(read):
                     self._assembler.take(event)
+                    self._told = self._told or fault_in(event, self._secrets)
             else:
                 self._whole += read
         except Exception:
@@ -129,7 +142,9 @@ class ReplyReader:
             # The last event may lack the empty line behind it.
             for event in self._events.send(b"\n\n"):
                 self._assembler.take(event)
-        is_whole = self._is_readable and not broken and self._assembler.is_ended
+                self._told = self._told or fault_in(event, self._secrets)
+        is_well = self._is_readable and not broken and not self._told
+        is_whole = is_well and self._assembler.is_ended
         try:
             whole = self._assembler.whole()
             # Calls that bring no id get one that no other of a session has.
@@ -146,7 +161,7 @@ class ReplyReader:
             tokens=self._assembler.tokens,
             model=self._assembler.model,
             is_whole=is_whole,
-            fault=self._fault or self._assembler.fault,
+            fault=self._told or self._fault or self._assembler.fault,
             said=said,
             id=self._assembler.id,
             is_over=self._assembler.is_whole,
@@ -155,7 +170,8 @@ class ReplyReader:
     def _take_whole(self, whole: bytes, broken: bool) -> None:
         if self._charset:
             whole = whole.decode(self._charset[1], "replace").encode()
-        found = parse(whole.removeprefix(_BOM))
+        whole = whole.removeprefix(_BOM)
+        self._told, found = fault_in(whole, self._secrets), parse(whole)
         if isinstance(found, dict | list):
             self._assembler.take_whole(found)
         elif not broken:

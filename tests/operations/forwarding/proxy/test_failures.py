@@ -15,6 +15,7 @@ from .forms import MODEL
 CHAT, RESPONSES = "/v1/chat/completions", "/v1/responses"
 WRONG = {"role": "nobody", "content": "Hello"}
 SECRET = "the-code-is-4711"
+OWN = "sk-own-0123456789abcdef"
 NOTE = "x-contextstudio-note"
 
 
@@ -265,3 +266,82 @@ def test_any_other_error_passes_byte_for_byte(proxy: Proxy, body: bytes) -> None
             assert b"".join(reply.iter_raw()) == body
         assert reply.status_code == 503
         assert int(reply.headers["content-length"]) == len(body)
+
+
+def _events(*values: Any) -> bytes:
+    return b"".join(f"data: {json.dumps(one)}\n\n".encode() for one in values)
+
+
+def _chunk(text: str) -> dict[str, Any]:
+    choice = {"index": 0, "delta": {"role": "assistant", "content": text}}
+    return {"object": "chat.completion.chunk", "choices": [choice]}
+
+
+OVERLOADED = {"type": "overloaded_error", "message": "Overloaded"}
+BLOCK = {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "It"}}
+FAILED = {
+    "type": "response.failed",
+    "response": {"status": "failed", "error": OVERLOADED, "output": []},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "events", "status"),
+    [
+        (CHAT, [_chunk("It"), {"error": OVERLOADED}], "partial"),
+        (CHAT, [{"error": OVERLOADED}], "failed"),
+        ("/v1/messages", [BLOCK, {"type": "error", "error": OVERLOADED}], "partial"),
+        (RESPONSES, [FAILED], "failed"),
+        (RESPONSES, [{"type": "error", "message": "Overloaded"}], "failed"),
+    ],
+)
+def test_an_error_in_the_midst_of_a_stream_is_told_with_its_request(
+    proxy: Proxy, path: str, events: list[Any], status: str
+) -> None:
+    stream = [("Content-Type", "text/event-stream")]
+    proxy.provider.raw = (stream, _events(*events))
+    messages = {"input" if path == RESPONSES else "messages": [user("One")]}
+    reply = httpx.post(
+        proxy.url + path,
+        json={"model": MODEL, "stream": True, "max_tokens": 9} | messages,
+        headers=proxy.headers,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert reply.content == proxy.provider.raw[1]
+    (row,) = requests(proxy)
+    assert (row["status"], row["error"]) == (status, "Overloaded")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ({"error": OVERLOADED}, "Overloaded"),
+        ([{"error": {"code": 529, "status": "UNAVAILABLE"}}], "UNAVAILABLE"),
+        ({"error": "overloaded"}, "overloaded"),
+        ({"error": {"message": f"Wrong key: {OWN}."}}, "Wrong key: ***."),
+        ({"error": {"message": 5}}, ""),
+        ({"detail": "Not found"}, ""),
+        ("overloaded", ""),
+    ],
+    ids=str,
+)
+def test_what_a_provider_refuses_is_told_with_its_request(
+    proxy: Proxy, error: Any, told: str
+) -> None:
+    body = json.dumps(error).encode()
+    proxy.provider.status = 529
+    proxy.provider.raw = ([("Content-Type", "application/json")], body)
+    own = {"Authorization": f"Bearer {OWN}", "X-ContextStudio-Key": proxy.key}
+    reply = ask(proxy, "One", **own)
+    assert (reply.status_code, reply.content) == (529, body)
+    (row,) = requests(proxy)
+    assert (row["status"], row["upstream_status"]) == ("failed", 529)
+    assert row["error"] == told
+
+
+def test_an_error_that_comes_with_200_is_told_with_its_request(proxy: Proxy) -> None:
+    kind = [("Content-Type", "application/json")]
+    proxy.provider.raw = (kind, json.dumps({"error": OVERLOADED}).encode())
+    assert ask(proxy, "One").status_code == 200
+    (row,) = requests(proxy)
+    assert (row["status"], row["error"]) == ("failed", "Overloaded")

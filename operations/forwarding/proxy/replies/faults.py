@@ -1,0 +1,39 @@
+"""What a provider says went wrong, in the words of its error: the list of requests tells it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from threads.domain.formats.io.streams.stream import parse
+
+_MARK = b'"error"'
+_HIDDEN = "***"
+
+
+def fault_in(body: bytes, secrets: Iterable[str] = ()) -> str:
+    """The sentence of the error in a body, or in an event; empty where there is none.
+
+    Providers repeat what they were asked with: the `secrets` in it are hidden.
+    """
+    if _MARK not in body:
+        return ""
+    sentence = _sentence(parse(body)).strip()
+    for secret in secrets:
+        sentence = sentence.replace(secret, _HIDDEN)
+    return sentence
+
+
+def _sentence(value: Any) -> str:
+    if isinstance(value, list):  # of responses, as Gemini's streams are
+        return next(filter(None, map(_sentence, value)), "")
+    if not isinstance(value, dict):
+        return ""
+    error = value.get("error")
+    if isinstance(error, str):
+        return error
+    if isinstance(error, dict):
+        told = (error.get(name) for name in ("message", "type", "status", "code"))
+        return next((one for one in told if one and isinstance(one, str)), "")
+    if value.get("type") == "error" and isinstance(value.get("message"), str):
+        return str(value["message"])
+    response = value.get("response")  # that failed, of the Responses API
+    return _sentence(response) if isinstance(response, dict) else ""
