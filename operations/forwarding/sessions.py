@@ -41,6 +41,8 @@ _SUMMED_UP = 3
 """Of these, how many are looked at for what a request without replies may sum up."""
 _REPLIES = 16
 """Of the replies in a request, the last of which one must be known then."""
+_PARTIAL = "partial"
+"""The status of a message that broke off."""
 _BEGINNING = 8
 """Messages of a session that may be no more than side calls that came before all else."""
 
@@ -74,6 +76,8 @@ def session_for(
     for session in opened:
         aligned = align_request(session)
         if aligned.goes_on and not aligned.plan.absent:
+            return session
+        if _asks_again(session, aligned):
             return session
         looked_at.append(session)
         best = _better(best, session, aligned)
@@ -183,6 +187,17 @@ def _opened(
         return ()
     found = sessions.filter(openings__actor=caller.actor, openings__digest=opening)
     return found.order_by("-openings__id")[:_TRIED]
+
+
+def _asks_again(session: Session, aligned: RequestAlignment) -> bool:
+    """Whether a request is the last one again, all replies to which broke off."""
+    absent = aligned.plan.absent
+    if aligned.is_side or aligned.new or not absent:
+        return False
+    last = MessageRow.objects.filter(
+        session=session, index__gte=session.message_count - absent
+    )
+    return last.filter(status=_PARTIAL).count() == absent
 
 
 def _better(

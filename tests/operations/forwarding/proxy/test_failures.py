@@ -345,3 +345,34 @@ def test_an_error_that_comes_with_200_is_told_with_its_request(proxy: Proxy) -> 
     assert ask(proxy, "One").status_code == 200
     (row,) = requests(proxy)
     assert (row["status"], row["error"]) == ("failed", "Overloaded")
+
+
+def test_a_first_question_is_asked_again_in_its_session_until_it_is_answered(
+    proxy: Proxy,
+) -> None:
+    kind = [("Content-Type", "text/event-stream")]
+    for word in ("It", "It is"):
+        proxy.provider.raw = (kind, _events(_chunk(word), {"error": OVERLOADED}))
+        ask(proxy, "One")
+    proxy.provider.raw = None
+    ask(proxy, "One")
+    ask(proxy, "One", {"role": "assistant", "content": "You said: One"}, "Two")
+    said = [(one["status"], one["content"]) for one in proxy.messages()]
+    broken = [("partial", "It"), ("partial", "It is")]
+    whole = ["You said: One", "Two", "You said: Two"]
+    assert said == [("complete", "One"), *broken, *(("complete", one) for one in whole)]
+    assert [one["decision"] for one in reversed(requests(proxy))] == [
+        "first",
+        "regenerated",
+        "regenerated",
+        "extended",
+    ]
+    path = f"/api/sessions/{proxy.session()['id']}/thread?view=effective"
+    shown = proxy.api.get(path).raise_for_status().json()["nodes"]
+    assert [one["content"] for one in shown] == ["One", *whole]
+
+
+def test_a_question_that_was_answered_begins_another_conversation(proxy: Proxy) -> None:
+    for _ in range(2):
+        ask(proxy, "One")
+    assert [one["message_count"] for one in proxy.sessions()] == [2, 2]
