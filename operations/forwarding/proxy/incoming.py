@@ -1,12 +1,15 @@
 """A client's request as it came, and who asks whom for what with it."""
 
 import uuid
+import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import zstandard
+
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.models import Project
 from contextstudio.accounts.responses import read_json
 from operations.forwarding.toolbox import OfferedTool
@@ -14,10 +17,27 @@ from operations.forwarding.upstreams.services import Target
 
 from .bodies import ForwardedBody
 from .headers import AGENTS, CONVERSATION, PARENT, SESSION, TAGS, TURN, Header
+from .replies import MOST_BYTES
+from .replies.unpacking import unpacking
 from .routes import RequestKind, Route
 
+_ENCODING = b"content-encoding"
 MOST_NAME = 255
 _TITLE = "thread_title"
+
+
+class CannotBeForwarded(DomainError):
+    """A body that comes packed, in which nothing can be found."""
+
+    status = 415
+    default_code = "body_encoded"
+
+
+class UnpackedTooLarge(DomainError):
+    """A body that is small only while it is packed."""
+
+    status = 413
+    default_code = "body_too_large"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +55,44 @@ class Incoming:
         value = next((value for key, value in self.headers if key == name), b"")
         return _text(value).strip()
 
+    def unpacked(self) -> "Incoming":
+        """The same, a body that comes packed unpacked: so it is read, and so it goes out.
+
+        Raises CannotBeForwarded for a packing that is not known, and what isn't packed so.
+        """
+        encoding = self.header(_ENCODING).lower()
+        if encoding in ("", "identity"):
+            return self
+        try:
+            body = _unpacked(encoding, self.body)
+        except (zlib.error, zstandard.ZstdError):
+            body = None
+        if body is None:
+            raise CannotBeForwarded(
+                "Send the body as plain JSON, or packed as its Content-Encoding says: gzip, "
+                "deflate or zstd."
+            )
+        if len(body) > MOST_BYTES:
+            raise UnpackedTooLarge(
+                f"A request to this address has at most {MOST_BYTES >> 20} MB, unpacked too."
+            )
+        headers = [one for one in self.headers if one[0] != _ENCODING]
+        return replace(self, headers=headers, body=body)
+
     def first_of(self, names: Iterable[bytes], most: int) -> bytes:
         """The first of some headers that says anything; empty too where that is too long."""
         given = dict(reversed(self.headers))
         found = next((value for name in names if (value := given.get(name))), b"")
         return found if len(found) <= most else b""
+
+
+def _unpacked(encoding: str, body: bytes) -> bytes | None:
+    """A body, of one that is too long no more than is needed to see it; None: not known."""
+    if encoding == "zstd":
+        reader = zstandard.ZstdDecompressor().stream_reader(body)
+        return reader.read(MOST_BYTES + 1)
+    unpack = unpacking(encoding, MOST_BYTES + 1)
+    return unpack(body) if unpack else None
 
 
 def _text(value: bytes) -> str:

@@ -68,6 +68,8 @@ def prepare(
     where there is no way to the provider.
     """
     project = project_to_edit(caller, None, Right.OWN_SESSION)
+    if route.form:
+        incoming = incoming.unpacked()
     target = target_of(project.pk, route.provider)
     later = None
     if route.kind is RequestKind.LATER:

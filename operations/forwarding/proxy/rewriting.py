@@ -36,13 +36,6 @@ NOTE = b"x-contextstudio-note"
 SESSION_NOTE = b"x-contextstudio-session"
 
 
-class CannotBeForwarded(DomainError):
-    """A body that comes packed, in which nothing can be found."""
-
-    status = 415
-    default_code = "body_encoded"
-
-
 class RewrittenRequest(NamedTuple):
     """A request as it goes out."""
 
@@ -65,10 +58,6 @@ def rewrite(asked: Asked) -> RewrittenRequest:
     where the policy says so.
     """
     asked.check_name()
-    if asked.incoming.header(b"content-encoding") not in ("", "identity"):
-        raise CannotBeForwarded(
-            "Send the body as plain JSON, without Content-Encoding."
-        )
     found = _going_on(asked)
     if found is None:
         body = bodies.read_body(asked.route.form, asked.incoming.body)

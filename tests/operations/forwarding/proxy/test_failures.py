@@ -2,10 +2,13 @@
 
 import gzip
 import json
+import zlib
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
+import zstandard
 
 from tests.servers import PATIENCE_SECONDS
 
@@ -376,3 +379,56 @@ def test_a_question_that_was_answered_begins_another_conversation(proxy: Proxy) 
     for _ in range(2):
         ask(proxy, "One")
     assert [one["message_count"] for one in proxy.sessions()] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "pack"),
+    [
+        ("gzip", gzip.compress),
+        ("deflate", zlib.compress),
+        ("zstd", zstandard.compress),
+        ("Identity", bytes),
+    ],
+)
+def test_a_request_that_comes_packed_goes_out_unpacked(
+    proxy: Proxy, encoding: str, pack: Callable[[bytes], bytes]
+) -> None:
+    body = json.dumps({"model": MODEL, "messages": [user("One")]}).encode()
+    packed = {"Content-Encoding": encoding, "Content-Type": "application/json"}
+    reply = httpx.post(
+        proxy.url + CHAT,
+        content=pack(body),
+        headers=proxy.headers | packed,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert reply.status_code == 200
+    assert proxy.provider.last.body == body
+    assert proxy.provider.last.header("content-encoding") in (None, "Identity")
+    assert [one["content"] for one in proxy.messages()] == ["One", "You said: One"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body", "status"),
+    [
+        ("br", b"{}", 415),
+        ("gzip, gzip", b"{}", 415),
+        ("gzip", b"{}", 415),
+        ("zstd", b"{}", 415),
+        ("gzip", gzip.compress(bytes(65 << 20)), 413),
+        ("zstd", zstandard.compress(bytes(65 << 20)), 413),
+        ("zstd", zstandard.compress(b"{}")[:-1], 422),
+    ],
+    ids=range(7),
+)
+def test_a_request_that_can_not_be_unpacked_is_refused(
+    proxy: Proxy, encoding: str, body: bytes, status: int
+) -> None:
+    reply = httpx.post(
+        proxy.url + CHAT,
+        content=body,
+        headers=proxy.headers | {"Content-Encoding": encoding},
+        timeout=PATIENCE_SECONDS,
+    )
+    assert reply.status_code == status
+    assert reply.json()["error"]["type"] == "invalid_request_error"
+    assert not proxy.provider.asked
