@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from operations.domain.log.log import Log
 from operations.domain.tree.draft import ThreadDraft
-from operations.domain.tree.holding import Held
+from operations.domain.tree.holding import HeldLeaves
 from operations.domain.tree.key import Key, entry_key, made_key, original_key
 from operations.domain.tree.leaf import Leaf, New
 
@@ -41,7 +41,7 @@ class Nodes:
         new = self._draft.made(node)
         return [self._shown(self._draft.key(node), new.role, new.tokens, new)]
 
-    def held(self, fold: int) -> Held:
+    def held(self, fold: int) -> HeldLeaves:
         """The leaves of a fold, counted; each fold in it is counted once, for all versions."""
         holding, tree = self._draft.holding, self._tree
         if (known := holding[fold].held) is not None:
@@ -58,7 +58,7 @@ class Nodes:
             holding[outer].held = self._counted(nodes)
         return self.held(fold)
 
-    def _counted(self, nodes: Sequence[int]) -> Held:
+    def _counted(self, nodes: Sequence[int]) -> HeldLeaves:
         """What a fold of these nodes holds."""
         leaves, holding = self._leaves, self._draft.holding
         tokens, indexes, groups = 0, list[int](), set[int]()
@@ -75,7 +75,7 @@ class Nodes:
             else:
                 tokens += self._draft.made(node).tokens
         first, last = min(indexes, default=None), max(indexes, default=None)
-        return Held(tokens, first, last, frozenset(groups))
+        return HeldLeaves(tokens, first, last, frozenset(groups))
 
     def tokens_shown(self, node: int) -> int:
         """The tokens of what the model sees of a node that stands at the top."""

@@ -23,7 +23,7 @@ from operations.domain.log.operation import (
     messages_of,
     named_keys,
 )
-from operations.domain.tree.holding import Held
+from operations.domain.tree.holding import HeldLeaves
 from operations.domain.tree.kept import other_names
 from operations.domain.tree.key import (
     Key,
@@ -177,7 +177,7 @@ class Thread:
         """What the model sees of the node at a position: of a snip nothing."""
         return self._made.shown(self._order[position])
 
-    def held_at(self, position: int) -> Held | None:
+    def held_at(self, position: int) -> HeldLeaves | None:
         """The leaves of the fold at a position, counted; None where a message stands there."""
         node = self._order[position]
         return self._made.held(node) if node in self._tree.size else None

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Held(NamedTuple):
+class HeldLeaves(NamedTuple):
     """The leaves of a fold, counted; `tokens` are theirs as they were recorded or made.
 
     `first` and `last` are the lowest and highest index of the originals among them (None where
@@ -23,4 +23,4 @@ class Holding:
 
     def __init__(self) -> None:
         """Not counted yet: most folds of a version are never asked for."""
-        self.held: Held | None = None
+        self.held: HeldLeaves | None = None

@@ -120,8 +120,8 @@ def followed(session: Session, course: Course | None) -> Rewind:
 def repeating(session: Session, branches: Sequence[Session]) -> list[Warning]:
     """What the report says of branches whose messages a session has too by now."""
     words = (
-        f"“{session.title}” now has all messages ({branch.message_count:,}) of its "
-        f"branch “{branch.title}”; the branch stays as it is."
+        f'"{session.title}" now has all messages ({branch.message_count:,}) of its '
+        f'branch "{branch.title}"; the branch stays as it is.'
         for branch in branches
     )
     return [Warning("repeated", one) for one in words]
