@@ -391,7 +391,7 @@ def test_a_thread_that_comes_to_a_branch_of_the_first_import_says_that_it_is_one
     assert shown(main()) == [*BEGUN, *WENT, "Again."]
     assert Session.objects.count() == 2
     assert said(imported) == [
-        "In “Start.” the conversation went back to #1; what it left, #2–#3, is folded.",
+        'In "Start." the conversation went back to #1; what it left, #2–#3, is folded.',
         '"Start." now has all messages (4) of its branch "Go on."; the branch stays as it'
         " is.",
     ]
