@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from operations.forwarding import alignment
+from operations.forwarding.alignment import aligning
 from operations.log.cache import OF_THE_PROCESS, forget_everything
 from tests.operations.support.rest import get, make_session, operate, post, said
 
@@ -145,13 +145,13 @@ def test_only_what_is_new_is_read(
 ) -> None:
     sessions.send(sessions.talk[:4])
     asked: list[int] = []
-    read = alignment._read
+    read = aligning.read_given
 
     def count(session: Any, inbound: Any, start: int) -> Any:
         asked.append(len(inbound.messages) - start)
         return read(session, inbound, start)
 
-    monkeypatch.setattr(alignment, "_read", count)
+    monkeypatch.setattr(aligning, "read_given", count)
     sessions.send(sessions.talk[:6])
     assert asked == [2, 6]
     sessions.send(sessions.talk[:6], model="gpt-4")

@@ -21,6 +21,7 @@ from operations.log.cache import forget_everything
 from operations.models import SentPiece, SessionRequest
 from tests.operations.support.rest import make_session, post, said
 from threads import tokens
+from threads.domain.formats import READERS
 from threads.models import Message, Session
 from threads.sessions.services import append_messages, delete_session
 
@@ -179,7 +180,7 @@ def test_what_was_said_meanwhile_comes_before_what_is_new(
     agent: Client, owner: User, meanwhile: Callable[[Callable[[], object]], None]
 ) -> None:
     session_id = make_session(agent, [])
-    reader = alignment.READERS["openai"]
+    reader = READERS["openai"]
     more = list(reader.read_messages(said(1)))
     session = Session.objects.get()
     meanwhile(lambda: append_messages(caller_of_user(owner), session.pk, more))

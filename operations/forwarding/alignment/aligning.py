@@ -10,11 +10,9 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from functools import cache, cached_property
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.forwarding import side_calls
@@ -30,69 +28,27 @@ from operations.domain.forwarding.finding import find
 from operations.domain.forwarding.plan import RequestPlan, extension, plan
 from operations.domain.log.entry import Recorded
 from operations.domain.log.log import Log
-from operations.domain.log.operation import messages_of
 from operations.domain.thread.replay import sent_keys
-from operations.domain.tree.key import Key, made_place, original_index, original_key
+from operations.domain.tree.key import Key, original_index, original_key
+from operations.forwarding.raw import Beginning, RawRequest
 from operations.log.cache import Cache
 from operations.log.selectors import load_history, load_leaves
-from operations.messages.reader import mask_originals
-from threads.domain.body import digest
-from threads.domain.formats import READERS, REQUESTS
+from threads.domain.formats import REQUESTS
 from threads.domain.formats.format import Heading
-from threads.domain.formats.openai import forms
-from threads.domain.formats.requests import SYSTEM
 from threads.domain.message import Message, Role
 from threads.models import Session
 from threads.store import blobs
 from threads.store.originals import (
-    Original,
-    find_holding,
     load_digests,
     load_recorded_at,
 )
-from threads.store.recording import named_by_hash
-from threads.store.selectors import find_blobs
 
-from .raw import Beginning, RawRequest
-from .toolbox import has_recall
+from .given import read_given
+from .held import HeldMessages
+from .inbound import Inbound
 
-_ROWS = 500
-"""Originals that are read at once."""
 _REPLIES = 3
 """Of the model's last replies, those that a client may have summed up."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inbound:
-    """A request on its way to a provider."""
-
-    messages: Sequence[dict[str, Any]]
-    """Perhaps read only where they are asked for."""
-    format: str = "openai"
-    system: Any = None
-    active_tags: frozenset[str] | None = None
-    append: bool = True
-    model: str = ""
-    """Empty: the session's."""
-    tools: Sequence[dict[str, Any]] = ()
-    raw: RawRequest | None = None
-    """The same as it came in, where it can be read so."""
-    door: str = "apply"
-    """By which it came: `apply` or `proxy`."""
-    client: str = ""
-    """What its client calls itself (User-Agent)."""
-    offers_recall: bool = False
-    """Whether the proxy adds the tool that recalls to those of the client."""
-
-    @property
-    def can_recall(self) -> bool:
-        """Whether the model has a tool that recalls. That its client has a key gives it none."""
-        return self.offers_recall or has_recall(self.tools)
-
-    @property
-    def is_forwarded(self) -> bool:
-        """Whether the proxy sends it: nobody is answered what goes out."""
-        return self.door == "proxy"
 
 
 class RequestAlignment(NamedTuple):
@@ -217,10 +173,10 @@ def _extension(
     session: Session, inbound: Inbound, log: Log, known: _Known
 ) -> RequestAlignment | None:
     """A request of which the beginning is known, if it goes on from there."""
-    given = _read(session, inbound, known.length)
+    given = read_given(session, inbound, known.length)
     place = known.units[-1].end if known.units else 0
     keys = [original_key(at) for at in range(known.held, session.message_count)]
-    held = _Held(session, log, keys)
+    held = HeldMessages(session, log, keys)
     found = _followed(session, inbound, given, held, known.absent)
     if found is None:
         return None
@@ -243,11 +199,11 @@ def _extension(
 
 def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
     """Where all messages stand: along what the client sent last, else wherever they do."""
-    given, count = _read(session, inbound, 0), session.message_count
-    every = _Held(session, log, [original_key(index) for index in range(count)])
+    given, count = read_given(session, inbound, 0), session.message_count
+    every = HeldMessages(session, log, [original_key(index) for index in range(count)])
     last, absent = every, frozenset[bytes]()
     if log.client_edits:
-        last = _Held(session, log, sent_keys(count, log), every)
+        last = HeldMessages(session, log, sent_keys(count, log), every)
         there = set(last.keys)
         absent = frozenset(
             one
@@ -276,7 +232,9 @@ def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
     return RequestAlignment(made, given, is_side=is_side, goes_on=goes_on)
 
 
-def _said(given: Given, units: Sequence[Unit], held: "_Held") -> dict[int, Message]:
+def _said(
+    given: Given, units: Sequence[Unit], held: HeldMessages
+) -> dict[int, Message]:
     """The originals among what a client sends, by index: by the words that were recorded."""
     found: dict[int, Message] = {}
     for first, last, start, end, *_ in units:
@@ -289,40 +247,11 @@ def _said(given: Given, units: Sequence[Unit], held: "_Held") -> dict[int, Messa
     return found
 
 
-def read_opening(inbound: Inbound) -> Given:
-    """The messages of a request up to the first of a user that is more than results."""
-    asks = (at for at, one in enumerate(inbound.messages) if _asks(one))
-    return _given(inbound, slice(next(asks, len(inbound.messages) - 1) + 1))
-
-
-def _asks(message: Mapping[str, Any]) -> bool:
-    content = message.get("content")
-    is_result = isinstance(content, list) and all(
-        isinstance(one, dict) and one.get("type") == "tool_result" for one in content
-    )
-    return message.get("role") == "user" and not is_result
-
-
-def read_replies(inbound: Inbound, most: int) -> list[bytes]:
-    """The digests of the last replies of the model in a request."""
-    said = (
-        one
-        for one in reversed(inbound.messages)
-        if one.get("role") in ("assistant", "model")
-    )
-    reader = READERS[inbound.format]
-    return [
-        digest(message.role, named_by_hash(message.parts))
-        for one in islice(said, most)
-        for message in reader.read_messages([one])
-    ]
-
-
 def _followed(
     session: Session,
     inbound: Inbound,
     given: Given,
-    held: "_Held",
+    held: HeldMessages,
     absent: AbstractSet[bytes],
 ) -> tuple[list[Unit], int] | None:
     """The units along all that is held, and how many messages they are.
@@ -351,125 +280,3 @@ def _last_replies(session: Session, keys: Sequence[Key]) -> list[str]:
 
 def _heading(session: Session) -> Heading:
     return Heading(blob=blobs.read, strategy=session.parsing_strategy)
-
-
-def _read(session: Session, inbound: Inbound, start: int) -> Given:
-    """What came in from a message on; before the first there is the `system`."""
-    given = _spoken(session, _given(inbound, slice(start, None)))
-    if not (named := forms.hashes_of(given.messages)):
-        return given
-    kept = find_blobs(session.project_id, named)
-    messages = [forms.by_hash(message, kept) for message in given.messages]
-    return _digested(messages, system=given.system)
-
-
-def _spoken(session: Session, given: Given) -> Given:
-    """The same, with the whole of each reply that the session holds and only its recording names.
-
-    OpenAI's models that speak are sent so what they said.
-    """
-    said: dict[int, Message] = {}
-    for place, message in enumerate(given.messages):
-        if (named := forms.spoken_id(message)) is None:
-            continue
-        holding = find_holding(session, named.encode("utf-8", "surrogatepass"))
-        for one in load_recorded_at(session, holding).values():
-            if one.role is message.role and forms.speaks(one.parts, named):
-                said[place] = Message(role=one.role, parts=one.parts)
-    if not said:
-        return given
-    messages = [said.get(at, one) for at, one in enumerate(given.messages)]
-    return _digested(messages, system=given.system)
-
-
-def _given(inbound: Inbound, some: slice) -> Given:
-    reader = READERS[inbound.format]
-    system = [] if some.start else [*reader.read_system(inbound.system)]
-    messages = reader.read(inbound.messages, some)
-    return _digested([*system, *messages], system=bool(system))
-
-
-def _digested(messages: Sequence[Message], *, system: bool) -> Given:
-    @cache
-    def digest_at(place: int) -> bytes:
-        message = messages[place]
-        return digest(message.role, named_by_hash(message.parts))
-
-    return Given(messages, digest_at, system=system)
-
-
-class _Held:
-    """What a session holds under some keys; its words are read only where they are needed."""
-
-    def __init__(
-        self,
-        session: Session,
-        log: Log,
-        keys: Sequence[Key],
-        known: "_Held | None" = None,
-    ) -> None:
-        """`known` holds the same originals, and was perhaps read already."""
-        self.keys = keys
-        self._session, self._log, self._known = session, log, known
-        self._rows: dict[int, Original] = {}
-        self._count = 1
-
-    @cached_property
-    def digests(self) -> list[bytes]:
-        if not self.keys:
-            return []
-        indexes = [original_index(key) for key in self.keys]
-        start = 0
-        if self._known is not None:
-            originals = self._known.digests
-        else:
-            start = min((one for one in indexes if one is not None), default=0)
-            originals = load_digests(self._session, start)
-        return [
-            digest((made := self._made(key)).role, made.parts)
-            if index is None
-            else originals[index - start]
-            for key, index in zip(self.keys, indexes, strict=True)
-        ]
-
-    @cached_property
-    def roles(self) -> list[str]:
-        leaves = load_leaves(self._session)
-        return [
-            self._made(key).role
-            if (index := original_index(key)) is None
-            else leaves[index].role
-            for key in self.keys
-        ]
-
-    @property
-    def lead(self) -> int:
-        """How many of them at the top are the system's."""
-        roles = self.roles
-        return next(
-            (at for at, role in enumerate(roles) if role not in SYSTEM), len(roles)
-        )
-
-    def readings(self, at: int) -> list[Message]:
-        key = self.keys[at]
-        index = original_index(key)
-        if index is None:
-            made = self._made(key)
-            masked = self._log.masks.read(key, made.parts)
-            return [made, Message(role=made.role, parts=masked)]
-        if index not in self._rows:
-            behind = map(original_index, self.keys[at : at + self._count])
-            wanted = [one for one in behind if one is not None]
-            self._rows = load_recorded_at(self._session, wanted)
-            self._count = _ROWS
-        original = self._rows[index]
-        masked = mask_originals(self._session, {index: original.parts})[index]
-        return [
-            Message(role=original.role, parts=parts)
-            for parts in (original.parts, masked)
-        ]
-
-    def _made(self, key: Key) -> Message:
-        number, k = made_place(key) or (0, 0)
-        made = messages_of(self._log.edits[number].edit)[k or 0]
-        return Message(role=Role(made.role), parts=made.parts)
