@@ -25,7 +25,7 @@ from operations.domain.forwarding.splice import Raw
 from operations.domain.providers.plain import Unread
 from operations.domain.thread.thread import Thread
 from operations.log.cache import SessionVersion, version_of
-from operations.messages.plain import learnt, plain_originals
+from operations.messages.plain import learnt
 from operations.messages.reader import MessageReader
 from threads import tokens
 from threads.domain.message import Message
@@ -123,14 +123,19 @@ def _worked_out(caller: Caller, session: Session, inbound: Inbound) -> WorkedOut
     ready, weights = weighed(session.project_id, session.encoding, new)
     _, thread = client_edits.tried(session, aligned, inbound.active_tags, weights)
     session.title = name_of(session, new)
-    held = session.message_count
-    inputs = inputs_for(caller, session, inbound, thread, held=held, new=new)
+    held, known = (
+        session.message_count,
+        learnt(session, thread.leaves, aligned.said, new),
+    )
+    inputs = inputs_for(
+        caller, session, inbound, thread, held=held, new=new, plain=known
+    )
     sent = outbound(inputs, inbound, aligned.plan.units)
     return WorkedOut(
         version=version,
         aligned=aligned,
         ready=ready,
-        learnt=learnt(session, thread.leaves, aligned.said, new),
+        learnt=known,
         inputs=inputs,
         sent=sent,
         packed=packed_messages(sent.blocks, given(inbound)),
@@ -146,8 +151,10 @@ def inputs_for(
     *,
     held: int,
     new: Sequence[Message] = (),
+    plain: Sequence[Unread | None],
 ) -> ContextInputs:
-    """What a request is made of, given its thread, and what of that isn't recorded."""
+    """What a request is made of, given its thread, what of that isn't recorded, and what is known
+    of its messages without their words."""
     return inputs_of(
         session,
         MessageReader(session, thread, held=held, inbound=new),
@@ -157,7 +164,7 @@ def inputs_for(
         encoding=session.encoding,
         actor=caller.actor,
         can_recall=inbound.can_recall,
-        plain=plain_originals(session),
+        plain=plain,
     )
 
 

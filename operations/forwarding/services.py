@@ -26,7 +26,7 @@ from operations.domain.forwarding.plan import RequestPlan, extension
 from operations.domain.forwarding.sent import PieceRun
 from operations.domain.forwarding.splice import Raw
 from operations.log.selectors import load_history
-from operations.messages.plain import learn, learnt
+from operations.messages.plain import learn, learnt, plain_originals
 from operations.models import SessionRequest
 from threads.domain.formats import READERS
 from threads.models import Session
@@ -195,7 +195,10 @@ def _made(
         plan, held = extension([], held=0, known=0, count=len(new)), 0
     else:
         history, thread = client_edits.tried(session, aligned, inbound.active_tags)
-    inputs = inputs_for(caller, session, inbound, thread, held=held, new=new)
+    plain = plain_originals(session)
+    inputs = inputs_for(
+        caller, session, inbound, thread, held=held, new=new, plain=plain
+    )
     is_made = ahead is not None and ahead.is_made_of(inputs)
     sent = ahead.sent if ahead and is_made else outbound(inputs, inbound, plan.units)
     if inputs.preference and inbound.append:

@@ -274,6 +274,29 @@ def test_the_first_operation_reads_only_what_it_touches(
     assert 0 < len({*asked}) < 20
 
 
+def test_an_operation_after_a_long_first_request_reads_only_what_it_touches(
+    agent: Client,
+    django_capture_on_commit_callbacks: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    committing = django_capture_on_commit_callbacks
+    messages = [one | {"content": one["content"] * 100} for one in said(92)]
+    assert len(json.dumps(messages)) > before.LONG
+    session_id = make_session(agent, messages[:88])
+    operate(agent, session_id, "digest", targets=["m10"], summary="Sum")
+    path = f"/api/sessions/{session_id}/apply"
+    monkeypatch.setattr(reader, "FEW", 20)
+    for count in (88, 90):
+        with committing(execute=True):
+            post(agent, path, {"messages": messages[:count]})
+    asked = indexes_read(monkeypatch)
+    with committing(execute=True):
+        operate(agent, session_id, "digest", targets=["m40"], summary="Sum")
+        asked.clear()
+        post(agent, path, {"messages": messages})
+    assert 0 < len({*asked}) < 20
+
+
 def test_the_result_that_a_call_lacks_is_found_without_reading_what_follows_it(
     agent: Client,
     django_capture_on_commit_callbacks: Any,
