@@ -123,10 +123,8 @@ def _worked_out(caller: Caller, session: Session, inbound: Inbound) -> WorkedOut
     ready, weights = weighed(session.project_id, session.encoding, new)
     _, thread = client_edits.tried(session, aligned, inbound.active_tags, weights)
     session.title = name_of(session, new)
-    held, known = (
-        session.message_count,
-        learnt(session, thread.leaves, aligned.said, new),
-    )
+    known = learnt(session, thread.leaves, aligned.said, new)
+    held = session.message_count
     inputs = inputs_for(
         caller, session, inbound, thread, held=held, new=new, plain=known
     )

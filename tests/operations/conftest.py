@@ -1,6 +1,6 @@
 """A session of twenty messages, and people who look at it in a browser."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
@@ -10,12 +10,21 @@ from django.http import HttpResponse
 from django.test import Client
 
 from contextstudio.accounts.models import Project, User
+from operations.log.cache import forget_everything
 from operations.log.selectors import load_thread
 from tests.people import caller
 from threads.domain.message import Message, Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
 from threads.models import Session
 from threads.sessions.services import NewSession, create_session
+
+
+@pytest.fixture
+def memory() -> Iterator[None]:
+    """What the process remembers: nothing from before this test, and nothing after it."""
+    forget_everything()
+    yield
+    forget_everything()
 
 
 def message(index: int) -> Message:

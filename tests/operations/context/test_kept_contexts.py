@@ -1,7 +1,7 @@
 """Contexts and ledgers that are kept: the same as those that are made, whatever was done since."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +12,8 @@ from operations.context import pipeline, services
 from operations.log.cache import forget_everything
 from tests.operations.support.rest import get, make_session, operate, post, said
 from threads.models import Session
+
+pytestmark = pytest.mark.usefixtures("memory")
 
 CALL = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 TRACE = "Traceback (most recent call last):\n" + '  File "a.py", line 1\n' * 20
@@ -39,13 +41,6 @@ ASKED: tuple[tuple[str, dict[str, str]], ...] = (
     ("suggestions", {}),
     ("suggestions", {"include_folded": "true"}),
 )
-
-
-@pytest.fixture(autouse=True)
-def memory() -> Iterator[None]:
-    forget_everything()
-    yield
-    forget_everything()
 
 
 @pytest.fixture

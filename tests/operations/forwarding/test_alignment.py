@@ -1,7 +1,7 @@
 """A request that goes on from an earlier one is read from there on, to the same end."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +10,8 @@ from django.test import Client
 from operations.forwarding.alignment import aligning
 from operations.log.cache import OF_THE_PROCESS, forget_everything
 from tests.operations.support.rest import get, make_session, operate, post, said
+
+pytestmark = pytest.mark.usefixtures("memory")
 
 
 def call(*ids: str) -> dict[str, Any]:
@@ -76,13 +78,6 @@ TALKS: dict[str, tuple[list[Any], dict[str, Any]]] = {
         {"format": "anthropic", "system": "Be brief."},
     ),
 }
-
-
-@pytest.fixture(autouse=True)
-def memory() -> Iterator[None]:
-    forget_everything()
-    yield
-    forget_everything()
 
 
 class Sessions:

@@ -1,7 +1,7 @@
 """Answers of `apply` that are kept: the same as those that are made, and never of another state."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +12,8 @@ from operations.forwarding import services
 from operations.log.cache import forget_everything
 from tests.operations.support.rest import get, make_session, operate, post, said
 from tests.people import client_of
+
+pytestmark = pytest.mark.usefixtures("memory")
 
 COUNT = 12
 CALL = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
@@ -24,13 +26,6 @@ TALK = [
     {"role": "user", "content": "Thanks."},
 ]
 Change = Callable[[Client, str, User], object]
-
-
-@pytest.fixture(autouse=True)
-def memory() -> Iterator[None]:
-    forget_everything()
-    yield
-    forget_everything()
 
 
 @pytest.fixture

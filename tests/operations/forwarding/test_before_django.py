@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,7 +15,6 @@ from contextstudio.accounts.domain.rights import ProjectRole
 from contextstudio.accounts.models import ApiKey, Membership, Project, User
 from operations.domain.tree.span import MASK
 from operations.forwarding.mount import Application, Message, Scope, with_apply
-from operations.log.cache import forget_everything
 from tests.operations.support.rest import Tools, make_session, operate, put, said
 from tests.people import key_of
 from threads.domain.message import Message as Original
@@ -26,7 +24,10 @@ from threads.models import Session
 from threads.sessions.services import append_messages
 from threads.store import events
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("memory"),
+]
 
 
 class Answer(NamedTuple):
@@ -96,13 +97,6 @@ class Door:
             b"".join(one.get("body", b"") for one in rest),
             bool(reached),
         )
-
-
-@pytest.fixture(autouse=True)
-def memory() -> Iterator[None]:
-    forget_everything()
-    yield
-    forget_everything()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """What takes long of a long request is done before its session is locked."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,6 +25,8 @@ from threads.domain.formats import READERS
 from threads.models import Message, Session
 from threads.sessions.services import append_messages, delete_session
 
+pytestmark = pytest.mark.usefixtures("memory")
+
 COUNT = 60
 
 
@@ -33,13 +35,6 @@ def conversation(count: int = COUNT) -> list[dict[str, Any]]:
     found = [one | {"content": f"{one['content']} " * 200} for one in said(count)]
     assert len(json.dumps(found)) > before.LONG
     return found
-
-
-@pytest.fixture(autouse=True)
-def memory() -> Iterator[None]:
-    forget_everything()
-    yield
-    forget_everything()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,6 +21,8 @@ from tests.people import caller
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.models import Session
+
+pytestmark = pytest.mark.usefixtures("memory")
 
 PATHS = {
     "openai": "/v1/chat/completions",
@@ -73,13 +74,6 @@ class Client:
     def session(self) -> Session:
         """The only one that it made."""
         return Session.objects.get(created_by=self.caller.actor)
-
-
-@pytest.fixture(autouse=True)
-def memory() -> Iterator[None]:
-    forget_everything()
-    yield
-    forget_everything()
 
 
 @pytest.fixture
