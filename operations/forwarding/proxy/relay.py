@@ -241,7 +241,7 @@ class Exchanging:
             ):
                 await self._refusal(response, start, headers)
             else:
-                await self._as_it_comes(response, start)
+                await self._as_it_comes(response, start, headers)
         except (
             httpcore.TimeoutException,
             httpcore.NetworkError,
@@ -305,15 +305,21 @@ class Exchanging:
         return b"".join(held)
 
     async def _as_it_comes(
-        self, response: httpcore.Response, start: Sequence[Header]
+        self,
+        response: httpcore.Response,
+        start: Sequence[Header],
+        headers: Mapping[bytes, bytes],
     ) -> None:
         """A reply that streams, or is not recorded: every piece as it comes.
 
-        Only the piece with which a conversation's reply ends waits until that is recorded.
+        Only the piece with which a conversation's reply ends, or by its length the whole body,
+        waits until that is recorded.
         """
         await self._begin(response.status, start)
+        left = int(headers.get(b"content-length", b"-1"))
         async for chunk in response.aiter_stream():
-            if self._took(chunk):
+            left -= len(chunk)
+            if self._took(chunk) or left == 0:
                 await self._keep(broken=False)
             await self._name()
             await self._say(chunk, more=True)

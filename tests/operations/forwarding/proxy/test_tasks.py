@@ -124,6 +124,27 @@ def away(request: pytest.FixtureRequest) -> Error:
     return error
 
 
+@override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30)
+async def test_a_stream_is_recorded_before_its_client_has_all_that_its_length_says(
+    provider: Provider,
+) -> None:
+    begun, error = b'data: {"choices": []}\n\n', b'data: {"error": "overloaded"}\n\n'
+    provider.raw = [("Content-Type", "text/event-stream")], begun + error
+    client, had = StreamingClient(None), list[bytes]()
+
+    async def record(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
+        had.append(client.has)
+        return AfterReply()
+
+    await Exchanging(outgoing(provider), client.send, record, always).run(
+        client.receive
+    )
+    assert client.has == begun + error
+    (then,) = had
+    assert then in (b"", begun)
+    await dialing.pool("http").aclose()
+
+
 @pytest.mark.parametrize("is_background", [False, True])
 @override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30)
 async def test_a_stream_that_cannot_be_recorded_reaches_its_client(
