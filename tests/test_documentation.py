@@ -15,6 +15,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 
+from contextstudio import environment as settings
 from tests.servers import PATIENCE_SECONDS
 
 from .operations.forwarding.proxy.provider import Provider, running_provider
@@ -160,3 +161,19 @@ def test_what_a_page_names_is_there(page: Path) -> None:
         assert path.with_suffix(".py").exists() or path.is_dir(), module
     for link in _LINK.findall(text):
         assert (page.parent / link).exists(), link
+
+
+OF_DEVELOPERS = {"tools_page"}
+"""Commands that only whoever works on the product calls."""
+
+
+def test_the_page_for_operators_names_every_command_and_setting() -> None:
+    page = (ROOT / "docs" / "production.md").read_text("utf-8")
+    commands = {
+        path.stem
+        for app in ("archive", "contextstudio", "operations", "threads")
+        for path in (ROOT / app).rglob("management/commands/*.py")
+    } - {"__init__", *OF_DEVELOPERS}
+    assert len(commands) > 10
+    for name in commands | settings.KNOWN:
+        assert f"`{name}`" in page, name
