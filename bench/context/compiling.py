@@ -3,7 +3,7 @@
 Seed by seed, each in a process of its own, as many at once as there are processors. What came
 of a seed is kept in the data folder with a digest of the code, so that a run that was broken
 off goes on where it was: `python -m bench.context.compiling [SECONDS]` runs what is missing, for at
-most so long, and prints the table of `docs/soak.md`.
+most so long, and prints what came of each seed.
 """
 
 import hashlib
