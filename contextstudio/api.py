@@ -80,8 +80,8 @@ api = DescribedAPI(
     title="ContextStudio",
     version="1",
     description=(
-        "See an agent's chat thread and restructure it; every operation can be undone. "
-        "This version of the API may gain things, but what is there does not change."
+        "Read an agent's chat threads and restructure them; every operation can be undone. "
+        "Version 1 may gain endpoints and fields, but existing ones do not change."
     ),
     auth=[Key(), Browser()],
     renderer=JSONRenderer(),

@@ -210,5 +210,5 @@ def _settings(url: str | None, key: str | None, retries: Retries | None) -> Sett
     # be told, key and all, by the error of each request.
     key = (key or os.environ.get("CONTEXTSTUDIO_KEY") or "").strip()
     if not (key.isascii() and key.isprintable()):
-        raise ValueError("The key has characters that no key of ContextStudio has.")
+        raise ValueError("The key has characters that no ContextStudio key has.")
     return Settings(url.strip().rstrip("/"), key, retries or Retries())

@@ -135,7 +135,7 @@ class Settings:
                 content=content,
             )
         except httpx.InvalidURL as error:
-            raise NotSent(f"{address!r} is no address: {error}") from error
+            raise NotSent(f"{address!r} is not a valid address: {error}") from error
 
 
 Step = httpx.Request | Wait
@@ -268,7 +268,7 @@ def json_as(shape: type[T]) -> Callable[[httpx.Response], T]:
             decoded: T = decode(shape, value)
             return decoded
         except (TypeError, ValueError) as error:
-            sentence = f"{response.url} answered in another form: {error}."
+            sentence = f"{response.url} answered in an unexpected form: {error}."
             raise Unexpected(sentence) from error
 
     return read
@@ -278,7 +278,7 @@ def path(*steps: object) -> str:
     """A path of words, each quoted, so that none can lead elsewhere. Raises NotSent."""
     words = [str(step) for step in steps]
     if not all(words) or {".", ".."} & set(words):
-        raise NotSent(f"{words} can't be a path.")
+        raise NotSent(f"{words} is not a valid path.")
     return "/".join(quote(word, safe="") for word in words)
 
 

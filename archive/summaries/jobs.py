@@ -141,7 +141,7 @@ def run_test(context: JobContext, *, provider: str, model: str) -> dict[str, Any
     """Ask a provider for one word. A refusal is the job's outcome, in a clear sentence."""
     target = targets_of(context.project).get(provider)
     if target is None:
-        raise Conflict("The provider is not set up any more.", code="provider_not_set")
+        raise Conflict("The provider is no longer set up.", code="provider_not_set")
     said: list[str] = []
     if target.api_key:
         context.pay(f"a call to {target.provider.label}")

@@ -110,7 +110,7 @@ def set_provider(
     if not base and not provider.base_url:
         raise Invalid(f"{provider.label} needs its base URL.", at=["base_url"])
     if name == COMPATIBLE and not model.strip():
-        raise Invalid(f"Name the model to take of {provider.label}.", at=["model"])
+        raise Invalid(f"Name a model of {provider.label}.", at=["model"])
     if base:
         base = str(upstreams.checked_base(base))
     key = upstreams.read_key(api_key)

@@ -297,7 +297,7 @@ def rebuilt_state(
     session = get_session(caller_of(request), session_id)
     job = get_job(caller_of(request), job_id)
     if job.kind != STATE or job.arguments.get("session_id") != str(session.pk):
-        raise Invalid("This job is no STATE of this session.", at=["job_id"])
+        raise Invalid("This job doesn't rebuild this session's STATE.", at=["job_id"])
     return _rebuilt(request, session, job)
 
 
@@ -316,7 +316,7 @@ def _rebuilt(request: HttpRequest, session: Session, job: Job) -> HttpResponse:
 def _summary(job: Job, session_id: uuid.UUID) -> Job:
     """A job that is a summary of this session. Raises Invalid for any other."""
     if job.kind != SUMMARY or job.arguments.get("session_id") != str(session_id):
-        raise Invalid("This job is no summary of this session.", at=["job_id"])
+        raise Invalid("This job doesn't summarise this session.", at=["job_id"])
     return job
 
 

@@ -78,7 +78,9 @@ def read_snapshots(
         if after is not None and last not in numbers:
             raise Invalid("There is no such operation.", at=[*at, "after"])
         if type(count) is not int or not 0 <= count <= session.message_count:
-            raise Invalid("So many messages are not there.", at=[*at, "message_count"])
+            raise Invalid(
+                "There are not that many messages.", at=[*at, "message_count"]
+            )
         head = numbers[last] if last else first
         try:
             put_snapshot(

@@ -107,7 +107,7 @@ def create_project(caller: Caller, *, slug: str, name: str) -> Project:
     if not slug_re.fullmatch(slug):
         raise errors.Invalid("Use only letters, digits, - and _.", at=["slug"])
     if slug == "_":
-        raise errors.Invalid("In references, _ means the project at hand.", at=["slug"])
+        raise errors.Invalid("In references, _ means the current project.", at=["slug"])
     refuse_unfit(Project, slug=slug, name=name)
     with unless_taken(f"There is a project {slug} already.", "slug"):
         project = Project.objects.create(slug=slug, name=name)

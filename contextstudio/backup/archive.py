@@ -125,7 +125,7 @@ def opened(path: Path) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
         ):
             yield _members(tar, path)
     except (tarfile.TarError, zstandard.ZstdError, EOFError) as error:
-        raise BrokenBackup(f"{path} is damaged, or no backup: {error}.") from error
+        raise BrokenBackup(f"{path} is damaged, or not a backup: {error}.") from error
 
 
 def _members(tar: tarfile.TarFile, path: Path) -> Iterator[tuple[str, IO[bytes]]]:
@@ -134,7 +134,7 @@ def _members(tar: tarfile.TarFile, path: Path) -> Iterator[tuple[str, IO[bytes]]
         if stream is None or not _MEMBER.fullmatch(entry.name):
             raise BrokenBackup(
                 f"{path} holds {entry.name!r}, which this version doesn't know: it is damaged, "
-                "no backup, or was made by a newer version of ContextStudio."
+                "not a backup, or made by a newer version of ContextStudio."
             )
         yield entry.name, stream
 
@@ -153,7 +153,7 @@ def checked(path: Path) -> Manifest:
                 size += len(piece)
             found[name] = reader.digest.hexdigest(), size
     if not data:
-        raise BrokenBackup(f"{path} has no manifest: it was broken off.")
+        raise BrokenBackup(f"{path} has no manifest: it is incomplete.")
     said: dict[str, Any] = json.loads(data)
     if said.get("format") != _FORMAT or said.keys() - _SAID:
         raise BrokenBackup(f"{path} was made by a newer version of ContextStudio.")

@@ -46,7 +46,7 @@ def back_up(path: Path) -> Taken:
     gone by then was erased between the two: the next snapshot won't name it.
     """
     if path.exists():
-        raise Conflict(f"{path} is there already.", code="file_exists")
+        raise Conflict(f"{path} already exists.", code="file_exists")
     snapshots.refuse_if_empty()
     try:
         manifest = _write(path)

@@ -51,7 +51,8 @@ def context_without(session: Session, query: ContextQuery, operation: Key) -> Co
         raise NotFound(f"There is no operation {operation}.", at=["against"])
     if isinstance(edit.edit, Redact):
         raise Invalid(
-            "What a redaction masks is not shown by leaving it out.", at=["against"]
+            "A redaction can't be left out of a comparison: that would show what it masks.",
+            at=["against"],
         )
     thread = _thread_without(session, query, [operation])
     return assemble_session(session, replace(query, thread=thread))

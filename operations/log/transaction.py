@@ -194,7 +194,7 @@ def write_apart(
                 return result
         session = locked
     raise Unavailable(
-        "Others write to this session all the time; try again later.", code="busy"
+        "Others keep writing to this session; try again later.", code="busy"
     )
 
 

@@ -63,7 +63,9 @@ class SearchExpression:
             IndexError,
             ValueError,
         ) as error:
-            raise Invalid(f"This is no regular expression: {error}.") from error
+            raise Invalid(
+                f"This is not a valid regular expression: {error}."
+            ) from error
         self._text, self._replacement = text, replacement
         self._left = seconds
 

@@ -17,8 +17,8 @@ _HEAD = """\
 # The agent's tools
 
 This page is generated from the table of tools: `manage.py tools_page > docs/tools.md`. Models
-are given the same descriptions; OpenAI's, for which 1,024 characters are the most, a shorter one
-of `context`.
+are given the same descriptions, but OpenAI's, which may have at most 1,024 characters, a shorter
+one of `context`.
 
 Every tool is called in the same way over MCP (`/mcp`), REST (`POST /api/tools/<name>`) and from
 a shell (`manage.py tool <name> '<json>'`); `GET /api/tools?format=openai|anthropic|mcp` gives
@@ -26,11 +26,16 @@ the schemas for a request's `tools`. [connect.md](connect.md) shows how.
 
 Message indexes are 0-based over the original messages, the system message included. The ranges
 of `tag_messages`, `digest_messages`, `revise_messages` and `snip_messages` are inclusive; those
-of `get_message_range`, `request_context_slice` and `summarize_message_range` half-open. The tools
-that record an edit take keys and short ids (`targets`, `order`, `after`) as well as indexes.
-Besides its own fields every tool takes `project`, `expected_head` (refuse if the log has grown
+of `get_message_range`, `request_context_slice` and `summarize_message_range` exclude the end. The
+tools that record an edit take keys and short ids (`targets`, `order`, `after`) as well as indexes.
+Besides its own fields, every tool takes `project`, `expected_head` (refuse if the log has grown
 beyond this entry), `idempotency_key` (a repeated call gets the same answer), `max_tokens` (4,000:
-where an answer is cut) and `cursor` (what was cut off). Unknown fields are refused.
+where an answer is cut) and `cursor` (continue where the last answer was cut). Unknown fields are
+refused.
+
+Fields without a description below: `targets` and `order` list keys, `messages` and `replacements`
+messages as in a chat request; `propose` records a proposal that waits for review; `tags` limits an
+edit to when all of them are active (in `tag_messages`, they are the tags to give).
 """
 
 

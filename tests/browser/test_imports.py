@@ -137,7 +137,7 @@ def test_a_folder_that_holds_no_transcript_is_refused_where_it_was_chosen(
     (tmp_path / "empty" / "a.txt").write_text("words")
     page.goto("/imports/")
     page.set_input_files("#folder", tmp_path / "empty")
-    expect(page.locator("#import-refused")).to_contain_text("no transcript")
+    expect(page.locator("#import-refused")).to_contain_text("not a transcript")
 
 
 def test_children_are_named_on_the_list_and_linked_both_ways(

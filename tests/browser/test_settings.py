@@ -51,5 +51,5 @@ def test_a_refused_form_is_shown_with_the_focus_in_what_is_wrong(
     page.get_by_label("Name", exact=True).fill("too late")
     page.get_by_label("Expires").fill("2020-01-01T00:00")
     page.get_by_role("button", name="Create key").click()
-    expect(page.get_by_text("This is in the past.")).to_be_in_viewport()
+    expect(page.get_by_text("This time is in the past.")).to_be_in_viewport()
     expect(page.get_by_label("Expires")).to_be_focused()

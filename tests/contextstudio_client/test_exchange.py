@@ -315,7 +315,7 @@ def test_a_refusal_comes_whole_out_of_another_process(kind: str) -> None:
 
 
 def test_what_is_no_address_is_an_error_of_the_client(kind: str) -> None:
-    says = pytest.raises(NotSent, match="is no address: Invalid port")
+    says = pytest.raises(NotSent, match="is not a valid address: Invalid port")
     with opened(kind, "http://studio.test:80a", KEY, Script()) as client, says:
         client.tools()
 

@@ -42,7 +42,7 @@ def path_of(sha256: str) -> Path:
     Raises FileNotFoundError for what is no hash: it could name any file.
     """
     if not _SHA256.fullmatch(sha256):
-        raise FileNotFoundError("This is no SHA-256.")
+        raise FileNotFoundError("This is not a SHA-256.")
     return Path(settings.BLOB_DIR) / sha256[:2] / sha256
 
 

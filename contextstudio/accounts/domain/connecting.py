@@ -136,7 +136,7 @@ def _aider(url: str, key: str) -> Connection:
                 OPENAI_API_KEY=key,
             ),
         ),
-        "MODEL is the provider's own name of it.",
+        "MODEL is the provider's name for the model.",
     )
 
 
@@ -153,7 +153,7 @@ def _cline(url: str, key: str) -> Connection:
                 "cline",
             ),
         ),
-        "The second is for Cline in the terminal. MODEL is the provider's own name of it.",
+        "The second is for Cline in the terminal. MODEL is the provider's name for the model.",
     )
 
 

@@ -113,7 +113,7 @@ def _settle(job: Job) -> bool:
         Job.objects.filter(pk=job.pk).update(
             status=Status.FAILED,
             finished_at=timezone.now(),
-            error=f"This job was started {attempts} times and never came to an end.",
+            error=f"This job was started {attempts} times and never finished.",
         )
     else:
         return False
@@ -255,7 +255,7 @@ def go_on(job: Job) -> Job:
     """Let a job that asks do again what it may have paid for. Raises Conflict for any other."""
     row = Job.objects.select_for_update().get(pk=job.pk)
     if row.status != Status.ASKS:
-        raise Conflict("This job asks for nothing.", code="job_does_not_ask")
+        raise Conflict("This job has no question to answer.", code="job_does_not_ask")
     row.notes.pop(PAYING, None)
     _queue_again(row)
     return row

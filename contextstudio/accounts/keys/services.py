@@ -266,9 +266,9 @@ def _future(moment: datetime | None, at: str) -> datetime | None:
     try:
         ends = moment.astimezone(UTC)
     except OverflowError as error:
-        raise errors.Invalid("This moment is too far away.", at=[at]) from error
+        raise errors.Invalid("This time is too far in the future.", at=[at]) from error
     if ends <= timezone.now():
-        raise errors.Invalid("This is in the past.", at=[at])
+        raise errors.Invalid("This time is in the past.", at=[at])
     return ends
 
 

@@ -89,7 +89,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
 def act(request: HttpRequest, job_id: uuid.UUID, verb: str) -> HttpResponse:
     """Cancel a job, let one go on that asks, or start one again."""
     if verb not in _VERBS:
-        raise NotFound("Nothing like this can be done to a job.")
+        raise NotFound("A job has no such action.")
     job = get_job_to_change(caller_of(request), job_id)
     try:
         messages.success(request, _told(verb, _VERBS[verb](job)))

@@ -11,7 +11,7 @@ from contextstudio import backup
 class Command(BaseCommand):
     help = (
         "Write the database, the files and the secret key into one new file. "
-        "The server may go on meanwhile. Keep the file as safe as the server."
+        "The server may keep running. Keep the file as safe as the server."
     )
     requires_system_checks: list[str] = []
 
@@ -30,4 +30,4 @@ class Command(BaseCommand):
             f" {made.blobs:,} files; {taken.size / 1e6:,.1f} MB."
         )
         for sha256 in made.missing:
-            self.stderr.write(f"The file {sha256} was gone before.")
+            self.stderr.write(f"The file {sha256} was already missing.")

@@ -10,7 +10,7 @@ from contextstudio import backup
 
 class Command(BaseCommand):
     help = (
-        "Make a new installation of a backup, and bring it to this version. "
+        "Restore a backup to a new installation and migrate it to this version. "
         "The database must be empty, and no server may use it."
     )
     requires_migrations_checks = False

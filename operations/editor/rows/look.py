@@ -121,7 +121,7 @@ class Look:
         for leaf in self.thread.leaf_keys(key):
             if (index := original_index(leaf)) is not None:
                 return index
-        raise NotFound(f"{key} is no original.")
+        raise NotFound(f"{key} is not an original message.")
 
     @property
     def masks(self) -> bool:

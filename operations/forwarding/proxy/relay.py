@@ -189,7 +189,7 @@ class Exchanging:
                 raise self._failed(BadGateway(sentence, code="upstream_redirects"))
             if not 200 <= response.status < 600:
                 raise self._failed(
-                    BadGateway("The provider's status is none of HTTP's.")
+                    BadGateway("The provider's status is not an HTTP status.")
                 )
             await self._pass_on(response)
         finally:

@@ -51,7 +51,7 @@ async def checked_addresses(
     addresses = await find(host, port)
     if forbidden(addresses, private=settings.ALLOW_PRIVATE_UPSTREAMS) is not None:
         raise AddressRefused(
-            "The upstream's address is of a network that may not be called."
+            "The upstream's address is in a network that may not be called."
         )
     return addresses
 

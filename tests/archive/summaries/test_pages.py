@@ -43,7 +43,7 @@ def dialog(browser: Client, session_id: str, job: Job) -> str:
         ("none", "has no such model"),
         ("mute", "answered with an empty text"),
         ("busy", "asks to wait: too many requests"),
-        ("fault", "had a fault of its own"),
+        ("fault", "had an internal error"),
     ],
 )
 def test_each_outcome_is_told_in_the_dialog_and_in_the_queue(
@@ -177,7 +177,7 @@ def test_the_queue_cancels_continues_and_starts_again(
     job.refresh_from_db()
     assert (job.status, job.error) == ("queued", "")
     refused = browser.post(f"/settings/jobs/{job.pk}/continue", follow=True)
-    assert b"asks for nothing" in refused.content
+    assert b"has no question to answer" in refused.content
     browser.post(f"/settings/jobs/{job.pk}/cancel")
     job.refresh_from_db()
     assert job.status == "cancelled"

@@ -231,7 +231,7 @@ def test_the_page_changes_a_key(client: Client, owner: User, row: ApiKey) -> Non
     assert row.expires_at.strftime("%Y-%m-%dT%H:%M") == ends
     past = client.post(path, form_of(row, expires_at="2020-01-01T00:00"))
     assert past.status_code == 422
-    assert "This is in the past." in past.content.decode()
+    assert "This time is in the past." in past.content.decode()
 
 
 def test_the_page_renames_a_key_that_has_ended_and_leaves_its_end_alone(

@@ -144,7 +144,7 @@ def test_a_damaged_backup_changes_nothing_and_a_whole_one_overwrites_nothing(
 ) -> None:
     file = tmp_path / "studio.backup"
     call_command("backup", str(file), stdout=StringIO())
-    with pytest.raises(Conflict, match="is there already"):
+    with pytest.raises(Conflict, match="already exists"):
         call_command("backup", str(file))
     with pytest.raises(Conflict, match="is not empty"):
         call_command("restore", str(file))

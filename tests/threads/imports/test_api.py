@@ -204,7 +204,7 @@ def test_several_files_are_one_import_whose_report_says_what_became_of_each(
     (left,) = get(agent, f"/api/imports/{body['import_id']}?outcome=other")["files"]
     wrong = agent.get(f"/api/imports/{body['import_id']}?outcome=fine")
     assert (wrong.status_code, wrong.json()["at"]) == (422, ["outcome"])
-    assert "no transcript" in left["report"]["reason"]
+    assert "not a transcript" in left["report"]["reason"]
     (found,) = get(agent, f"/api/imports/{body['import_id']}?q=2/a")["files"]
     assert found["session_id"] in {one["id"] for one in body["sessions"]}
     agent.delete(f"/api/sessions/{found['session_id']}")

@@ -27,7 +27,7 @@ def test_what_a_job_is_still_bringing_in_is_refused_to_others_with_the_reason(
 ) -> None:
     job = uuid.uuid4()
     stage(stub(*says("one"), id="a"), job)
-    with pytest.raises(Conflict, match="Another import is still bringing"):
+    with pytest.raises(Conflict, match="Another import of this conversation"):
         take(stub(*says("one", "two"), id="a"))
     imports.publish(project, job)
     assert take(stub(*says("one", "two"), id="a")).recorded == 1

@@ -76,7 +76,7 @@ def test_a_folder_without_a_message_is_refused_with_what_each_file_is(
         take({"a.txt": b"words", "b.txt": b"", "c.txt": b"more"})
     assert refusal.value.message == (
         "There is no message in these 3 files. "
-        "a.txt, c.txt: This is text, but no transcript that ContextStudio knows. "
+        "a.txt, c.txt: This is text, but not a transcript that ContextStudio knows. "
         "b.txt: This is an empty file."
     )
 

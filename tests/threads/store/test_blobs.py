@@ -115,5 +115,5 @@ def test_the_beginning_of_a_file_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "/etc/hostname", "../a", "A" * 64, "0" * 65])
 def test_what_is_no_hash_names_no_file(data_folder: Path, name: str) -> None:
     for use in (blobs.path_of, blobs.read, blobs.open_blob, blobs.open_many):
-        with pytest.raises(FileNotFoundError, match="no SHA-256"):
+        with pytest.raises(FileNotFoundError, match="not a SHA-256"):
             use(name)

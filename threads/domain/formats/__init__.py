@@ -197,8 +197,8 @@ def _left(source: BinaryIO) -> Iterator[Warning]:
 
 def _another(behind: int) -> str:
     return (
-        f"At byte {behind:,} another document begins, which is not read: bring each as a"
-        " file of its own, or one a line."
+        f"At byte {behind:,} another document begins, which is not read: import each as a"
+        " file of its own, or one per line."
     )
 
 

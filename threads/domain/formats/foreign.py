@@ -58,7 +58,7 @@ def _known(
     return Format(name, label, lambda sample: score if test(sample) else 0, hint=hint)
 
 
-UNPACK = "Unpack it and bring the transcript inside."
+UNPACK = "Unpack it and import the transcript inside."
 FORMATS = (
     _known(
         "sqlite",
@@ -111,25 +111,25 @@ FORMATS = (
         "codex_history",
         "Codex's history of prompts, which holds no answers",
         _has("session_id", "ts", "text"),
-        "Bring the session's own file.",
+        "Import the session's own file.",
     ),
     _known(
         "claude_history",
         "Claude Code's history of prompts, which holds no answers",
         _has("display", "pastedContents"),
-        "Bring the session's own file.",
+        "Import the session's own file.",
     ),
     _known(
         "cline",
         "a list of Cline's questions and words (ui_messages)",
         _cline_asks,
-        "Bring the api_conversation_history.json beside it.",
+        "Import the api_conversation_history.json beside it.",
     ),
     _known(
         "cline",
         "a Cline session's manifest, which holds no messages",
         _has("session_id", "messages_path"),
-        "Bring the .messages.json beside it.",
+        "Import the .messages.json beside it.",
     ),
 )
 """Known, in an order in which the first of several that fit is the right one."""

@@ -45,7 +45,7 @@ def _looks(head: bytes) -> str | json.JSONDecodeError:
     if not head.strip():
         return "an empty file"
     if head[:2] in UTF_16:
-        return "UTF-16 text; save it as UTF-8 and bring it again"
+        return "UTF-16 text; save it as UTF-8 and import it again"
     byte = _not_utf_8(head)
     if image := _image(head):
         return f"an image ({image}), not a transcript"
@@ -54,21 +54,21 @@ def _looks(head: bytes) -> str | json.JSONDecodeError:
     if (notation := _notation(head)) is not None:
         return notation
     if byte is not None:
-        return f"no UTF-8 text (at byte {byte}); save it as UTF-8 and bring it again"
-    return "text, but no transcript that ContextStudio knows"
+        return f"text that is not UTF-8 (at byte {byte}); save it as UTF-8 and import it again"
+    return "text, but not a transcript that ContextStudio knows"
 
 
 def _notation(head: bytes) -> str | json.JSONDecodeError | None:
     """What a text looks like by its notation: one of values, or of a table."""
     if _PRINTED.match(head):
-        return "what Python prints of a list or dict; write it with json.dumps"
+        return "a Python list or dict as printed; write it with json.dumps"
     sample = Sample(head)
     if len(sample.records) < 2 and (mistake := _mistake(head)) is not None:
         return mistake
     if sample.rows and len(head) < HEAD and source.end_of(BytesIO(head)) is None:
         return "JSON that ends before it is complete"
     if sample.rows or _are_lists(head):
-        return "JSON, but no transcript that ContextStudio knows"
+        return "JSON, but not a transcript that ContextStudio knows"
     if table.first_lines(head):
         return "a table, but none whose columns ContextStudio knows; name two role and content"
     return None

@@ -87,9 +87,7 @@ class Appending:
                 continue
             ingest.recorded += recorded
             return ingest, alignment, rewind
-        raise Conflict(
-            "Others write to this session all the time; import it again later."
-        )
+        raise Conflict("Others keep writing to this session; import it again later.")
 
     def _course(self) -> Course | None:
         return self.ahead.course_of(self.session, self.transcript, self.file)

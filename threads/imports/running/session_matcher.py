@@ -193,7 +193,7 @@ class SessionMatcher:
             session.parent = diverged[0]
             session.save(update_fields=["parent"])
             words = (
-                f"From message {diverged[1]} on this is another course of "
+                f"From message {diverged[1]} on, this differs from "
                 f'"{diverged[0].title}"; it became a session of its own.'
             )
             ingest.tally.warn([Warning("diverged", words)])
@@ -213,8 +213,8 @@ class SessionMatcher:
             )
         except Conflict as taken:
             raise Conflict(
-                "Another import is still bringing this conversation in; "
-                "import it again once that is done.",
+                "Another import of this conversation is still running; "
+                "import it again once that one has ended.",
                 at=["file"],
             ) from taken
 

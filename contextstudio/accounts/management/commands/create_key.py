@@ -16,7 +16,7 @@ from contextstudio.accounts.selectors import project_named
 class Command(BaseCommand):
     """Makes a key that acts for the project's owner."""
 
-    help = "Make an API key for a project and print it. It is never shown again."
+    help = "Create an API key for a project and print it. It is never shown again."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -25,12 +25,12 @@ class Command(BaseCommand):
         parser.add_argument("--scopes", default="read,propose,edit", metavar=known)
         parser.add_argument("--name", default="")
         parser.add_argument(
-            "--days", type=int, help="how many days it works; always, unless given"
+            "--days", type=int, help="days until it expires; by default it never does"
         )
         parser.add_argument(
             "--requests-per-minute",
             type=int,
-            help="how many requests it may send; as any key, unless given",
+            help="how many requests it may send in a minute; by default the server's limit",
         )
         parser.add_argument(
             "--recalls",
@@ -65,4 +65,4 @@ def _days_from_now(days: int) -> datetime:
     try:
         return timezone.now() + timedelta(days=days)
     except OverflowError as error:
-        raise Invalid("A key can't work so many days.") from error
+        raise Invalid("A key can't last that many days.") from error

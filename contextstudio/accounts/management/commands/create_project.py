@@ -11,7 +11,7 @@ from contextstudio.accounts.selectors import caller_of_user, user_named
 class Command(BaseCommand):
     """Makes a project on behalf of its owner."""
 
-    help = "Make a project: nothing is shared between two."
+    help = "Create a project. Projects share nothing with one another."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -13,7 +13,7 @@ class Command(BaseCommand):
     """Makes a person, on behalf of the project's owner."""
 
     help = (
-        "Make a person, give them a role in a project and print the path of their "
+        "Create a user, give them a role in a project and print the path of their "
         "sign-in link. They set a password with: manage.py changepassword NAME."
     )
     requires_system_checks: list[str] = []

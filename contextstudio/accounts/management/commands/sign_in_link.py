@@ -12,8 +12,8 @@ class Command(BaseCommand):
     """Prints the path of a new link; the person's earlier links stop working."""
 
     help = (
-        "Print the path of a one-time sign-in link, to be put behind the server's address. "
-        "Without --user it is the owner's, who is made where there is none yet."
+        "Print the path of a one-time sign-in link, to append to the server's address. "
+        "Without --user it signs in the owner, who is created if there is none yet."
     )
     requires_system_checks: list[str] = []
 

@@ -90,7 +90,8 @@ class ReplyReader:
         """What the provider says went wrong."""
         if self._unpack is None:
             self._fault = (
-                f"The reply was passed on but can't be read: it is packed ({encoding})."
+                "The reply was passed on but can't be read: "
+                f"it is compressed ({encoding})."
             )
 
     def feed(self, chunk: bytes) -> bool:

@@ -292,9 +292,9 @@ def test_matches_that_are_gone_by_now_are_refused(page: Page) -> None:
 @pytest.mark.parametrize(
     ("start", "said"),
     [
-        ("(", "This is no regular expression"),
+        ("(", "This is not a valid regular expression"),
         ("(" * 600 + ")" * 600, "An expression has at most 1,000 characters"),
-        ("(" * 450 + ")" * 450, "This is no regular expression"),
+        ("(" * 450 + ")" * 450, "This is not a valid regular expression"),
         ("(?a)(?u)Hello", "flags are mutually incompatible"),
         ("nowhere.+", "Nothing in the thread matches."),
     ],
@@ -315,7 +315,7 @@ def test_an_expression_may_end_in_a_comment(page: Page) -> None:
 def test_a_group_that_the_expression_has_not_is_refused(page: Page) -> None:
     answer = find(page, "Hello", regex="on", replacement=r"\3")
     assert answer.status_code == 422
-    assert "This is no regular expression: " in words(answer)
+    assert "This is not a valid regular expression: " in words(answer)
 
 
 def test_an_expression_is_given_up_when_it_takes_too_long(

@@ -260,6 +260,6 @@ def test_lines_of_words_are_not_parsed_to_say_that_they_are_no_json(
         json_text, "parse_slowly", lambda data: parsed.append(data) or real(data)
     )
     words = b"".join(b"    return boats[%d]\n" % n for n in range(1_000))
-    with pytest.raises(Invalid, match="text, but no transcript"):
+    with pytest.raises(Invalid, match="text, but not a transcript"):
         formats.read(io.BytesIO(words))
     assert len(parsed) < 20

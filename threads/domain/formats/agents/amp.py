@@ -127,7 +127,7 @@ def _score(sample: Sample) -> float:
 
 FORMAT = ListFormat(
     name="amp",
-    label="a thread of Amp",
+    label="an Amp thread",
     score=_score,
     lists={"messages": each(_message)},
     known=_known,

@@ -76,7 +76,7 @@ def _row(row: dict[str, Any], warnings: list[Warning]) -> Seen:
 
 FORMAT = DatabaseFormat(
     name="goose",
-    label="a database of Goose's",
+    label="a Goose database",
     tables=frozenset({"sessions", "messages"}),
     columns=(b"content_json", b"working_dir"),
     sessions=_sessions,

@@ -119,7 +119,7 @@ def _bytes(value: object) -> bytes:
 
 FORMAT = DatabaseFormat(
     name=NAME,
-    label="a database of Cursor's CLI",
+    label="a Cursor CLI database",
     tables=frozenset({"blobs", "meta"}),
     sessions=_sessions,
 ).format

@@ -75,7 +75,7 @@ class Steps(Conversation):
         """A picture or recording with its bytes; a warning where its file didn't come along."""
         found = self.resolve(part) if self.resolve else part
         if found.data is None and "://" not in (found.url or ""):
-            words = f"{found.url} did not come with this file. Bring its folder, or an archive."
+            words = f"{found.url} did not come with this file. Import its folder, or an archive."
             self.warnings.append(Warning("media_missing", words))
         return found
 

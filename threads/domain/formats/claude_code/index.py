@@ -76,7 +76,7 @@ class SessionIndex:
             add(number, start, end, value)
         if self._left:
             words = (
-                f"Of more than {MOST_AGENTS:,} sub-agents the first became sessions:"
+                f"Only the first {MOST_AGENTS:,} sub-agents became sessions:"
                 f" records of others are events ({self._left:,})."
             )
             warnings.append(Warning("agents_left", words))

@@ -108,7 +108,7 @@ class Shortenings:
         self._shortened += 1
         if self._hidden <= MOST_HIDDEN and self._shortened <= MOST_COMPACTIONS:
             return False
-        words = "There are more compactions than are told; later ones are events."
+        words = "There are too many compactions; the later ones are kept as events."
         if all(warning.code != "compactions_left" for warning in self._warnings):
             self._warnings.append(Warning("compactions_left", words))
         return True

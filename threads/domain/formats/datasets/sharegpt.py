@@ -111,7 +111,9 @@ def answers(text: str) -> list[str]:
 
 def unread_turn(record: str) -> Warning:
     """What to say of a turn that nobody known says, or that says nothing."""
-    return Warning(NOT_UNDERSTOOD, f"At {record}: This is no turn of a conversation.")
+    return Warning(
+        NOT_UNDERSTOOD, f"At {record}: This is not a turn of a conversation."
+    )
 
 
 def _content(value: JSON) -> tuple[Part, ...]:

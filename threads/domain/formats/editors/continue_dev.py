@@ -153,7 +153,7 @@ def _score(sample: Sample) -> float:
 
 FORMAT = RowFormat(
     name="continue",
-    label="a session of Continue's",
+    label="a Continue session",
     score=_score,
     reader=ContinueHistory,
     lists=("history",),

@@ -132,7 +132,7 @@ def _usage(counted: JSON) -> Usage | None:
 
 FORMAT = DatabaseFormat(
     name=NAME,
-    label="a database of Cursor's",
+    label="a Cursor database",
     tables=frozenset({"cursorDiskKV"}),
     sessions=_sessions,
 ).format

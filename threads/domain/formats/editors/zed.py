@@ -41,7 +41,7 @@ from threads.domain.part import (
 from threads.domain.transcript import Event, Parent, Relation, Transcript, Warning
 
 NAME = "zed"
-LABEL = "a thread of Zed's"
+LABEL = "a Zed thread"
 _THREADS = "SELECT rowid AS place, * FROM threads ORDER BY updated_at, id"
 _DATA = "SELECT data_type, data FROM threads WHERE rowid = ?"
 _WINDOW = 128 << 20
@@ -253,7 +253,7 @@ def _told(sample: Sample) -> float:
 
 FORMAT = DatabaseFormat(
     name=NAME,
-    label="a database of Zed's threads",
+    label="a Zed database of threads",
     tables=frozenset({"threads"}),
     columns=(b"data_type",),
     sessions=_sessions,

@@ -76,7 +76,7 @@ def _branches(
 
 _DATABASE = DatabaseFormat(
     name=EXPORT.name,
-    label="a database of Open WebUI's",
+    label="an Open WebUI database",
     tables=frozenset({"chat"}),
     columns=(b"share_id",),
     sessions=_sessions,

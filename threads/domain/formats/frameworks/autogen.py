@@ -33,7 +33,7 @@ from threads.domain.part import JSON, Image, Part, Text, Thinking, ToolCall, Too
 from threads.domain.transcript import Transcript, Warning
 
 NAME = "autogen"
-LABEL = "a conversation of AutoGen's"
+LABEL = "an AutoGen conversation"
 CHAT_TYPES = frozenset(
     {"TextMessage", "MultiModalMessage", "StopMessage", "HandoffMessage"}
     | {"ToolCallSummaryMessage", "ToolCallRequestEvent", "ToolCallExecutionEvent"}

@@ -171,6 +171,6 @@ FORMATS = (
         NAME,
         "a Letta agent file inside a JSON string",
         lambda sample: 0.9 * sample.head.lstrip().startswith(b'"{\\n  \\"agents\\"'),
-        hint="Save the text of the string as a file of its own and bring that.",
+        hint="Save the text of the string as a file of its own and import that.",
     ),
 )

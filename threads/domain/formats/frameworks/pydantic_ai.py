@@ -219,7 +219,7 @@ def _score(sample: Sample) -> float:
 
 FORMAT = RowFormat(
     name="pydantic_ai",
-    label="a list of Pydantic AI's messages",
+    label="a list of Pydantic AI messages",
     score=_score,
     reader=PydanticMessages,
     lists=("messages", "message_history"),

@@ -74,7 +74,7 @@ def words(
     try:
         text = json_text.decode(data)
     except ValueError:
-        said = f"From line {line} on there is text that is no UTF-8."
+        said = f"From line {line} on, the text is not UTF-8."
         warnings.append(Warning("not_utf8", said, line))
         text = data.decode("utf-8", "replace")
     return text.replace("\r\n", "\n")

@@ -182,7 +182,7 @@ def _media(kind: str, path: str, data: bytes) -> Image | File:
 
 FORMAT = DatabaseFormat(
     name=NAME,
-    label="a database of Crush's",
+    label="a Crush database",
     tables=frozenset({"sessions", "messages"}),
     columns=(b"parent_session_id", b"parts"),
     sessions=_sessions,

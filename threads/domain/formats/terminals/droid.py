@@ -98,7 +98,7 @@ def _session_score(sample: Sample) -> float:
 
 SESSION = RowFormat(
     name="droid",
-    label="a session of Factory's Droid",
+    label="a Factory Droid session",
     score=_session_score,
     reader=DroidEntries,
     strategy="anthropic",
@@ -205,7 +205,7 @@ def _stream_score(sample: Sample) -> float:
 
 STREAM = RowFormat(
     name="droid_stream",
-    label="the output of a run of Factory's Droid",
+    label="the output of a Factory Droid run",
     score=_stream_score,
     reader=DroidRun,
     strategy="anthropic",

@@ -73,7 +73,7 @@ def _told(first: list[dict[str, Any]]) -> dict[str, Any]:
 
 FORMAT = RowFormat(
     name="kimi",
-    label="a session of Kimi's",
+    label="a Kimi session",
     score=_score,
     reader=KimiRows,
     known=_told,

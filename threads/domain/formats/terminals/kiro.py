@@ -149,7 +149,7 @@ def _score(sample: Sample) -> float:
 
 LIST_FORMAT = ListFormat(
     name="kiro",
-    label="a chat of Kiro or Amazon Q",
+    label="a Kiro or Amazon Q chat",
     score=_score,
     lists={
         "latest_summary": each(_summary),

@@ -100,7 +100,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def _of_cleaning(others: int, calls: int) -> Warning:
-    words = "Of this recording no cookie and no header with a key is kept."
+    words = "No cookies and no headers with a key are kept of this recording."
     if others:
         words += (
             f" Requests that call no known model: {others:,} of {others + calls:,}; "
@@ -220,7 +220,7 @@ def _answer(
     else:
         words = f"At {record}: The response to this request "
         if exchange.packing:
-            words += f"is packed by {exchange.packing}, which is not unpacked."
+            words += f"is compressed with {exchange.packing}, which can't be read here."
         else:
             words += "holds no reply that is read."
         warnings.append(Warning("no_reply", words))

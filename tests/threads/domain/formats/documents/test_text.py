@@ -351,7 +351,7 @@ def reread(thread: list[Message]) -> list[Transcript]:
 
 
 def test_text_with_one_role_is_no_conversation() -> None:
-    with pytest.raises(Invalid, match="text, but no transcript"):
+    with pytest.raises(Invalid, match="text, but not a transcript"):
         read("User: Hi.\nUser: Hello?\n")
     with pytest.raises(Invalid, match="text with a heading for each role"):
         role_headings.read(io.BytesIO(b"User: Hi."), "")

@@ -126,5 +126,5 @@ def test_a_session_without_its_folder_is_known_by_its_history() -> None:
 
 
 def test_a_session_without_messages_is_refused() -> None:
-    with pytest.raises(Invalid, match="a session of Continue's"):
+    with pytest.raises(Invalid, match="a Continue session"):
         read(session())

@@ -178,8 +178,8 @@ def test_the_database_holds_threads_packed_or_not(
 
 
 def test_a_thread_that_says_nothing_is_refused() -> None:
-    with pytest.raises(Invalid, match="a thread of Zed's"):
+    with pytest.raises(Invalid, match="a Zed thread"):
         read(thread(user()))
-    with pytest.raises(Invalid, match="a thread of Zed's"):
+    with pytest.raises(Invalid, match="a Zed thread"):
         read({"a": 1}, "zed")
     assert zed.FORMAT.name == "zed"

@@ -170,5 +170,5 @@ def test_a_broken_message_is_a_warning() -> None:
 
 
 def test_a_state_without_messages_is_refused() -> None:
-    with pytest.raises(Invalid, match="a conversation of AutoGen's"):
+    with pytest.raises(Invalid, match="an AutoGen conversation"):
         read({"type": "TeamState", "agent_states": {}})

@@ -115,7 +115,7 @@ def test_a_file_whose_head_shows_every_record_is_not_looked_through(
     monkeypatch.setattr(formats, "skimmed", lambda file: skims.append(file) or b"")
     short = {"name": "boats", "files": [{"path": "a"}] * RECORDS}
     for data in (json.dumps(short).encode(), b'{"n": 1}\n{"n": 2}\n'):
-        with pytest.raises(Invalid, match="no transcript"):
+        with pytest.raises(Invalid, match="not a transcript"):
             formats.read(io.BytesIO(data))
     assert not skims
     longer = {"files": [{"path": "a"}] * (RECORDS + 1)}
@@ -133,7 +133,7 @@ def test_a_file_whose_head_shows_every_record_is_not_looked_through(
 
 
 def test_what_is_no_transcript_is_refused_as_before() -> None:
-    with pytest.raises(Invalid, match="no transcript that ContextStudio knows"):
+    with pytest.raises(Invalid, match="not a transcript that ContextStudio knows"):
         formats.read(file_of({"rows": ["e" * 100] * 2_000}))
 
 

@@ -39,7 +39,7 @@ def test_messages_among_more_records_of_other_kinds_are_a_conversation(
     assert readings.events(found).count("tick") == 27
     [warning] = found.warnings
     assert warning.code == "other_records"
-    assert warning.message.startswith("28 of 30 records are no messages")
+    assert warning.message.startswith("28 of 30 records are not messages")
 
 
 def test_the_same_a_record_a_line() -> None:

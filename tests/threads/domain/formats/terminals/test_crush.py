@@ -175,12 +175,12 @@ def test_a_log_beside_the_database_is_read_with_it() -> None:
 
 
 def test_another_database_is_refused_by_name() -> None:
-    with pytest.raises(Invalid, match="not a database of Crush's"):
+    with pytest.raises(Invalid, match="not a Crush database"):
         read(database("CREATE TABLE a (b);", {}), "crush")
 
 
 def test_a_table_that_is_missing_a_column_is_a_warning() -> None:
     broken = TABLES.replace("session_id TEXT, role", "role")
     rows = [("m1", "user", json.dumps([part("text", text="Hi.")]), "m", 1, 0)]
-    with pytest.raises(Invalid, match="a database of Crush's"):
+    with pytest.raises(Invalid, match="a Crush database"):
         read(database(broken, {"sessions": [SESSION], "messages": rows}))

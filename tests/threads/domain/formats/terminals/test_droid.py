@@ -131,5 +131,5 @@ def test_the_output_of_a_run_is_read_line_by_line() -> None:
 
 
 def test_a_session_without_messages_is_refused_by_its_name() -> None:
-    with pytest.raises(Invalid, match="a session of Factory's Droid"):
+    with pytest.raises(Invalid, match="a Factory Droid session"):
         read(lines(START, {"type": "todo_state"}))

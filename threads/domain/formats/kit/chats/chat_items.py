@@ -298,9 +298,7 @@ def _is_other(found: Message | Event) -> bool:
 def _tell_others(others: int, count: int, warnings: list[Warning]) -> None:
     """Say it where most records are no messages: they might have been meant to be."""
     if 2 * others > count:
-        words = (
-            f"{others:,} of {count:,} records are no messages: they are kept as events."
-        )
+        words = f"{others:,} of {count:,} records are not messages: they are kept as events."
         warnings.append(Warning(OTHER_RECORDS, words))
 
 

@@ -118,7 +118,7 @@ def told(sessions: list[SessionRows]) -> Iterator[Warning]:
             words = f"{words[:-1]}, as did the rows that name none."
         yield Warning("several_sessions", words)
     if any(one.is_newest_first for one in sessions):
-        words = "By their times its rows are the newest first; they are read the oldest first."
+        words = "By their times, its rows are newest first; they are read oldest first."
         yield Warning("newest_first", words)
 
 
