@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import BinaryIO
@@ -10,7 +10,7 @@ from typing import BinaryIO
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain import formats
 from threads.domain.formats.io.folder import Folder, Member
-from threads.domain.formats.io.rows import packed, table
+from threads.domain.formats.io.rows import packed, spread, table
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.formats.traffic.cleaning import needs_cleaning
 from threads.store import blobs
@@ -267,15 +267,25 @@ class _Unpacking:
             self._brought.secret.update(within)
             return cleaning.without_secrets(kept)
         if formats.is_table(head):
-            rows = archives.counted(table.lines(stream, head), bounds)
-            return KeptFile(kept.name, *blobs.store_pieces(rows))
+            return _kept_rows(kept, table.lines(stream, head), bounds)
+        if formats.is_spread(stream, head):
+            kept = _kept_rows(kept, spread.lines(stream), bounds)
+            with blobs.open_blob(kept.sha256) as lines:
+                return self._as_read(kept, lines.read(HEAD), lines, within, bounds)
         if formats.is_packed(head):
-            rows = archives.counted(packed.lines(stream), bounds)
-            return KeptFile(kept.name, *blobs.store_pieces(rows))
+            return _kept_rows(kept, packed.lines(stream), bounds)
         return kept
 
     def _problem(self, name: str, code: str, sentence: str) -> None:
         self._brought.problems.append(Problem(name, code, sentence))
+
+
+def _kept_rows(
+    file: KeptFile, rows: Iterator[bytes], bounds: archives.Bounds
+) -> KeptFile:
+    """A file by its rows, which are kept in its stead."""
+    pieces = archives.counted(rows, bounds)
+    return KeptFile(file.name, *blobs.store_pieces(pieces))
 
 
 def _is_read_whole(head: bytes, name: str) -> bool:

@@ -1,5 +1,6 @@
 """Exports and logs from the archive they come in to sessions, pictures and branches."""
 
+import gzip
 import io
 import json
 import zipfile
@@ -142,6 +143,34 @@ def test_a_log_whose_requests_are_texts_of_json_becomes_the_sessions_of_its_rows
     ]
     [record, *_] = load_records(session, 0)
     assert json.loads(record.text) == asked
+
+
+LINES = [
+    {"role": "user", "content": "When does it sail?", "conversation_id": "ferry-4711"},
+    {"role": "assistant", "content": "At {\n[nine.", "conversation_id": "ferry-4711"},
+    {"role": "user", "content": "And back?", "conversation_id": "ferry-4712"},
+    {"role": "assistant", "content": "At noon.", "conversation_id": "ferry-4712"},
+]
+
+
+def test_lines_that_went_through_a_pretty_printer_have_the_report_of_lines(
+    take: Any,
+) -> None:
+    plain = "\n".join(map(json.dumps, LINES)).encode()
+    printed = "\n".join(json.dumps(one, indent=2) for one in LINES).encode()
+    reports = []
+    for data in (plain, printed, gzip.compress(printed, mtime=0)):
+        imported = take({"chats.jsonl": data})
+        reports.append(imported.row.report)
+        assert [one.external_id for one in imported.sessions] == [
+            "ferry-4711",
+            "ferry-4712",
+        ]
+        [record] = load_records(imported.sessions[0], 1)
+        assert json.loads(record.text) == LINES[1]
+        Session.objects.all().delete()
+    assert reports[0]["messages"] == {"user": 2, "assistant": 2}
+    assert reports == 3 * [reports[0]]
 
 
 def test_what_can_not_be_unpacked_in_an_archive_is_named_and_stops_no_other(

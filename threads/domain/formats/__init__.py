@@ -43,7 +43,7 @@ from . import (
 )
 from .format import Candidate, Format, Heading, Writer
 from .io import json_file, json_text, long_text
-from .io.rows import packed, table
+from .io.rows import packed, spread, table
 from .io.skimming import skimmed
 from .kit import spoken
 from .requests import RequestForm, RequestReader
@@ -134,6 +134,19 @@ def is_table(head: bytes) -> bool:
         return False
     score, found = _best(Sample(rows))
     return score > spoken.UNSURE and found is not None and found.read is not None
+
+
+def is_spread(file: BinaryIO, head: bytes) -> bool:
+    """Whether a file is read by its records (`io.rows.spread`), where `head` are its first bytes.
+
+    So it is where a format is surer of them than any is of the first as a document, or knows both.
+    """
+    rows = spread.first_lines(file, head)
+    score, found = _best(Sample(rows))
+    if found is None or found.read is None:
+        return False
+    score_alone, alone = _best(Sample(head))
+    return score > score_alone or (alone is not None and found.name == alone.name)
 
 
 def is_packed(head: bytes) -> bool:
