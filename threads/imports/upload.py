@@ -211,8 +211,12 @@ class _Unpacking:
         within: tuple[str, ...] = (),
         depth: int = 0,
         bounds: archives.Bounds | None = None,
+        is_cut: bool = False,
     ) -> None:
-        """Add a file, or what it holds where it is packed. Raises ArchiveTooLarge, Invalid."""
+        """Add a file, or what it holds where it is packed. Raises ArchiveTooLarge, Invalid.
+
+        `is_cut`: it is what could be unpacked of a damaged file, as the report says already.
+        """
         with blobs.open_blob(kept.sha256) as stream:
             head = stream.read(HEAD)
             kind = "tar" if is_tar(head) else archives.kind_of(head)
@@ -230,15 +234,14 @@ class _Unpacking:
             if kind == "zip":
                 unpacked = archives.unpack_zip(stream, bounds)
             elif kind == "tar":
-                unpacked = unpack_tar(stream, kept.name, bounds)
+                unpacked = unpack_tar(stream, bounds)
             else:
                 inner, problem = archives.unpack_one(stream, kept.name, kind, bounds)
         inside = (*within, kept.sha256)
         if kind in ("zip", "tar"):
             place = f"{kept.name}/" if depth or self._prefixed else ""
             self._brought.is_folder = True
-            for one in unpacked.problems:
-                self._problem(place + one.name, one.code, one.sentence)
+            self._name_all(unpacked.problems, kept.name, place, is_cut)
             members = (one._replace(name=place + one.name) for one in unpacked.members)
             for named in self.named_apart(members):
                 try:
@@ -252,7 +255,13 @@ class _Unpacking:
         with blobs.open_blob(inner.sha256) as stream:
             holds_tar = is_tar(stream.read(HEAD))
         # A packed tar archive is one archive, not one inside another.
-        self.add(inner, within=inside, depth=depth + (not holds_tar), bounds=bounds)
+        self.add(
+            inner,
+            within=inside,
+            depth=depth + (not holds_tar),
+            bounds=bounds,
+            is_cut=problem is not None,
+        )
 
     def _as_read(
         self,
@@ -275,6 +284,16 @@ class _Unpacking:
         if formats.is_packed(head):
             return _kept_rows(kept, packed.lines(stream), bounds)
         return kept
+
+    def _name_all(
+        self, problems: Iterable[Problem], name: str, place: str, is_cut: bool
+    ) -> None:
+        """Name what an archive of this name, in which files stand at `place`, gave no file of."""
+        for one in problems:
+            if one.name:
+                self._problem(place + one.name, one.code, one.sentence)
+            elif not is_cut:
+                self._problem(name, one.code, one.sentence)
 
     def _problem(self, name: str, code: str, sentence: str) -> None:
         self._brought.problems.append(Problem(name, code, sentence))

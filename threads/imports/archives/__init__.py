@@ -58,6 +58,7 @@ class Problem(NamedTuple):
     """A file that could not be taken out, and the sentence that says why."""
 
     name: str
+    """Empty for the archive itself."""
     code: str
     sentence: str
 

@@ -37,11 +37,11 @@ def is_tar(head: bytes) -> bool:
     return head[_AT : _AT + len(MAGIC)] == MAGIC
 
 
-def unpack_tar(stream: BinaryIO, name: str, bounds: Bounds) -> Unpacked:
+def unpack_tar(stream: BinaryIO, bounds: Bounds) -> Unpacked:
     """The files of a tar archive, each kept; those that can't be taken out are named.
 
-    Where it ends too early what came before is kept. Raises Invalid where it can't be read at
-    all, ArchiveTooLarge past the bounds.
+    Where it ends too early what came before is kept, and a problem without a name says so. Raises
+    Invalid where it can't be read at all, ArchiveTooLarge past the bounds.
     """
     unpacked = Unpacked()
     names = FileNames()
@@ -53,7 +53,7 @@ def unpack_tar(stream: BinaryIO, name: str, bounds: Bounds) -> Unpacked:
             sentence = "This is a tar archive, but it is damaged or ends too early."
             if not names:
                 raise Invalid(sentence, code="archive_damaged") from error
-            unpacked.problems.append(Problem(name, "damaged", sentence))
+            unpacked.problems.append(Problem("", "damaged", sentence))
     return unpacked
 
 

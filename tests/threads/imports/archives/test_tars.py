@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import tarfile
 from collections.abc import Callable
 
@@ -82,6 +83,25 @@ def test_a_tar_archive_that_breaks_off_is_read_as_far_as_it_goes() -> None:
     found = brought(data[:2_900], "talks.tar")
 
     assert contents(found) == {"one.txt": WORDS}
+    assert codes(found) == {"talks.tar": "damaged"}
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
+def test_a_packed_tar_archive_that_breaks_off_is_one_place(
+    pack: Callable[[bytes], bytes],
+) -> None:
+    data = pack(tarred(("one.txt", WORDS), ("two.txt", os.urandom(400_000))))
+    found = brought(data[:-900], "talks.tar.gz")
+
+    assert contents(found) == {"one.txt": WORDS}
+    assert codes(found) == {"talks.tar.gz": "damaged"}
+
+
+def test_an_archive_that_breaks_off_in_another_has_the_name_that_it_has_there() -> None:
+    data = tarred(("one.txt", WORDS), ("two.txt", WORDS))[:2_900]
+    found = brought(zipped(("talks.tar", data)), "outer.zip")
+
+    assert contents(found) == {"talks.tar/one.txt": WORDS}
     assert codes(found) == {"talks.tar": "damaged"}
 
 

@@ -78,7 +78,9 @@ def test_documents_that_no_line_holds_are_left_to_who_reads_the_first(
     assert not is_spread(printed(document, document))
 
 
-SAID = [{"role": role, "content": f"{role}\n{{ }}\n["} for role in ("user", "assistant")]
+SAID = [
+    {"role": role, "content": f"{role}\n{{ }}\n["} for role in ("user", "assistant")
+]
 
 
 @pytest.mark.parametrize("indent", [0, 1, 4, "\t"])
