@@ -13,6 +13,11 @@ from .sample import HEAD, Sample
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{", b"[\0", b"\0[")
 """How UTF-16 begins: with a mark, or JSON without one."""
+UTF_32 = (
+    *(b"\xff\xfe\0\0", b"\0\0\xfe\xff"),
+    *(b"{\0\0\0", b"\0\0\0{", b"[\0\0\0", b"\0\0\0["),
+)
+"""How UTF-32 begins, in the same ways."""
 _IMAGES = {
     b"\x89PNG": "PNG",
     b"\xff\xd8\xff": "JPEG",
@@ -44,6 +49,8 @@ def _looks(head: bytes) -> str | json.JSONDecodeError:
     """What it looks like, as the end of a sentence, or the mistake in its JSON."""
     if not head.strip():
         return "an empty file"
+    if head[:4] in UTF_32:
+        return "UTF-32 text; save it as UTF-8 and bring it again"
     if head[:2] in UTF_16:
         return "UTF-16 text; save it as UTF-8 and import it again"
     byte = _not_utf_8(head)

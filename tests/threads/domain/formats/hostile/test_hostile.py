@@ -135,6 +135,10 @@ def test_any_bytes_are_read_or_refused(data: bytes, format: str) -> None:
         (b" \n\r\n ", "format_unknown", "an empty file"),
         ("{}".encode("utf-16"), "format_unknown", "UTF-16"),
         ('{"a": 1}'.encode("utf-16-le"), "format_unknown", "UTF-16"),
+        ("{}".encode("utf-32"), "format_unknown", "UTF-32"),
+        (b"\0\0\xfe\xff\0\0\0[", "format_unknown", "UTF-32"),
+        ('{"a": 1}'.encode("utf-32-le"), "format_unknown", "UTF-32"),
+        ("[1]".encode("utf-32-be"), "format_unknown", "UTF-32"),
         (b'[{"role": "user", "content": "caf\xe9"}]', "format_unknown", "at byte 33"),
         (b"caf\xc3\xa9 caf\xe9", "format_unknown", "save it as UTF-8"),
         pytest.param(
