@@ -102,10 +102,19 @@ class _IndexReader:
     def _set(self, members: dict[str, Any], span: ByteSpan, within: str = "") -> None:
         """Members that a line sets; only for messages it is looked into again."""
         if "messages" in members:
+            if not within and self._is_another(members):
+                self._warnings.append(Warning("another_session", _another(span)))
+                self._steps.append(Event("session", span.record))
+                return
             self.head(span, within)
             return
         self._index.about |= members
         self._steps.append(Event(within or "session", span.record))
+
+    def _is_another(self, members: dict[str, Any]) -> bool:
+        """Whether a session whole is another than the one at hand: files joined to one."""
+        known = fields.text(self._index.about, "sessionId")
+        return bool(self._steps) and fields.text(members, "sessionId") != known
 
     def head(self, span: ByteSpan, within: str = "") -> None:
         """Members that are set, among them perhaps the messages: then these are all there are."""
@@ -159,6 +168,13 @@ class _IndexReader:
         for gone in ids[ids.index(id_) if id_ in self._shown else 0 :]:
             self._shown.pop(gone).is_gone = True
         self._steps.append(Event("$rewindTo", span.record))
+
+
+def _another(span: ByteSpan) -> str:
+    return (
+        f"At byte {span.start:,} another session begins, which is not read: bring each as"
+        " a file of its own."
+    )
 
 
 def _entry(record: dict[str, Any], span: ByteSpan) -> CliRecord:

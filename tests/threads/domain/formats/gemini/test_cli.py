@@ -472,3 +472,16 @@ def test_a_session_without_messages_is_refused(data: bytes) -> None:
         formats.read(io.BytesIO(data))
 
     assert refusal.value.code == "no_messages"
+
+
+def test_a_session_behind_another_is_not_taken_for_more_of_it() -> None:
+    sessions = [
+        {**HEAD, "sessionId": id_, "messages": [record("user", "u1", f"From {id_}.")]}
+        for id_ in ("s", "t", "s")
+    ]
+    [found] = formats.read(io.BytesIO(lines(*sessions)))
+
+    assert told(found) == ["user: From s.", "session"]
+    [warning] = found.warnings
+    assert warning.code == "another_session"
+    assert f"At byte {len(lines(sessions[0])):,}" in warning.message
