@@ -84,6 +84,15 @@ class KimiSteps:
         yield from self.rest()
         yield Event("step", row.record, moment)
 
+    def _retried(
+        self, _held: dict[str, Any], row: Element, moment: datetime | None
+    ) -> Iterator[Item]:
+        """What came of an answer that failed, and is written again from its beginning."""
+        for record in self._records:
+            yield Event("retried", record, self._began)
+        self._parts, self._pieces, self._records, self._began = [], [], [], None
+        yield Event("StepRetry", row.record, moment)
+
     def _part(
         self, held: dict[str, Any], row: Element, moment: datetime | None
     ) -> Iterator[Item]:
@@ -293,6 +302,7 @@ Reading = Callable[
 _READERS: dict[str, Reading] = {
     "step.begin": KimiSteps._step,
     "StepBegin": KimiSteps._step,
+    "StepRetry": KimiSteps._retried,
     "content.part": KimiSteps._part,
     "ContentPart": KimiSteps._part,
     "tool.call": KimiSteps._call,

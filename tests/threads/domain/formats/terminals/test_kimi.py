@@ -113,6 +113,31 @@ def test_the_pieces_of_kimi_clis_journal_are_joined() -> None:
     assert "ToolCallPart" in events(found) and "TurnEnd" in events(found)
 
 
+def test_what_came_of_an_answer_that_failed_is_no_part_of_the_next() -> None:
+    data = lines(
+        META,
+        wire("TurnBegin", user_input="Look."),
+        wire("StepBegin", n=1),
+        wire("ContentPart", type="text", text="I lo"),
+        wire(
+            "ToolCall",
+            type="function",
+            id="c0",
+            function={"name": "a", "arguments": ""},
+        ),
+        wire("ToolCallPart", arguments_part="{"),
+        wire("StepRetry", n=1, next_attempt=2, max_attempts=3, wait_s=1.0),
+        wire("ContentPart", type="text", text="I look."),
+        wire("TurnEnd"),
+    )
+
+    [found] = read(data)
+
+    assert parts(found) == [(Text("Look."),), (Text("I look."),)]
+    assert events(found).count("retried") == 3
+    assert "StepRetry" in events(found)
+
+
 def test_arguments_that_all_come_in_pieces_are_those_of_their_call() -> None:
     function = {"name": "look", "arguments": None}
     data = lines(
