@@ -4,8 +4,11 @@ The thread is the path to the last line; what a rewind left is a branch. A `chat
 holds the whole context that the model was given from then on. Older sessions (one JSON object)
 are those of Gemini CLI.
 
+A sub-agent's lines lie in a file of its own, `subagents/<session>/agent-<id>.jsonl`, under its
+session's id.
+
 Source: github.com/QwenLM/qwen-code, `packages/core/src/services/chatRecordingService.ts`,
-`sessionService.ts`, `chatCompressionService.ts`.
+`sessionService.ts`, `chatCompressionService.ts`; `packages/core/src/agents/agent-transcript.ts`.
 """
 
 from array import array
@@ -28,7 +31,14 @@ from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Role
 from threads.domain.part import JSON
-from threads.domain.transcript import Compaction, Event, Transcript, Warning
+from threads.domain.transcript import (
+    Compaction,
+    Event,
+    Parent,
+    Relation,
+    Transcript,
+    Warning,
+)
 
 NAME = "qwen_code"
 LABEL = "a Qwen Code session"
@@ -42,6 +52,8 @@ class QwenIndex:
 
     file: BinaryIO
     session_id: str = ""
+    agent_id: str = ""
+    """Of the sub-agent that the file is one of."""
     title: str = ""
     model: str = ""
     spans: "array[int]" = field(default_factory=lambda: array("q"))
@@ -63,6 +75,8 @@ class QwenIndex:
         parent = self._places.get(id_, parent)  # more of the same message
         self._places[id_ or f"@{line.span.start}"] = place
         self.session_id = self.session_id or fields.word(record, "sessionId", limit=200)
+        if record.get("isSidechain") is True:
+            self.agent_id = self.agent_id or fields.word(record, "agentId", limit=200)
         told = fields.mapping(record, "systemPayload")
         self.title = fields.text(told, "customTitle") or self.title
         self.model = fields.word(record, "model") or self.model
@@ -70,6 +84,19 @@ class QwenIndex:
         self.parents.append(parent)
         self.ids.append(id_ or f"@{line.span.start}")
         self.said.append(_is_said(record))
+
+    @property
+    def external_id(self) -> str:
+        """The conversation's id: its session's, of a sub-agent with its own behind it."""
+        named = self.session_id and self.agent_id
+        return f"{self.session_id}/{self.agent_id}" if named else self.session_id
+
+    @property
+    def parent(self) -> Parent | None:
+        """The session that a sub-agent belongs to."""
+        if self.external_id == self.session_id:
+            return None
+        return Parent(external_id=self.session_id, relation=Relation.SUBAGENT)
 
     def row(self, place: int, warnings: list[Warning]) -> Element:
         """A line, read again."""
@@ -95,10 +122,12 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         made = transcript_of(
             items,
             format=NAME,
-            external_id=way.external_id(index.session_id, index.ids),
+            external_id=way.external_id(index.external_id, index.ids),
             strategy="gemini",
             model=index.model,
-            parent=way.parent(index.session_id, index.ids, ways),
+            parent=way.parent(index.external_id, index.ids, ways)
+            if way.number
+            else index.parent,
         )
         if made:
             title = fields.one_line(index.title) or made.title

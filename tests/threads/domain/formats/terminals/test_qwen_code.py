@@ -185,3 +185,23 @@ def test_a_session_without_messages_is_refused() -> None:
         read(lines(said("1", None, "user")))
     with pytest.raises(Invalid, match="a Qwen Code session"):
         read(b"", "qwen_code")
+
+
+def test_a_sub_agent_s_file_is_a_conversation_of_its_own() -> None:
+    of_agent = {"isSidechain": True, "agentId": "explore-7f3c"}
+    data = lines(
+        line("0", None, "system", subtype="agent_launch_prompt", **of_agent),
+        user("1", "0", "Find the lamp.") | of_agent,
+        answer("2", "1", "In the hall.") | of_agent,
+        answer("3", "1", "In the cellar.") | of_agent,
+    )
+
+    found, branch = read(data)
+
+    assert found.external_id == "q-1/explore-7f3c"
+    assert found.parent == Parent(external_id="q-1", relation=Relation.SUBAGENT)
+    assert texts(found) == ["Find the lamp.", "In the cellar."]
+    assert branch.external_id == "q-1/explore-7f3c/2"
+    assert branch.parent == Parent(
+        external_id="q-1/explore-7f3c", relation=Relation.BRANCH, at=1
+    )
