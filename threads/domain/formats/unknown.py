@@ -50,7 +50,7 @@ def _looks(head: bytes) -> str | json.JSONDecodeError:
     if not head.strip():
         return "an empty file"
     if head[:4] in UTF_32:
-        return "UTF-32 text; save it as UTF-8 and bring it again"
+        return "UTF-32 text; save it as UTF-8 and import it again"
     if head[:2] in UTF_16:
         return "UTF-16 text; save it as UTF-8 and import it again"
     byte = _not_utf_8(head)

@@ -172,7 +172,7 @@ class _IndexReader:
 
 def _another(span: ByteSpan) -> str:
     return (
-        f"At byte {span.start:,} another session begins, which is not read: bring each as"
+        f"At byte {span.start:,} another session begins, which is not read: import each as"
         " a file of its own."
     )
 
