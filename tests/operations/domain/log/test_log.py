@@ -168,3 +168,8 @@ def test_the_controls_of_an_edit_are_those_in_force_and_its_undos():
     folded = log(digest(0, 1), OFF, ON, Undo(entries=(3,)), digest(4, 5), UNDO)
     assert [entry.number for entry in folded.controls(1)] == [2, 6]
     assert folded.controls(5) == []
+
+
+def test_an_edit_was_last_changed_by_its_newest_control():
+    found = log(digest(0, 1), digest(2, 3), OFF, Undo(entries=(2,)))
+    assert (found.last_change(1), found.last_change(2)) == (3, 4)

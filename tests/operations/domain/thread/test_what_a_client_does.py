@@ -20,8 +20,9 @@ from operations.domain.log.operation import (
     Toggle,
 )
 from operations.domain.thread.check import check
-from operations.domain.thread.replay import sent_keys
+from operations.domain.thread.replay import replay, sent_keys
 from operations.domain.thread.thread import Thread
+from tests.operations.domain.forwarding.talk import Talk
 from tests.operations.support.builders import (
     AUTHOR,
     by,
@@ -198,3 +199,15 @@ def _named(thread: Thread, number: int) -> tuple[str, ...]:
     if isinstance(edit, Insert):
         return (edit.after,) if edit.after else ()
     return edit.order if isinstance(edit, Resequence) else edit.targets  # type: ignore[union-attr]
+
+
+def test_the_tokens_that_a_client_sends_are_those_of_its_own_edits() -> None:
+    talk = Talk()
+    talk.send("s1", "u1", "a1", "u2", "a2", "u3")
+    assert replay(talk.leaves, talk.log).tokens_sent == 6
+    talk.send("s1", "u2", "a2", "u3")
+    assert replay(talk.leaves, talk.log).tokens_sent == 4
+    for left in (["a2", "u3"], ["u3"]):  # a snip beside the first, then one around both
+        talk.send("s1", *left)
+        assert replay(talk.leaves, talk.log).tokens_sent == 1 + len(left)
+    assert talk.log.head == 3
