@@ -45,11 +45,11 @@ class Unit(NamedTuple):
     joins: bool = False
     as_given: bool = True
     made: tuple[Key, ...] = ()
-    """The messages of the client's own edits that it is instead; it has no originals then."""
+    """Messages of the client's own edits, where the unit is these and no originals."""
 
     @property
     def keys(self) -> list[Key]:
-        """Its originals, or what else it is."""
+        """Its originals, or else the messages in `made`."""
         if self.last == self.first + 1:
             return [original_key(self.first)]  # as of most
         return [original_key(index) for index in range(self.first, self.last)] or [
@@ -58,26 +58,23 @@ class Unit(NamedTuple):
 
 
 class UnitCounts(NamedTuple):
-    """What units come to, so that those of the last request aren't gone through with each turn."""
+    """Totals over units, so that those of the last request need not be counted with every turn."""
 
     originals: int = 0
-    edits: int = 0
-    """Those that are edits of the client's instead."""
     edited: int = 0
-    """How many of the client's messages these are."""
+    """How many of the client's messages are its own edits instead."""
     as_given: bool = True
     """Whether all may go out as they are."""
 
     def and_(self, units: Iterable[Unit]) -> "UnitCounts":
-        """With those behind them."""
-        originals, edits, edited, as_given = self
+        """The totals with these units behind them."""
+        originals, edited, as_given = self
         for unit in units:
             originals += unit.last - unit.first
             as_given = as_given and unit.as_given
             if unit.made:
-                edits += 1
                 edited += unit.end - unit.start
-        return UnitCounts(originals, edits, edited, as_given)
+        return UnitCounts(originals, edited, as_given)
 
 
 class Held(Protocol):
@@ -108,10 +105,10 @@ class Given(NamedTuple):
 def follow(
     given: Given, held: Held, form: RequestForm, heading: Heading
 ) -> tuple[list[Unit], int]:
-    """What is held of a client's messages from the first on, and how many of these it is.
+    """Units for the client's messages from the first on, and how many messages they cover.
 
-    It ends where the two say something else, or one of them ends. `heading` gives the bytes of
-    images.
+    They end where client and session say different things, or where one of them ends. `heading`
+    gives the bytes of images.
     """
     walk = _Walk(given, held, form, heading)
     units: list[Unit] = []
@@ -131,7 +128,7 @@ def follow(
 
 
 def placed(units: Sequence[Unit], keys: Sequence[Key]) -> list[Unit]:
-    """Units along a sequence of keys, as units of what these name."""
+    """Units whose places count along `keys`, as units of the originals and edits these name."""
     found: list[Unit] = []
     for unit in units:
         named = keys[unit.first : unit.last]
@@ -145,7 +142,7 @@ def placed(units: Sequence[Unit], keys: Sequence[Key]) -> list[Unit]:
 
 
 def is_known(given: bytes, held: bytes) -> bool:
-    """Whether a digest is that of an original, be it purged since."""
+    """Whether a digest is that of an original, also of one that was purged since."""
     return held in (given, tombstone_of(given))
 
 
@@ -171,7 +168,7 @@ def prompt_unit(given: Given, held: Held, index: int) -> Unit | None:
 
 
 class _Walk:
-    """Finds one unit after another. The cost grows with the messages, however they are cut."""
+    """Finds one unit after another, in time that grows with the number of messages."""
 
     def __init__(
         self, given: Given, held: Held, form: RequestForm, heading: Heading
@@ -193,9 +190,10 @@ class _Walk:
         )
 
     def _went_on(self, place: int, index: int, masked: bool) -> Unit | None:
-        """Replies in a row that the client sends as one message.
+        """Several replies in a row that the client sends as one message.
 
-        It wrote the beginning of a reply itself, let the model go on, and joined the two.
+        Such a client wrote the beginning of a reply itself, let the model continue, and joined
+        the two.
         """
         if place == len(self._given.messages):
             return None

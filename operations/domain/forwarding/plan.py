@@ -43,7 +43,7 @@ class RequestPlan:
     """How a request is recorded."""
 
     units: list[Unit]
-    """All of its messages in order, those that become originals and those of edits too."""
+    """All of its messages in order, including those that become originals or belong to edits."""
     counts: UnitCounts
     """What these come to."""
     appended: range
@@ -58,7 +58,7 @@ class RequestPlan:
     titles: list[str] = field(default_factory=list)
     changes: list[ClientChange] = field(default_factory=list)
     made: dict[Key, int] = field(default_factory=dict)
-    """The messages that these entries make or amend: which of the client's they are."""
+    """For each message that these entries make or amend, its place among the client's."""
 
     @property
     def records(self) -> bool:
@@ -68,7 +68,7 @@ class RequestPlan:
     @property
     def unknown(self) -> int:
         """How many of its messages stand in place of originals, or between them."""
-        return self.counts.edits
+        return self.counts.edited
 
 
 def plan(

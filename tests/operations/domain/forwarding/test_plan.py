@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operations.domain.forwarding.alignment import UnitCounts
+from operations.domain.forwarding.alignment import Unit, UnitCounts
 from operations.domain.forwarding.client_entries import TITLES, RequestDecision
 from operations.domain.forwarding.plan import extension, plan
 from operations.domain.log.entry import CLIENT
@@ -228,6 +228,12 @@ def test_an_extension_has_the_same_plan_as_if_all_were_looked_at():
     assert (
         extension(units, held=7, known=7, count=7).decision is RequestDecision.REPEATED
     )
+
+
+def test_an_edit_that_its_client_cuts_in_two_counts_as_two_of_its_messages():
+    units = [Unit(0, 1, 0, 1), Unit(0, 0, 1, 3, made=("o1.0",))]
+    made = extension(units, held=1, known=3, count=4)
+    assert (made.known, made.unknown, len(made.appended)) == (1, 2, 1)
 
 
 def test_a_plan_says_what_its_units_come_to():
