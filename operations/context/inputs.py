@@ -27,13 +27,13 @@ from .layers import Surroundings, load_layers
 from .policies import pending_slice, policy_of
 
 _QUESTIONS = 20
-"""Messages of users among which words are looked for at once, where the last one has none."""
+"""How many of the users' last messages are read at once, to find the last one with words."""
 _STRATEGIES = {
     "anthropic": "anthropic",
     "bedrock": "anthropic",
     "gemini": "gemini",
 }
-"""In whose form a provider's calls are recorded; OpenAI's for the others."""
+"""The parsing strategy for what a provider's models write; `openai` for all others."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,16 +49,16 @@ class ContextInputs:
     policy: Policy
     preference: Preference | None
     layers: Sequence[Layer]
-    """Those besides the system prompt, as they read now."""
+    """The layers other than the system prompt, with their words of now."""
     encoding: str
-    """In which everything is counted."""
+    """The token encoding in which everything is counted."""
     can_recall: bool
-    """Whether the model can: to another one nothing is said of how."""
+    """Whether the model has the tool `recall`; one without it is never told how to recall."""
     tools: Sequence[dict[str, Any]] = ()
     basis: Hashable = None
-    """All that the thread follows from; None where nothing that is made of it is kept."""
+    """What the thread depends on, as the key of a cache; None: nothing made of it is cached."""
     plain: Sequence[Unread | None] = ()
-    """Originals that are known without their words, by index, where these aren't wanted."""
+    """By index, what is known of originals that need not be read to be sent."""
 
     @property
     def thread(self) -> Thread:
@@ -67,7 +67,7 @@ class ContextInputs:
 
     @property
     def version(self) -> Hashable:
-        """Of two inputs with the same version the same is made; None: not known."""
+        """Inputs with equal versions make equal requests; None: it isn't known."""
         return self.basis and (
             *(self.basis, self.provider, self.model, self.can_recall),
             *(self.policy, self.preference, tuple(self.layers)),
@@ -75,15 +75,18 @@ class ContextInputs:
 
     @property
     def chooses(self) -> bool:
-        """Whether policy or slice leave out or cut what the thread shows, or mark it."""
+        """Whether the policy or a slice leaves out, cuts or marks any of what the thread shows."""
         policy = self.policy
         steps = policy.window or policy.isolation or policy.truncation or policy.markers
         return bool(steps or self.preference)
 
     @property
     def unread(self) -> Sequence[Unread | None]:
-        """Originals that may go out without being read, by index: none where steps choose by words,
-        words are counted anew, or the provider's rules look at all of them together."""
+        """`plain`, or nothing where all words are needed after all.
+
+        They are where a step chooses by them, where they are counted in another encoding, and
+        where the provider's rules look at all messages together.
+        """
         reads_all = (
             self.chooses
             or self.encoding != self.session.encoding
@@ -93,8 +96,11 @@ class ContextInputs:
 
     @property
     def passes_through(self) -> bool:
-        """Whether messages are sent as their client gives them: no operation of another applies,
-        and neither policy nor layers ask for anything."""
+        """Whether all messages are sent as the client gives them.
+
+        They are where nobody else's operation applies, the policy changes nothing, and there are
+        no layers.
+        """
         edits = self.thread.log.edits
         return not (
             self.chooses
@@ -107,7 +113,10 @@ class ContextInputs:
 
 
 def _changes(recorded: Recorded) -> bool:
-    """Whether an edit that applies makes another request of what the client sends."""
+    """Whether an edit that applies changes what the client sends.
+
+    What the client itself did is in its request already, so of its edits only redactions do.
+    """
     if recorded.entry.actor == CLIENT:
         return isinstance(recorded.edit, Redact)
     return not isinstance(recorded.edit, Tag)

@@ -159,16 +159,16 @@ _last_steps: Cache[LastSteps] = Cache(
 
 
 class _KnownMessages(NamedTuple):
-    """The messages of a thread as they go out, which begin those of every thread it grows to."""
+    """The messages of a thread as they go out. A thread that grows from it begins with the same."""
 
     lineage: object
     strategy: str
     purged: frozenset[Key]
     nodes: int
-    """How many nodes at the top of the thread they are of."""
+    """How many nodes at the top of the thread they cover."""
     messages: list[Outgoing]
     tokens: int
-    """Of these."""
+    """The tokens of all these messages."""
 
 
 _known: Cache[_KnownMessages] = Cache(lambda known: 400 * len(known.messages))
@@ -177,8 +177,8 @@ _known: Cache[_KnownMessages] = Cache(lambda known: 400 * len(known.messages))
 def _messages_of(inputs: ContextInputs) -> tuple[list[Outgoing], int]:
     """The messages of the thread as they go out, and their tokens in the session's encoding.
 
-    Originals at its end are all that a request of a loop adds: what stands before is known.
-    Under another log, too, originals go out as they did, where nothing touches them.
+    A request of a loop only adds originals at the end, so that all before them is taken from the
+    last one. When the log has changed, those originals are taken over that nothing touches.
     """
     session, thread = inputs.session, inputs.thread
     can_recall = inputs.can_recall
@@ -207,7 +207,7 @@ def _read_messages(
     start: int = 0,
     last: Sequence[Outgoing] = (),
 ) -> list[Outgoing]:
-    """As `outgoings`; only what isn't known is read. `last`: what went out under another log."""
+    """As `outgoings`, reading only what can't be taken from `last`, sent under another log."""
     thread, count = inputs.thread, counter_of(inputs.session.encoding)
     nodes = thread.keys[start:]
     known = untouched(thread, inputs.unread, nodes) | unchanged(thread, last)
@@ -235,7 +235,7 @@ def _read_messages(
 def with_words(
     inputs: ContextInputs, messages: Sequence[Outgoing]
 ) -> Sequence[Outgoing]:
-    """Messages of a thread as they go out, those read that weren't."""
+    """The same messages, with the words of those that were not read yet."""
     wanted = [one.key for one in messages if isinstance(one, Unread)]
     if not wanted:
         return messages
@@ -257,7 +257,7 @@ def _originals(session: Session) -> Iterator[tuple[Part, ...]]:
 def results_left_out(
     inputs: ContextInputs, assembly: Assembly, calls: Mapping[str, int]
 ) -> Mapping[str, LeftOutResult]:
-    """What left out the results of calls that are sent without (`unanswered`), by their ids."""
+    """For calls that are sent without a result (`unanswered`): what left it out, by their ids."""
     if not calls:
         return MappingProxyType({})
     thread = inputs.thread

@@ -1,12 +1,9 @@
-"""Answers of `apply`, put together of bytes, and the last one of each session, which is kept.
+"""Puts the answers of `apply` together from bytes, and keeps the last one of each session.
 
-An answer is put together without reading messages, and kept, so that the same request is not
-worked out again.
-
-What goes out depends on the session's state and on the request alone. So an answer is kept by
-both, as a splice: the client's messages are no part of it, and pass byte for byte. Where a
-policy, a layer or a slice is another one than it was, or anything was recorded since, there
-is no answer to be found, and `services.apply` makes one.
+What goes out depends only on the session's state and on the request, so a request that comes again
+need not be worked out again. Its answer is kept as a splice, without the client's messages: these
+are taken from the request itself, byte for byte. If anything was recorded since, or the policy, a
+layer or the slice has changed, no answer is found and `services.apply` makes one.
 """
 
 import uuid
@@ -64,7 +61,7 @@ class CachedAnswer:
 
 
 class _LastAnswer(NamedTuple):
-    """The answer to the last request of a session, and what that one is known by."""
+    """The answer to the last request of a session, and how that request is recognised."""
 
     version: SessionVersion
     known_by: Sequence[Hashable]
@@ -80,7 +77,7 @@ _answers: Cache[_LastAnswer] = Cache(lambda last: last.weight)
 
 
 def keep(session: Session, raw: RawRequest, kept: CachedAnswer) -> None:
-    """Keep the answer to a request, all of whose messages the session holds by now."""
+    """Keep the answer to a request, now that the session holds all of its messages."""
     known_by = [raw.mark] if raw.mark is not None else []
     if raw.goes_on_from is None:
         known_by.append(raw.digest)
@@ -143,7 +140,7 @@ def _record(
 
 
 def _known_by(raw: RawRequest) -> Hashable:
-    """What a request is known by that came before: as the last one by its beginning."""
+    """By what a request is recognised that came before; None where it can't be one."""
     known = raw.goes_on_from
     if known is None:
         return raw.digest

@@ -1,10 +1,10 @@
-"""What comes before a request of a session is made under its lock.
+"""What is done for a request before its session is locked.
 
-Where its policy says so the session is made shorter; who does that stands above this room, and
-registers when Django starts. And what takes long of a long request is worked out. To read ten
-thousand messages, count them and pack what goes out takes seconds, for which whoever else writes
-would wait. So it is done first, as if the session stayed as it is. Under the lock it is taken
-where the session did, and is done again where it didn't.
+A session whose policy says so is pruned first; the pruner belongs to an app above this one, which
+registers it when Django starts. And of a long request everything slow is done ahead: reading ten
+thousand messages, counting them and packing what goes out takes seconds, for which every other
+writer would wait. It is done as if the session stayed as it is. Under the lock the result is used
+if the session did stay so; otherwise the work is done again.
 """
 
 import logging
@@ -41,45 +41,45 @@ from .sent.keeping import PackedMessages, packed_messages
 
 logger = logging.getLogger(__name__)
 Prepare = Callable[[Session, Pruning, str, int], object]
-"""Makes a session shorter, given its rules, the model, and how many tokens are about to come."""
+"""Prunes a session, given its rules, the model, and about how many tokens the request adds."""
 
 LONG = 1 << 16
-"""Bytes of a request that its session's last one didn't have, from which on it is long: to read
-and count so many takes longer than to look twice at the session."""
+"""A request is long if it has this many bytes more than its session's last one: reading and
+counting them takes longer than loading the session a second time."""
 
 _preparing: list[Prepare] = []
 
 
 def register(prepare_session: Prepare) -> None:
-    """Let this be done before requests, once."""
+    """Have a pruner called before requests; registering it twice changes nothing."""
     if prepare_session not in _preparing:
         _preparing.append(prepare_session)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkedOut:
-    """What was worked out of a request."""
+    """What was made of a request ahead of its lock."""
 
     version: SessionVersion
-    """The one of its session that it holds for."""
+    """The version of the session for which it is right."""
     aligned: RequestAlignment
     ready: Sequence[ReadyBatch]
-    """What is new, as it is recorded; of use once."""
+    """The new messages, ready to be recorded, which can be done only once."""
     learnt: Sequence[Unread | None]
-    """What of its messages is known from then on without their words."""
+    """What will be known of its messages from then on without reading them."""
     inputs: ContextInputs
     sent: Outbound
-    """What goes out, if the request is still made of the same."""
+    """What goes out, as long as `is_made_of` says so."""
     packed: PackedMessages
     seconds: float
-    """What it took."""
+    """How long it took."""
 
     def is_of(self, session: Session) -> bool:
         """Whether a session is still as it was."""
         return self.version == version_of(session)
 
     def is_made_of(self, inputs: ContextInputs) -> bool:
-        """Whether what the request is made of besides the thread is still the same."""
+        """Whether all else that the request depends on is unchanged: policy, layers, title."""
         then = self.inputs
         return (
             (then.policy, then.preference) == (inputs.policy, inputs.preference)
@@ -91,11 +91,10 @@ class WorkedOut:
 def prepare(
     caller: Caller, session_id: uuid.UUID, inbound: Inbound
 ) -> WorkedOut | None:
-    """Do what comes before a request of a session; call it outside a transaction.
+    """Prune the session if it is time, and do the slow part of a long request for `apply`.
 
-    The session is made shorter where it is time. What can be known of the request by then is
-    worked out, where it is long: `apply` takes it. A request that only asks changes nothing, and
-    what can't be done now is left for the next one. Raises what `apply` does.
+    Call it outside a transaction. A request with `append` off changes nothing, so nothing is done
+    for it. A prune that fails is left to the next request. Raises what `apply` does.
     """
     if not inbound.append:
         return None
@@ -109,12 +108,12 @@ def prepare(
 def work_out_first(
     caller: Caller, drafted: Session, inbound: Inbound
 ) -> WorkedOut | None:
-    """What can be known by now of the first request of a session that isn't saved yet."""
+    """The same for the first request of a session that isn't saved yet."""
     return _worked_out(caller, copy(drafted), inbound) if _is_long(inbound) else None
 
 
 def _worked_out(caller: Caller, session: Session, inbound: Inbound) -> WorkedOut | None:
-    """`session` is changed to what it would be."""
+    """The slow part of a request; `session` gets the title that the request would give it."""
     started, version = perf_counter(), version_of(session)
     aligned = alignment.align_request(session, inbound)
     if aligned.is_side:
@@ -151,8 +150,11 @@ def inputs_for(
     new: Sequence[Message] = (),
     plain: Sequence[Unread | None],
 ) -> ContextInputs:
-    """What a request is made of, given its thread, what of that isn't recorded, and what is known
-    of its messages without their words."""
+    """What a request is made of, given its thread.
+
+    `new` are its messages that are not recorded, behind the `held` originals; `plain` is what is
+    known of messages without reading them.
+    """
     return inputs_of(
         session,
         MessageReader(session, thread, held=held, inbound=new),
@@ -167,7 +169,7 @@ def inputs_for(
 
 
 def given(inbound: Inbound) -> Callable[[int, int], Raw]:
-    """What gives the client's messages, from one place to another, as they came in."""
+    """A function that gives the client's messages from one place to another, as they came in."""
     if inbound.raw is not None:
         return inbound.raw.run
     messages = [dump(message) for message in inbound.messages]
@@ -199,9 +201,9 @@ def _make_shorter(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> No
 
 
 def _about_to_come(session: Session, inbound: Inbound) -> int:
-    """About how many tokens a request has beyond what the session holds.
+    """About how many tokens a request adds to its session.
 
-    What aligns isn't known yet: a message more or less, and their JSON, is near enough.
+    It isn't aligned yet, so this counts the JSON of the messages behind as many as are held.
     """
     start = max(0, session.message_count - 1)
     new = [inbound.messages[place] for place in range(start, len(inbound.messages))]

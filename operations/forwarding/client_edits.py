@@ -1,7 +1,7 @@
-"""Recording what a client did to its own messages, and what is new of them.
+"""Records what is new of a client's messages, and what the client did to the others.
 
-In the transaction of the request, under the session's lock. Where nothing is to be recorded, the
-thread is the one that there would be.
+That happens in the request's transaction, under the session's lock. For a request that records
+nothing, the thread is made as it would be.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The beginnings of the last requests of sessions, by which the next ones are known."""
+"""Remembers how the last request of each session began, so that one that goes on is recognised."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -26,16 +26,14 @@ class _Last(NamedTuple):
 
 _beginnings: Cache[_Last] = Cache(lambda last: last.weight)
 _TRIED = 64
-"""Of somebody's sessions, how many are looked at for the beginning of a request."""
+"""How many sessions of one caller are tried for the beginning of a request."""
 Form = dict[str, Any]
-
-
 _latest: Cache[tuple[uuid.UUID, ...]] = Cache(lambda found: 100 * len(found))
-"""Sessions of which somebody's requests came without saying so, the last one first."""
+"""The sessions of a caller's last requests, the latest first."""
 
 
 def keep(actor: str, session: Session, raw: RawRequest, absent: int) -> None:
-    """Know a request again by its beginning, all of whose messages the session holds by now."""
+    """Remember how a request began, now that the session holds all of its messages."""
     if raw.beginning is None:
         return
     _beginnings.keep((session.pk, raw.marks), _Last(raw.beginning, absent))
@@ -47,27 +45,27 @@ def keep(actor: str, session: Session, raw: RawRequest, absent: int) -> None:
 
 
 def find(session_id: uuid.UUID, body: bytes) -> Further | None:
-    """What is new of a request, if it begins as the last one did."""
+    """A request read from where the session's last one ended; None unless it begins with that."""
     last = _beginnings.get((session_id, b""))
     return None if last is None else read_further(last.beginning, body)
 
 
 def latest(actor: str, project_id: int, marks: bytes) -> Sequence[uuid.UUID]:
-    """The sessions of which somebody's last requests were."""
+    """The sessions of a caller's last requests, the latest first."""
     return _latest.get((actor, project_id, marks)) or ()
 
 
 def beginning_of(
     sessions: Iterable[uuid.UUID], marks: bytes, body: bytes
 ) -> tuple[uuid.UUID, _Last] | None:
-    """The session of these whose last request a body begins with, the longest where several."""
+    """The session whose last request a body begins with; of several the one with the longest."""
     known = ((one, _beginnings.get((one, marks))) for one in sessions)
     found = [(one, at) for one, at in known if at and at.beginning.begins(body)]
     return max(found, key=lambda pair: pair[1].beginning.length, default=None)
 
 
 class Messages(Sequence[Form]):
-    """The messages of a request, of which those that are known are read only if asked for."""
+    """The messages of a request; those that the last one had too are parsed only when asked for."""
 
     def __init__(self, raw: RawRequest, new: Sequence[Form]) -> None:
         self._raw, self._new = raw, new

@@ -1,7 +1,7 @@
-"""What goes out in place of a client's messages, and the pieces that are kept of it.
+"""Makes what goes out in place of a client's messages, and stores it in pieces.
 
-Where the client goes on from its last request, what went out for that goes out again, portion by
-portion, as far as nothing of it differs.
+Where a request goes on from the client's last one, what was made for that one is used again,
+portion by portion, as far as nothing in it has changed.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ from .sent.keeping import NONE_PACKED, PackedMessages, keep_sent
 from .sent.outgoing import OutgoingPiece, member_piece
 
 _BLOCK = 64
-"""Messages of a block, where all pass as they were given."""
+"""Messages in one block, where all messages pass as the client sent them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +51,14 @@ class Outbound:
     """What is sent in place of a client's messages. Figures are tokens."""
 
     blocks: Sequence[SentBlock]
-    """Those behind what is `kept`."""
+    """What goes out behind the portions in `kept`."""
     system: Any
     before: int
     after: int
     kept: KeptPortions = field(default_factory=KeptPortions)
-    """Those of the first portions that are kept already."""
+    """The first portions, as far as their pieces are stored already."""
     blocks_before: Sequence[SentBlock] = ()
-    """Those of the last request, from which this one goes on."""
+    """The blocks of the last request, if this one goes on from it."""
     portions: Sequence[Portion] = ()
     units: Sequence[Unit] = ()
     by_key: Mapping[Key, Unit] = field(default_factory=dict)
@@ -84,9 +84,9 @@ class _LastRequest(NamedTuple):
     by_key: Mapping[Key, Unit]
     portions: Sequence[Portion]
     kept: KeptPortions
-    """The first of them."""
+    """The first portions, those whose pieces are stored."""
     blocks: Sequence[SentBlock]
-    """Of a request that passed as it was given."""
+    """In place of portions, where the whole request passed as the client sent it."""
     grows_from: Hashable
     """As `_grows_from`."""
 
@@ -131,18 +131,21 @@ def outbound(
 
 
 def _is_grown(inputs: ContextInputs, units: Sequence[Unit], last: _LastRequest) -> bool:
-    """Whether all of the last request's thread goes out as it did, but for what follows it."""
+    """Whether everything that went out for the last request goes out again, with more behind it."""
     is_same = not inputs.chooses and last.grows_from == _grows_from(inputs)
     return is_same and units[: len(last.units)] == last.units
 
 
 def _grows_from(inputs: ContextInputs) -> Hashable:
-    """Stands for the thread, whatever is at its end, where all of it is sent."""
+    """What two threads have in common that differ only in further originals at the end.
+
+    None where a policy or a slice chooses among the messages: then the end decides what is sent.
+    """
     return None if inputs.chooses else inputs.thread.lineage
 
 
 def keep_last(inputs: ContextInputs, inbound: Inbound, sent: Outbound) -> None:
-    """Know what went out, all of whose pieces are kept, by the next request."""
+    """Remember what went out, now that all of it is stored, for the next request."""
     if inbound.raw is None:
         return
     last = _LastRequest(
@@ -178,7 +181,7 @@ def _basis(inputs: ContextInputs, inbound: Inbound) -> Hashable:
 
 
 def _by_key(units: Sequence[Unit], last: _LastRequest | None) -> Mapping[Key, Unit]:
-    """The units by the keys of what they are; those of the last request are known."""
+    """The units by the keys of their messages; those of the last request are taken over."""
     count = len(last.units) if last else 0
     known: Mapping[Key, Unit] = {}
     if last and units[:count] == last.units:
@@ -204,7 +207,7 @@ def _frame(
     prompt = next((layer for layer in draft.layers if layer.name == PROMPT), None)
     of_prompt = (by_key.get(key) for key in (prompt.keys if prompt else ()))
     at_top = [*takewhile(lambda unit: unit.start == 0, units), *of_prompt]
-    # The system prompt beside the messages is one of those that were aligned.
+    # A system prompt beside the messages was aligned too, as the first of them.
     beside_given = [None for _ in READERS[inbound.format].read_system(inbound.system)]
     places = range(len(inbound.messages))
     return Frame(
@@ -229,9 +232,9 @@ def _joined(
     kept: KeptPortions,
     assembly: Assembly,
 ) -> Outbound:
-    """What portions are together, with the step from the assembly to what is sent.
+    """The portions put together, with the step that tells what compiling changed.
 
-    It is without what the compiler would have done to messages that go out as given.
+    What the compiler would have changed in messages that go out as given is not told.
     """
     new = portions[len(kept.sums.portions) :]
     sums = kept.sums.and_(new)
@@ -261,7 +264,7 @@ def _joined(
 
 
 def _of_others(issues: Iterable[Issue], portions: Sequence[Portion]) -> Iterable[Issue]:
-    """The issues but those of messages that a client sends so itself."""
+    """The issues, without those of messages that go out just as the client sent them."""
     for issue in issues:
         own = set(issue.keys) if issue.is_own else set()
         for portion in portions if own else ():
@@ -276,9 +279,10 @@ def _own_blocks(
     units: Sequence[Unit],
     known: Sequence[SentBlock],
 ) -> list[SentBlock]:
-    """The client's messages as they came in, with what each is to the thread.
+    """The client's messages as they came in, in blocks, each message with its keys and tokens.
 
-    Those of the last request are `known`; the last block of these goes on, where it isn't full.
+    `known` are the blocks of the last request; if its last block isn't full, messages are added
+    to that.
     """
     start = sum(len(block.messages) for block in known)
     sent, room = _passed(thread, inbound, units, start), -start % _BLOCK
@@ -301,14 +305,14 @@ def _passed(
         keys = tuple(unit.keys)
         tokens = sum(_recorded_tokens(thread, key) for key in keys)
         for place in range(max(start, unit.start - beside), unit.end - beside):
-            # What is cut in several messages has its tokens with the first of them.
+            # An original that is several messages here is counted with the first.
             weight = tokens if place == unit.start - beside else 0
             sent[place - start] = sent[place - start]._replace(keys=keys, tokens=weight)
     return sent
 
 
 def _recorded_tokens(thread: Thread, key: Key) -> int:
-    """The tokens of a message as it was recorded; 0 of what is none."""
+    """The tokens of a message as it was recorded; 0 where the key names none."""
     index = original_index(key)
     if index is not None:
         return thread.leaves[index].tokens
@@ -343,7 +347,10 @@ def keep_outbound(
     count: Count,
     packed: PackedMessages = NONE_PACKED,
 ) -> list[PieceRun]:
-    """Keep what goes out, in the order in which providers read it; `run` gives the client's."""
+    """Store what goes out, in the order in which providers read it.
+
+    `run` gives the client's messages as bytes.
+    """
     beside: list[OutgoingPiece] = []
     if inbound.tools:
         weight = count((Text(dump(inbound.tools).decode()),))

@@ -1,8 +1,7 @@
-"""A request as the bytes that it came in.
+"""A request as the bytes in which it came.
 
-A client in a loop sends again what it sent last, and a little more. Where its body begins with
-the very bytes of the last one, up to the end of its last message, only what stands behind them is
-read: what is the same was read then.
+With every turn a client sends its whole conversation again and a little more. Where a body begins
+with the bytes of the last one, up to the end of its last message, only the rest is parsed.
 """
 
 import hashlib
@@ -19,12 +18,14 @@ from operations.domain.forwarding.splice import Raw
 _NULL = msgspec.Raw(b"null")
 _GAPS = b" \t\n\r"
 _MOST_PIECES = 128
+"""Pieces of a `Beginning`; one with more is copied into a single piece, as comparing gets slow."""
 _HOLE = b"[0]"
+"""Put in place of the list of messages, to see whether that list is what a parser reads."""
 _IN_HOLE = [msgspec.Raw(b"0")]
 
 
 class Members(msgspec.Struct):
-    """What of a request an answer is put together of; `apply` itself reads the others."""
+    """The members of a request that decide its answer; `apply` reads the others."""
 
     messages: list[msgspec.Raw]
     system: msgspec.Raw = _NULL
@@ -38,31 +39,31 @@ _read: Read = msgspec.json.Decoder(Members).decode
 
 
 class MessageBounds:
-    """Where messages stand in a body, half-open.
+    """Start and end of each message in a body.
 
-    As numbers, of which each would else be an object: they are kept of all messages of a request.
+    Held in arrays of numbers, for they are kept for every message and tuples would weigh more.
     """
 
     __slots__ = ("_ends", "_starts")
 
     def __init__(self) -> None:
-        """Those of no message."""
+        """Of no message yet."""
         self._starts, self._ends = array("q"), array("q")
 
     def __len__(self) -> int:
         return len(self._starts)
 
     def __getitem__(self, place: int) -> tuple[int, int]:
-        """Those of one message."""
+        """Start and end of one message."""
         return self._starts[place], self._ends[place]
 
     def add(self, start: int, end: int) -> None:
-        """Take in those of the next message."""
+        """Append the next message."""
         self._starts.append(start)
         self._ends.append(end)
 
     def and_(self, behind: "MessageBounds", more: int) -> "MessageBounds":
-        """These with others behind them, which stand so many bytes farther along."""
+        """These, and behind them others that are moved by so many bytes."""
         bounds = MessageBounds()
         moved = [[at + more for at in of] for of in (behind._starts, behind._ends)]
         bounds._starts = self._starts + array("q", moved[0])
@@ -72,15 +73,15 @@ class MessageBounds:
 
 @dataclass(frozen=True, eq=False)
 class Beginning:
-    """A body up to the end of its last message, by which a request that goes on is known.
+    """A body up to the end of its last message: what a request that goes on from it begins with.
 
-    It is kept in pieces, so that it grows without being copied.
+    It is held in pieces, so that it can grow without being copied.
     """
 
     pieces: tuple[bytes, ...]
     bounds: MessageBounds
     token: object = field(default_factory=object)
-    """Stands for it, without keeping it."""
+    """Tells one beginning from another without holding its bytes."""
 
     @property
     def length(self) -> int:
@@ -98,7 +99,7 @@ class Beginning:
 
 
 class SlicedMessages(Sequence[bytes]):
-    """The messages of a body, cut out of it where they are asked for."""
+    """The messages of a body, each cut out of it only when it is asked for."""
 
     def __init__(self, body: bytes, bounds: MessageBounds) -> None:
         self._body, self.bounds = body, bounds
@@ -125,16 +126,16 @@ class SlicedMessages(Sequence[bytes]):
 
 
 class Trace(NamedTuple):
-    """What is kept of a request, by which one that goes on from it is known."""
+    """What must be kept of a request to recognise one that goes on from it."""
 
     beginning: Beginning | None
     messages: Sequence[bytes]
-    """Where there is no beginning."""
+    """The messages themselves, where there is no beginning."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RawRequest:
-    """What is given to `apply`, its messages as the bytes that they came in."""
+    """A request to `apply`, its messages as the bytes in which they came."""
 
     body: bytes
     messages: Sequence[bytes]
@@ -143,16 +144,16 @@ class RawRequest:
     append: bool
     goes_on_from: Beginning | None = None
     marks: bytes = b""
-    """What stands beside the body and makes another request of it."""
+    """What else tells this request from one with the same body, such as tags in a header."""
 
     @cached_property
     def digest(self) -> bytes:
-        """Stands for all of the request."""
+        """A digest of the whole request."""
         return hashlib.sha256(self.marks + self.body).digest()
 
     @cached_property
     def beginning(self) -> Beginning | None:
-        """By what a request is known that goes on from this one; None where it can't be."""
+        """What a request that goes on from this one begins with; None where that can't be said."""
         if not isinstance(self.messages, SlicedMessages) or not self.messages:
             return None
         bounds, known = self.messages.bounds, self.goes_on_from
@@ -165,13 +166,13 @@ class RawRequest:
 
     @property
     def mark(self) -> Hashable:
-        """What the same request has again, if this one was the last; None where it is unknown."""
+        """The same for a request that repeats the last one, and for no other; None: not known."""
         known = self.beginning
         return None if known is None else (known.token, self.body[known.length :])
 
     @property
     def trace(self) -> "Trace":
-        """What is enough to know a request that goes on from this one, with nothing held twice."""
+        """What is enough to recognise a request that goes on from this one."""
         is_sliced = isinstance(self.messages, SlicedMessages)
         return Trace(self.beginning, () if is_sliced else self.messages)
 
@@ -197,7 +198,7 @@ class Further(NamedTuple):
 
 
 def read_raw(body: bytes, read: Read = _read) -> RawRequest | None:
-    """A request by its body; None for one that `apply` may read otherwise, or refuse."""
+    """A request read from its body; None where `apply` might read it otherwise, or refuse it."""
     try:
         found = read(body)
     except msgspec.MsgspecError:
@@ -211,7 +212,7 @@ def read_raw(body: bytes, read: Read = _read) -> RawRequest | None:
 def read_further(
     beginning: Beginning, body: bytes, read: Read = _read
 ) -> Further | None:
-    """A request that goes on from another one; None for one that doesn't, or may not."""
+    """A request that goes on from another one; None where it doesn't, or may not."""
     if not beginning.begins(body):
         return None
     (first, _), place = beginning.bounds[0], _behind_gaps(body, beginning.length)
@@ -254,10 +255,10 @@ def _request(
 def _located(
     body: bytes, messages: Sequence[bytes], at: int, read: Read
 ) -> MessageBounds | None:
-    """Where messages stand that were read of a body, the first at a place; None: not there.
+    """Where the messages that were parsed stand in a body, the first of them at `at`.
 
-    Without their list the body must have no messages: then they were read of this very list, and
-    not of another one with the same words.
+    None unless this is certain. A member may stand in a body twice, and the parser takes the last;
+    so the list is replaced by another, which must then be what the parser reads.
     """
     opening = body.rfind(b"[", 0, max(0, at))
     if opening < 0 or body[opening + 1 : at].strip(_GAPS):

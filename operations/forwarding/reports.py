@@ -1,7 +1,7 @@
-"""What `apply` tells beside the messages: how operations fared, and what each step left out.
+"""What `apply` answers beside the messages: how operations fared, and what each step left out.
 
-A window over a long thread leaves out thousands of messages, the same ones and a few more with
-each turn. So what was said of the last request is not written again.
+A window over a long thread leaves out thousands of messages, with every turn the same ones and a
+few more. So the JSON for those of the last request is kept, and only the rest is written.
 """
 
 import uuid
@@ -36,11 +36,11 @@ class Fared(NamedTuple):
     """How the operations of others than the client fared in a request."""
 
     lineage: object
-    """Of the thread, as `Thread.lineage`."""
+    """`Thread.lineage` of the thread for which it was worked out."""
     version: ThreadVersion
-    """Of the thread for which it was worked out."""
+    """The version of that thread."""
     effects: Mapping[int, tuple[str, str | None]]
-    """The ids of those that applied or had nothing to act on, with the reason of these."""
+    """By number: the id of each that applied, or had nothing to act on, with a reason for these."""
     applied: Sequence[str]
     """The ids of those that applied."""
     suspended: Sequence[Mapping[str, str]]
@@ -57,7 +57,7 @@ class _Written(NamedTuple):
 
 
 _NOTHING = b"]}"
-"""How a step ends that left out nothing."""
+"""How the JSON of a step ends that left nothing out."""
 _fared: Cache[Fared] = Cache(lambda fared: 300 * len(fared.effects))
 _written: Cache[Mapping[str, _Written]] = Cache(
     lambda steps: 300 * sum(len(one.left_out) for one in steps.values())
@@ -91,7 +91,7 @@ def how_fared(session: Session, history: History, thread: Thread) -> Fared:
 def _effects(
     history: History, thread: Thread, known: Fared | None
 ) -> dict[int, tuple[str, str | None]]:
-    """`Fared.effects`; of most operations it is what is known of another version of the thread."""
+    """`Fared.effects`; most of it is what is known of an earlier version of the thread."""
     log, outcomes, rows = thread.log, thread.outcomes, history.rows
     effects = dict(known.effects) if known else {}
     for number in thread.revisited_since(known.version) if known else outcomes:
@@ -139,7 +139,7 @@ def written_report(
 
 
 def _written_steps(session_id: uuid.UUID, steps: Sequence[Step]) -> Iterator[bytes]:
-    """The steps as JSON; of what they left out, only what the last request didn't name anew."""
+    """The steps as JSON; what the last request left out too is taken over as text."""
     known, now = _written.get(session_id) or {}, dict[str, _Written]()
     for step in steps:
         last = known.get(step.name, _Written((), b""))

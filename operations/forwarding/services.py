@@ -25,10 +25,12 @@ from operations.domain.forwarding.client_entries import RequestDecision
 from operations.domain.forwarding.plan import RequestPlan, extension
 from operations.domain.forwarding.sent import PieceRun
 from operations.domain.forwarding.splice import Raw
-from operations.log.selectors import load_history
+from operations.domain.thread.thread import Thread
+from operations.log.selectors import History, load_history
 from operations.messages.plain import learn, learnt, plain_originals
 from operations.models import SessionRequest
 from threads.domain.formats import READERS
+from threads.domain.message import Message
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -50,9 +52,9 @@ class Applied:
     """A client's request as it is to be sent, and where it was recorded."""
 
     made: Answer
-    """What goes out; what is said of it, only where `apply` was asked."""
+    """What goes out, with a report on it unless the proxy asked."""
     run: Callable[[int, int], Raw]
-    """Gives the client's messages."""
+    """Gives the client's messages as bytes, from one place to another."""
     system: Any
     """The system prompt beside the messages, as it goes out."""
     count: int
@@ -86,13 +88,13 @@ def apply(
     """The messages to send instead, and what was done to them.
 
     What is untouched goes out as the bytes that it came in. What is new, and what the client did
-    to its history, is recorded first, where `append` says so. `absent`: it was told from its
-    beginning whose it is, and so many originals were absent from the last request. `ahead`: what
-    was worked out of it before. Raises NotOfSession where more are absent by now, and Invalid
-    (`refused`) where the provider would take no form of what is left.
+    to its history, is recorded first, where `append` says so. `ahead` is what was made of it
+    before the lock. `absent` is given where the session was only guessed from how the request
+    begins: so many originals were absent from the last request. Raises NotOfSession where more
+    are absent now, and Invalid (`refused`) where the provider would take no form of what is left.
     """
     started = perf_counter() - (ahead.seconds if ahead else 0)
-    # Who only asks holds no lock: what was read of a session stays right.
+    # Without `append` no lock is needed: what was read of a session stays right.
     with transaction.atomic() if inbound.append else nullcontext():
         right = Right.OWN_SESSION if inbound.append else Right.READ
         session = get_session(caller, session_id, right, lock=inbound.append)
@@ -139,7 +141,7 @@ def _aligned(
     absent: int | None,
     ahead: WorkedOut | None,
 ) -> tuple[Session, RequestAlignment, RequestDecision]:
-    """The session that a request has part in, how it stands there, and what it is to it."""
+    """The session that a request belongs to, how it is aligned there, and what it is to it."""
     aligned = ahead.aligned if ahead else alignment.align_request(session, inbound)
     if absent is not None and (aligned.plan.absent > absent or not aligned.goes_on):
         raise NotOfSession("The request is not of this session.")
@@ -158,6 +160,18 @@ def _aligned(
     return own, aligned, aligned.plan.decision if count else RequestDecision.LINKED
 
 
+class _Recorded(NamedTuple):
+    """The thread of a request, and what of the request was recorded to make it."""
+
+    history: History
+    thread: Thread
+    plan: RequestPlan
+    held: int
+    """How many originals there are, the recorded messages of the request with them."""
+    new: Sequence[Message]
+    """Its messages that are not recorded: they stand behind the originals."""
+
+
 class _Made(NamedTuple):
     """An answer, what is to be known of it, and what it was made of."""
 
@@ -165,7 +179,7 @@ class _Made(NamedTuple):
     facts: RequestFacts
     inputs: ContextInputs
     run: Callable[[int, int], Raw]
-    """Gives the client's messages."""
+    """Gives the client's messages as bytes, from one place to another."""
     system: Any
 
 
@@ -177,24 +191,7 @@ def _made(
     ahead: WorkedOut | None,
 ) -> _Made:
     """Record what there is to record, and make the request of the thread."""
-    plan, new, held = aligned.plan, aligned.new, session.message_count
-    if inbound.append:
-        ready = ahead.ready if ahead else None
-        history, thread = client_edits.record(
-            session, aligned, inbound.active_tags, ready
-        )
-        known = (
-            learnt(session, thread.leaves, aligned.said, new)
-            if not ahead
-            else ahead.learnt
-        )
-        learn(session, known)
-        new, held = (), session.message_count
-    elif aligned.is_side:
-        history, thread = load_history(session), client_edits.alone(session, aligned)
-        plan, held = extension([], held=0, known=0, count=len(new)), 0
-    else:
-        history, thread = client_edits.tried(session, aligned, inbound.active_tags)
+    history, thread, plan, held, new = _recorded(session, inbound, aligned, ahead)
     plain = plain_originals(session)
     inputs = inputs_for(
         caller, session, inbound, thread, held=held, new=new, plain=plain
@@ -216,6 +213,29 @@ def _made(
         keep_last(inputs, inbound, sent)
     facts = _facts(inbound, plan, fared, sent, runs)
     return _Made(answer, facts, inputs, run, sent.system)
+
+
+def _recorded(
+    session: Session,
+    inbound: Inbound,
+    aligned: RequestAlignment,
+    ahead: WorkedOut | None,
+) -> _Recorded:
+    """Record what is new of a request, if it is one to record, and play the log over it."""
+    plan, new, count = aligned.plan, aligned.new, session.message_count
+    tags = inbound.active_tags
+    if inbound.append:
+        ready = ahead.ready if ahead else None
+        history, thread = client_edits.record(session, aligned, tags, ready)
+        leaves, said = thread.leaves, aligned.said
+        learn(session, ahead.learnt if ahead else learnt(session, leaves, said, new))
+        return _Recorded(history, thread, plan, session.message_count, ())
+    if aligned.is_side:
+        thread = client_edits.alone(session, aligned)
+        alone = extension([], held=0, known=0, count=len(new))
+        return _Recorded(load_history(session), thread, alone, 0, new)
+    history, thread = client_edits.tried(session, aligned, tags)
+    return _Recorded(history, thread, plan, count, new)
 
 
 def _facts(
@@ -245,13 +265,13 @@ def _facts(
         tokens_after=sent.after,
         sent=[[run.start, run.end] for run in runs],
         has_prompt=any(READERS[inbound.format].read_system(inbound.system)),
-        # The proxy sends what it has made in the same breath.
+        # The proxy sends it at once.
         status=Status.SENT if inbound.is_forwarded else Status.PREPARED,
     )
 
 
 def _keep(session: Session, inbound: Inbound, made: _Made) -> None:
-    """Know the answer again: the session holds all that it was made of."""
+    """Keep the answer for a request that comes again."""
     if inbound.raw is None or made.inputs.preference:
         return
     kept = answers.CachedAnswer(

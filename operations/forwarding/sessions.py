@@ -36,15 +36,15 @@ from .alignment import Inbound, RequestAlignment
 _TRIED = 10
 """Of the sessions that opened with the same words, how many are looked at, the newest first."""
 _LATEST = 20
-"""Openings among whose sessions one is looked for that a client cut the beginning off."""
+"""How many of a caller's latest sessions are tried for a client that cut its beginning off."""
 _SUMMED_UP = 3
-"""Of these, how many are looked at for what a request without replies may sum up."""
+"""How many of these are tried where the request holds no replies, and may sum one of them up."""
 _REPLIES = 16
-"""Of the replies in a request, the last of which one must be known then."""
+"""How many of a request's last replies are looked for in these sessions: one must be there."""
 _PARTIAL = "partial"
 """The status of a message that broke off."""
 _BEGINNING = 8
-"""Messages of a session that may be no more than side calls that came before all else."""
+"""The most messages of a session that may consist of nothing but side calls."""
 
 
 def session_for(

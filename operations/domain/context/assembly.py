@@ -48,7 +48,7 @@ class ReadMessage(Protocol):
 
 
 class LastSteps(NamedTuple):
-    """What steps made of the last request of a thread; what is the same is taken again."""
+    """What the steps made of a thread's last request, so that they redo only what has changed."""
 
     top: Top | None = None
     cuts: Mapping[Key, Cut] = MappingProxyType({})
@@ -63,14 +63,14 @@ class Plan:
 
     count: Count
     strategy: str
-    """Of the provider that it is for."""
+    """The parsing strategy of the provider that it is for."""
     policy: Policy = REPLAY
     preference: Preference | None = None
     layers: Sequence[Layer] = ()
     can_recall: bool = True
-    """Whether what is cut says how the whole is recalled."""
+    """Whether the model can recall: then a text that is cut says how to get the whole."""
     last: LastSteps = NO_STEPS
-    """Of a request that was counted in the same way."""
+    """From an earlier request whose tokens were counted in the same way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class Assembly:
     intact: int
     """As `Draft.intact`."""
     last: LastSteps
-    """To be the `Plan.last` of the next one."""
+    """For the next request's `Plan.last`."""
 
 
 def outgoings(
@@ -104,14 +104,15 @@ def outgoings(
     again: Mapping[Key, Outgoing] = MappingProxyType({}),
     can_recall: bool = True,
 ) -> list[Outgoing]:
-    """What the model sees of a thread, given what all of its messages read.
+    """The messages of a thread as they go out; `said` has what they read there.
 
-    What is changed in its text is counted again: the tokens of changes don't simply add up.
-    A model that can't recall is shown no references in what operations made.
-    With `start`, what it sees of the nodes from there on, which are originals. Originals that
-    are `known` (`unchanged`, `untouched`) are taken as they are, and so is what the model sees of
-    nodes where the thread was asked for it before (`shown`). What operations made goes out `again`
-    as it did (`made_again`), and need not be read.
+    A message whose text is changed is counted again, for the tokens of changes don't simply add
+    up. A model that can't recall is shown no references in what operations made.
+
+    What the caller has already saves work: `start` skips the nodes before it, behind which only
+    originals may stand; `known` are originals to be taken as they are (`unchanged`, `untouched`);
+    `shown` is what the model sees of nodes; `again` are messages that operations made, which go out
+    as they did before (`made_again`). Of those in `known` and `again` nothing is needed in `said`.
     """
     found: list[Outgoing] = []
     places = _Places(thread)
@@ -132,8 +133,10 @@ def outgoings(
 
 
 def unchanged(thread: Thread, messages: Iterable[Outgoing]) -> dict[Key, Outgoing]:
-    """The originals that go out of a thread, where they stand, as they did under another log
-    by which the same is purged."""
+    """Of these messages, which went out under another log, the originals that go out unchanged.
+
+    Both logs must have purged the same originals.
+    """
     rewritten = thread.rewritten
     return {
         one.key: one
@@ -145,8 +148,11 @@ def unchanged(thread: Thread, messages: Iterable[Outgoing]) -> dict[Key, Outgoin
 def made_again(
     thread: Thread, shown: Iterable[EffectiveMessage], messages: Iterable[Outgoing]
 ) -> dict[Key, Outgoing]:
-    """What the model sees of what operations made, of these messages that went out under another
-    log by which the same is purged: as it went out, where its words are the same."""
+    """Of these messages, which went out under another log, those that operations made and that are
+    `shown` again in the same words.
+
+    Both logs must have purged the same originals.
+    """
     rewritten = thread.rewritten
     before = {one.key: one for one in messages if one.index is None and not one.changed}
     found: dict[Key, Outgoing] = {}
@@ -164,8 +170,10 @@ def made_again(
 def untouched(
     thread: Thread, plain: Sequence[Outgoing | None], keys: Iterable[Key]
 ) -> dict[Key, Outgoing]:
-    """The originals among these keys that read in a thread as they were recorded, of those that
-    are known as they go out then, by their indexes."""
+    """The originals among these keys in which nothing is changed, as `plain` has them.
+
+    `plain` gives by index how an original goes out as it was recorded; None: not known.
+    """
     rewritten = thread.rewritten | thread.log.purged
     found: dict[Key, Outgoing] = {}
     for key in keys if plain else ():

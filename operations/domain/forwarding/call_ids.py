@@ -17,9 +17,9 @@ from .plan import RequestPlan
 
 
 def with_held_ids(given: Given, held: Held, units: Sequence[Unit]) -> Given:
-    """A client's messages, of which the results name calls as they are held.
+    """The client's messages, with results naming calls by the ids that the session holds.
 
-    `units` are in the order of both sides; what they hold stays as it was read.
+    `units` are in the order of both sides; the messages in them are left as they were read.
     """
     unheld = _places_behind(units, len(given.messages))
     wanted = {
@@ -71,7 +71,7 @@ def _places_behind(units: Sequence[Unit], count: int) -> list[int]:
 def _ids(
     given: Given, held: Held, units: Sequence[Unit], wanted: set[str]
 ) -> Mapping[str, str]:
-    """The ids under which calls are held, by those that the client gave them, where they differ."""
+    """The ids that the session holds for calls, by the client's ids, where the two differ."""
     found: dict[str, str] = {}
     for unit in reversed(units):
         calls = list(_calls(given.messages[unit.start : unit.end]))

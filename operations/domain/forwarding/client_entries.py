@@ -1,4 +1,4 @@
-"""What is recorded so that the log says what a client did to its messages, and no more.
+"""Which entries to record, so that the log says just what a client did to its messages.
 
 What it says already stays, what it said once is restored, words that changed are amended, and all
 else that the client did before is reverted. A client that leaves out more each time, such as one
@@ -161,10 +161,11 @@ class ClientEntries:
         return None
 
     def _shifts(self, recorded: Recorded, wanted: WantedEdit) -> bool:
-        """Whether an edit, amended, would put other words under an operation of somebody's.
+        """Whether amending an edit would put other words under an operation of somebody else's.
 
-        What the operation acts on is still sent, under another key: acting on what stands at the
-        old one now, it would hide the wrong words. So there is a new edit, and it waits.
+        That operation names a message of the edit by its key. The client still sends the words it
+        was meant for, but they would have another key now, and the operation would hide the wrong
+        ones. So a new edit is made instead, and the operation is suspended.
         """
         number = recorded.entry.number
         sent = [self._given.digest(place) for place in wanted.places]

@@ -1,4 +1,4 @@
-"""What lies between the messages that were found of a request: left out, or unknown, or both."""
+"""What lies between the messages of a request that were found: left out, unknown, or both."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class RequestGap(NamedTuple):
 
 
 class RequestGaps:
-    """Tells what lies between what was found of a request."""
+    """Finds the gaps between the messages of a request that were found."""
 
     def __init__(self, given: Given, roles: Sequence[str], log: Log) -> None:
         self._given, self._roles = given, roles
@@ -90,7 +90,7 @@ class RequestGaps:
 
 
 def _joined(gaps: Iterable[RequestGap]) -> list[RequestGap]:
-    """Gaps that follow one another, of which those without originals are one: so is their insert.
+    """The gaps, with neighbours that have no originals joined: one insert says them all.
 
     A prompt that a session never had is put in with what is put in behind it.
     """
@@ -104,7 +104,7 @@ def _joined(gaps: Iterable[RequestGap]) -> list[RequestGap]:
 
 
 def _shown(log: Log) -> Iterator[tuple[range, list[bytes]]]:
-    """What stands, or stood, in place of runs of originals: in force and the longest first."""
+    """Runs of originals with what the client's edits show there: those in force and long first."""
 
     def rank(recorded: Recorded) -> tuple[bool, int, int]:
         edit = recorded.edit

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from operations.domain.tree.tree import longest_ascent
 
 _PAIRS = 16
-"""So many pairs an element may have on average before not all are tried."""
+"""How many pairs an element may have on average; beyond that not all are tried."""
 
 
 class Pair(NamedTuple):

@@ -1,4 +1,4 @@
-"""What is untouched of a compiled request goes out as its client gave it."""
+"""Puts the client's own messages into a compiled request, wherever nothing touches them."""
 
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
@@ -36,7 +36,7 @@ class Passed(NamedTuple, Generic[Own]):
 
     messages: list[Form | Own]
     given: frozenset[Key]
-    """Of what is sent just as the client gave it."""
+    """The messages that are sent just as the client gave them."""
     origins: list[Sequence[Key]]
     """For each of `messages` the keys of what it is made of; empty for what a rule added."""
     system: Any = None
@@ -71,7 +71,7 @@ def with_own(
     is_beside = given[:1] == [None]
     untouched = _unchanged(messages, prompt, thread, units)
     untouched -= _repaired(compiled, messages, renames=renames)
-    if is_beside:  # what stands beside the messages can't be given among them
+    if is_beside:  # a prompt in a member of its own is no message to pass on
         untouched -= _at_top(units) - set(prompt.keys if prompt else ())
     passed = pass_through(
         compiled.messages,
@@ -86,11 +86,11 @@ def with_own(
         own = None
     if own and takes_system and compiled.system is not None:
         return _with_leading(passed, own, given)._replace(system=system)
-    if not is_beside:  # the client has none beside its messages
+    if not is_beside:  # the client has no prompt beside its messages
         return passed._replace(system=compiled.system or system)
     if own:
         return passed._replace(system=system)
-    if compiled.system is None and compiled.prompt:  # it goes where the client has it
+    if compiled.system is None and compiled.prompt:  # where the client had it
         return passed._replace(
             messages=passed.messages[1:],
             origins=passed.origins[1:],
@@ -105,7 +105,7 @@ def _unchanged(
     thread: Thread,
     units: Sequence[Unit],
 ) -> set[Key]:
-    """The messages, those of the prompt too, that read as their client has them."""
+    """The messages, the prompt's among them, that say what the client sent."""
     sent_instead = {key for unit in units for key in unit.made}
     found = {
         message.key
@@ -121,7 +121,7 @@ def _unchanged(
 def _repaired(
     compiled: Compiled, messages: Sequence[Outgoing], *, renames: bool
 ) -> set[Key]:
-    """The messages that a rule repairs for what stands around them."""
+    """The messages that a rule repairs because of their neighbours, and not for their own sake."""
     found = {
         key
         for issue in compiled.issues
@@ -134,7 +134,7 @@ def _repaired(
 
 
 def _framed(compiled: Compiled) -> set[Key]:
-    """The messages of the system that were compiled as a user's."""
+    """The system's messages that were compiled as a user's."""
     issues = (one for one in compiled.issues if one.rule == "R5" and one.is_own)
     return {key for issue in issues for key in issue.keys}
 
@@ -174,7 +174,7 @@ def _own_prompt(
 def _with_leading(
     passed: Passed[Own], prompt: Sequence[Unit], given: Sequence[Own | None]
 ) -> Passed[Own]:
-    """What goes out, behind the messages that a client has its prompt in."""
+    """What goes out, with the client's own messages for the prompt put before it."""
     leading = [
         (form, unit.keys)
         for unit in prompt
@@ -234,7 +234,7 @@ def pass_through(
 
 
 class _OriginalUnits:
-    """The units of what the client sends, and which of it must be compiled."""
+    """The units of what the client sends, and which of them may pass as they are."""
 
     def __init__(
         self,
@@ -247,7 +247,7 @@ class _OriginalUnits:
         self._framed = framed
 
     def alone(self, origins: Sequence[Collection[Key]], place: int) -> Unit | None:
-        """The unit of a message that is one compiled message, as most are; else None."""
+        """The unit that is exactly one compiled message, as most are; else None."""
         if len(origins[place]) != 1:
             return None
         (key,) = origins[place]
@@ -258,7 +258,7 @@ class _OriginalUnits:
         return None if key in behind else unit
 
     def whole(self, keys: Collection[Key]) -> frozenset[Key]:
-        """The keys of all units that these keys are of; none where they must be compiled."""
+        """All keys of the units that these belong to; none where one of them must be compiled."""
         found: set[Key] = set()
         for key in keys:
             unit = self._unit(key)
@@ -268,10 +268,10 @@ class _OriginalUnits:
         return frozenset() if any(map(self._is_changed, found)) else frozenset(found)
 
     def of(self, keys: Sequence[Key]) -> list[Unit]:
-        """The units of messages that may all go out as given, in the order of these.
+        """The units of these messages, in their order, where all may go out as given.
 
-        None where what one of them says together is sent in another order, or the system's words
-        would stand elsewhere than at the end of a user's.
+        None where the messages of a unit are sent in another order, or where the system's words
+        would not end a user's turn.
         """
         if not self._framed.isdisjoint([*keys[:-1], *(keys if len(keys) == 1 else ())]):
             return []
@@ -280,7 +280,7 @@ class _OriginalUnits:
         return found if said == list(keys) else []
 
     def _unit(self, key: Key) -> Unit | None:
-        """The unit of a message that may go out as it was given; None for all others."""
+        """The unit of a message, if it may go out as given."""
         unit = self._by_key.get(key)
         if unit is None or not unit.as_given or self._is_changed(key):
             return None
@@ -292,7 +292,7 @@ def _run(
     start: int,
     whole: Callable[[Collection[Key]], frozenset[Key]],
 ) -> _Run | None:
-    """The shortest run from a place on that holds whole units only; None where none does."""
+    """The shortest run from a place on that cuts no unit in two; None where there is none."""
     wanted: frozenset[Key] = frozenset()
     seen: dict[Key, None] = {}
     for place in range(start, len(origins)):

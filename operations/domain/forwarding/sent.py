@@ -67,15 +67,15 @@ class SentBlock:
     ) -> None:
         self.messages = messages
         self.pieces = pieces or joined(message.piece for message in messages)
-        """What they are put together of."""
+        """The runs and bytes that they are put together of."""
         self.tokens = sum(message.tokens for message in messages)
         self.runs: list[PieceRun] | None = None
-        """None where they are not kept yet."""
+        """The numbers under which they are stored; None until they are."""
         self.known: Sequence[int] = ()
-        """Of those that are not, the numbers of the first ones, which are."""
+        """Until then, the numbers of the first messages, as far as these are stored already."""
 
     def grown(self, messages: Sequence[SentMessage]) -> "SentBlock":
-        """This block, which is kept, with messages behind its own."""
+        """This block, which is stored, with further messages at its end."""
         pieces = joined((message.piece for message in messages), self.pieces)
         block = SentBlock((*self.messages, *messages), pieces)
         block.known = numbers_of(self.runs or ())

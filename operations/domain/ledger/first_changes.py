@@ -28,7 +28,7 @@ from operations.domain.tree.status import Status
 from .saving import saved_at
 
 MOST_PARTS = 8
-"""Into how many parts edits go at most: for each of them a thread is replayed."""
+"""The most parts that edits are divided into; each part costs a replay of the thread."""
 
 
 class FirstChange(NamedTuple):
@@ -38,23 +38,23 @@ class FirstChange(NamedTuple):
     key: Key | None = None
     """The node that it first touches."""
     tokens: int = 0
-    """Those before it."""
+    """The tokens before that node."""
     saved: int = 0
     """Tokens that it takes away, negative where it adds some."""
     frame: int = 0
-    """Of these, tokens that its words need around them in the request: `saved` is less by them."""
+    """Tokens that the provider's form puts around its words; they are subtracted in `saved`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """How what is sent lies along the nodes at the top of a thread."""
+    """Where the tokens of a request lie along the nodes at the top of a thread."""
 
     before: Sequence[int]
-    """The tokens before each node, and at the end all."""
+    """The tokens before each node; the last figure is all tokens."""
     left_out: range
     """The positions that a window or a slice left out."""
     frames: Mapping[Key, int]
-    """By node: the tokens that the request has of what an operation made, beyond its words."""
+    """By node: the tokens that the provider's form puts around the words of an operation."""
 
 
 def layout_of(

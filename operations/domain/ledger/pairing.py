@@ -1,4 +1,4 @@
-"""What stands beside what where two requests are compared: messages that come of the same leaves.
+"""Pairs the messages of two requests for a comparison: those that come of the same leaves.
 
 A digest stands beside all the messages that it folds, a message beside what a replace made of it.
 """
@@ -27,7 +27,7 @@ class PairedRuns(NamedTuple):
 def pair_up(
     before: Sequence[Hashable], after: Sequence[Hashable], leaves: Leaves
 ) -> Iterator[PairedRuns]:
-    """Pairs that cover two requests in their order, what is the same in as few as can be."""
+    """Pairs that cover both requests in order; neighbours that are the same are one pair."""
     alike: PairedRuns | None = None
     for pair in _pairs(before, after, leaves):
         is_single = len(pair.before) == len(pair.after) == 1
@@ -48,7 +48,7 @@ def pair_up(
 def _pairs(
     before: Sequence[Hashable], after: Sequence[Hashable], leaves: Leaves
 ) -> Iterator[PairedRuns]:
-    """Pairs along the runs that lead from one request to the other."""
+    """Pairs, stretch by stretch of what is the same in both requests and what is not."""
     old = new = range(0)
     for run in runs(before, after):
         if run.side is Side.BEFORE:

@@ -115,8 +115,9 @@ class Unread(Outgoing):
         """An original as it goes out where it stands at the top of its thread."""
         role, tokens, group = leaf
         key, groups = original_key(index), alone(group)
-        # Its parts' place has what is known of it; the strategy matters to reasoning and blocks
-        # alone. Nothing makes a tuple faster, and there are as many as there are originals.
+        # What is known of it stands where its parts would. The strategy is left empty, as it
+        # matters only to reasoning and blocks. `tuple.__new__`, as nothing is faster: there
+        # is one of these for every original of a long session.
         members = (key, key, _ROLES[role], plain, tokens, group, groups, "", index)
         return tuple.__new__(cls, (*members, None, False, None))
 
@@ -128,7 +129,7 @@ class Unread(Outgoing):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Raises LookupError: who needs words has to read them first."""
+        """Raises LookupError: the message was not read, see `with_words`."""
         raise LookupError(f"The words of {self.key} were not read.")
 
     def with_words(

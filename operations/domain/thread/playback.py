@@ -1,7 +1,8 @@
-"""How a thread was made, kept with it so that the next version starts from where it differs.
+"""How a thread was made, kept so that the next version is played only from where it differs.
 
-Versions of a draft share what they have in common, so a thread can keep some: as its log was
-after certain entries, near to each other at its end and ever farther apart towards its beginning.
+Versions of a draft share what they have in common, so that a thread can afford to keep several:
+the drafts after certain entries of its log, close together near its end and farther and farther
+apart towards its beginning.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,15 +13,18 @@ from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.leaf import Leaf
 
 _ALL_KEPT = 8
+"""How many of the newest stages are all kept."""
 _MOST_LISTED = 1_000
+"""Edits that `revisited` lists at most."""
 _ANCESTORS = 4
+"""For how many earlier versions `revisited` lists edits."""
 
 
 class Stage(NamedTuple):
-    """The draft, closed, on which all edits up to a number acted.
+    """The closed draft as all edits up to a number left it.
 
-    `waits_from` is the first of them that named an original which was not there yet; 0: one of
-    those that act before all others.
+    `waits_from` is the first edit that named an original which was not there yet, and must be
+    played again once there are more; 0: one of the client's, which act before all others.
     """
 
     number: int
@@ -29,14 +33,14 @@ class Stage(NamedTuple):
 
 
 class ThreadVersion:
-    """Stands for one thread, without keeping it."""
+    """Identifies a thread without keeping it alive."""
 
 
 class Playback(NamedTuple):
     """The stages of a thread, the last of which is the thread itself.
 
-    `assumed` acted whatever their state and condition were. `revisited` has for some earlier
-    versions the edits that may have fared otherwise in them; None: they are too many to list.
+    The edits in `assumed` acted whatever their state and condition. `revisited` lists for some
+    earlier versions the edits that may have fared differently there; None: too many to list.
     """
 
     stages: tuple[Stage, ...]
@@ -48,7 +52,7 @@ class Playback(NamedTuple):
     def since(
         self, played: frozenset[int]
     ) -> tuple[tuple[ThreadVersion, frozenset[int] | None], ...]:
-        """What a thread made of this one revisited, if `played` is what it did itself."""
+        """The `revisited` of a thread that was made from this one by playing the edits `played`."""
         found = [(self.version, _listed(played))]
         for version, known in self.revisited[: _ANCESTORS - 1]:
             found.append((version, None if known is None else _listed(known | played)))
@@ -60,9 +64,10 @@ def _listed(numbers: frozenset[int]) -> frozenset[int] | None:
 
 
 def thinned(stages: Sequence[Stage]) -> tuple[Stage, ...]:
-    """The newest stages, and of the others so many that each is a step farther from the end.
+    """The newest stages, and fewer and fewer of the older ones.
 
-    What starts from the last one before an entry plays little more than what came after it.
+    Wherever an entry stands, the last stage before it is near: playing from there plays little
+    more than what came behind the entry.
     """
     head = stages[-1].number
     kept = list(stages[-_ALL_KEPT:])
@@ -78,12 +83,12 @@ class Originals:
     def __init__(
         self, leaves: Sequence[Leaf], known: "Originals | None" = None
     ) -> None:
-        """Those of `leaves`, which begin with those that are `known`."""
+        """Of `leaves`, which begin with those that `known` has counted."""
         self._leaves = leaves
         self._known = known
 
     def grown(self, leaves: Sequence[Leaf]) -> "Originals":
-        """Those of further leaves behind these."""
+        """Of these leaves and further ones behind them."""
         if len(leaves) == len(self._leaves):
             return self
         return Originals(leaves, self if "by_role" in self.__dict__ else None)

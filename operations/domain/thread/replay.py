@@ -107,9 +107,10 @@ class _Script(NamedTuple):
 def _kept(
     known: Thread, leaves: Sequence[Leaf], script: _Script
 ) -> tuple[list[Stage], frozenset[int]]:
-    """The stages of a known thread up to where it differs first, and the edits stated anew.
+    """The stages of a known thread that can be used again, and the edits that have another outcome.
 
-    An edit that acts in neither thread is only stated: it changes no draft.
+    Stages are used up to the first edit that acts differently. An edit that acts in neither thread
+    changes no draft, so only its outcome is put right in the stages.
     """
     before = _Script(known.log, known.active_tags, known.playback.assumed)
     stages = known.playback.stages
@@ -142,10 +143,10 @@ def _kept(
 
 
 def _first(leaves: Sequence[Leaf], script: _Script) -> Stage:
-    """The originals as the client sends them, before all other operations act.
+    """The stage before all other operations act: the originals as the client sends them.
 
-    For these the messages are those that the client sends: what it left out they don't find, so
-    that nobody's operation is ever in conflict with what a client does.
+    The client's own edits are played first and what they fold is withheld. Other operations then
+    don't find it, and are suspended rather than in conflict with what the client did.
     """
     draft = ThreadDraft(leaves, purged=script.log.purged)
     numbers = sorted(_by_client(script.log))
@@ -178,7 +179,7 @@ def _play(draft: ThreadDraft, number: int, script: _Script) -> None:
 
 
 def sent_keys(count: int, log: Log) -> list[Key]:
-    """What the client sent last of `count` originals, and in place of them, by the log."""
+    """The keys of what the client sent last: originals, and what it put in their place."""
     script = _Script(log, frozenset(), frozenset())
     draft = _first([Leaf("", 0, 0)] * count, script).draft
     found: list[Key] = []
@@ -192,13 +193,13 @@ def sent_keys(count: int, log: Log) -> list[Key]:
 
 
 def _is_conflict(draft: ThreadDraft, number: int) -> bool:
-    """Whether an edit is in conflict: what would do instead is told of an assumed one only."""
+    """Whether an edit is in conflict: played again, as only assumed ones say what would do."""
     outcome = draft.outcomes.get(number)
     return outcome is not None and outcome.status is Status.CONFLICT
 
 
 def _in_question(before: _Script, script: _Script) -> Iterable[int]:
-    """The edits that may play another part in one script than in the other, in order."""
+    """The edits that may act in one script and not in the other, or differently, in order."""
     one, other = before.log, script.log
     common = min(one.head, other.head)
     while common and one.at(common) is not other.at(common):
@@ -227,8 +228,8 @@ def _played(
         draft = start.draft
         if len(leaves) > draft.tree.count:
             draft = draft.grown(leaves)
-        # In place of the last one, from which nothing would start any more: a loop adds
-        # originals with each turn, and each draft has a list of all of them.
+        # This replaces the last stage, which no replay would start from any more. A loop adds
+        # originals with every turn, and each draft has a list of all of them.
         stages[-1] = Stage(head, draft, start.waits_from)
         return tuple(stages), frozenset()
     plain = not start.number and len(numbers) <= _PLAIN

@@ -45,7 +45,8 @@ from .playback import Playback, ThreadVersion
 from .ranges import inserted_between, stretch
 
 _FEW = 2_000
-"""Withdrawn edits that are sorted to find the newest: of more, some are near the end of the log."""
+"""Up to so many withdrawn edits are sorted to find the newest. Of more, some are sure to be near
+the end of the log, and are found faster by walking it backwards."""
 
 
 class Thread:
@@ -74,12 +75,12 @@ class Thread:
         self._outcomes = Numbered(self._draft.outcomes.by_number, log.head)
         self._made = Nodes(leaves, log, self._draft)
         self.lineage: object = ThreadVersion() if grown is None else grown.lineage
-        """Stands for all threads that differ in nothing but in further originals at the end."""
+        """The same object for all threads that differ only in further originals at the end."""
         if grown is not None:
             self._take_over(grown)
 
     def _take_over(self, grown: "Thread") -> None:
-        """Take what is known of a thread that this one goes on from."""
+        """Take over what was computed for the thread that this one has grown from."""
         known, new = (
             grown.__dict__,
             range(grown.message_count + 1, len(self.leaves) + 1),
@@ -155,7 +156,7 @@ class Thread:
         return sum(map(tokens, self._tree.nodes(fold))) - tokens(fold)
 
     def tokens_shown(self, keys: Iterable[Key]) -> int:
-        """The tokens of leaves as they are shown, where a fold holds nothing else as that fold.
+        """The tokens of leaves as shown; where a fold holds nothing else, those of the fold.
 
         Leaves that are not in the thread count nothing.
         """
@@ -277,7 +278,7 @@ class Thread:
 
     @property
     def outcomes(self) -> Mapping[int, EditOutcome]:
-        """What became of each edit, in the order of the log: reports without what hides it."""
+        """What became of each edit, in the order of the log; `report` also tells what hides it."""
         return self._outcomes
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Values of a version of a draft, shared with the versions that it is made of."""
+"""Maps of which a new version shares all that it doesn't change with the version before."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar, cast, overload
@@ -11,10 +11,10 @@ Other = TypeVar("Other")
 
 
 class Kept(Protocol[Name, Value]):
-    """A `Map`, closed or open, or a `PlainMap`.
+    """What a draft asks of a `Map`, open or closed, or of a `PlainMap`.
 
-    Of an open version values can be set, but not gone through; of a closed one it is the other
-    way round, and nothing ever changes in it.
+    An open version can be written but not iterated. A closed one can be iterated and never
+    changes.
     """
 
     def __getitem__(self, name: Name, /) -> Value: ...
@@ -37,21 +37,21 @@ class Kept(Protocol[Name, Value]):
         """Set values."""
 
     def mutate(self) -> "Kept[Name, Value]":
-        """The values of an open version, from those of a closed one."""
+        """An open version of this closed one."""
         ...
 
     def finish(self) -> "Kept[Name, Value]":
-        """The values of a closed version, from those of an open one."""
+        """A closed version of this open one."""
         ...
 
 
 class PlainMap(dict[Any, Any]):
-    """Values that are set faster, and become a map once a version is made of theirs."""
+    """A plain dict in the place of an open map: faster to fill, and made a map by `mutate`."""
 
     __slots__ = ("_map",)
 
     def __init__(self, values: Kept[Any, Any]) -> None:
-        """The values of a closed version, to be changed."""
+        """An open copy of a closed version."""
         super().__init__((name, values[name]) for name in values)
         self._map: Map[Any, Any] | None = None
 
@@ -67,14 +67,14 @@ class PlainMap(dict[Any, Any]):
 
 
 def kept(values: Iterable[tuple[Any, Any]] = ()) -> Kept[Any, Any]:
-    """Values of a closed version."""
+    """A closed version with these values."""
     return cast(Kept[Any, Any], Map(values))
 
 
 def other_names(one: Kept[Name, Value], other: Kept[Name, Value]) -> set[Name]:
-    """The names of values that are not the very same in two closed versions.
+    """The names whose values are not the same object in two closed versions.
 
-    Without a step of Python's for each: versions of a long log have thousands.
+    Done by set operations and not in a loop: versions of a long log have thousands of names.
     """
     if one is other:
         return set()

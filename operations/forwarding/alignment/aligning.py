@@ -1,8 +1,8 @@
-"""Aligns a request with what its session holds; what was aligned before is known by its bytes.
+"""Aligns a request with what its session holds, and remembers how, for the next request.
 
-A client sends all of its messages each time. Those that it sent before are the same bytes, and
-stand where they stood, for originals never change: only what comes behind them is read. Where a
-client no longer sends what it sent last, all originals are looked through for what it sends
+A client sends all of its messages each time. Those that are the same bytes as last time still
+stand where they stood, for originals never change; only what comes behind them is read. Where a
+client no longer sends what it sent last, all originals are searched for what it does send
 (`operations/domain/forwarding/`).
 """
 
@@ -48,24 +48,24 @@ from .held import HeldMessages
 from .inbound import Inbound
 
 _REPLIES = 3
-"""Of the model's last replies, those that a client may have summed up."""
+"""How many of the model's last replies may be the summary that a request quotes."""
 
 
 class RequestAlignment(NamedTuple):
-    """How a request stands to a session, and what of it is to be recorded."""
+    """How a request's messages match a session's, and what of them is to be recorded."""
 
     plan: RequestPlan
     given: Given
-    """Those of its messages that were read, which are the last of it."""
+    """The messages that were read: all, or the last ones."""
     skipped: int = 0
-    """How many before them are known by their bytes."""
+    """How many messages before them were recognised by their bytes."""
     is_side: bool = False
     """Whether it has nothing to do with what the session holds."""
     goes_on: bool = True
-    """Whether it holds what the client sent last, a reply of the session, or what one said: it
-    doesn't merely open with the same words."""
+    """Whether more than its opening words is the session's: it holds what the client sent last, or
+    a reply, or quotes one."""
     said: Mapping[int, Message] = MappingProxyType({})
-    """Originals, by index, as they are among the messages that were read."""
+    """Originals that the request repeats in the words in which they were recorded, by index."""
 
     @property
     def new(self) -> Sequence[Message]:
@@ -84,15 +84,15 @@ class _Known(NamedTuple):
     length: int
     """How many of its messages."""
     beginning: Beginning | None
-    """These as the bytes that they came in, where they can be known by them."""
+    """The bytes of these messages, where they can be recognised by them."""
     digest: bytes
-    """Of these, where they can't; and of what else of the request is compared."""
+    """A digest of them, where they can't; in any case of the system prompt beside them."""
     units: tuple[Unit, ...]
     counts: UnitCounts
     held: int
-    """How many originals the session had by then, but for those at its end that say nothing."""
+    """How many originals the session had then, without those at its end that nothing is sent of."""
     clients: tuple[Recorded, ...]
-    """What the client had done to its messages by then."""
+    """The client's edits in the log then."""
     absent: frozenset[bytes]
     """The digests of the originals that it left out."""
 
@@ -110,17 +110,17 @@ def align_request(session: Session, inbound: Inbound) -> RequestAlignment:
         try:
             found = _extension(session, inbound, log, known)
         except Invalid:
-            found = None  # whose place is to be counted from the first message
+            found = None  # read whole, so that places count from the first message
         if found is not None:
             return found
     return _align(session, inbound, log)
 
 
 def keep(session: Session, inbound: Inbound, made: RequestPlan) -> None:
-    """Know a request again, all of whose messages the session holds by now.
+    """Remember how a request was aligned, now that the session holds all of its messages.
 
-    Where a message was compared with what may be read of an original, or got ids by those
-    before it, the next request may be aligned otherwise.
+    That is not done where redactions mask something, or where a message got ids from those before
+    it: the next request may then be aligned otherwise.
     """
     if inbound.raw is None or not made.counts.as_given:
         return
@@ -129,7 +129,7 @@ def keep(session: Session, inbound: Inbound, made: RequestPlan) -> None:
         return
     count, sent, held = len(inbound.messages), made.units[:], session.message_count
     while sent and sent[-1].start == sent[-1].end:
-        held = sent.pop().first  # of which nothing is sent: what comes next may be it
+        held = sent.pop().first  # nothing is sent of it, so what comes next may be it
     is_all = len(sent) == len(made.units)
     absent: frozenset[bytes] = frozenset()
     if log.client_edits:
@@ -172,7 +172,7 @@ def _digest(raw: RawRequest, count: int) -> bytes:
 def _extension(
     session: Session, inbound: Inbound, log: Log, known: _Known
 ) -> RequestAlignment | None:
-    """A request of which the beginning is known, if it goes on from there."""
+    """The alignment of a request that goes on from a known beginning; None where it doesn't."""
     given = read_given(session, inbound, known.length)
     place = known.units[-1].end if known.units else 0
     keys = [original_key(at) for at in range(known.held, session.message_count)]
@@ -198,7 +198,11 @@ def _extension(
 
 
 def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
-    """Where all messages stand: along what the client sent last, else wherever they do."""
+    """The alignment of a request that is read whole.
+
+    First it is compared with what the client sent last; only where that isn't all there, the
+    originals are searched for each message.
+    """
     given, count = read_given(session, inbound, 0), session.message_count
     every = HeldMessages(session, log, [original_key(index) for index in range(count)])
     last, absent = every, frozenset[bytes]()
@@ -235,7 +239,7 @@ def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
 def _said(
     given: Given, units: Sequence[Unit], held: HeldMessages
 ) -> dict[int, Message]:
-    """The originals among what a client sends, by index: by the words that were recorded."""
+    """The originals that a client repeats in the words in which they were recorded, by index."""
     found: dict[int, Message] = {}
     for first, last, start, end, *_ in units:
         index = original_index(held.keys[first])
@@ -254,9 +258,9 @@ def _followed(
     held: HeldMessages,
     absent: AbstractSet[bytes],
 ) -> tuple[list[Unit], int] | None:
-    """The units along all that is held, and how many messages they are.
+    """Units for all that is held, and how many messages they cover.
 
-    None where the client doesn't send all of it, or sends again what it had left out.
+    None where the client doesn't send all of that, or sends again what it had left out.
     """
     form, heading = REQUESTS[inbound.format], _heading(session)
     units, count = follow(given, held, form, heading)

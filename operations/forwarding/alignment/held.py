@@ -1,4 +1,4 @@
-"""What a session holds, as a request is compared with it."""
+"""What a session holds, in the form in which requests are compared with it."""
 
 from collections.abc import Sequence
 from functools import cached_property

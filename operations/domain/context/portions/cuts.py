@@ -1,4 +1,4 @@
-"""Where a request may be cut: where somebody ended, and another one begins to speak."""
+"""Where a request may be cut: between two speakers, where neither depends on the other."""
 
 from collections.abc import Sequence
 
@@ -10,13 +10,17 @@ from threads.domain.part import Text, ToolCall, ToolResult
 APART = {
     (Role.ASSISTANT, Role.USER),
     (Role.TOOL, Role.ASSISTANT),
-    (Role.USER, Role.ASSISTANT),  # where results are a user's
+    (Role.USER, Role.ASSISTANT),  # providers that want tool results in a user's message
 }
-"""Who may end and who begin at a cut."""
+"""Who speaks last before a cut, and who speaks first behind it."""
 
 
 def may_cut(messages: Sequence[Outgoing], place: int) -> bool:
-    """Whether somebody ended before a message and another one begins with it."""
+    """Whether a request may be cut before the message at a place.
+
+    Either an assistant has finished and a user speaks, or all calls have been answered and the
+    assistant speaks again.
+    """
     before, behind = messages[place - 1], messages[place]
     if behind.role is Role.USER:
         return _speaks(behind) and before.role is Role.ASSISTANT and _speaks(before)
@@ -29,7 +33,7 @@ def may_cut(messages: Sequence[Outgoing], place: int) -> bool:
 
 
 def _answers(messages: Sequence[Outgoing], place: int) -> bool:
-    """Whether a message is results alone, and answers calls of the one before all results."""
+    """Whether the results that end here, taken together, answer every call before them."""
     ids: set[str] = set()
     while place >= 0:
         message = messages[place]

@@ -1,4 +1,4 @@
-"""Makes portions: compiles their messages, or finds that they go out as their client has them."""
+"""Makes portions: compiles their messages, or sees that they go out as the client sent them."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -93,18 +93,18 @@ class PortionMaker:
         )
 
     def unread(self, start: int, end: int, reach: int) -> Portion | None:
-        """The portion of messages that are what compiling them would come to, so that nobody needs
-        their words; None where that can't be said of them.
+        """The portion of messages that compiling would not change, made without reading them.
 
-        They are plain, one follows from the other, all may go out as their client gives them, and
-        what reasoning they have is signed by the provider's own models and holds.
+        None unless that is certain: all messages are plain, they follow one another as every
+        provider wants it, all may go out as the client sent them, and whatever reasoning they have
+        is signed by the provider's own models, with signatures that hold.
         """
         if self.renames or start == 0:
             return None
         frame, messages = self.frame, self.messages[start:end]
         rules, goes_on = PROVIDERS[frame.provider].rules, end < len(self.messages)
         if not goes_on and rules.alternates and messages[-1].role is Role.ASSISTANT:
-            return None  # somebody else has to speak last
+            return None  # a request may not end with the assistant
         ids = _ids_in_turn(messages, rules)
         if ids is None:
             return None
@@ -150,7 +150,7 @@ class PortionMaker:
     def _given_block(
         self, messages: Sequence[Outgoing], units: Sequence[Unit | None]
     ) -> SentBlock:
-        """Messages as their client gives them, taken from the last request where it had them so."""
+        """The messages as the client sent them; the last request's block, where it had the same."""
         frame = self.frame
         given = (frame.given[unit.start] for unit in units if unit)
         places = [place for place in given if place is not None]
@@ -165,7 +165,7 @@ class PortionMaker:
     def _sent(
         self, passed: Passed[int], now: Mapping[Key, int]
     ) -> Iterator[SentMessage]:
-        """What goes out; what several messages are made of counts with the first of them."""
+        """What goes out. A source that became several messages is counted once, with the first."""
         counted: set[Key] = set()
         frame = self.frame
         for one, keys in zip(passed.messages, passed.origins, strict=True):
@@ -198,7 +198,7 @@ class PortionMaker:
 
 
 def _intact(messages: Sequence[Outgoing], reach: int) -> int:
-    """As `Basis.intact`: how far signatures hold is nothing to messages that have none."""
+    """As `Basis.intact`; messages without signatures are the same however far signatures hold."""
     length = len(messages)
     return clamped(reach if _signs(messages) else length + 1, length)
 
@@ -208,7 +208,7 @@ def _signs(messages: Sequence[Outgoing]) -> bool:
 
 
 def _speaker(turns: Sequence[Turn], place: int) -> Role | None:
-    """Who speaks in a turn, if the message at a place is in it."""
+    """Who speaks in the turn that the message at a place became part of; None: it is in none."""
     for turn in turns:
         if any(piece.place == place for piece in turn.pieces):
             return turn.role
@@ -216,10 +216,11 @@ def _speaker(turns: Sequence[Turn], place: int) -> Role | None:
 
 
 def _ids_in_turn(messages: Iterable[Outgoing], rules: Rules) -> frozenset[str] | None:
-    """The ids in plain messages that follow one another as every provider wants it: a user is
-    answered, each call is at once and once, and no form cuts them in another way. Else None.
+    """The ids of the calls in plain messages, or None where a provider would change anything.
 
-    The first one begins to speak, and the last one ends: there is a cut before and behind them.
+    Nothing is changed where speakers take turns, every call is answered once and at once, and
+    every provider's form divides the conversation into the same messages. The caller has cut
+    before the first message and behind the last.
     """
     waiting: set[str] = set()
     ids: set[str] = set()
@@ -252,7 +253,7 @@ def _ids_in_turn(messages: Iterable[Outgoing], rules: Rules) -> frozenset[str] |
 
 
 def _is_own(unit: Unit) -> bool:
-    """Whether one of the client's messages, and not its prompt, is one original."""
+    """Whether the unit is exactly one original and one of the client's messages, not its prompt."""
     first, last, start, end, _, as_given, _ = unit
     return as_given and start > 0 and (last, end) == (first + 1, start + 1)
 

@@ -21,49 +21,49 @@ class Basis(NamedTuple):
     units: tuple[Unit | None, ...]
     left_out: tuple[tuple[str, LeftOutResult], ...]
     intact: int
-    """Up to which place signatures hold; one more than there are messages where they hold in
-    all, and where there are none."""
+    """How many messages, from the first, have signatures that hold; one more than there are
+    messages where all hold, or where nothing is signed."""
     follows: bool
     goes_on: bool
     renames: bool
     head: Hashable
-    """What stands before the first message; nothing where others follow it."""
+    """What the first portion of a request depends on: its layers. None for every other portion."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Portion:
-    """What some messages, one behind the other, become."""
+    """Consecutive messages of a request, and what becomes of them."""
 
     basis: Basis
     length: int
     """How many messages it is made of."""
     findings: Findings
     breaks: int | None
-    """The place from which on signatures no longer hold, for what was done in it."""
+    """From which place on signatures are broken by what was changed in it; None: by nothing."""
     unanswered: Mapping[str, int]
     """As `compiling.unanswered`, of its own calls."""
     ids: frozenset[str]
-    """Of the calls and results in it, as they were and as they are sent."""
+    """Of the calls and results in it: both the ids as recorded and the ids that are sent."""
     shared: frozenset[Unit]
-    """The units of several messages in it."""
+    """Those of its units that are made of several messages."""
     signs: bool
     """Whether there is any reasoning in it."""
     begins: Role | None
-    """Who speaks first in it; None where that isn't its first message."""
+    """Who speaks first; None where what is sent doesn't begin with its first message."""
     ends: Role | None
-    """Who speaks last in it; None where that isn't its last message."""
+    """Who speaks last; None where what is sent doesn't end with its last message."""
     added: int
     lost: list[tuple[Key, int]]
     """As `Compared`, for the whole portion."""
     more: int
-    """The tokens that its messages have more where they go out as given."""
+    """How many more tokens messages have as the client sent them than as they would be compiled."""
     given: frozenset[Key]
-    """Of what goes out just as its client gave it."""
+    """The messages that go out just as the client sent them."""
     block: SentBlock
     prompt: str
     """The words of all layers, as `Compiled.prompt`."""
     system: Any
-    """The prompt that stands in a member of its own."""
+    """The system prompt, where the provider's form has a member for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

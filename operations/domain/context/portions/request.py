@@ -1,10 +1,10 @@
-"""A long request in portions, so that the next one makes anew only what differs from it.
+"""Divides a long request into portions, so that the next request compiles only what changed.
 
-Where one speaker has ended and another begins, neither looks at what the other says: what stands
-before is compiled without what stands behind, and the other way round. So a request is cut at such
-places and each portion made by itself. A portion of which nothing differs is taken again as it is.
-What they make together is, to the byte, what one portion of all messages would be: where that
-can't be said of a cut, there is none.
+Between two speakers there are places where compiling what stands before doesn't depend on what
+stands behind, nor the other way round. The request is cut at such places, each portion is compiled
+by itself, and a portion that the last request had too is used again. The portions together are, to
+the byte, what compiling all messages at once would give; where a cut can't promise that, there is
+none.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -20,22 +20,26 @@ from .making import PortionMaker
 from .portion import Frame, Portion, behind, clamped
 
 PROVIDERS_IN_PORTIONS = frozenset({"openai", "anthropic"})
-"""Those whose rules look no farther than to a neighbour."""
+"""Providers whose rules for a message depend on no more than its neighbours."""
 SHORTEST = 16
-"""Messages of a portion, but for the last one."""
+"""The fewest messages of a portion; the last one may have fewer."""
 SHORTEST_PLAIN = 64
-"""Of one whose words nobody reads, for it costs little to make it anew."""
+"""The same for a portion whose words nobody reads: making it again costs little."""
 _TRIES = 4
+"""How often a request is cut again, because portions turned out to depend on each other, before
+all of it is compiled at once."""
 
 
 class Portions:
-    """Makes the portions of one request, of those of another one where they are the same."""
+    """Makes the portions of one request, and uses those of the last one where they are the same."""
 
     def __init__(
         self, frame: Frame, known: Sequence[Portion] = (), *, grown: bool = False
     ) -> None:
-        """`grown`: the other request was made of a thread and under a policy that differ in nothing
-        but that further originals stand at its end."""
+        """`known` are the portions of the last request.
+
+        `grown`: since then the thread only got further originals at its end, under one policy.
+        """
         self._frame = frame
         self._grown = known if grown else ()
         self._known: dict[Key, Portion] = {}
@@ -51,7 +55,7 @@ class Portions:
         self._maker = PortionMaker(frame, head, (), renames)
 
     def _know(self, portions: Iterable[Portion]) -> None:
-        """Take these again where nothing of them differs, and no others."""
+        """From now on use these portions, and no others, where they fit."""
         self._known = _by_first(portions)
         named = {
             id_: index
@@ -67,7 +71,7 @@ class Portions:
             for _ in range(_TRIES):
                 found, same = self._cut(intact)
                 across = [*_across(found, same)]
-                # None of the same ones does, where the other request didn't.
+                # Where the last request renamed no call, the portions that it shares rename none.
                 renames = _renames(found if self._maker.renames else found[same:])
                 if not across and renames == self._maker.renames:
                     return found
@@ -76,13 +80,13 @@ class Portions:
                 self._know(found)
                 for first, last in across:
                     self._join(found, first, last, intact)
-        self._maker.renames = False  # of one portion, it says itself what it renames
+        self._maker.renames = False  # one portion of everything knows what it renames
         return [self._maker.made(0, len(messages), intact)]
 
     def _join(
         self, found: Sequence[Portion], first: int, last: int, intact: int
     ) -> None:
-        """Know portions from one to another as one from now on."""
+        """Make one portion of several that depend on each other, for the next attempt."""
         start, reach = 0, intact
         for portion in found[:first]:
             start, reach = start + portion.length, behind(portion, reach)
@@ -91,7 +95,7 @@ class Portions:
         self._known[whole.basis.messages[0].key] = whole
 
     def _cut(self, intact: int) -> tuple[list[Portion], int]:
-        """The portions of the messages, and how many at the top are those of the other request."""
+        """The portions of the messages, and how many of the first ones are the last request's."""
         found, reach = self._same(intact)
         if self._grown:
             self._known = _by_first(self._grown[len(found) :])
@@ -112,13 +116,13 @@ class Portions:
             start += portion.length
             reach.append(behind(portion, reach[-1]))
             if not self._maker.renames and _renames([portion]):
-                break  # all are made anew, knowing it
+                break  # every portion must know this, so all are made again
         return found, same
 
     def _same(self, intact: int) -> tuple[list[Portion], list[int]]:
-        """The portions of a thread that this one is grown from, but for the last of them.
+        """The last request's portions, but for its last, if this thread has only grown since.
 
-        With how far signatures hold before each, and behind them.
+        With them goes how far signatures hold before each of them and behind all.
         """
         found: list[Portion] = []
         reach = [intact]
@@ -136,9 +140,9 @@ class Portions:
         return found, reach
 
     def _unread(self, start: int, reach: int) -> Portion | None:
-        """The portion of plain messages that begins here, up to one that has to be read.
+        """A portion that needs no reading: from here up to the first message that must be read.
 
-        None where it would be shorter than one that is compiled.
+        None where it would be shorter than a compiled portion may be.
         """
         messages, end = self._maker.messages, self._end(start, SHORTEST_PLAIN)
         places = range(start, end)
@@ -152,7 +156,8 @@ class Portions:
     def _end(self, start: int, shortest: int) -> int:
         """Where a portion that begins here ends: at the first cut that makes it long enough.
 
-        Or before it at one where a known portion begins: behind a change, all are met again.
+        It ends earlier where a known portion begins, so that behind a change the old portions fit
+        again.
         """
         places = range(start + 1, len(self._maker.messages))
         return next(
@@ -178,7 +183,7 @@ class Portions:
         basis, end = known.basis, start + known.length
         named = self._left_out
         left_out = (
-            dict(basis.left_out)  # by folds alone, which are the same
+            dict(basis.left_out)  # only folds leave results out, and these are the same
             if self._grown
             else {id_: named[id_] for id_ in known.unanswered if id_ in named}
         )
@@ -209,9 +214,9 @@ def _renames(portions: Iterable[Portion]) -> bool:
 
 
 def _across(portions: Sequence[Portion], same: int) -> Iterator[tuple[int, int]]:
-    """From which portion to which a call and its result, or a unit, are in several.
+    """Ranges of portions that share a call and its result, or a unit, and so must be one.
 
-    In the first ones, which are the `same` as in another request, none is.
+    Among the first ones, which are the `same` as in the last request, there is no such range.
     """
     new = portions[same:]
     ids = frozenset[str]().union(*(one.ids for one in new))

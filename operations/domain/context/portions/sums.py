@@ -1,4 +1,4 @@
-"""What portions come to together: of those that the last request had too, it is known."""
+"""Totals over portions, so that those of the last request need not be added up again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,25 +15,25 @@ from .portion import Portion
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """What the first portions of a request come to, one behind the other."""
+    """The totals of the first portions of a request."""
 
     portions: Sequence[Portion] = ()
     length: int = 0
     """How many messages they are made of."""
     findings: Findings = field(default_factory=lambda: MappingProxyType({}))
     change: int = 0
-    """The tokens that they have more than their messages, for what was added, and less."""
+    """By how many tokens what is sent exceeds their messages; negative where it is less."""
     lost: Sequence[tuple[Key, int]] = ()
-    """As `Compared`, but for what goes out as its client gave it."""
+    """As `Compared.lost`, without what goes out as the client sent it."""
 
     def begin(self, portions: Sequence[Portion]) -> bool:
-        """Whether a request begins with these very portions."""
+        """Whether a request begins with these very portions, the same objects."""
         return len(self.portions) <= len(portions) and all(
             map(is_, self.portions, portions)
         )
 
     def and_(self, portions: Sequence[Portion]) -> "Sums":
-        """With what stands behind them."""
+        """The totals with these portions behind them."""
         if not portions:
             return self
         lengths = (portion.length for portion in portions)
@@ -56,13 +56,13 @@ class Sums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptPortions:
-    """The first portions of a request, all of whose pieces are kept."""
+    """The first portions of a request, as far as all their pieces are stored."""
 
     sums: Sums = field(default_factory=Sums)
     blocks: KeptBlocks = field(default_factory=KeptBlocks)
 
     def of(self, portions: Sequence[Portion]) -> "KeptPortions":
-        """Those of another request, which perhaps goes on from this one."""
+        """The stored ones of another request, which may begin with these."""
         known = self if self.sums.begin(portions) else KeptPortions()
         behind = portions[len(known.sums.portions) :]
         more = [*takewhile(_is_kept, behind)]
