@@ -56,7 +56,6 @@ class OriginalRow(NamedTuple):
     external_id: str
     created_at: datetime | None
     name: str
-    source_sha256: str | None
     usage: str | None
     """JSON, parsed where it is asked for: most readers never do. So are records and counts."""
     records: str
@@ -67,7 +66,6 @@ class OriginalRow(NamedTuple):
 
 _COLUMNS = (
     *OriginalRow._fields[:13],
-    "source__sha256",
     Cast("usage", TextField()),
     Cast("records", TextField()),
     "body__digest",

@@ -76,7 +76,7 @@ function placeAgain() {
 }
 
 /** Ask how far they are, again and again while there are any. */
-export async function lookForPending() {
+async function lookForPending() {
   if (!feed) return;
   if (asking) { missed = true; return; }
   asking = true;

@@ -3,8 +3,6 @@
 import json
 from typing import Any
 
-ChatEvents = list[Any]
-
 
 def as_sse(*events: Any) -> bytes:
     """Events of the server: those that are texts as they are, the others as JSON."""
