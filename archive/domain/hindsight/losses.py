@@ -1,13 +1,14 @@
-"""Hindsight: what was left out of a thread that was needed later.
+"""Hindsight: finds what was left out of a thread and needed later.
 
-The thread is gone through in its order, as it went on. Of each message it is known what it says
-(`texts`), which of that somebody relied on (`uses`: an assistant's text, the arguments of its
-calls), and from when on what left it out. A reference in a use is lost where it stands in something
-left out, and in nothing that was still sent then: neither another message nor what is shown in the
-place of what was left out. From that use on it is known again, as long as that message is sent.
+It walks the thread in the order in which it went on. Of each message it is given what it says
+(`texts`), what in it relies on earlier messages (`uses`: an assistant's text, the arguments of its
+calls), and from which place on which operation left it out. A reference in a use counts as lost if
+it stands in something left out and in nothing that was still sent at that place: no other message,
+and nothing shown instead of what was left out. The use itself says it again, so from there on it is
+known for as long as that message is sent.
 
-What decides this is a count for each reference of the messages in sight that it stands in, so
-the cost is that of finding the references.
+All this takes is a count, for each reference, of the messages in sight that it stands in. So the
+cost is that of finding the references.
 """
 
 from collections import defaultdict
@@ -23,14 +24,14 @@ from .runs import Texts
 from .sightings import Sightings
 
 Used = dict[int, Mapping[Reference, str]]
-"""By place what is used there, with the words in which it is named."""
+"""By place, the references that are used there, with the words that name them."""
 
 
 class LeftOut(NamedTuple):
-    """That a message is left out from a place in the thread on, or cut to what it `shows`."""
+    """From a place in the thread on a message is missing, or cut to what it `shows`."""
 
     by: tuple[str, ...]
-    """The operations that leave it out, each by itself: a fold, and the folds around it."""
+    """The operations each of which alone leaves it out: a fold, and the folds around it."""
     since: int = 0
     """The first place at which it is missing; at most the next one: in all that followed."""
     shows: Sequence[str] = ()
@@ -45,11 +46,11 @@ class Passage(NamedTuple):
     """Its place in the order of the thread; all pieces of a message have the same."""
     texts: Sequence[str]
     uses: Sequence[str] = ()
-    """What of it relies on what was said before; it is read as texts too."""
+    """The part of its texts that relies on what was said before."""
     left_out: Sequence[LeftOut] = ()
-    """In the order in which it came to be so; empty: it is still sent as it is."""
+    """In the order in which it happened; empty: the message is still sent as it is."""
     shown_by: str | None = None
-    """The operation that shows it in the place of what it left out."""
+    """The operation that shows it instead of what it left out; None: nothing does."""
 
 
 class Loss(NamedTuple):
@@ -131,12 +132,12 @@ def _walked(thread: Sequence[Passage], used: Used, sightings: Sightings) -> "_Wa
 
 @dataclass(slots=True)
 class _Missing:
-    """Where a reference stands among what is left out, and who needed it there."""
+    """In which left-out messages a reference stands, and which messages needed it."""
 
     places: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
-    """Messages, with what left them out."""
+    """Each message that it stands in, with the operations that left that out."""
     needed: list[tuple[int, int]] = field(default_factory=list)
-    """Messages, and how many of the places there were by then."""
+    """Each message that needed it, with how many of the `places` there were then."""
 
 
 class _Walk:
@@ -150,9 +151,9 @@ class _Walk:
     ) -> None:
         self.thread, self.sightings, self.words = thread, sightings, words
         self.stands: Mapping[Reference, int] = {}
-        """Where each stands first in what is never left out: it is known from there on."""
+        """The first place of each in a message that is never left out: from there on it is known."""
         self.in_sight: dict[Reference, int] = defaultdict(int)
-        """In how many of the messages that are left out later each stands now."""
+        """How many messages that get left out later still show each at this point of the walk."""
         self.shown: dict[int, set[Reference]] = {}
         self.whole: dict[int, set[Reference]] = {}
         self.instead: dict[str, set[Reference]] = defaultdict(set)
@@ -211,7 +212,7 @@ class _Walk:
             self._leave_out(number, left_out)
 
     def _leave_out(self, number: int, left_out: LeftOut) -> None:
-        """Let a message be missing from now on, but for what is shown of it."""
+        """From now on a message is missing, except for what is shown of it."""
         now = self.sightings.in_texts(left_out.shows) if left_out.shows else set()
         self._show(number, now)
         place = number, left_out.by
@@ -220,7 +221,7 @@ class _Walk:
         self.has_left = True
 
     def _show(self, number: int, now: set[Reference]) -> None:
-        """Let this, and nothing else, be in sight of a message that is left out."""
+        """From now on these references, and no others, are in sight of a message."""
         for reference in self.shown.get(number, ()):
             self.in_sight[reference] -= 1
         for reference in now:
@@ -247,7 +248,7 @@ class _Walk:
         return sorted(lost, key=lambda one: (self.missing[one].needed[0][0], one.name))
 
     def stood_first(self, reference: Reference) -> Mapping[str, Key]:
-        """By operation without which a lost reference would have been there, where it stood."""
+        """For a lost reference: by operation to blame, the first message that it left out with it."""
         missing, first = self.missing[reference], dict[str, Key]()
         for place, by in missing.places[: missing.needed[-1][1]]:
             for operation in by:
@@ -256,7 +257,7 @@ class _Walk:
         return first
 
     def losses(self, lost: Iterable[Reference]) -> dict[str, list[Loss]]:
-        """The losses that there were of references, by operation."""
+        """The losses of these references, by the operation to blame."""
         losses: dict[str, list[Loss]] = defaultdict(list)
         for reference in lost:
             for operation, left_out_in, used_in in self._blamed(reference):
@@ -267,7 +268,7 @@ class _Walk:
     def _blamed(
         self, reference: Reference
     ) -> Iterator[tuple[str, tuple[Key, ...], tuple[Key, ...]]]:
-        """The operations without which a reference would have been there."""
+        """The operations to blame for a lost reference: without them it would have been there."""
         missing, thread = self.missing[reference], self.thread
         first: dict[str, int] = {}
         keys: dict[str, dict[Key, None]] = defaultdict(dict)
