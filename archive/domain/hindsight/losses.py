@@ -151,7 +151,7 @@ class _Walk:
     ) -> None:
         self.thread, self.sightings, self.words = thread, sightings, words
         self.stands: Mapping[Reference, int] = {}
-        """The first place of each in a message that is never left out: from there on it is known."""
+        """The first place of each in a message that is never left out: known from there on."""
         self.in_sight: dict[Reference, int] = defaultdict(int)
         """How many messages that get left out later still show each at this point of the walk."""
         self.shown: dict[int, set[Reference]] = {}
@@ -248,7 +248,7 @@ class _Walk:
         return sorted(lost, key=lambda one: (self.missing[one].needed[0][0], one.name))
 
     def stood_first(self, reference: Reference) -> Mapping[str, Key]:
-        """For a lost reference: by operation to blame, the first message that it left out with it."""
+        """By operation to blame for a lost reference: the first message where it left that out."""
         missing, first = self.missing[reference], dict[str, Key]()
         for place, by in missing.places[: missing.needed[-1][1]]:
             for operation in by:
