@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from contextstudio.accounts.domain.errors import DomainError, Invalid, there_is_no
 from contextstudio.accounts.shape import wrong_shape
 from operations.domain.tree.span import Span
+from operations.edits import lenses
 from operations.edits.arguments import (
     ActiveTags,
     DigestArguments,
@@ -239,10 +240,18 @@ class ActivateForm(ArgumentsForm):
     """The tags under which conditions hold."""
 
     model = ActiveTags
+    fields_of: ClassVar[Mapping[str, str]] = {"name": "lens"}
     tags = TagsField(
         required=False,
         label="Active tags",
         help_text="Operations with a condition apply only while their tags are active.",
+    )
+    lens = forms.CharField(
+        required=False,
+        max_length=lenses.LONGEST_NAME,
+        label="Save as lens",
+        help_text="A name under which you can set these tags again.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
     )
 
 

@@ -2,11 +2,12 @@
 
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 
 from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
 from operations.models import Lens
 from threads.models import Session
@@ -18,6 +19,15 @@ LONGEST_NAME = 100
 
 def list_lenses(session: Session) -> list[Lens]:
     return list(Lens.objects.filter(session=session).order_by("name"))
+
+
+def get_lens(session: Session, name: str) -> Lens:
+    """Raises NotFound."""
+    # Compared here, for a name may hold what PostgreSQL refuses to be asked for.
+    found = next((one for one in list_lenses(session) if one.name == name), None)
+    if found is None:
+        raise NotFound("There is no such lens.", at=["name"])
+    return found
 
 
 @atomic
@@ -45,7 +55,5 @@ def put_lens(session: Session, name: str, tags: Sequence[str]) -> Lens:
 def delete_lens(caller: Caller, session_id: uuid.UUID, name: str) -> None:
     """Forget a named set of active tags; one that is not there is forgotten already."""
     session = get_session(caller, session_id, Right.EDIT, lock=True)
-    # Compared here, for a name may hold what PostgreSQL refuses to be asked for.
-    for lens in list_lenses(session):
-        if lens.name == name:
-            lens.delete()
+    with suppress(NotFound):
+        get_lens(session, name).delete()

@@ -24,6 +24,7 @@ from operations.editor.forms import (
 )
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import leaves_of, tokens_of
+from operations.edits.lenses import list_lenses
 from operations.form_fields import sendable
 from operations.log.selectors import load_thread
 from operations.messages.names import extent_of, name_of, ranges_of
@@ -61,7 +62,7 @@ def dialog(request: HttpRequest, session_id: uuid.UUID, kind: str) -> HttpRespon
         return show(request, look, kind)
     if kind == "activate":
         form = ActivateForm(initial={"tags": sorted(look.thread.log.active_tags)})
-        return render(request, FORM, activation(look.session, form))
+        return render(request, FORM, activation(look.session, look.thread, form))
     if kind == "snapshot":
         return render(request, FORM, naming(look.session, SnapshotForm()))
     if kind == "amend":
@@ -71,8 +72,14 @@ def dialog(request: HttpRequest, session_id: uuid.UUID, kind: str) -> HttpRespon
     return _edit(request, look, kind)
 
 
-def activation(session: Session, form: ActivateForm) -> dict[str, object]:
-    return {"form": form, "dialog": _head(session, "activate", "tags", word="tag")}
+def activation(
+    session: Session, thread: Thread, form: ActivateForm
+) -> dict[str, object]:
+    """What `form.html` needs to ask for the active tags: the lenses to choose from with it."""
+    active = thread.log.active_tags
+    known = [(lens, set(lens.tags) == active) for lens in list_lenses(session)]
+    head = _head(session, "activate", "tags", word="tag")
+    return {"form": form, "dialog": head | {"lenses": known}}
 
 
 def naming(session: Session, form: SnapshotForm) -> dict[str, object]:

@@ -10,18 +10,19 @@ from contextstudio.accounts.domain.errors import Conflict, DomainError, NotFound
 from operations.domain.tree.key import entry_number
 from operations.editor.forms import ActivateForm, AmendForm, form_of
 from operations.editor.rows.look import Look
-from operations.edits import own_entries, services
+from operations.edits import lenses, own_entries, services
 from operations.edits.arguments import RewordAmendment
 from operations.edits.services import Act
-from operations.log.selectors import get_bundle, load_history
+from operations.log.selectors import get_bundle, load_history, load_thread
 from operations.requests import number_of
 from threads.models import Session
+from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
 from .dialogs import FORM, activation, refused, text_shown, worded_by
-from .patches import answer, recording
+from .patches import answer, patch, recording
 from .refusals import SKIP, answer_refusal
-from .requests import look_of, operation_id_of
+from .requests import look_at, look_of, operation_id_of
 
 ACTS = (*Act, "widen")
 """What a page does to an operation."""
@@ -178,9 +179,37 @@ def step(request: HttpRequest, session_id: uuid.UUID, name: str) -> HttpResponse
 
 @recording
 def tags(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Set the active tags; where a name for them was typed, save them as a lens too."""
     caller, form = caller_of(request), ActivateForm(request.POST)
-    if not form.is_valid():
-        context = activation(get_session(caller, session_id), form)
-        return render(request, FORM, context, status=422)
-    tags = form.arguments.tags
-    return answer(request, services.activate_tags(caller, session_id, tags))
+    status = 422
+    if form.is_valid():
+        tags, name = form.arguments.tags, form.cleaned_data["lens"]
+        try:
+            if name:
+                lenses.save_lens(caller, session_id, name, tags)
+            made = services.activate_tags(caller, session_id, tags)
+            saved = f'Saved lens "{visible(name)}".' if name else ""
+            return answer(request, made, notice=saved)
+        except DomainError as error:
+            form.refuse(error)
+            status = error.status
+    session = get_session(caller, session_id)
+    context = activation(session, load_thread(session), form)
+    return render(request, FORM, context, status=status)
+
+
+@recording
+def use_lens(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Set the active tags to those of a lens."""
+    caller, name = caller_of(request), request.POST.get("name", "")
+    lens = lenses.get_lens(get_session(caller, session_id), name)
+    return answer(request, services.activate_tags(caller, session_id, lens.tags))
+
+
+@recording
+def delete_lens(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Forget a lens; the active tags stay as they are."""
+    name = request.POST.get("name", "")
+    lenses.delete_lens(caller_of(request), session_id, name)
+    notice = f'Deleted lens "{visible(name)}".'
+    return patch(request, look_at(request, session_id), notice=notice)

@@ -65,15 +65,22 @@ def recording(
     return require_POST(checked)
 
 
-def answer(request: HttpRequest, transaction: LogTransaction) -> HttpResponse:
-    """The patch that shows what was recorded, with a notice that offers the way back."""
+def answer(
+    request: HttpRequest, transaction: LogTransaction, *, notice: str = ""
+) -> HttpResponse:
+    """The patch that shows what was recorded, with a notice that offers the way back.
+
+    `notice` says what else was done.
+    """
     view, relevance = view_of(fields_of(request)), shows_relevance(request)
     session = transaction.session
     look = look_of(caller_of(request), session, view=view, shows_relevance=relevance)
+    says_more = notice and not transaction.numbers
+    recorded = "" if says_more else notice_of(look, transaction)
     return patch(
         request,
         look,
-        notice=notice_of(look, transaction),
+        notice=" ".join(filter(None, (recorded, notice))),
         step=_way_back(transaction),
         focus=_focus(look, transaction),
     )

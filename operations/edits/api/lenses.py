@@ -7,7 +7,6 @@ from django.http import HttpRequest
 from ninja import Router, Status
 
 from contextstudio.accounts.authentication import caller_of
-from contextstudio.accounts.domain.errors import NotFound
 from operations.edits import lenses as services
 from operations.edits.schemas import LensIn, LensOut
 from operations.models import Lens
@@ -33,11 +32,7 @@ def lenses(request: HttpRequest, session_id: uuid.UUID) -> list[Lens]:
 )
 def lens(request: HttpRequest, session_id: uuid.UUID, name: str) -> Lens:
     """One named set of active tags."""
-    session = get_session(caller_of(request), session_id)
-    for found in services.list_lenses(session):
-        if found.name == name:
-            return found
-    raise NotFound("There is no such lens.", at=["name"])
+    return services.get_lens(get_session(caller_of(request), session_id), name)
 
 
 @router.put(

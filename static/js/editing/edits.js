@@ -135,6 +135,14 @@ define({
   "insert-above": ({ source }) => insert(rowFor(source), true),
   texts: () => openDialog("texts", { start: pickedWords() }),
   activate: () => openDialog("activate"),
+  "use-lens": ({ pressed }) => {
+    leaveDialog();
+    return write("lenses/use", { name: pressed.dataset.name });
+  },
+  "delete-lens": ({ pressed }) => {
+    leaveDialog();
+    return write("lenses/delete", { name: pressed.dataset.name });
+  },
   snapshot: () => openDialog("snapshot"),
   "restore-snapshot": ({ pressed }) => write("snapshots/restore", { name: pressed.dataset.name }),
   "delete-snapshot": ({ pressed }) => write("snapshots/delete", { name: pressed.dataset.name }),

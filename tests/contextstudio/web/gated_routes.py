@@ -495,6 +495,8 @@ TABLE = (
     form(f"{S}/proposals/reject", statuses=(403, 200, 200, 200)),
     form(f"{S}/actors/{{actor}}/off"),
     form(f"{S}/snapshots", {"name": "new"}, statuses=(403, 200, 200, 200)),
+    form(f"{S}/lenses/use", {"name": "known"}),
+    form(f"{S}/lenses/delete", {"name": "known"}),
     form(f"{S}/snapshots/restore", {"name": "known"}),
     form(f"{S}/snapshots/delete", {"name": "known"}),
     form(f"{S}/undo", statuses=(403, 409, 409, 200)),

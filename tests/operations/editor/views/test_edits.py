@@ -329,3 +329,28 @@ def test_the_outline_says_that_it_lists_only_the_newest_operations(
     assert said in page.get("").content.decode()
     page.post("operations/o3/revert")
     assert said not in page.get("").content.decode()
+
+
+def test_a_lens_is_saved_with_the_active_tags_set_again_and_deleted(page: Page) -> None:
+    page.edit("snip", targets="m1", tags="handover")
+    saved = page.post("tags", tags="handover night", lens="<Night> shift")
+    assert "Saved lens &quot;&lt;Night&gt; shift&quot;." in saved.content.decode()
+    page.post("tags", tags="")
+    offered = page.get("dialogs/activate").content.decode()
+    assert 'data-name="&lt;Night&gt; shift">' in offered  # not current
+    used = page.post("lenses/use", name="<Night> shift")
+    assert 'id="n-o1"' in used.content.decode()
+    offered = page.get("dialogs/activate").content.decode()
+    assert 'data-name="&lt;Night&gt; shift" aria-current="true"' in offered
+    gone = page.post("lenses/delete", name="<Night> shift")
+    assert "Deleted lens" in gone.content.decode()
+    assert "use-lens" not in page.get("dialogs/activate").content.decode()
+    assert "handover night" in page.get("dialogs/activate").content.decode()
+    assert page.post("lenses/use", name="<Night> shift").status_code == 404
+
+
+def test_a_lens_that_can_not_be_named_so_changes_nothing(page: Page) -> None:
+    refused = page.post("tags", tags="night", lens="one\x07two")
+    assert refused.status_code == 422
+    assert "printable characters" in refused.content.decode()
+    assert 'value="night"' not in page.get("dialogs/activate").content.decode()
