@@ -48,10 +48,12 @@ class ForwardedBody:
     members: Mapping[str, msgspec.Raw]
     """As bytes; where only the rest of the body was read, with the new messages alone."""
     value: Mapping[str, Any]
-    """The members parsed; the messages without what is `ahead` of them."""
+    """The members parsed; the messages without what is `ahead` of them or `behind`."""
     request: RawRequest
     ahead: Sequence[msgspec.Raw] = ()
     """Items before the messages that are none, such as tools: they always stay there."""
+    behind: Sequence[msgspec.Raw] = ()
+    """Items behind the messages that are none: they ask for a compaction in place of a reply."""
     is_told: bool = False
     """Whether all that it names is known: then `value` has that in full, `request` the names."""
     before: int = 0
@@ -130,8 +132,11 @@ class ForwardedBody:
 
     def listed(self, messages: Iterable[bytes]) -> bytes:
         """The member of the body that lists these messages."""
-        ahead = (bytes(memoryview(one)) for one in self.ahead)
-        return b"[" + b",".join((*ahead, *messages)) + b"]"
+        ahead, behind = (
+            [bytes(memoryview(one)) for one in some]
+            for some in (self.ahead, self.behind)
+        )
+        return b"[" + b",".join((*ahead, *messages, *behind)) + b"]"
 
     def inbound(
         self,

@@ -1,6 +1,6 @@
 """Reads a body: all of it, or only what stands behind a beginning that is known."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, takewhile
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from threads.domain.formats.requests import Form
 from .body import FORMS, ForwardedBody, Names
 
 _TOOLS = "additional_tools"
+_TRIGGER = "compaction_trigger"
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
@@ -43,7 +44,7 @@ _READ: Mapping[str, Read] = {form: _reading(names) for form, names in FORMS.item
 
 def read_body(form: str, raw: bytes) -> ForwardedBody:
     """The body of a request that holds a conversation. Raises Invalid where it holds none."""
-    value, members, messages, is_as_sent, ahead = _read(form, raw)
+    value, members, messages, is_as_sent, ahead, behind = _read(form, raw)
     # Gemini's contents are read from the first on: a result names its call by the function alone.
     knows_beginnings = is_as_sent and READERS[form].from_any_place
     request = read_raw(raw, _READ[form]) if knows_beginnings else None
@@ -59,6 +60,7 @@ def read_body(form: str, raw: bytes) -> ForwardedBody:
         value=value,
         request=request,
         ahead=ahead,
+        behind=behind,
     )
 
 
@@ -70,7 +72,7 @@ def read_rest(form: str, raw: bytes, beginning: Beginning) -> ForwardedBody | No
     further = read_further(beginning, raw, _READ[form])
     if further is None:
         return None
-    value, members, new, is_as_sent, _ = _read(form, further.rest)
+    value, members, new, is_as_sent, *_ = _read(form, further.rest)
     request, known = further.request, len(beginning.bounds)
     if not is_as_sent or len(request.messages) - known != len(new):
         return None
@@ -90,6 +92,7 @@ class _Read(NamedTuple):
     is_as_sent: bool
     """Whether these are the messages that stand in it."""
     ahead: list[msgspec.Raw]
+    behind: list[msgspec.Raw]
 
 
 def _read(form: str, raw: bytes) -> _Read:
@@ -119,20 +122,25 @@ def _read(form: str, raw: bytes) -> _Read:
     if form == "gemini":
         messages = _whole_answers(value[name], messages)
         value = value | {name: [read_json(bytes(memoryview(one))) for one in messages]}
-    count = _count_ahead(form, value[name])
-    ahead, messages = messages[:count], messages[count:]
-    if count:
-        value = value | {name: value[name][count:]}
-    is_as_sent = words is None and not count
-    return _Read(value, members, messages, is_as_sent, ahead)
+    start, end = _bounds(form, value[name])
+    ahead, messages, behind = messages[:start], messages[start:end], messages[end:]
+    if ahead or behind:
+        value = value | {name: value[name][start:end]}
+    is_as_sent = words is None and not ahead and not behind
+    return _Read(value, members, messages, is_as_sent, ahead, behind)
 
 
-def _count_ahead(form: str, items: Sequence[Form]) -> int:
-    """How many items at the top are tools and no messages, as Codex gives them to some models."""
+def _bounds(form: str, items: Sequence[Form]) -> tuple[int, int]:
+    """Where the messages begin and end: Codex's tools and triggers around them are none."""
     if form != "openai-responses":
-        return 0
-    kinds = (one.get("type") for one in items)
-    return sum(1 for _ in takewhile(lambda kind: kind == _TOOLS, kinds))
+        return 0, len(items)
+    start = _count(_TOOLS, items)
+    return start, len(items) - _count(_TRIGGER, reversed(items[start:]))
+
+
+def _count(kind: str, items: Iterable[Form]) -> int:
+    """How many of the first items are of a kind."""
+    return sum(1 for _ in takewhile(lambda item: item.get("type") == kind, items))
 
 
 def _whole_answers(

@@ -63,8 +63,11 @@ def wanted(incoming: Incoming, target: Target) -> list[OfferedTool]:
 def offered(body: ForwardedBody, tools: Sequence[OfferedTool]) -> list[OfferedTool]:
     """Those of the tools that a body can get: of two with one name the client's own stays.
 
-    None where the client's own are malformed: what they are is for the provider to say.
+    None where the client's own are malformed: what they are is for the provider to say. None
+    where no reply is asked for but a compaction.
     """
+    if body.behind:
+        return []
     given = body.value.get("tools")
     given = [] if given is None else given
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):

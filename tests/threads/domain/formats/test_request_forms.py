@@ -162,3 +162,13 @@ def test_members_of_a_block_that_are_null_say_nothing() -> None:
     )
     assert whole == bare
     assert whole.atoms
+
+
+@pytest.mark.parametrize("kind", ["web_search_call", "compaction"])
+def test_what_a_provider_did_says_the_same_without_its_id(kind: str) -> None:
+    item = {"type": kind, "encrypted_content": "x", "action": {"query": "boats"}}
+    named, plain = (
+        saying_of(responses.read_message(one), responses.REQUEST, Heading())
+        for one in ({**item, "id": "it_1", "status": "completed"}, item)
+    )
+    assert named == plain != ((), ())

@@ -29,10 +29,14 @@ from threads.domain.part import (
 
 COMPACTIONS = frozenset({"compaction", "compaction_summary", "context_compaction"})
 """Items that only the provider can read."""
+SEARCHES = frozenset({"web_search_call", "file_search_call"})
+"""Searches of the provider's own."""
 HOSTED = (
     COMPACTIONS
-    | {"web_search_call", "file_search_call", "code_interpreter_call"}
+    | SEARCHES
+    | {"code_interpreter_call"}
     | {"mcp_call", "mcp_list_tools", "mcp_approval_request"}
+    | {"program", "program_output"}
 )
 """What the provider did itself within an answer: no output follows, so it is kept whole."""
 CALLED = frozenset(

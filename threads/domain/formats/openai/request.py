@@ -15,7 +15,14 @@ from threads.domain.formats.requests import RequestForm, RequestPiece
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Opaque, ToolResult
 
-from .items import AssistantTurn, message_of, read_item, read_usage
+from .items import (
+    COMPACTIONS,
+    SEARCHES,
+    AssistantTurn,
+    message_of,
+    read_item,
+    read_usage,
+)
 from .items_writing import API, ItemWriter
 
 
@@ -87,6 +94,13 @@ def _forms(pieces: Any) -> Iterator[dict[str, Any]]:
     return (piece.form for piece in pieces)
 
 
+def _read_said(item: JSON) -> Message:
+    """One item by what it says: of some, clients send back neither the id nor the status."""
+    if fields.text(item, "type") in COMPACTIONS | SEARCHES:
+        item = {k: v for k, v in item.items() if k not in ("id", "status")}
+    return read_message(item)
+
+
 REQUEST = RequestForm(
-    read=read_message, write=_pieces, join=_forms, has_system=True, has_ids=False
+    read=_read_said, write=_pieces, join=_forms, has_system=True, has_ids=False
 )
