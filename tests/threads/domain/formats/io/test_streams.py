@@ -239,13 +239,14 @@ def test_of_a_call_that_broke_off_what_came_is_kept() -> None:
 def test_the_summary_of_a_context_that_the_provider_compacted_is_in_its_block() -> None:
     block = {"type": "compaction", "content": None}
     pieces = [{"type": "compaction_delta", "content": one} for one in ("They ", "ask.")]
+    pieces[1]["encrypted_content"] = "x"
     found = came(
         "anthropic",
         {"type": "message_start", "message": {"role": "assistant", "content": []}},
         {"type": "content_block_start", "index": 0, "content_block": block},
         *({"type": "content_block_delta", "index": 0, "delta": one} for one in pieces),
     )
-    whole = {"type": "compaction", "content": "They ask."}
+    whole = {"type": "compaction", "content": "They ask.", "encrypted_content": "x"}
     assert (found.whole() or {})["content"] == [whole]
     assert found.said() == [{"role": "assistant", "content": [whole]}]
 

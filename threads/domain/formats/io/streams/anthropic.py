@@ -65,6 +65,8 @@ class AnthropicAssembler(Assembler):
             ]
         elif (name := _TEXTS.get(str(kind))) is not None:
             added(block, name, delta.get(name))
+            if encrypted := delta.get("encrypted_content"):
+                block["encrypted_content"] = encrypted
 
     def whole(self) -> JSONObject | None:
         """The message with its blocks."""
