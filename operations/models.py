@@ -389,6 +389,19 @@ class ReplyItem(models.Model):
         return f"item {self.place} of the reply to {self.request_id}"
 
 
+class OtherChoice(models.Model):
+    """A reply that came beside the one that was recorded: its client may go on from either."""
+
+    request = models.ForeignKey(
+        SessionRequest, models.CASCADE, related_name="other_choices"
+    )
+    digest = models.BinaryField(max_length=32)
+    """Of the message, as it is or without its reasoning."""
+
+    def __str__(self) -> str:
+        return f"another reply to {self.request_id}"
+
+
 class ClientOpening(models.Model):
     """The first words of a user in a request: a client without a session's id is known by them.
 

@@ -5,7 +5,7 @@ requests. All openings of a session are kept, by who sent them, and only session
 are looked at. For a client that cut its beginning off, its latest sessions are.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from django.db.models import Q, QuerySet
 
@@ -30,7 +30,7 @@ from threads.sessions.services import (
 from threads.store.originals import load_recorded_at
 from threads.store.selectors import may_in, visible_sessions
 
-from . import alignment
+from . import alignment, choices
 from .alignment import Inbound, RequestAlignment
 
 _TRIED = 10
@@ -81,12 +81,13 @@ def session_for(
             return session
         looked_at.append(session)
         best = _better(best, session, aligned)
-    is_unknown = best is None and named is None
+    chosen = _offered(looked_at, inbound) if best is None else None
+    is_unknown = best is None and (chosen or named) is None
     for session in _latest(own, caller, inbound) if is_unknown else ():
         if session not in looked_at:
             aligned = align_request(session)
             best = _better(best, session, aligned)
-    return best[1] if best else named
+    return best[1] if best else chosen or named
 
 
 def remember(caller: Caller, session: Session, aligned: RequestAlignment) -> None:
@@ -207,6 +208,14 @@ def _better(
     if not aligned.goes_on or (best is not None and best[0] >= known):
         return best
     return known, session
+
+
+def _offered(sessions: Sequence[Session], inbound: Inbound) -> Session | None:
+    """The session of these that a request goes on from another choice of."""
+    if not sessions:
+        return None
+    replies = alignment.read_replies(inbound, _REPLIES)
+    return choices.session_offered(sessions, replies)
 
 
 def _latest(

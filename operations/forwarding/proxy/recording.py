@@ -14,6 +14,7 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
 from contextstudio.database.prepared import update
 from operations.context.model_catalog import cost_of
+from operations.forwarding import choices
 from operations.forwarding.requests.records import ReplyFacts, finish_request
 from operations.forwarding.upstreams.services import WireProvider
 from operations.log.selectors import load_thread, overview
@@ -101,8 +102,10 @@ def record_outcome(exchange: Exchange, outcome: Outcome) -> int | None:
         if exchange.request_id is not None:
             status = Status.SENT if comes_later else _status(reply)
             _finish(exchange, exchange.request_id, outcome, reply, index, status)
-            if exchange.is_named and reply is not None and index is not None:
-                kept.keep(exchange.request_id, reply.said)
+            if reply is not None and index is not None:
+                choices.keep(exchange.request_id, reply.others)
+                if exchange.is_named:
+                    kept.keep(exchange.request_id, reply.said)
         if index is None:
             _tell_the_list(exchange.session_id)
     return index

@@ -56,6 +56,8 @@ class Reply(NamedTuple):
     """What its provider calls it."""
     is_over: bool = False
     """Whether its provider adds nothing to it any more, as far as that is seen."""
+    others: Sequence[Message] = ()
+    """The replies that came beside it, of which its client may go on from any."""
 
 
 class ReplyReader:
@@ -151,9 +153,11 @@ class ReplyReader:
             # Calls that bring no id get one that no other of a session has.
             calls = f"call_{secrets.token_hex(4)}_"
             messages = read_reply(self._form, whole, calls) if whole else []
+            beside = self._assembler.others() if messages else ()
+            others = [one for each in beside for one in read_reply(self._form, each)]
         except Invalid as refused:
             logger.warning("A reply isn't understood: %s", refused.message)
-            messages = []
+            messages, others = [], []
         if not is_whole:
             messages = _partial(messages)
         said = self._assembler.said() if messages else ()
@@ -166,6 +170,7 @@ class ReplyReader:
             said=said,
             id=self._assembler.id,
             is_over=self._assembler.is_whole,
+            others=others,
         )
 
     def _take_whole(self, whole: bytes, broken: bool) -> None:

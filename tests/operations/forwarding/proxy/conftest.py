@@ -1,15 +1,25 @@
 """A server of ours that may call this machine, and a provider on it."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 import pytest
 
+from contextstudio.accounts.models import Project, User
+from operations.forwarding.proxy.incoming import Asked, Incoming
+from operations.forwarding.proxy.rewriting import RewrittenRequest, rewrite
+from operations.forwarding.proxy.routes import route_of
+from operations.forwarding.upstreams.services import target_of
+from tests.people import caller
 from tests.servers import PATIENCE_SECONDS, Server, started_copy
 
 from .provider import Provider, running_provider
+
+Ask = Callable[..., RewrittenRequest]
+"""Gives what goes out for a body that is sent to an address; nobody is asked."""
 
 
 @pytest.fixture(scope="session")
@@ -98,3 +108,18 @@ def proxy(proxying_server: Server, provider: Provider) -> Iterator[Proxy]:
             session
         ) in found.sessions():  # or the same words in another test go on from it
             api.delete(f"/api/sessions/{session['id']}").raise_for_status()
+
+
+@pytest.fixture
+def ask(project: Project, editor: User) -> Ask:
+    """Rewrites requests of the project's editor; `name` is the session's."""
+
+    def send(path: str, body: dict[str, Any], name: str = "") -> RewrittenRequest:
+        route = route_of("POST", path.encode(), {})
+        headers = [(b"x-session-id", name.encode())] if name else []
+        raw = json.dumps(body).encode()
+        incoming = Incoming(method="POST", query=b"", headers=headers, body=raw)
+        target = target_of(project.pk, route.provider)
+        return rewrite(Asked(caller(editor), project, target, route, incoming))
+
+    return send

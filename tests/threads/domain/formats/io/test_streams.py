@@ -368,3 +368,36 @@ def test_a_text_that_comes_in_many_pieces_is_joined_once(
     whole = came(form, *[event] * 500).whole()
     assert joined == ["a " * 500]
     assert json.dumps(whole).count("a " * 500) == 1
+
+
+# Several replies at once
+
+
+def test_choices_beside_the_first_are_replies_by_themselves() -> None:
+    events = [
+        {"choices": [{"index": at, "delta": {"content": words}}]}
+        for words in ("One", " of them.")
+        for at in (0, 1)
+    ]
+    found = came("openai", *events)
+    (other,) = found.others()
+    (choice,) = other["choices"]
+    assert choice["message"]["content"] == "One of them."
+    assert came("anthropic", *streams.anthropic()).others() == []
+
+
+def test_candidates_beside_the_first_are_replies_by_themselves() -> None:
+    def candidate(words: str, **more: Any) -> dict[str, Any]:
+        return {"content": {"parts": [{"text": words}]}, **more}
+
+    found = came(
+        "gemini",
+        {"candidates": [candidate("Fir"), "x"]},
+        {"candidates": [candidate("Sec", index=1)]},
+        {"candidates": [candidate("ond.", index=1), candidate("st.", index=0)]},
+    )
+    first, second = (
+        one["candidates"][0]["content"]["parts"][0]["text"]
+        for one in (found.whole() or {}, *found.others())
+    )
+    assert (first, second) == ("First.", "Second.")

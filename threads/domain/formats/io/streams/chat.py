@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+from threads.domain.formats.io.fields import items
+
 from .stream import (
     Assembler,
     JSONObject,
@@ -105,6 +107,11 @@ class ChatAssembler(Assembler):
         """The first choice's message."""
         message = self.response["choices"][0]["message"]
         return [{"content": None, **given(message)}]
+
+    def others(self) -> list[JSONObject]:
+        """The choices behind the first."""
+        choices = items(self.response, "choices")[1:]
+        return [{**self.response, "choices": [choice]} for choice in choices]
 
     @property
     def tokens(self) -> ReplyTokens:

@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from threads.domain.formats.io.fields import items, mapping
+
 from .gemini_calls import GrowingCall
 from .stream import (
     Assembler,
@@ -23,6 +25,7 @@ class GeminiAssembler(Assembler):
     def __init__(self) -> None:
         super().__init__()
         self._chunks: list[JSONObject] = []
+        self._others: list[JSONObject] = []
 
     def take(self, data: bytes) -> None:
         """A chunk, which is a response by itself."""
@@ -49,13 +52,14 @@ class GeminiAssembler(Assembler):
             return
         self._chunks.append(chunk)
         self.response = chunk
-        candidates = chunk.get("candidates")
-        first = candidates[0] if isinstance(candidates, list) and candidates else {}
-        if isinstance(first, dict) and first.get("finishReason"):
+        if _candidates(chunk).get(0, {}).get("finishReason"):
             self.is_ended = True
 
     def whole(self) -> JSONObject | None:
         """The chunks as one response, in which the texts of the first candidate are joined."""
+        indexes = {index for chunk in self._chunks for index in _candidates(chunk)}
+        if others := sorted(indexes - {0}):
+            self._others = [one for at in others for one in _joined(self._chunks, at)]
         for chunk in _joined(self._chunks):
             self._chunks = [chunk]
         return self._chunks[0] if self._chunks else None
@@ -64,6 +68,10 @@ class GeminiAssembler(Assembler):
         """The content of the model."""
         parts = joined_parts(part for chunk in self._chunks for part in _parts(chunk))
         return [{"role": "model", "parts": parts}]
+
+    def others(self) -> list[JSONObject]:
+        """The candidates beside the first."""
+        return self._others
 
     @property
     def tokens(self) -> ReplyTokens:
@@ -87,9 +95,9 @@ class GeminiAssembler(Assembler):
         return str(self.response.get("modelVersion") or "")
 
 
-def _joined(chunks: list[JSONObject]) -> list[JSONObject]:
+def _joined(chunks: list[JSONObject], index: int = 0) -> list[JSONObject]:
     """The chunks as one response, where there is any; pieces of one text are one part."""
-    parts = joined_parts(part for chunk in chunks for part in _parts(chunk))
+    parts = joined_parts(part for chunk in chunks for part in _parts(chunk, index))
     if not chunks:
         return []
     whole = {name: value for chunk in chunks for name, value in chunk.items()}
@@ -118,12 +126,19 @@ def joined_parts(parts: Iterable[JSONObject]) -> list[JSONObject]:
     return found
 
 
-def _parts(chunk: JSONObject) -> list[JSONObject]:
-    candidates = chunk.get("candidates")
-    first = candidates[0] if isinstance(candidates, list) and candidates else {}
-    content = first.get("content") if isinstance(first, dict) else None
-    parts = content.get("parts") if isinstance(content, dict) else None
-    return [part for part in parts or () if isinstance(part, dict)]
+def _candidates(chunk: JSONObject) -> dict[int, JSONObject]:
+    """A chunk's candidates by their indexes: where that is 0, it may be left out."""
+    found: dict[int, JSONObject] = {}
+    for place, one in enumerate(items(chunk, "candidates")):
+        if isinstance(one, dict):
+            index = one.get("index")
+            found[index if type(index) is int else place] = one
+    return found
+
+
+def _parts(chunk: JSONObject, index: int = 0) -> list[JSONObject]:
+    parts = items(mapping(_candidates(chunk).get(index), "content"), "parts")
+    return [part for part in parts if isinstance(part, dict)]
 
 
 def _goes_on(before: JSONObject, part: JSONObject) -> bool:

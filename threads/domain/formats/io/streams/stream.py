@@ -59,6 +59,10 @@ class Assembler(ABC):
     def said(self) -> list[JSONObject]:
         """The reply as messages of the next request, once `whole` has put it together."""
 
+    def others(self) -> list[JSONObject]:
+        """The replies that came beside it, each as a response by itself, after `whole`."""
+        return []
+
     @property
     @abstractmethod
     def tokens(self) -> ReplyTokens:
