@@ -46,6 +46,16 @@ class MayHide(DomainError):
     default_code = "may_hide"
 
 
+class ThreadNotFound(DomainError):
+    """A request that goes on a thread of Anthropic's, of which it holds the new messages alone.
+
+    A client must be able to send all of it at any time, for a thread lasts minutes.
+    """
+
+    status = 404
+    default_code = "thread_not_found"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundRequest:
     """A request in its session."""

@@ -41,7 +41,9 @@ def _error(provider: WireProvider, error: DomainError) -> dict[str, Any]:
     match provider:
         case WireProvider.ANTHROPIC:
             usual = "invalid_request_error" if status < 500 else "api_error"
-            return {"type": _ANTHROPIC.get(status, usual), "message": error.message}
+            kind = _ANTHROPIC.get(status, usual)
+            details = {"error_code": error.code}
+            return {"type": kind, "message": error.message, "details": details}
         case WireProvider.GEMINI:
             usual = "INVALID_ARGUMENT" if status < 500 else "INTERNAL"
             word = _GEMINI.get(status, usual)

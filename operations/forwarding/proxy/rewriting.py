@@ -53,14 +53,21 @@ class RewrittenRequest(NamedTuple):
 def rewrite(asked: Asked) -> RewrittenRequest:
     """What to send of a conversation, of which the session holds the messages by now.
 
-    A request that only counts tokens makes no session, and records nothing. Raises Invalid for
-    a body that holds no conversation or a name that no session can have, and what `apply` does
-    where the policy says so.
+    A request that only counts tokens makes no session, and records nothing.
+    Raises Invalid for a body that holds no conversation or a name that no session can have,
+    ThreadNotFound for one that says no more than what is new, and what `apply` does where the
+    policy says so.
     """
     asked.check_name()
     found = _going_on(asked)
     if found is None:
         body = bodies.read_body(asked.route.form, asked.incoming.body)
+        if body.continues_thread:
+            raise as_it_came.ThreadNotFound(
+                "ContextStudio sends whole conversations. Send all messages again, with "
+                'the thread {"type": "create"} or without any.',
+                at=["thread"],
+            )
         found = _find(asked, body)
         if found is None:
             unchanged = _written(asked, body, Rewritten({}, 0))

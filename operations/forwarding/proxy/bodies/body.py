@@ -84,9 +84,16 @@ class ForwardedBody:
     def goes_on(self) -> bool:
         """Whether messages that its provider keeps stand before its own."""
         is_response = self.form == "openai-responses"
-        return is_response and bool(
-            self.value.get(BEFORE) or self.value.get(CONVERSATION)
-        )
+        is_named = self.value.get(BEFORE) or self.value.get(CONVERSATION)
+        return self.continues_thread or (is_response and bool(is_named))
+
+    @property
+    def continues_thread(self) -> bool:
+        """Whether its client says no more than what is new of one of Anthropic's threads."""
+        thread = self.value.get("thread")
+        if self.form != "anthropic" or not isinstance(thread, dict):
+            return False
+        return thread.get("type") == "continue"
 
     @property
     def is_background(self) -> bool:
