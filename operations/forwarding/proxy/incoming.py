@@ -124,6 +124,11 @@ class Asked(NamedTuple):
         """Whether it goes on with a conversation, and isn't only about one."""
         return self.route.kind is RequestKind.REPLY
 
+    def unrecorded(self) -> "Asked":
+        """The same, of which nothing is to be recorded."""
+        route = replace(self.route, kind=RequestKind.COUNT)
+        return self._replace(route=route)
+
     @property
     def name(self) -> str:
         """What the client calls the session; empty where it doesn't say."""

@@ -53,7 +53,7 @@ class RewrittenRequest(NamedTuple):
 def rewrite(asked: Asked) -> RewrittenRequest:
     """What to send of a conversation, of which the session holds the messages by now.
 
-    A request that only counts tokens makes no session, and records nothing.
+    A request that only counts tokens, or says nothing, makes no session and records nothing.
     Raises Invalid for a body that holds no conversation or a name that no session can have,
     ThreadNotFound for one that says no more than what is new, and what `apply` does where the
     policy says so.
@@ -68,6 +68,8 @@ def rewrite(asked: Asked) -> RewrittenRequest:
                 'the thread {"type": "create"} or without any.',
                 at=["thread"],
             )
+        if body.says_nothing:
+            asked = asked.unrecorded()
         found = _find(asked, body)
         if found is None:
             unchanged = _written(asked, body, Rewritten({}, 0))

@@ -96,6 +96,11 @@ class ForwardedBody:
         return thread.get("type") == "continue"
 
     @property
+    def says_nothing(self) -> bool:
+        """Whether it has no messages, wherever they may stand: its provider refuses it."""
+        return not (self.messages or self.names_kept or self.value.get("prompt"))
+
+    @property
     def is_background(self) -> bool:
         """Whether its reply may come later, by other requests."""
         is_response = self.form == "openai-responses"

@@ -1,4 +1,4 @@
-"""Requests that don't say a whole conversation: only what is new of a thread."""
+"""Requests that don't say a whole conversation: nothing at all, or only what is new of a thread."""
 
 import json
 from typing import Any
@@ -11,6 +11,41 @@ from operations.forwarding.upstreams.services import WireProvider
 from threads.models import Message, Session
 
 from .conftest import Ask, Proxy
+
+CHAT, GEMINI = "/v1/chat/completions", "/v1beta/models/g:generateContent"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (CHAT, {"messages": []}),
+        ("/v1/messages", {"messages": [], "system": "Be brief."}),
+        ("/v1/responses", {"input": []}),
+        ("/v1/responses", {"instructions": "Be brief."}),
+        (GEMINI, {"contents": []}),
+    ],
+)
+@pytest.mark.parametrize("name", ["", "boats"])
+def test_a_request_without_messages_leaves_no_session(
+    ask: Ask, path: str, body: dict[str, Any], name: str
+) -> None:
+    def send() -> None:
+        sent = ask(path, body, name)
+        assert sent.body == json.dumps(body).encode()
+        assert sent.exchange is None
+
+    send()
+    assert not Session.objects.exists()
+    ask(CHAT, {"messages": [{"role": "user", "content": "How many boats?"}]}, "boats")
+    send()
+    assert Session.objects.count() == Message.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_one_whose_words_its_provider_keeps_has_a_session(ask: Ask) -> None:
+    assert ask("/v1/responses", {"prompt": {"id": "pmpt_1"}}).exchange is not None
+
 
 @pytest.mark.django_db
 def test_who_says_only_what_is_new_of_a_thread_is_asked_for_all_of_it(ask: Ask) -> None:
