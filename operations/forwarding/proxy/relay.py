@@ -316,7 +316,9 @@ class Exchanging:
         waits until that is recorded.
         """
         await self._begin(response.status, start)
-        left = int(headers.get(b"content-length", b"-1"))
+        # A length counts for nothing beside an encoding of the transfer (RFC 9112, 6.3).
+        has_length = b"transfer-encoding" not in headers
+        left = int(headers.get(b"content-length", b"-1")) if has_length else -1
         async for chunk in response.aiter_stream():
             left -= len(chunk)
             if self._took(chunk) or left == 0:
