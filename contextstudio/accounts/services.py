@@ -127,12 +127,8 @@ def set_member(
     Everybody may leave. Raises NotFound, Forbidden, or Conflict where the project would be left
     without an owner.
     """
-    # Locked before the caller's rights are looked up, so that two owners can't remove each other
-    # at the same time.
-    Project.objects.select_for_update().get(pk=project.pk)
     leaves = role is None and user.pk == caller.user_id
-    right = Right.READ if leaves else Right.ADMIN
-    get_project(caller_of_actor(caller.actor), project.slug, right)
+    _lock_members(caller, project, Right.READ if leaves else Right.ADMIN)
     if role is None:
         Membership.objects.filter(project=project, user=user).delete()
     else:
@@ -143,6 +139,38 @@ def set_member(
             "A project needs an owner.", at=["role"], code="last_owner"
         )
     audit(caller.actor, f"member.{role or 'remove'}", user.pk, project=project)
+
+
+@transaction.atomic
+def add_member(caller: Caller, project: Project, user: User, role: ProjectRole) -> None:
+    """Make a person a member. Needs the right to administer.
+
+    Raises NotFound, Forbidden, or Conflict where they are one already: to add somebody never
+    changes what they may do.
+    """
+    _lock_members(caller, project, Right.ADMIN)
+    given = {"role": role.value}
+    membership, is_new = Membership.objects.get_or_create(
+        project=project, user=user, defaults=given
+    )
+    if not is_new:
+        raise errors.Conflict(
+            f"{user} is already a member, with the role {membership.role}.",
+            at=["username"],
+            code="member",
+            facts={"role": membership.role},
+        )
+    audit(caller.actor, f"member.{role}", user.pk, project=project)
+
+
+def _lock_members(caller: Caller, project: Project, right: Right) -> None:
+    """Keep the members of a project as they are until the transaction ends, for one with a right.
+
+    Locked before the caller's rights are looked up, so that two owners can't remove each other at
+    the same time.
+    """
+    Project.objects.select_for_update().get(pk=project.pk)
+    get_project(caller_of_actor(caller.actor), project.slug, right)
 
 
 @transaction.atomic

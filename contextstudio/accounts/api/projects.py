@@ -11,6 +11,7 @@ from pydantic import Field
 from contextstudio.accounts import services
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.paging import Page
 from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.models import Membership, Project
@@ -57,6 +58,12 @@ class MemberIn(RequestBody):
     """The role that a person is to have in a project."""
 
     role: ProjectRole
+
+
+class NewMemberIn(MemberIn):
+    """A person who is to be a member, and their role."""
+
+    username: str = Field(min_length=1, max_length=150)
 
 
 class MemberOut(Schema):
@@ -122,6 +129,30 @@ def members(
     return _page(found, [_member(one) for one in found.items])
 
 
+@router.post(
+    _MEMBERS,
+    response={201: MemberOut},
+    tags=["projects"],
+    operation_id="accounts_api_add_member",
+)
+def add_member(request: HttpRequest, slug: str, body: NewMemberIn) -> Status[Any]:
+    """Add a person who has an account. Needs the right to administer.
+
+    Somebody who is a member already is refused with 409 and their `role`; PUT changes it.
+    """
+    caller = caller_of(request)
+    project = get_project(caller, slug, Right.ADMIN)
+    user = user_named(body.username)
+    try:
+        services.add_member(caller, project, user, body.role)
+    except Conflict as conflict:
+        path = f"/api/projects/{slug}/members/{user.username}"
+        conflict.message += f" Change it with PUT {path}."
+        raise
+    answer = {"username": user.username, "name": str(user), "role": body.role}
+    return Status(201, answer)
+
+
 @router.put(
     f"{_MEMBERS}/{{str:username}}",
     response=MemberOut,
@@ -131,7 +162,10 @@ def members(
 def set_member(
     request: HttpRequest, slug: str, username: str, body: MemberIn
 ) -> dict[str, Any]:
-    """Make a person a member, or change their role. Needs the right to administer."""
+    """Make a person a member, or replace the role of one. Needs the right to administer.
+
+    POST to the list of members adds somebody without ever changing a role.
+    """
     caller = caller_of(request)
     project = get_project(caller, slug, Right.ADMIN)
     user = user_named(username)

@@ -15,7 +15,7 @@ from contextstudio.accounts.domain.errors import Conflict, DomainError, NotFound
 from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.domain.storable import storable
 from contextstudio.accounts.invitations import LIFETIME, list_invitations
-from contextstudio.accounts.models import Project
+from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import (
     get_member,
     get_project,
@@ -106,19 +106,36 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         name, role = form.cleaned_data["username"], form.cleaned_data["role"]
         require(caller, Right.ADMIN, found.pk)
-        # Whoever was removed since the page was drawn is not added again by another role.
         changes = "change" in request.POST
         try:
-            user = get_member(found, name) if changes else user_named(name)
-            services.set_member(caller, found, user, ProjectRole(role))
+            user = _set(caller, found, name, ProjectRole(role), changes=changes)
         except DomainError as refusal:
             if changes:
                 return _refused(request, slug, refusal)
-            form.add_error(field_of(refusal, form), refusal.message)
+            told = refusal.message
+            if refusal.code == "member":
+                told += " Change it in the list of members above."
+            form.add_error(field_of(refusal, form), told)
         else:
             messages.success(request, f"{user} is now {_ARTICLES[role]} {role}.")
             return _back(request, slug)
     return project_page(request, caller, found, form=form)
+
+
+def _set(
+    caller: Caller, found: Project, name: str, role: ProjectRole, *, changes: bool
+) -> User:
+    """Give a member another role, or add somebody: each refuses what the other is for.
+
+    Whoever was removed since the page was drawn is not added again by another role.
+    """
+    if changes:
+        user = get_member(found, name)
+        services.set_member(caller, found, user, role)
+    else:
+        user = user_named(name)
+        services.add_member(caller, found, user, role)
+    return user
 
 
 def project_page(

@@ -111,6 +111,32 @@ def test_an_owner_adds_changes_and_removes_members(
     assert AuditEntry.objects.filter(action__startswith="member.").count() == 3
 
 
+def test_adding_a_member_never_changes_the_role_of_one(
+    project: Project, owner: User, reviewer: User, stranger: User
+) -> None:
+    client, page = signed_in(owner), f"/settings/projects/{project.slug}/"
+    shown = client.post(page, {"username": "reviewer", "role": "owner"})
+    assert shown.status_code == 422
+    told = (
+        "reviewer is already a member, with the role reviewer."
+        " Change it in the list of members above."
+    )
+    assert told in unescape(shown.content.decode())
+    body = {"username": "reviewer", "role": "owner"}
+    path, kind = members(project), "application/json"
+    refused = client.post(path, body, content_type=kind)
+    assert (refused.status_code, refused.json()["code"]) == (409, "member")
+    assert (refused.json()["at"], refused.json()["role"]) == (["username"], "reviewer")
+    assert f"PUT {path}/reviewer." in refused.json()["detail"]
+    assert roles(project)["reviewer"] == "reviewer"
+    assert not AuditEntry.objects.filter(action__startswith="member.").exists()
+    body = {"username": "stranger", "role": "viewer"}
+    added = client.post(path, body, content_type=kind)
+    assert (added.status_code, added.json()["role"]) == (201, "viewer")
+    assert roles(project)["stranger"] == "viewer"
+    assert AuditEntry.objects.get(action="member.viewer")
+
+
 @pytest.mark.parametrize("role", ["viewer", "reviewer", "editor"])
 def test_who_is_no_owner_sees_the_members_and_changes_none(
     request: pytest.FixtureRequest, project: Project, owner: User, role: str
@@ -151,8 +177,8 @@ def test_the_last_owner_neither_leaves_nor_steps_down(
     assert client.delete(path).json()["code"] == "last_owner"
     assert put(client, path, "viewer").status_code == 409
     page = f"/settings/projects/{project.slug}/"
-    shown = client.post(page, {"username": "owner", "role": "viewer"})
-    assert shown.status_code == 422
+    stepping_down = {"username": "owner", "role": "viewer", "change": "1"}
+    shown = client.post(page, stepping_down, follow=True)
     assert "A project needs an owner." in shown.content.decode()
     left = client.post(f"{page}remove", {"username": "owner"}, follow=True)
     assert "A project needs an owner." in left.content.decode()

@@ -119,6 +119,12 @@ TABLE = (
     GatedRoute("POST", "api/projects", (401, *(201,) * 5, 401), {"slug": "new"}),
     api_read("projects/demo/members"),
     GatedRoute(
+        "POST",
+        "api/projects/demo/members",
+        (401, 404, 403, 403, 403, 201, 401),
+        {"username": "stranger", "role": "viewer"},
+    ),
+    GatedRoute(
         "PUT",
         "api/projects/demo/members/viewer",
         (401, 404, 403, 403, 403, 200, 401),
@@ -356,7 +362,7 @@ TABLE = (
     page("settings/projects/demo/"),
     form(
         "settings/projects/demo/",
-        {"username": "viewer", "role": "editor"},
+        {"username": "viewer", "role": "editor", "change": "1"},
         statuses=(403, 403, 403, 302),
     ),
     form(
