@@ -39,13 +39,18 @@ def counted_and_not_cached(get_response: Handler) -> Handler:
 
 
 class RefusalMiddleware:
-    """A DomainError that a page's view raises: the sentence, as a page or as a toast."""
+    """What is refused to a page: the sentence, as a page or as a toast.
+
+    That is a DomainError that its view raises, or that it was drawn for somebody else.
+    """
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Let the view answer; a wrong method, at which Django says nothing, is said here."""
+        if _is_of_another(request):
+            return _out_of_date(request)
         response = self.get_response(request)
         return (
             _wrong_method(request, response)
@@ -78,6 +83,27 @@ class RefusalMiddleware:
             answer = HttpResponse(text, status=401, content_type="text/plain")
         answer["WWW-Authenticate"] = "Bearer"
         return answer
+
+
+def _is_of_another(request: HttpRequest) -> bool:
+    """Whether a page asks that was drawn for somebody else than who is signed in by now.
+
+    Its form would be drawn anew with the token of that person, and act as them.
+    """
+    drawn_for = request.headers.get("X-Person")
+    if not drawn_for or not request.user.is_authenticated:
+        return False
+    return drawn_for != str(request.user.pk)
+
+
+def _out_of_date(request: HttpRequest) -> HttpResponse:
+    sentence = "This page is out of date; load it again and repeat the step."
+    if request.user.is_authenticated:
+        sentence = (
+            f"This page is out of date: you are signed in as {request.user} by now."
+            " Load it again and repeat the step."
+        )
+    return refusal(request, 403, sentence, title="Out of date")
 
 
 def _wrong_method(request: HttpRequest, response: HttpResponseBase) -> HttpResponse:
@@ -151,8 +177,7 @@ def _say_outage(
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    sentence = "This page is out of date; load it again and repeat the step."
-    return refusal(request, 403, sentence, title="Out of date")
+    return _out_of_date(request)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -17,9 +17,8 @@ export class Refused extends Error {
 // Whoever asked need not take it up: it has been shown.
 addEventListener("unhandledrejection", (event) => { if (event.reason instanceof Refused) event.preventDefault(); });
 
-function csrfToken() {
-  return JSON.parse(document.body.getAttribute("hx-headers") ?? "{}")["X-CSRFToken"] ?? "";
-}
+/** What the page says with each request: its token, and whom it was drawn for. */
+const ownHeaders = () => JSON.parse(document.body.getAttribute("hx-headers") ?? "{}");
 
 const PATIENCE_MS = 700;
 let waits = 0;
@@ -46,13 +45,11 @@ async function shownIfSlow(asked) {
 
 /** Ask the server: `fields` go into the address, or with POST into the body. */
 export async function send(url, { method = "GET", fields = {}, signal, quiet = false } = {}) {
-  const headers = { "HX-Request": "true" };
+  const headers = { "HX-Request": "true", ...ownHeaders() };
   const body = fields instanceof FormData ? fields : new URLSearchParams(fields);
   const options = { method, headers, signal, credentials: "same-origin" };
-  if (method === "POST") {
-    headers["X-CSRFToken"] = csrfToken();
-    options.body = body;
-  } else if (body.size) url += `?${body}`;
+  if (method === "POST") options.body = body;
+  else if (body.size) url += `?${body}`;
   let response;
   try {
     const asked = fetch(url, options);

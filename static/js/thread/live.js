@@ -1,16 +1,19 @@
 /** In step with the server: the socket only says which head there is; what changed is fetched. */
 import { applyPatch } from "./patch.js";
 import { say } from "../base/announce.js";
-import { withdrawSteps } from "../base/toast.js";
+import { toast, withdrawSteps } from "../base/toast.js";
 import { inTurn, isWriting, send } from "../base/requests.js";
 import { POLL_MS, followSession } from "../live/socket.js";
 import { feed, session, stamp, titleMark } from "./session.js";
 
-const WORDS = { live: "Live", polling: "Reconnecting", connecting: "Connecting", offline: "Offline" };
+const WORDS = {
+  live: "Live", polling: "Reconnecting", connecting: "Connecting", offline: "Offline", left: "Out of date",
+};
 const MEANINGS = {
   live: "Changes by others appear at once",
   polling: "Changes by others appear within 5 seconds",
   offline: "The server can't be reached; changes by others appear once it can",
+  left: "Somebody else is signed in by now; load the page again",
 };
 
 let followed = null;
@@ -38,10 +41,21 @@ export async function catchUp() {
     show(followed?.isOpen() ? "live" : "polling");
   } catch (error) {
     if (error.status === 404) location.reload();
+    if (error.status === 403) {
+      leave(error.message);
+      return;
+    }
     show("offline");
     clearTimeout(again);
     if (!followed?.isPolling()) again = setTimeout(() => inTurn(catchUp), POLL_MS);
   }
+}
+
+/** Somebody else signed in from another tab: what this page shows stays, and is said to be no more of use. */
+function leave(why) {
+  const isNew = document.getElementById("live")?.dataset.state !== "left";
+  show("left");
+  if (isNew) toast(why, "error", { Reload: () => location.reload() });
 }
 
 /** What undo and redo would do, as the drawer's buttons say. */
@@ -94,6 +108,7 @@ export function stayLive() {
     show(isOpen) {
       // Offline until something is answered: each attempt to connect ends here.
       const wasOffline = document.getElementById("live")?.dataset.state === "offline";
+      if (document.getElementById("live")?.dataset.state === "left") return;
       if (isOpen) show("live");
       else show(navigator.onLine && !wasOffline ? "polling" : "offline");
     },

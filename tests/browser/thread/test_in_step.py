@@ -1,5 +1,6 @@
 """Two windows on one session stay in step, over the socket and without it."""
 
+import uuid
 from collections.abc import Callable
 
 import httpx
@@ -8,6 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import (
     OpenThread,
+    cookies_of,
     keys_on_sheet,
     press,
     row,
@@ -16,6 +18,7 @@ from tests.browser.conftest import (
     visit,
 )
 from tests.browsers import Faults
+from tests.servers import Server
 
 
 def agent_snips(
@@ -243,3 +246,36 @@ def test_a_press_on_the_spine_goes_there_also_after_a_change(
     assert box is not None
     page.mouse.click(box["x"] + 7, box["y"] + box["height"] * 0.5)
     expect(row(page, "m350")).to_be_focused()
+
+
+def test_a_page_says_that_somebody_else_has_signed_in_and_records_nothing_as_them(
+    page: Page,
+    context: BrowserContext,
+    new_session: Callable[[int], str],
+    server: Server,
+    faults: Faults,
+) -> None:
+    faults.expect("status of 403")
+    faults.expect("WebSocket")
+    context.clear_cookies()
+    context.add_cookies(cookies_of(server)["cookies"])  # type: ignore[arg-type]
+    visit(page, new_session(12))
+    name = f"second{uuid.uuid4().hex[:8]}"
+    said = server.command("create_user", name, "--project", "demo", "--role", "editor")
+    other = context.new_page()
+    other.goto(said.splitlines()[-1])
+    other.get_by_role("button", name="Sign in").click()
+    other.wait_for_url(lambda address: "/sign-in/" not in address)
+    told = f"This page is out of date: you are signed in as {name} by now."
+    expect(page.locator("#toasts")).to_contain_text(told)
+    expect(page.locator("#live-word")).to_have_text("Out of date")
+    row(page, "m5").focus()
+    press(page, "Alt+ArrowUp")
+    press(page, "s")
+    expect(page.locator("#dialog")).to_be_hidden()
+    assert keys_on_sheet(page)[4:6] == ["m4", "m5"]
+    page.get_by_role("button", name="Reload").click()
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    row(page, "m5").focus()
+    snip(page)
+    expect(row(page, "o1")).to_contain_text(name)

@@ -157,6 +157,41 @@ def test_a_form_without_its_token_is_refused_in_words() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_what_a_page_asks_for_that_was_drawn_for_another_is_refused_with_who_is_signed_in(
+    owner: User, viewer: User, method: str
+) -> None:
+    client = Client(headers={"HX-Request": "true"})
+    client.force_login(viewer)
+    ask = getattr(client, method)
+    told = ask("/sessions/matches", headers={"X-Person": str(owner.pk)})
+    assert told.status_code == 403
+    assert "you are signed in as viewer by now" in told.content.decode()
+    for person in ("", str(viewer.pk)):
+        assert ask("/sessions/matches", headers={"X-Person": person}).status_code != 403
+    shown = client.get("/sessions/", headers={"HX-Request": ""}).content.decode()
+    assert f'"X-Person": "{viewer.pk}"' in shown
+
+
+@pytest.mark.django_db
+def test_a_form_that_was_drawn_for_another_is_refused_with_who_is_signed_in(
+    owner: User, viewer: User
+) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(owner)
+    drawn = client.get("/settings/projects/").content.decode()
+    token = drawn.split('name="csrfmiddlewaretoken" value="')[1].split('"')[0]
+    client.logout()
+    client.cookies.pop("contextstudio_csrf", None)
+    client.force_login(viewer)
+    client.get("/settings/projects/")
+    form = {"name": "Another", "slug": "another", "csrfmiddlewaretoken": token}
+    refused = client.post("/settings/projects/", form)
+    assert refused.status_code == 403
+    assert "you are signed in as viewer by now" in refused.content.decode()
+
+
+@pytest.mark.django_db
 def test_every_unsafe_page_wants_the_csrf_token(
     settings: LazySettings, owner: User
 ) -> None:
