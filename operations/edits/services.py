@@ -14,7 +14,6 @@ from django.db.transaction import atomic
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
-from operations.domain.log import history
 from operations.domain.log.authors import switch_of
 from operations.domain.log.entry import EditState
 from operations.domain.log.history import effective_control, meant_of_bundle
@@ -38,6 +37,7 @@ from operations.domain.thread.check import (
     check_amend,
     expanded,
 )
+from operations.domain.thread.moving import UNMOVED
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_key, entry_number
 from operations.log.selectors import get_bundle, get_operation
@@ -51,6 +51,7 @@ from threads.models import Session
 from threads.store.selectors import may_in, require_in
 
 from .arguments import EditArguments
+from .staging import bundle_of_staged, refuse_staged, take_back_moves
 from .unseen import with_unseen
 
 
@@ -101,12 +102,22 @@ def record_edit(
 
     With `propose` it waits for review, with `stage` until its author commits all that they
     staged (`operations.edits.own_entries`); undo takes it back with the rest of its `bundle`.
+    To stage a move of what one has staged to move already is to choose another place for it.
     Raises Invalid with the place, or Conflict with what is in the way.
     """
     transaction = open_log(
         caller, session_id, Right.PROPOSE, expected_head=expected_head
     )
-    made = _resolved(transaction.session, edit, transaction.thread)
+    try:
+        made = _resolved(transaction.session, edit, transaction.thread)
+    except Invalid as refusal:
+        # Where it stands, nothing needs to wait.
+        is_there = stage and refusal.code == UNMOVED
+        if not is_there or not take_back_moves(transaction, edit):
+            raise
+        return transaction.commit()
+    if stage:
+        take_back_moves(transaction, edit)
     return _record(
         transaction,
         [made],
@@ -269,8 +280,10 @@ def record_switch(
     """Record a control as far as it changes anything.
 
     Raises Conflict with each proposal that can't be accepted; with `skip_conflicts` only where
-    none can, else it warns of those that go on waiting.
+    none can, else it warns of those that go on waiting. What others have staged is not decided on.
     """
+    if isinstance(control, Accept | Reject):
+        refuse_staged(transaction, control.operations)
     effective, tried = effective_control(transaction.history.log, control), None
     if isinstance(effective, Accept):
         found = try_acceptance(transaction.thread, effective.operations)
@@ -304,6 +317,7 @@ def amend(
     recorded = transaction.history.log.edit(key)
     if recorded is None:
         raise Invalid("Only an edit can be amended.", at=["operation_id"])
+    refuse_staged(transaction, [key])
     edit = counted(transaction.session, amended(recorded.edit))
     control = effective_control(
         transaction.history.log, Amend(operation=key, edit=edit)
@@ -351,7 +365,7 @@ def _record(
     bundle: uuid.UUID | None = None,
 ) -> LogTransaction:
     """Add edits that fit. They wait where that is asked for, or who makes them may not edit."""
-    log, caller = transaction.history.log, transaction.caller
+    caller = transaction.caller
     rights = {right_over(edit) for edit in made}
     may_apply = all(may_in(caller, right, transaction.session) for right in rights)
     proposed = stage or propose or not may_apply
@@ -359,10 +373,8 @@ def _record(
     checked = check(
         transaction.thread, made, proposed=proposed, bundle=bundle is not None
     )
-    if stage:  # to what the caller has staged already
-        numbers = history.staged(log, caller.actor)
-        known = transaction.history.rows[numbers[-1]].bundle if numbers else None
-        bundle = known or uuid.uuid4()
+    if stage:
+        bundle = bundle_of_staged(transaction) or uuid.uuid4()
     transaction.warnings.extend(checked.warnings)
     transaction.add(
         *checked.edits,

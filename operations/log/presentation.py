@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from contextstudio.accounts.domain.caller import is_agent
 from operations.domain.log import operation as op
 from operations.domain.log.entry import EditState, Recorded
+from operations.domain.log.history import staged
 from operations.domain.log.log import Log
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import (
@@ -42,7 +43,10 @@ class ActorOut(BaseModel):
 
 
 class AuthorOut(ActorOut):
-    """Who recorded operations, and how many of them are on, off and proposed."""
+    """Who recorded operations, and how many of them are on, off and proposed.
+
+    Those that they have staged are none of these.
+    """
 
     is_agent: bool
     on: int
@@ -228,6 +232,7 @@ def present_actors(history: History) -> list[dict[str, Any]]:
             "name": names[actor],
             "is_agent": is_agent(actor),
             **standing._asdict(),
+            "proposed": standing.proposed - len(staged(history.log, actor)),
         }
         for actor, standing in history.log.standing.items()
     ]

@@ -13,6 +13,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log.entry import Entry
+from operations.domain.log.history import count_staged
 from operations.domain.log.log import Log, fold
 from operations.domain.log.mask import Masks, mask_title
 from operations.domain.log.operation import EDITS
@@ -281,12 +282,15 @@ _ON = (Status.APPLIED, Status.UNMET, Status.SUSPENDED, Status.VOID)
 
 
 def overview(thread: Thread) -> dict[str, Any]:
-    """Effective tokens, and how many operations are on, off, proposed and in conflict."""
+    """Effective tokens, and how many operations are on, off, proposed and in conflict.
+
+    What somebody has staged is theirs until they commit it: none of these.
+    """
     statuses = thread.statuses
     return {
         "effective_tokens": thread.tokens.effective,
         "on": sum(statuses[status] for status in _ON),
         "off": statuses[Status.OFF],
-        "proposed": statuses[Status.PROPOSED],
+        "proposed": statuses[Status.PROPOSED] - count_staged(thread.log),
         "conflict": statuses[Status.CONFLICT],
     }

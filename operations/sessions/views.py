@@ -47,7 +47,7 @@ MOST_REPLAYED = 20
 """Threads that one page of the list replays at most; the others are caught up by the next."""
 
 
-_PROPOSED = LogEntry.objects.filter(session=OuterRef("pk"), proposed=True)
+_PROPOSED = LogEntry.objects.filter(session=OuterRef("pk"), proposed=True, staged=False)
 AWAITING = Q(overview__proposed__gt=0) | Q(Exists(_PROPOSED), overview__isnull=True)
 """Sessions in which something waits for review; where numbers were forgotten, it may."""
 

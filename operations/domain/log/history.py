@@ -1,5 +1,6 @@
 """What undo and redo take, and what a control comes to before it is recorded."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from contextstudio.accounts.domain.errors import Conflict, NotFound
@@ -44,8 +45,39 @@ def staged(log: Log, actor: str) -> tuple[int, ...]:
     return tuple(
         number
         for number in log.staged
-        if _is_staged(recorded := log.edits[number]) and recorded.entry.actor == actor
+        if is_staged(recorded := log.edits[number]) and recorded.entry.actor == actor
     )
+
+
+def staged_moves(log: Log, actor: str, moved: Iterable[Key]) -> tuple[int, ...]:
+    """The moves that an actor has staged of these leaves, and of no others."""
+    leaves = set(moved)
+    return tuple(
+        number
+        for number in staged(log, actor)
+        if isinstance(edit := log.edits[number].edit, op.Resequence)
+        if edit.moved and leaves.issuperset(edit.moved)
+    )
+
+
+def staged_by_others(log: Log, keys: Iterable[Key], actor: str) -> tuple[int, ...]:
+    """Which of some edits others have staged: these wait for their authors alone."""
+    found = (log.edit(key) for key in keys)
+    return tuple(
+        recorded.entry.number
+        for recorded in found
+        if recorded and is_staged(recorded) and recorded.entry.actor != actor
+    )
+
+
+def is_staged(recorded: Recorded) -> bool:
+    """Whether its author is still collecting an edit, to commit it with others."""
+    return recorded.entry.staged and recorded.state is EditState.PROPOSED
+
+
+def count_staged(log: Log) -> int:
+    """How many edits are staged, by whomever: proposals that wait for nobody's review."""
+    return sum(is_staged(log.edits[number]) for number in log.staged)
 
 
 def undo(log: Log, actor: str) -> op.Undo:
@@ -234,10 +266,6 @@ def _effective_amend(log: Log, control: op.Amend) -> op.Amend | None:
     return None if control.edit == recorded.edit else control
 
 
-def _is_staged(recorded: Recorded) -> bool:
-    return recorded.entry.staged and recorded.state is EditState.PROPOSED
-
-
 def _can_go(log: Log, entry: Entry) -> bool:
     if isinstance(entry.operation, op.Undo | op.Redo | op.Purge):
         return False
@@ -248,9 +276,18 @@ def _can_go(log: Log, entry: Entry) -> bool:
 
 
 def _bundle(log: Log, entry: Entry) -> tuple[int, ...]:
-    """An entry with its bundle; what is only staged yet goes one by one."""
+    """An entry with its bundle; what is only staged yet goes one by one.
+
+    With one that took the place of another goes the control that took that one back.
+    """
     recorded = log.edits.get(entry.number)
-    if entry.bundle is None or (recorded is not None and _is_staged(recorded)):
+    if entry.bundle is None:
+        return (entry.number,)
+    if recorded is not None and is_staged(recorded):
+        before = log.at(entry.number - 1) if entry.number > 1 else entry
+        is_instead = isinstance(before.operation, op.Revert)
+        if is_instead and before.bundle == entry.bundle and _can_go(log, before):
+            return (before.number, entry.number)
         return (entry.number,)
     return tuple(
         other.number

@@ -15,6 +15,21 @@ from operations.domain.tree.key import Key
 from .node import FoldNode
 from .thread import Thread
 
+UNMOVED = "unmoved"
+"""The code of a refusal to move what is there already."""
+
+
+class Destination(NamedTuple):
+    """Where a resequence would put what it moves.
+
+    `moved` are the nodes that it takes, without the inserts that go with them; `behind` is the
+    node before them, None at the first place; `within` the fold that holds them, None at the top.
+    """
+
+    moved: tuple[Key, ...]
+    behind: Key | None
+    within: Key | None
+
 
 class Relocation(NamedTuple):
     """The leaves that a resequence lists, and those of them that are taken elsewhere."""
@@ -36,14 +51,11 @@ def relocation(
     it where the anchor is in it too; else the outermost folds move. Raises NotFound for keys
     that are not in the thread, Invalid where nothing would move.
     """
-    depth, nodes = _container(thread, [*targets, *([after] if after else [])], after)
-    moved = _with_hanging(
-        thread, nodes, {_holder(thread, key, depth) for key in targets}
-    )
+    depth, nodes, moved = _taken(thread, targets, after)
     rest = [node for node in nodes if node not in moved]
     place = len(rest) if at_end else 0
     at = "place" if after is None else "after"
-    unmoved = Invalid("These messages are already there.", at=[at], code="unmoved")
+    unmoved = Invalid("These messages are already there.", at=[at], code=UNMOVED)
     if after is not None:
         anchor = _holder(thread, after, depth)
         if anchor in moved:
@@ -59,6 +71,41 @@ def relocation(
     )
 
 
+def moved_leaves(
+    thread: Thread, targets: Sequence[Key], after: Key | None
+) -> tuple[Key, ...]:
+    """The leaves that `relocation` moves behind `after`, with those that stand there already."""
+    _, nodes, moved = _taken(thread, targets, after)
+    return _leaves(thread, (node for node in nodes if node in moved))
+
+
+def destination(
+    thread: Thread, order: Iterable[Key], moved: Iterable[Key]
+) -> Destination | None:
+    """Where a resequence that lists `order` would put the leaves `moved`, as the thread is now.
+
+    None where they are gone, or would not stand together.
+    """
+    listed = [key for key in order if thread.holds(key)]
+    around = _around_all(thread, listed)
+    nodes = thread.child_keys(around[-1]) if around else thread.keys
+    holders = dict.fromkeys(_holder(thread, key, len(around)) for key in listed)
+    places = {node: place for place, node in enumerate(nodes)}
+    slots = sorted(places[node] for node in holders)
+    goal = dict(zip(slots, holders, strict=True))
+    named = set(moved).intersection(listed)
+    taken = {_holder(thread, key, len(around)) for key in named}
+    there = [slot for slot, node in goal.items() if node in taken]
+    if not there or there[-1] - there[0] >= len(there):
+        return None
+    first = there[0]
+    behind = goal.get(first - 1, nodes[first - 1]) if first else None
+    nodes_there = [goal[slot] for slot in there]
+    held = {leaf for node in nodes_there for leaf in (node, *thread.leaf_keys(node))}
+    alone = (node for node in nodes_there if _anchor(thread, node) not in held)
+    return Destination(tuple(alone), behind, around[-1] if around else None)
+
+
 def _leaves(thread: Thread, nodes: Iterable[Key]) -> tuple[Key, ...]:
     return tuple(leaf for node in nodes for leaf in thread.leaf_keys(node))
 
@@ -67,14 +114,27 @@ def _container(
     thread: Thread, keys: Iterable[Key], after: Key | None
 ) -> tuple[int, Sequence[Key]]:
     """How deep the lowest container lies that holds all keys, and its nodes."""
-    paths = [thread.path(key) for key in keys]
-    common: list[Key] = []
-    if after is not None:
-        for folds in zip(*paths, strict=False):
-            if len(set(folds)) > 1:
-                break
-            common.append(folds[0])
+    common = _around_all(thread, keys) if after is not None else []
     return len(common), thread.child_keys(common[-1]) if common else thread.keys
+
+
+def _around_all(thread: Thread, keys: Iterable[Key]) -> list[Key]:
+    """The folds that hold all keys, from the outermost in."""
+    common: list[Key] = []
+    for folds in zip(*(thread.path(key) for key in keys), strict=False):
+        if len(set(folds)) > 1:
+            break
+        common.append(folds[0])
+    return common
+
+
+def _taken(
+    thread: Thread, targets: Sequence[Key], after: Key | None
+) -> tuple[int, Sequence[Key], set[Key]]:
+    """The container in which targets move, as `_container` has it, and the nodes that do."""
+    depth, nodes = _container(thread, [*targets, *([after] if after else [])], after)
+    holders = {_holder(thread, key, depth) for key in targets}
+    return depth, nodes, _with_hanging(thread, nodes, holders)
 
 
 def _holder(thread: Thread, key: Key, depth: int) -> Key:

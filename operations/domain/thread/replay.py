@@ -26,6 +26,7 @@ _OUTCOMES = {
     EditState.REVERTED: EditOutcome(Status.REVERTED, "It was reverted."),
     EditState.OFF: EditOutcome(Status.OFF, "It is switched off."),
 }
+_STAGED = EditOutcome(Status.PROPOSED, "Its author has not committed it yet.")
 _PLAIN = 4_000
 """Edits that are played from nothing without stages on the way: it takes half the time."""
 
@@ -96,6 +97,8 @@ class _Script(NamedTuple):
         entry, state, edit = self.log.edits[number]
         if number in self.assumed:
             return edit
+        if state is EditState.PROPOSED and entry.staged:
+            return _STAGED
         if state is not EditState.ON:
             return _OUTCOMES[state]
         tags = frozenset() if entry.actor == CLIENT else self.tags

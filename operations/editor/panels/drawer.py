@@ -14,7 +14,7 @@ from contextstudio.accounts.domain.caller import is_agent
 from contextstudio.templatetags.look import messages
 from operations.context.services import MOST_UNASKED
 from operations.domain.log.authors import switch_of
-from operations.domain.log.history import redoable, staged, undoable
+from operations.domain.log.history import is_staged, redoable, staged, undoable
 from operations.domain.log.operation import named_keys
 from operations.domain.thread.check import expanded
 from operations.domain.thread.thread import Thread
@@ -73,11 +73,8 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
     thread, log, ops = look.thread, look.thread.log, look.operations
     most = MOST_ASKED_FOR if show_more else MOST_LISTED
     own = staged(log, actor)
-    waiting = [
-        number
-        for number in reversed(thread.marked)
-        if thread.status(number) in _WAITING and number not in own
-    ]
+    drafts, waiting = _waiting(look)
+    others = [number for number in drafts if number not in own]
     gone, rest = _count(thread, WITHDRAWN), _count(thread, _REST)
     turns = load_turns(look.session)
     members = most if show_more else MOST_MEMBERS
@@ -92,6 +89,8 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
         "may_activate": look.may_edit,
         "staged": ops.of(own),
         "may_commit": look.may_decide,
+        "staged_by_others": ops.of(others[:most]),
+        "others_count": len(others),
         "agents": _agents(look),
         "waiting": _decisions(look, asked.rows),
         "waiting_count": len(waiting),
@@ -100,7 +99,7 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
         "gone": _reaching(look, taken_back.rows, turns),
         "gone_title": _gone_title(thread),
         "gone_count": gone,
-        "older": len(waiting) + rest + gone - listed_in_all,
+        "older": len(waiting) + len(others[most:]) + rest + gone - listed_in_all,
         "has_messages": bool(look.session.message_count),
         "shows_more": show_more,
         "awaits_costs": look.session.message_count <= MOST_UNASKED,
@@ -111,15 +110,25 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
     }
 
 
+def _waiting(look: Look) -> tuple[list[int], list[int]]:
+    """What somebody has staged, and what waits for somebody to decide; the newest first."""
+    thread = look.thread
+    drafts: list[int] = []
+    waiting: list[int] = []
+    for number in reversed(thread.marked):
+        if thread.status(number) in _WAITING:
+            is_draft = is_staged(thread.log.edits[number])
+            (drafts if is_draft else waiting).append(number)
+    return drafts, waiting
+
+
 def _decided_together(look: Look, waiting: Sequence[int], rows: int) -> int:
     """How many proposals can be decided on at once; 0 where that is one row, or not for them."""
     if rows < 2 or not look.may_decide:
         return 0
     log = look.thread.log
     found = [
-        number
-        for number in waiting
-        if look.thread.status(number) is Status.PROPOSED and not log.at(number).staged
+        number for number in waiting if look.thread.status(number) is Status.PROPOSED
     ]
     bundles = {log.at(number).bundle or str(number) for number in found}
     return len(found) if len(bundles) > 1 else 0

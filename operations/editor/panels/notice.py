@@ -129,7 +129,8 @@ def _deed(look: Look, number: int, operation: Operation, numbers: Sequence[int])
         case _ if number in numbers:
             entry = look.thread.log.at(number)
             waits = "staged" if entry.staged else "proposed" if entry.proposed else ""
-            return f"{named} {waits or _place(look, number)}".rstrip()
+            place = _place(look, number)
+            return " ".join(filter(None, (named, place, waits)))
         case Accept() if _commits(look.thread.log, number):
             return f"{named} committed"
         case _:
@@ -164,8 +165,10 @@ def _name(op: Op) -> str:
 
 
 def _place(look: Look, number: int) -> str:
-    """Where a move took its messages to: `after #9`."""
+    """Where a move took its messages to, or would take them: `after #9`."""
     thread, key = look.thread, entry_key(number)
+    if goes := look.operations[key].goes:
+        return goes.words
     moved = next((one for one in thread.moved if one.operation == key), None)
     if moved is None or moved.within is not None:
         return ""

@@ -84,6 +84,8 @@ class Look:
     operations: Operations
     view: View = View.ANNOTATED
     open_folds: frozenset[Key] = frozenset()
+    actor: str = ""
+    """Who looks at it, as the log names them."""
     may_propose: bool = False
     may_edit: bool = False
     may_decide: bool = False

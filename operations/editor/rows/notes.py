@@ -135,7 +135,7 @@ def _mark(look: Look, mark: Mark) -> Note | None:
         op=op,
         below=mark.behind,
         may_decide=look.may_decide,
-        may_unstage=look.may_edit,
+        may_unstage=recorded.entry.actor == look.actor,
         part=part,
         why=visible(op.title) if waits and part is None else "",
         shows=tuple(made_key(number, place) for place in shown),

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 from weakref import ref
 
 from operations.domain.ledger.saving import hidden_in, saved_in_thread
-from operations.domain.log.entry import CLIENT, EditState
+from operations.domain.log.entry import CLIENT, EditState, Recorded
+from operations.domain.log.history import is_staged
 from operations.domain.log.operation import (
     Amend,
     Condition,
@@ -23,6 +24,7 @@ from operations.domain.log.operation import (
     named_keys,
     spans_of,
 )
+from operations.domain.thread.moving import destination
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, original_index
@@ -80,6 +82,8 @@ class Op:
     title: str
     staged: bool
     """Whether its author still collects it with others, to commit them together."""
+    goes: "Goes | None" = None
+    """Of a move that waits: where it would put its messages, where they would stand together."""
     by_client: bool = False
     """Whether it says what the client did to its own messages."""
     reaches: str = ""
@@ -105,6 +109,15 @@ class Op:
         """Why it isn't plainly on or off."""
         why = f"{self.reason[:1].lower()}{self.reason[1:].rstrip('.')}"
         return f"{self.status} ({why})" if self.status in _NOT_PLAIN else ""
+
+
+class Goes(NamedTuple):
+    """Where a move would put the nodes that it names: behind which one, "" at the first place."""
+
+    moved: tuple[Key, ...]
+    behind: Key
+    words: str
+    """`after #9` or `to the top`."""
 
 
 def members_of(op: Op) -> dict[str, Any]:
@@ -215,7 +228,8 @@ class Operations:
             title=self.history.title(number),
             hidden_by=name_of(self.thread, inside) if inside else "",
             tags=edit.tags if isinstance(edit, Tag) else edit.condition.tags,
-            staged=recorded.entry.staged and recorded.state is EditState.PROPOSED,
+            staged=is_staged(recorded),
+            goes=self._goes(recorded),
             by_client=recorded.entry.actor == CLIENT,
         )
 
@@ -230,7 +244,7 @@ class Operations:
             word=edit.kind,
             verb=word_for(recorded),
             status=self.thread.status(number),
-            staged=recorded.entry.staged and recorded.state is EditState.PROPOSED,
+            staged=is_staged(recorded),
             first=first,
             behind=(edit.after or "m0") if isinstance(edit, Insert) else "",
             place=self._where(edit) or place,
@@ -267,6 +281,21 @@ class Operations:
         if isinstance(edit, Fold):
             return sum(message.tokens for message in messages_of(edit))
         return None
+
+    def _goes(self, recorded: Recorded) -> Goes | None:
+        edit = recorded.edit
+        if not isinstance(edit, Resequence) or recorded.state is not EditState.PROPOSED:
+            return None
+        moved = edit.moved or moved_keys(edit.order)
+        found = destination(self.thread, edit.order, moved)
+        if found is None:
+            return None
+        words = "to the top"
+        if found.behind:
+            words = f"after {name_of(self.thread, found.behind)}"
+        elif found.within:
+            words = f"to the top of {name_of(self.thread, found.within)}"
+        return Goes(found.moved, found.behind or "", words)
 
     def _where(self, edit: Edit) -> str:
         if isinstance(edit, Insert):

@@ -46,6 +46,7 @@ def look_of(
         view=view,
         shows_relevance=shows_relevance,
         open_folds=open_folds(caller, session),
+        actor=caller.actor,
         may_propose=caller.may(Right.PROPOSE, session.project_id),
         may_edit=caller.may(Right.EDIT, session.project_id),
         may_decide=caller.may(Right.REVIEW, session.project_id),

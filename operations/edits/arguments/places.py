@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.log.operation import Insert, Resequence
-from operations.domain.thread.moving import relocation
+from operations.domain.thread.moving import moved_leaves, relocation
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import made_place, original_index, original_key
 from operations.messages.names import keys_named, name_of
@@ -125,3 +125,7 @@ class MoveArguments(EditArguments):
             thread, self.moved, self.after, at_end=self.place == "end"
         )
         return Resequence(order=order, moved=moved, condition=self._condition())
+
+    def leaves(self, thread: Thread) -> tuple[Key, ...]:
+        """What it moves, also what is where it goes already."""
+        return moved_leaves(thread, self.moved, self.after)

@@ -97,7 +97,8 @@ class ListOperations(SessionTool):
     `applied`, `off`, `reverted`, `proposed`, `rejected`, `unmet` (its condition does not
     hold), `suspended` (the client no longer sends what it covers; it resumes when the client
     does), `void` (nothing it covers is there) or `conflict` (another operation is in its
-    way); `reason` says why. `active_only` lists only those that are applied.
+    way); `reason` says why. What is `proposed` and `staged` is a draft: only its author can
+    commit it. `active_only` lists only those that are applied.
 
     Example: {"session_id": "…", "active_only": true, "n": 10}
     """

@@ -18,11 +18,11 @@ function wordsFor(keys) {
   return keys.length === 1 ? "1 message" : `${keys.length} messages`;
 }
 
-/** Record that `keys` stand behind `behind` ("": at the top). */
-export async function moveBehind(keys, behind, name) {
+/** Record that `keys` stand behind `behind` ("": at the top); a selection `stays` where steps move it. */
+export async function moveBehind(keys, behind, name, { stays = false } = {}) {
   if (!keys.length || keys.includes(behind)) return false;
   const what = wordsFor(keys);
-  const done = await edit("resequence", { moved: keys.join(" "), behind });
+  const done = await edit("resequence", { moved: keys.join(" "), behind }, { stays });
   if (done) {
     if (rowOf(keys[0])) focusRow(rowOf(keys[0]));
     // What is staged or proposed stands where it did: the notice says that it waits.
@@ -50,15 +50,43 @@ function travellers(row) {
   return { keys, first: rows[0] ?? row, last: rows.at(-1) ?? row };
 }
 
+/**
+ * Behind what they are staged to stand, "" at the top: until that is committed they stand where they did.
+ * Undefined where they are not.
+ */
+function stagedBehind(keys) {
+  const moves = [...document.querySelectorAll(".staged [data-moved]")];
+  return moves.find(({ dataset }) => dataset.moved === keys.join(" "))?.dataset.behind;
+}
+
+async function rowWith(key) {
+  return rowOf(key) ?? bring((await locate({ key })).position);
+}
+
+/** A step from where they are staged to go; back where they stand there is nothing left to stage. */
+async function moveStaged({ keys, last }, behind, step) {
+  const from = behind && await rowWith(behind);
+  if (step < 0 && !from) return toast("Already at the top.");
+  let next = from ? await sibling(from, step) : await bring(0);
+  const passes = (row) => keys.includes(row.dataset.key)
+    || (step > 0 && row.matches(".inserted") && !last.matches(".inserted"));
+  while (next && passes(next)) next = await sibling(next, step);
+  if (!next && step > 0) return toast("Already at the end.");
+  return moveBehind(keys, next?.dataset.key ?? "", next && nameOf(next), { stays: true });
+}
+
 async function moveStep(row, step) {
-  const { keys, first, last } = travellers(row);
+  const travelling = travellers(row);
+  const { keys, first, last } = travelling;
+  const staged = session.stages && isTop(first) ? stagedBehind(keys) : undefined;
+  if (staged !== undefined) return moveStaged(travelling, staged, step);
   let next = await sibling(step < 0 ? first : last, step);
   // Inserts that hang on what moves go with it.
   while (step > 0 && next?.matches(".inserted") && !last.matches(".inserted")) next = await sibling(next, 1);
   if (!next) return toast(step < 0 ? "Already at the top." : "Already at the end.");
   const behind = step < 0 ? await sibling(first, -2) : next;
   if (!behind && !isTop(first)) return toast("Use Move to… to reach the top of a fold.");
-  return moveBehind(keys, behind?.dataset.key ?? "", behind && nameOf(behind));
+  return moveBehind(keys, behind?.dataset.key ?? "", behind && nameOf(behind), { stays: true });
 }
 
 async function moveFar(row, direction) {
@@ -67,7 +95,7 @@ async function moveFar(row, direction) {
   const at = await locate({ key: from, [direction]: "user" }).catch(() => null);
   if (!at) return toast(`No ${direction} user message.`);
   const target = await bring(direction === "previous" ? at.position - 1 : at.position);
-  return moveBehind(keys, target?.dataset.key ?? "", target && nameOf(target));
+  return moveBehind(keys, target?.dataset.key ?? "", target && nameOf(target), { stays: true });
 }
 
 function cut(row) {
@@ -95,11 +123,20 @@ export function clearCut() {
 }
 
 const rowFor = (source) => rowAt(source) ?? currentRow();
+let steps = Promise.resolve();
+
+/** A step goes from where the one before it led, however fast they are pressed. */
+const inStep = (step) => ({ source }) => {
+  const { key } = rowFor(source).dataset;
+  steps = steps.catch(() => {}).then(() => step(rowOf(key) ?? rowFor(source)));
+  return steps;
+};
+
 define({
-  "move-up": ({ source }) => moveStep(rowFor(source), -1),
-  "move-down": ({ source }) => moveStep(rowFor(source), 1),
-  "move-up-far": ({ source }) => moveFar(rowFor(source), "previous"),
-  "move-down-far": ({ source }) => moveFar(rowFor(source), "next"),
+  "move-up": inStep((row) => moveStep(row, -1)),
+  "move-down": inStep((row) => moveStep(row, 1)),
+  "move-up-far": inStep((row) => moveFar(row, "previous")),
+  "move-down-far": inStep((row) => moveFar(row, "next")),
   cut: ({ source }) => cut(rowFor(source)),
   "paste-here": ({ source }) => paste(rowFor(source)),
 });

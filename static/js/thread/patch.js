@@ -123,10 +123,13 @@ export function write(path, fields = {}) {
   });
 }
 
-/** Record an edit of the kind `type`; its keys stand in one field, with spaces between. */
-export async function edit(type, fields) {
+/**
+ * Record an edit of the kind `type`; its keys stand in one field, with spaces between. A selection that was
+ * acted on is over, unless it `stays` for the next step.
+ */
+export async function edit(type, fields, { stays = false } = {}) {
   const stage = session.stages ? { stage: "1" } : {};
   const done = await write("operations", { type, ...stage, ...fields });
-  if (done) clearIfActedOn(fields.targets ?? fields.moved);
+  if (done && !stays) clearIfActedOn(fields.targets ?? fields.moved);
   return done;
 }

@@ -55,9 +55,45 @@ def test_a_move_that_waits_is_not_announced_as_done(
     row(page, "m8").focus()
     press(page, "Alt+ArrowUp")
     expect(page.get_by_role("region", name="Staged")).to_contain_text("Move o1")
-    expect(page.locator("#said")).to_have_text("Move #8 staged.")
+    expect(page.locator("#said")).to_have_text("Move #8 after #6 staged.")
     expect(row(page, "m8")).to_be_focused()
     assert keys_on_sheet(page)[6:9] == ["m6", "m7", "m8"]
+
+
+def test_a_staged_move_goes_further_with_each_press_and_back_to_nothing(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    press(page, "S")
+    row(page, "m8").focus()
+    press(page, "Alt+ArrowUp", "Alt+ArrowUp", "Alt+ArrowUp")  # faster than any answer
+    staged = page.get_by_role("region", name="Staged")
+    expect(staged).to_contain_text("#8 after #4")
+    expect(staged.get_by_role("listitem")).to_have_count(1)
+    press(page, "Alt+ArrowDown")
+    expect(staged).to_contain_text("#8 after #5")
+    press(page, "Control+z")
+    expect(staged).to_contain_text("#8 after #4")
+    press(page, *["Alt+ArrowDown"] * 4)
+    expect(staged).to_contain_text("#8 after #9")  # past where it stands
+    expect(staged.get_by_role("listitem")).to_have_count(1)
+    press(page, "Alt+ArrowUp")
+    expect(staged).to_have_count(0)
+    assert keys_on_sheet(page)[7:10] == ["m7", "m8", "m9"]
+
+
+def test_a_selection_is_moved_on_with_each_press(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    row(page, "m8").focus()
+    press(page, "x", "Shift+ArrowDown")
+    expect(page.locator("#selection")).to_contain_text("2 messages")
+    press(page, "Alt+ArrowUp", "Alt+ArrowUp")
+    page.wait_for_function(
+        "() => document.querySelectorAll('.chunk > article')[6]?.dataset.key === 'm8'"
+    )
+    assert keys_on_sheet(page)[5:11] == ["m5", "m8", "m9", "m6", "m7", "m10"]
 
 
 def test_what_staged_edits_come_to_is_not_said_of_more_or_fewer_of_them(

@@ -1,15 +1,27 @@
 """Staged operations: collected by their author, and committed together as one bundle."""
 
+import uuid
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.test import Client
 
 from contextstudio.accounts.models import User
 from operations.domain.log.entry import EditState, Entry
-from operations.domain.log.history import redo, staged, undo
+from operations.domain.log.history import (
+    count_staged,
+    redo,
+    staged,
+    staged_by_others,
+    staged_moves,
+    undo,
+)
+from operations.domain.log.operation import Resequence, Revert
 from tests.operations.support.builders import AUTHOR, OTHER, entries, log, snip
 from tests.operations.support.rest import effective, get, make_session, operate, post
+from threads.models import Session
 
 DIGEST = {"type": "digest", "range": [4, 5], "summary": "They spoke."}
 SNIP = {"type": "snip", "range": [1, 2]}
@@ -166,6 +178,59 @@ def staging(*numbers: int) -> list[Entry]:
     ]
 
 
+@pytest.mark.parametrize("way", ["operations/{0}/accept", "operations/{0}/reject"])
+def test_what_somebody_stages_nobody_else_decides_on(
+    agent: Client, session_id: str, owner: User, way: str
+) -> None:
+    made = stage(agent, session_id, SNIP, DIGEST)
+    key = made["operations"][0]["operation_id"]
+    bundle = f"bundles/{made['bundle_id']}/{way.rpartition('/')[2]}"
+    for path in (way.format(key), bundle):
+        refused = post(of(owner), f"/api/{path}", expect=409)
+        assert refused["code"] == "staged"
+        assert refused["operations"][0] == "o1"
+        assert "can commit or amend what" in refused["detail"]
+    post(of(owner), f"/api/operations/{key}/amend", {"tags": ["x"]}, expect=409)
+    assert statuses(agent, session_id) == ["proposed", "proposed"]
+    # Whoever may edit can take it back, and who staged it decides on each of theirs.
+    post(of(owner), f"/api/operations/{key}/revert")
+    other = made["operations"][1]["operation_id"]
+    post(agent, f"/api/operations/{other}/accept")
+    assert statuses(agent, session_id) == ["reverted", "applied"]
+
+
+def test_what_is_staged_is_not_counted_as_waiting_for_review(
+    agent: Client, session_id: str, owner: User
+) -> None:
+    stage(agent, session_id, SNIP)
+    (recorded,) = get(agent, f"/api/sessions/{session_id}/operations")["operations"]
+    assert recorded["reason"] == "Its author has not committed it yet."
+    (author,) = get(agent, f"/api/sessions/{session_id}/actors")["actors"]
+    assert author["proposed"] == 0
+    shown = of(owner).get("/sessions/").content.decode()
+    assert "proposed" not in shown
+    assert "awaiting review" not in shown
+    session = Session.objects.get(pk=session_id)
+    assert session.overview is not None
+    assert session.overview["proposed"] == 0
+    operate(agent, session_id, "snip", range=[4, 5], propose=True)
+    (author,) = get(agent, f"/api/sessions/{session_id}/actors")["actors"]
+    assert author["proposed"] == 1
+    assert "1 proposed" in of(owner).get("/sessions/").content.decode()
+
+
+def test_sessions_whose_drafts_were_counted_as_proposed_are_counted_again(
+    agent: Client, session_id: str
+) -> None:
+    stage(agent, session_id, SNIP)
+    other = make_session(agent, 3)
+    Session.objects.update(overview={"proposed": 1})
+    name = "operations.migrations.0014_staged_awaits_no_review"
+    import_module(name).forget(apps, None)
+    known = dict(Session.objects.values_list("pk", "overview"))
+    assert known == {uuid.UUID(session_id): None, uuid.UUID(other): {"proposed": 1}}
+
+
 def test_only_what_waits_of_the_actors_own_is_staged() -> None:
     found = log(*staging(1, 2), *entries(snip(7, 7)))
     assert staged(found, AUTHOR) == (1, 2)
@@ -175,3 +240,26 @@ def test_only_what_waits_of_the_actors_own_is_staged() -> None:
     assert staged(undone, AUTHOR) == (1,)
     assert undone.edits[3].state is EditState.REVERTED
     assert redo(undone, AUTHOR).entries == (2,)
+
+
+def test_who_staged_a_move_is_known_by_what_it_moves() -> None:
+    move = Resequence(order=("m4", "m3"), moved=("m4",))
+    found = log(Entry(1, move, AUTHOR, "bundle", True, True))
+    assert staged_moves(found, AUTHOR, ["m4"]) == (1,)
+    assert staged_moves(found, AUTHOR, ["m4", "m5"]) == (1,)
+    assert staged_moves(found, OTHER, ["m4"]) == ()
+    assert staged_moves(found, AUTHOR, ["m3"]) == ()
+    assert staged_by_others(found, ["o1", "o9"], OTHER) == (1,)
+    assert staged_by_others(found, ["o1"], AUTHOR) == ()
+    assert count_staged(found) == 1
+
+
+def test_undoing_what_took_the_place_of_another_brings_that_back() -> None:
+    first, second = staging(1, 3)
+    instead = Entry(2, Revert(operations=("o1",)), AUTHOR, "bundle")
+    found = log(first, instead, second)
+    assert staged(found, AUTHOR) == (3,)
+    undone = found.extended([Entry(4, undo(found, AUTHOR), AUTHOR)])
+    assert staged(undone, AUTHOR) == (1,)
+    redone = undone.extended([Entry(5, redo(undone, AUTHOR), AUTHOR)])
+    assert staged(redone, AUTHOR) == (3,)

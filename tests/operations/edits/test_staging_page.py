@@ -31,8 +31,8 @@ def test_what_is_staged_stands_in_the_drawer_until_it_is_committed(
     assert "Commit" not in panel(page)
     assert 'data-late="staged"' not in page.get("ledger").content.decode()
     assert "Undid committing digest #10–#11" in page.post("undo").content.decode()
-    answer = open_page(owner).post("operations/o2/accept")
-    assert "Digest #10–#11 accepted" in answer.content.decode()
+    refused = open_page(owner).post("operations/o2/accept")
+    assert "Only editor can commit or amend" in refused.content.decode()
 
 
 def test_what_is_discarded_is_taken_back(page: Page) -> None:
@@ -45,17 +45,60 @@ def test_what_is_discarded_is_taken_back(page: Page) -> None:
     assert "Commit 1" in panel(page)
 
 
-def test_others_see_it_wait_as_staged(
+def test_others_see_it_apart_as_its_authors_and_decide_on_nothing(
     page: Page, open_page: Callable[..., Page], owner: User, reviewer: User
 ) -> None:
     page.edit("snip", targets="m5 m6", stage="1")
-    other = panel(open_page(owner))
-    assert "Awaiting review" in other
-    assert ">staged</span>" in other
-    assert "Commit" not in other
+    other = open_page(owner)
+    shown = panel(other)
+    assert "Staged by others" in shown
+    assert "editor" in shown.split("Staged by others")[1].split("</section>")[0]
+    assert "Awaiting review" not in shown
+    assert 'data-waiting="0"' in other.get("").content.decode()
+    for word in ("Commit", "Unstage", "Accept", "Reject"):
+        assert word not in shown
+        assert f"{word}<span" not in other.get("").content.decode()
+    assert "Revert" in shown
     own = open_page(reviewer, head=1)
+    assert "Revert" not in panel(own)
     own.edit("snip", targets="m8 m9", stage="1")
     assert "Commit 1" in panel(own)
+    thread = own.get("").content.decode()
+    assert thread.count('class="flat flat--staged') == 2
+    assert thread.count("Unstage") == panel(own).count("Unstage") + 1
+
+
+def test_a_message_that_is_staged_to_move_is_staged_to_go_elsewhere_instead(
+    page: Page,
+) -> None:
+    page.edit("resequence", moved="m8", behind="m5", stage="1")
+    answer = page.edit("resequence", moved="m8", behind="m4", stage="1")
+    assert "Move #8 after #4 staged." in answer.content.decode()
+    shown = panel(page)
+    assert "Commit 1" in shown
+    assert 'data-moved="m8" data-behind="m4"' in shown
+    assert "Undid move #8." in page.post("undo").content.decode()
+    assert 'data-moved="m8" data-behind="m5"' in panel(page)
+    back = page.edit("resequence", moved="m8", behind="m7", stage="1")
+    assert "reverted" in back.content.decode()
+    assert "Commit" not in panel(page)
+    again = page.edit("resequence", moved="m8", behind="m7", stage="1")
+    assert "already there" in again.content.decode()
+    page.edit("resequence", moved="m8", behind="", stage="1")
+    assert "to the top" in panel(page)
+    page.edit("resequence", moved="m9", behind="m10", stage="1")
+    assert "Commit 2" in panel(page)
+    page.post("staged/commit")
+    assert [page.keys[place] for place in (0, 1, 9, 10)] == ["m8", "m0", "m10", "m9"]
+
+
+def test_a_proposed_move_says_where_it_leads(
+    open_page: Callable[..., Page], reviewer: User, owner: User
+) -> None:
+    open_page(reviewer).edit("resequence", moved="m3", behind="m8")
+    other = open_page(owner)
+    assert "#3 after #8" in panel(other)
+    assert '<span class="how-many">after #8</span>' in other.get("").content.decode()
 
 
 def test_matches_of_words_are_staged_as_one(page: Page) -> None:

@@ -10,7 +10,7 @@ from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.log.entry import Entry
 from operations.domain.log.log import fold
 from operations.domain.log.operation import Resequence
-from operations.domain.thread.moving import relocation
+from operations.domain.thread.moving import destination, moved_leaves, relocation
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
@@ -78,6 +78,27 @@ def test_a_message_does_not_move_behind_itself_or_to_where_it_stands() -> None:
             order(thread(4), targets, after)
 
 
+def test_a_move_inside_of_a_fold_tells_where_it_leads_there() -> None:
+    folded = thread(6, digest(1, 4))
+    inside = relocation(folded, ["m4"], "m1")
+    assert destination(folded, *inside) == (("m4",), "m1", "o1")
+    first = Resequence(order=("m2", "m1"), moved=("m2",))
+    assert destination(folded, first.order, first.moved) == (("m2",), None, "o1")
+
+
+def test_an_insert_that_goes_along_is_not_named_as_moved() -> None:
+    found = thread(4, insert("m2", "x"))
+    order, moved = relocation(found, ["m2"], "m0")
+    assert moved == ("m2", "o1.0")
+    assert destination(found, order, moved) == (("m2",), "m0", None)
+    assert moved_leaves(found, ["m2"], "m1") == moved
+
+
+def test_what_would_not_stand_together_or_is_gone_has_no_one_place_to_go() -> None:
+    assert destination(thread(6), ("m5", "m2", "m1"), ("m5", "m1")) is None
+    assert destination(thread(6), ("m8", "m9"), ("m9",)) is None
+
+
 def test_keys_that_are_not_there_are_refused() -> None:
     with pytest.raises(NotFound):
         order(thread(4), ["m9"], None)
@@ -103,6 +124,12 @@ def test_what_was_moved_stands_directly_behind_its_anchor(
     )
     now = found.keys
     assert unsaid.keys == now
+    told = destination(before, order, named)
+    assert told is not None
+    assert told.within is None
+    assert set(told.moved) <= set(keys)
+    before_it = now.index(told.moved[0]) - 1
+    assert told.behind == (now[before_it] if before_it >= 0 else None)
     assert {found.moved_by(found.top(key)) for key in named} == {f"o{len(entries) + 1}"}
     start = now.index(after) + 1 if after else 0
     moved = [key for key in before.keys if key in keys]
