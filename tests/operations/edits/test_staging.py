@@ -225,7 +225,7 @@ def test_sessions_whose_drafts_were_counted_as_proposed_are_counted_again(
     stage(agent, session_id, SNIP)
     other = make_session(agent, 3)
     Session.objects.update(overview={"proposed": 1})
-    name = "operations.migrations.0014_staged_awaits_no_review"
+    name = "operations.migrations.0015_staged_awaits_no_review"
     import_module(name).forget(apps, None)
     known = dict(Session.objects.values_list("pk", "overview"))
     assert known == {uuid.UUID(session_id): None, uuid.UUID(other): {"proposed": 1}}

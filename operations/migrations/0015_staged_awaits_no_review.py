@@ -11,7 +11,7 @@ def forget(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("operations", "0013_snapshots"),
+        ("operations", "0014_other_choices"),
     ]
 
     operations = [
