@@ -4,11 +4,14 @@ import pytest
 
 from contextstudio.accounts.domain.errors import Conflict, NotFound
 from operations.domain.log.history import (
+    count_staged,
     effective_control,
     meant_of_bundle,
     redo,
     redoable,
     staged,
+    staged_by_others,
+    staged_moves,
     undo,
     undoable,
 )
@@ -20,6 +23,7 @@ from operations.domain.log.operation import (
     Redo,
     Reject,
     Replace,
+    Resequence,
     Revert,
     Tag,
     Toggle,
@@ -282,6 +286,39 @@ def test_what_is_staged_is_named_by_who_staged_it():
     made = log(mine, theirs, proposal(snip(4, 5)))
     assert staged(made, AUTHOR) == (1,)
     assert staged(made, OTHER) == (2,)
+
+
+def staged_one(edit, actor=AUTHOR):
+    return proposal(edit, actor)._replace(staged=True, bundle="drafts")
+
+
+def test_others_are_told_apart_from_who_staged_and_what_waits_from_what_is_staged():
+    made = log(
+        staged_one(snip(0, 1)), staged_one(snip(2, 3), OTHER), proposal(snip(4, 5))
+    )
+    assert staged_by_others(made, ["o1", "o2", "o3", "o9"], AUTHOR) == (2,)
+    assert staged_by_others(made, ["o1", "o2", "o3"], OTHER) == (1,)
+    assert count_staged(made) == 2
+
+
+MOVE = Resequence(order=("m2", "m0", "m1"), moved=("m2",))
+
+
+def test_a_staged_move_is_found_by_all_that_it_moves():
+    made = log(staged_one(MOVE), staged_one(MOVE, OTHER), staged_one(snip(3, 4)))
+    assert staged_moves(made, AUTHOR, ["m2", "m5"]) == (1,)
+    assert staged_moves(made, AUTHOR, ["m0"]) == ()
+
+
+def test_undo_of_a_move_that_took_the_place_of_another_brings_that_back():
+    instead = by(AUTHOR, Revert(operations=("o1",)), bundle="drafts")
+    further = Resequence(order=("m2", "m0"), moved=("m2",))
+    made = log(staged_one(MOVE), instead, staged_one(further))
+    assert undo(made, AUTHOR) == Undo(entries=(2, 3))
+    assert staged(made, AUTHOR) == (3,)
+    back = log(staged_one(MOVE), instead, staged_one(further), Undo(entries=(2, 3)))
+    assert staged(back, AUTHOR) == (1,)
+    assert undo(back, AUTHOR) == Undo(entries=(1,))
 
 
 BUNDLE = ("o1", "o2", "o3")

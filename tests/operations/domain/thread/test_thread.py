@@ -14,6 +14,7 @@ from tests.operations.support.builders import (
     insert,
     keys,
     new,
+    proposal,
     resequence,
     revise,
     shape,
@@ -141,6 +142,13 @@ def test_every_edit_says_why_it_does_not_apply():
     made = thread(4, digest(0, 1), off)
     assert (statuses(made), made.report(1).reason) == (["off"], "It is switched off.")
     assert (made.head, made.message_count) == (2, 4)
+
+
+def test_what_is_staged_says_that_it_waits_for_its_author():
+    waits = proposal(snip(0, 1))
+    ours, staged = thread(6, waits, waits._replace(staged=True)).operations
+    assert ours.status is staged.status is Status.PROPOSED
+    assert staged.reason == "Its author has not committed it yet." != ours.reason
 
 
 def test_reordered_messages_are_shown_to_the_model_in_their_order():

@@ -128,7 +128,7 @@ def call_of(entry: JSON) -> RecordedCall | None:
 def _packing(answer: dict[str, Any]) -> str:
     headers = map(fields.mapping, fields.items(answer, "headers"))
     named = {fields.text(one, "name").lower(): one for one in headers}
-    return fields.word(named.get("content-encoding"), "value") or "an unknown packer"
+    return fields.word(named.get("content-encoding"), "value") or "an unknown method"
 
 
 def _form_of(path: str, body: dict[str, Any]) -> str:

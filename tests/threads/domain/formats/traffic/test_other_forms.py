@@ -132,8 +132,8 @@ def test_a_packing_that_is_not_read_is_named() -> None:
     made = entry("https://api.openai.com/v1/chat/completions", body, "")
     made["response"]["content"] = {"text": packed, "encoding": "base64"}
     for headers, named in (
-        ([{"name": "Content-Encoding", "value": "br"}], "packed by br,"),
-        ([], "packed by an unknown packer,"),
+        ([{"name": "Content-Encoding", "value": "br"}], "compressed with br,"),
+        ([], "compressed with an unknown method,"),
     ):
         made["response"]["headers"] = headers
         [found] = readings.read(har(made))
