@@ -45,6 +45,16 @@ addEventListener("beforeunload", (event) => {
   if (!sent && typed.some(isUnsent)) event.preventDefault();
 });
 
+/** A file that falls where nothing takes it: browsers would open it, and leave the page for that. */
+function refuseFiles(event) {
+  if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;
+  event.preventDefault();
+  event.dataTransfer.dropEffect = "none";
+}
+
+// Asked last: the page of sessions takes files.
+for (const type of ["dragover", "drop"]) addEventListener(type, refuseFiles);
+
 // The pages of a session: each link that names its place is a command too.
 for (const link of document.querySelectorAll("a[data-place]")) {
   define({ [link.dataset.place]: () => location.assign(link.href) });

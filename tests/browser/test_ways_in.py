@@ -3,8 +3,10 @@
 import json
 import re
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browsers import Faults
@@ -20,6 +22,15 @@ DROP = """text => {
       new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
   }
 }"""
+
+
+IS_REFUSED = """() => {
+  const data = new DataTransfer();
+  data.items.add(new File(["{}"], "astray.json"));
+  return ["dragover", "drop"].every((type) => !document.body.dispatchEvent(
+    new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true })));
+}"""
+"""Whether the browser is kept from opening a file that is dropped on the page."""
 
 
 def transcript(count: int, title: str) -> str:
@@ -39,6 +50,27 @@ def test_a_drop_anywhere_on_the_page_opens_its_session(page: Page) -> None:
     page.goto("/sessions/")
     page.evaluate(DROP, transcript(9, "dropped"))
     expect(page.locator("#feed")).to_have_attribute("data-total", "9")
+
+
+@pytest.mark.parametrize("path", ["", "notes", "context"])
+def test_a_drop_where_nothing_is_imported_leaves_the_page_as_it_is(
+    page: Page, new_session: Callable[[int], str], path: str
+) -> None:
+    address = f"/sessions/{new_session(3)}/{path}"
+    page.goto(address)
+    assert page.evaluate(IS_REFUSED)
+    expect(page).to_have_url(re.compile(f"{address}$"))
+
+
+def test_what_is_dropped_on_the_dialog_is_refused_in_it(
+    page: Page, faults: Faults
+) -> None:
+    faults.expect("422")
+    page.goto("/sessions/")
+    page.get_by_role("button", name="paste text").click()
+    page.evaluate(DROP, "no transcript")
+    expect(page.locator("#paste-refused")).to_be_visible()
+    expect(page.locator("#import-refused")).to_be_hidden()
 
 
 def test_pasted_text_opens_its_session(page: Page) -> None:

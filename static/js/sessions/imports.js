@@ -43,7 +43,9 @@ function upload(found) {
   fields.append("paths", JSON.stringify(found.map(({ path }) => path)));
   if (form.elements.project) fields.append("project", form.elements.project.value);
   say(found.length === 1 ? `Importing ${found[0].path}` : `Importing ${found.length} files`);
-  inTurn(() => post(fields, document.getElementById("import-refused"))).then(() => {
+  // Dropped on the dialog: what is behind it would not be seen.
+  const refusedBox = document.getElementById(paste?.open ? "paste-refused" : "import-refused");
+  inTurn(() => post(fields, refusedBox)).then(() => {
     for (const input of form.querySelectorAll("[type=file]")) input.value = "";
   });
 }
@@ -153,13 +155,13 @@ async function onJob(job, act) {
 
 function watchDrop() {
   const hasFiles = (event) => [...event.dataTransfer.types].includes("Files");
-  addEventListener("dragover", (event) => {
+  document.addEventListener("dragover", (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
     zone.classList.add("is-over");
   });
-  addEventListener("dragleave", (event) => { if (!event.relatedTarget) zone.classList.remove("is-over"); });
-  addEventListener("drop", (event) => {
+  document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) zone.classList.remove("is-over"); });
+  document.addEventListener("drop", (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
     zone.classList.remove("is-over");
