@@ -170,3 +170,12 @@ def test_j_and_k_walk_the_list_and_i_chooses_a_file(page: Page) -> None:
     expect(first).to_be_focused()
     with page.expect_file_chooser():
         page.keyboard.press("i")
+
+
+def test_the_ends_of_a_session_s_menu_are_a_stroke_away(page: Page) -> None:
+    page.goto("/sessions/")
+    page.locator(".t-menu button").first.press("Enter")
+    page.keyboard.press("End")
+    expect(page.get_by_role("menuitem", name="Delete")).to_be_focused()
+    page.keyboard.press("Home")
+    expect(page.get_by_role("menuitem", name="Rename…")).to_be_focused()

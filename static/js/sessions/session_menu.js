@@ -27,8 +27,8 @@ function rename(pressed) {
 function onKey(event) {
   const items = [...menu.querySelectorAll("[role=menuitem]")];
   const here = items.indexOf(document.activeElement);
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step) items.at((here + step) % items.length).focus();
+  const moves = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: -1 };
+  if (event.key in moves) items.at(moves[event.key] % items.length).focus();
   else if (event.key === "Tab" || event.key === "Escape") {
     menu.hidePopover();
     opener.focus({ preventScroll: true });
