@@ -65,16 +65,43 @@ function onTabKey(event) {
   tabs.at((tabs.indexOf(tab) + step) % tabs.length).click();
 }
 
+/** Go into what floats over the thread; once it is hidden, the browser leads back to where one was. */
+function enter(panel, first) {
+  if (panel.matches(":popover-open")) panel.querySelector(first)?.focus({ preventScroll: true });
+}
+
 /** On a wide page the drawer stands beside the thread: the key goes there and back. */
 function toDrawer() {
-  if (floats(drawer)) return drawer.togglePopover();
+  const tab = "[role=tab][aria-selected=true]";
+  if (floats(drawer)) {
+    drawer.togglePopover();
+    return enter(drawer, tab);
+  }
   if (drawer.contains(document.activeElement)) return focusRow(currentRow());
-  return drawer.querySelector("[role=tab][aria-selected=true]").focus();
+  return drawer.querySelector(tab).focus();
 }
 
 function toOutline() {
-  if (floats(outline) && !editor.classList.contains("no-outline")) return outline.togglePopover();
-  return editor.classList.toggle("no-outline");
+  if (floats(outline) && !editor.classList.contains("no-outline")) {
+    outline.togglePopover();
+    return enter(outline, "a[aria-current], a");
+  }
+  return say(editor.classList.toggle("no-outline") ? "Outline hidden" : "Outline shown");
+}
+
+/** The meter is read out, and the key goes back to the thread, too. */
+function toMeter() {
+  const meter = document.getElementById("meter");
+  if (meter.contains(document.activeElement)) return focusRow(currentRow());
+  meter.focus();
+  return say([...meter.querySelectorAll(".meter-now, .saved")].map((part) => part.textContent.trim()).join(", "));
+}
+
+/** Its button opens it: the menu stands below that. */
+function toExports() {
+  document.querySelector("[popovertarget=export]")?.click();
+  const shown = [...document.querySelectorAll("#export:popover-open .menu-item")].find((item) => item.offsetParent);
+  shown?.focus({ preventScroll: true });
 }
 
 /** The head of what the drawer lists, where it lists older operations. */
@@ -159,8 +186,7 @@ export function watchDrawer() {
     drawer: toDrawer,
     outline: toOutline,
     view: nextView,
-    meter: () => document.getElementById("meter")?.scrollIntoView(),
-    // Its button opens it: the menu stands below that.
-    export: () => document.querySelector("[popovertarget=export]")?.click(),
+    meter: toMeter,
+    export: toExports,
   });
 }

@@ -2,7 +2,7 @@
 import { bring } from "./chunks.js";
 import { openFold } from "./folds.js";
 import { keyOfHash } from "./positions.js";
-import { allRows, firstSeen, focusRow, makeCurrent, neighbour, own, rowAt } from "./rows.js";
+import { allRows, currentRow, firstSeen, focusRow, makeCurrent, neighbour, own, rowAt } from "./rows.js";
 import { besides, countOf, isLoaded, locate, startOf } from "./sections.js";
 import { extendBy, selectedKeys, selectRange } from "./selection.js";
 import { feed, rowOf, session } from "./session.js";
@@ -110,7 +110,7 @@ function isNextTo(from, to, direction) {
 
 async function walk(direction) {
   const from = rowAt(document.activeElement);
-  if (!from) return focusRow(firstSeen());
+  if (!from) return focusRow(currentRow());
   const next = neighbour(from, direction);
   if (next && isNextTo(from, next, direction)) return focusRow(next);
   const section = from.closest(".chunk");

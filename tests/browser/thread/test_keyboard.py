@@ -298,3 +298,53 @@ def test_what_is_typed_before_a_dialog_opens_is_no_command(
     held[0].continue_()
     expect(page.locator("#dialog textarea")).to_be_focused()
     assert "view=" not in page.url
+
+
+@pytest.mark.parametrize(
+    ("words", "strokes", "place"),
+    [("", "h", "#drawer"), ("outline", "", "#outline"), ("export", "", "#export")],
+)
+def test_what_opens_over_a_narrow_thread_has_the_focus_and_gives_it_back(
+    keyed: Page, open_thread: OpenThread, words: str, strokes: str, place: str
+) -> None:
+    keyed.set_viewport_size({"width": 600, "height": 800})
+    open_thread(12)
+    row(keyed, "m3").focus()
+    if words:
+        press(keyed, "Control+k")
+        keyed.keyboard.type(words)
+        press(keyed, "Enter")
+    press(keyed, *strokes)
+    expect(keyed.locator(f"{place} :focus")).to_be_visible()
+    press(keyed, "Escape")
+    expect(keyed.locator(place)).to_be_hidden()
+    expect(row(keyed, "m3")).to_be_focused()
+
+
+def test_w_goes_to_the_meter_reads_it_out_and_goes_back(
+    keyed: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    row(keyed, "m3").focus()
+    press(keyed, "w")
+    expect(keyed.locator("#meter")).to_be_focused()
+    expect(keyed.locator("#said")).to_have_text(re.compile(r"^Effective \d+ tok$"))
+    press(keyed, "w")
+    expect(row(keyed, "m3")).to_be_focused()
+
+
+def test_j_goes_on_at_the_current_row_from_beside_the_thread(
+    keyed: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    row(keyed, "m3").focus()
+    press(keyed, "h", "j")
+    expect(row(keyed, "m3")).to_be_focused()
+
+
+def test_a_hidden_outline_is_told_of(keyed: Page, open_thread: OpenThread) -> None:
+    open_thread(12)
+    button = keyed.get_by_role("button", name="Outline")
+    for word in ("hidden", "shown"):
+        button.press("Enter")
+        expect(keyed.locator("#said")).to_have_text(f"Outline {word}")
