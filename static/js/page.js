@@ -45,6 +45,26 @@ addEventListener("beforeunload", (event) => {
   if (!sent && typed.some(isUnsent)) event.preventDefault();
 });
 
+const FOCUSABLE = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]";
+let held = null;
+
+/** What has the focus may be swapped away with what holds it. */
+function rememberFocus({ detail }) {
+  held = detail.target.contains(document.activeElement) ? document.activeElement : null;
+}
+
+/** Then the focus goes on at the first of what came, unless htmx or the page has a better place for it. */
+function keepFocus({ target }) {
+  if (!held || held.isConnected || document.activeElement !== document.body) return;
+  const isPlace = (one) => one.matches(FOCUSABLE) && one.checkVisibility();
+  const place = [target, ...target.querySelectorAll(FOCUSABLE)].find(isPlace) ?? target;
+  if (!place.matches(FOCUSABLE)) place.tabIndex = -1;
+  place.focus({ preventScroll: true });
+}
+
+document.addEventListener("htmx:beforeSwap", rememberFocus);
+document.addEventListener("htmx:afterSwap", keepFocus);
+
 /** A file that falls where nothing takes it: browsers would open it, and leave the page for that. */
 function refuseFiles(event) {
   if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;

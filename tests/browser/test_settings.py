@@ -10,6 +10,10 @@ from tests.browsers import Faults
 
 from .conftest import conversation
 
+ASK_AGAIN = """() => htmx.ajax(
+  "GET", "/settings/jobs/?status=&cursor=", { target: "#jobs", swap: "outerHTML" })"""
+"""As the table does by itself while a job runs."""
+
 UNDER_BUTTON = """row => {
   const cell = row.lastElementChild;
   cell.innerHTML = '<button class="button button--small" type="button">Retry</button>';
@@ -40,6 +44,23 @@ def test_the_link_of_a_job_covers_no_button(page: Page, api: httpx.Client) -> No
     while not row.count():  # nobody waits for it to be done
         page.reload()
     assert row.evaluate(UNDER_BUTTON) == "Retry"
+
+
+def test_the_focus_stays_on_the_link_of_a_job_while_the_table_is_asked_for_again(
+    page: Page, api: httpx.Client
+) -> None:
+    order = {"start": 6, "end": 9, "propose": True, "provider": "rules"}
+    made = [
+        api.post("/api/sessions", json={"messages": conversation(12)}).json()["id"]
+        for _ in range(2)
+    ]
+    for session in made:
+        assert api.post(f"/api/sessions/{session}/summaries", json=order).is_success
+    page.goto("/settings/jobs/")
+    link = page.locator(f"a.session-title[href*='{made[0]}']")
+    link.focus()
+    page.evaluate(ASK_AGAIN)
+    expect(link).to_be_focused()
 
 
 def test_a_refused_form_is_shown_with_the_focus_in_what_is_wrong(

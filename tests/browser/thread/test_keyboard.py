@@ -1,13 +1,14 @@
 """The main job without a mouse; and wherever a swap happens, the focus stays on something."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import OpenThread, keys_on_sheet, press, row
+from tests.browser.conftest import OpenThread, keys_on_sheet, press, row, visit
 from tests.browser.transcripts import TURN, agent_session
 
 pytestmark = pytest.mark.browser
@@ -348,3 +349,21 @@ def test_a_hidden_outline_is_told_of(keyed: Page, open_thread: OpenThread) -> No
     for word in ("hidden", "shown"):
         button.press("Enter")
         expect(keyed.locator("#said")).to_have_text(f"Outline {word}")
+
+
+def test_the_last_page_of_the_log_takes_the_focus_of_the_button_that_asked_for_it(
+    keyed: Page, api: httpx.Client, new_session: Callable[[int], str]
+) -> None:
+    session = new_session(12)
+    tags = [{"type": "tag", "range": [1, 1], "tags": [f"t{one}"]} for one in range(55)]
+    made = api.post(f"/api/sessions/{session}/bundles", json={"operations": tags})
+    assert made.status_code == 201, made.text
+    visit(keyed, session)
+    row(keyed, "m3").focus()
+    press(keyed, "h", "ArrowRight")
+    older = keyed.get_by_role("button", name="Older entries")
+    older.press("Enter")
+    expect(older).to_be_hidden()
+    expect(
+        keyed.locator("#panel-log .log :focus, #panel-log .log:focus")
+    ).to_be_visible()
