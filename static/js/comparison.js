@@ -1,6 +1,7 @@
 /** The pages that compare two requests: stepping from change to change, also to other pages of them. */
 import "./page.js";
 import { define } from "./base/actions.js";
+import { say } from "./base/announce.js";
 import { toast } from "./base/toast.js";
 
 /** The change that had the focus last. */
@@ -40,6 +41,14 @@ function follow() {
   count.textContent = `${change.dataset.number} ${count.dataset.of}`;
 }
 
+/** Another provider, model or request was chosen: what that comes to stands away from where it was chosen. */
+function sayFigures({ target }) {
+  if (!target.matches(".context-body")) return;
+  const figures = [...target.querySelector(".figures").children];
+  say(figures.map((one) => [...one.children].map(({ textContent }) => textContent).join(" ")).join(", "));
+}
+
+document.addEventListener("htmx:afterSwap", sayFigures);
 document.addEventListener("focusin", follow);
 follow();
 

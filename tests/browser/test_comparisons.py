@@ -110,3 +110,10 @@ def test_requests_as_they_were_sent_are_stepped_through_too(
     press(page, "n", "n")
     is_at(page, 2, 2)
     assert re.search("against=1", page.url)
+
+
+def test_what_another_provider_comes_to_is_said(page: Page, changed: str) -> None:
+    page.goto(f"/sessions/{changed}/context?provider=openai")
+    page.get_by_label("Provider", exact=True).select_option("anthropic")
+    said = re.compile(r"^Original tokens [\d,]+, Shown in thread [\d,]+, Sent [\d,]+$")
+    expect(page.locator("#said")).to_have_text(said)
