@@ -204,7 +204,7 @@ def test_one_that_cannot_be_read_passes_and_its_request_says_so(proxy: Proxy) ->
     assert [one["content"] for one in proxy.messages()] == ["One"]
     (row,) = requests(proxy)
     assert row["status"] == "failed"
-    assert "packed (br)" in row["error"]
+    assert "compressed (br)" in row["error"]
 
 
 def test_tags_in_a_header_are_active_for_one_request(proxy: Proxy) -> None:
