@@ -102,26 +102,29 @@ def record_edit(
 
     With `propose` it waits for review, with `stage` until its author commits all that they
     staged (`operations.edits.own_entries`); undo takes it back with the rest of its `bundle`.
-    To stage a move of what one has staged to move already is to choose another place for it.
+    To stage, or to propose, a move of what one has staged or proposed to move already is to choose
+    another place for it.
     Raises Invalid with the place, or Conflict with what is in the way.
     """
     transaction = open_log(
         caller, session_id, Right.PROPOSE, expected_head=expected_head
     )
+    propose = propose or _asks_to_propose(edit)
+    waits = stage or propose or not may_in(caller, Right.EDIT, transaction.session)
     try:
         made = _resolved(transaction.session, edit, transaction.thread)
     except Invalid as refusal:
         # Where it stands, nothing needs to wait.
-        is_there = stage and refusal.code == UNMOVED
-        if not is_there or not take_back_moves(transaction, edit):
+        is_there = waits and refusal.code == UNMOVED
+        if not is_there or not take_back_moves(transaction, edit, stage=stage):
             raise
         return transaction.commit()
-    if stage:
-        take_back_moves(transaction, edit)
+    if waits:
+        bundle = take_back_moves(transaction, edit, stage=stage) or bundle
     return _record(
         transaction,
         [made],
-        propose=propose or _asks_to_propose(edit),
+        propose=propose,
         stage=stage,
         titles=[_title_of(edit) or title],
         bundle=bundle,
@@ -374,7 +377,7 @@ def _record(
         transaction.thread, made, proposed=proposed, bundle=bundle is not None
     )
     if stage:
-        bundle = bundle_of_staged(transaction) or uuid.uuid4()
+        bundle = bundle_of_staged(transaction) or bundle or uuid.uuid4()
     transaction.warnings.extend(checked.warnings)
     transaction.add(
         *checked.edits,

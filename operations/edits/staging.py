@@ -1,4 +1,4 @@
-"""What recording an edit means for edits that are staged: one's own, and those of others.
+"""What recording an edit means for edits that wait: one's own, and what others have staged.
 
 What somebody stages is their draft. They alone commit it; others see it and decide on nothing.
 """
@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Sequence
 
 from contextstudio.accounts.domain.errors import Conflict
-from operations.domain.log.history import staged, staged_by_others, staged_moves
+from operations.domain.log.history import staged, staged_by_others, waiting_moves
 from operations.domain.log.operation import Revert
 from operations.domain.tree.key import Key, entry_key
 from operations.log.transaction import LogTransaction
@@ -15,28 +15,31 @@ from operations.log.transaction import LogTransaction
 from .arguments import MoveArguments
 
 
-def take_back_moves(transaction: LogTransaction, edit: object) -> bool:
-    """Take back what the caller has staged to move and now moves otherwise; whether that was any.
+def take_back_moves(
+    transaction: LogTransaction, edit: object, *, stage: bool
+) -> uuid.UUID | None:
+    """Take back the caller's moves that wait and of which `edit` moves the messages otherwise.
 
-    It goes to the bundle of what is staged, so that undo brings it back with what took its place.
+    Those that they staged, or those that they proposed. Answers the bundle of what takes their
+    place, so that one undo brings them back; None where there were none.
     """
     if not isinstance(edit, MoveArguments):
-        return False
+        return None
+    log, actor = transaction.history.log, transaction.caller.actor
     leaves = edit.leaves(transaction.thread)
-    numbers = staged_moves(transaction.history.log, transaction.caller.actor, leaves)
+    numbers = waiting_moves(log, actor, leaves, is_staged=stage)
     if not numbers:
-        return False
+        return None
+    bundle = bundle_of_staged(transaction) if stage else uuid.uuid4()
     control = Revert(operations=tuple(map(entry_key, numbers)))
-    transaction.add(control, bundle=transaction.history.rows[numbers[0]].bundle)
-    return True
+    transaction.add(control, bundle=bundle)
+    return bundle
 
 
 def bundle_of_staged(transaction: LogTransaction) -> uuid.UUID | None:
-    """The bundle of what the caller has staged, or was staged until its move was just replaced."""
-    found = transaction.history
-    numbers = staged(found.log, transaction.caller.actor)
-    newest = (*numbers, *transaction.numbers)[-1:]
-    return found.rows[newest[0]].bundle if newest else None
+    """The bundle of what the caller has staged."""
+    numbers = staged(transaction.history.log, transaction.caller.actor)
+    return transaction.history.rows[numbers[-1]].bundle if numbers else None
 
 
 def refuse_staged(transaction: LogTransaction, keys: Sequence[Key]) -> None:

@@ -49,14 +49,19 @@ def staged(log: Log, actor: str) -> tuple[int, ...]:
     )
 
 
-def staged_moves(log: Log, actor: str, moved: Iterable[Key]) -> tuple[int, ...]:
-    """The moves that an actor has staged of these leaves, and of no others."""
-    leaves = set(moved)
+def waiting_moves(
+    log: Log, actor: str, leaves: Iterable[Key], *, is_staged: bool
+) -> tuple[int, ...]:
+    """The moves that an actor has staged, or else proposed, of these leaves and of no others."""
+    known = set(leaves)
+    found = (log.edits.get(entry.number) for entry in log.by(actor))
     return tuple(
-        number
-        for number in staged(log, actor)
-        if isinstance(edit := log.edits[number].edit, op.Resequence)
-        if edit.moved and leaves.issuperset(edit.moved)
+        recorded.entry.number
+        for recorded in found
+        if recorded and isinstance(edit := recorded.edit, op.Resequence)
+        if recorded.state is EditState.PROPOSED
+        if recorded.entry.staged is is_staged
+        if edit.moved and known.issuperset(edit.moved)
     )
 
 

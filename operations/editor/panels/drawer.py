@@ -65,6 +65,8 @@ class Decision(Op):
     """The tags that it would give."""
     blockers: Sequence[Named]
     widen: str
+    own: bool
+    """Whether it is the reader's own."""
     may_decide: bool
 
 
@@ -225,5 +227,6 @@ def _decision(look: Look, op: Op, widen: str) -> Decision:
         gives=op.tags if op.word == "tag" else (),
         blockers=named(look.thread, report.operations),
         widen=widen,
+        own=recorded is not None and recorded.entry.actor == look.actor,
         may_decide=look.may_decide if proposed else look.may_edit,
     )

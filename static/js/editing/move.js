@@ -51,11 +51,12 @@ function travellers(row) {
 }
 
 /**
- * Behind what they are staged to stand, "" at the top: until that is committed they stand where they did.
- * Undefined where they are not.
+ * Behind what they are to stand by a move of one's own that is staged or proposed, "" at the top: until that
+ * applies they stand where they did. Undefined where there is none.
  */
-function stagedBehind(keys) {
-  const moves = [...document.querySelectorAll(".staged [data-moved]")];
+function waitingBehind(keys) {
+  if (session.mayEdit && !session.stages) return undefined;
+  const moves = [...document.querySelectorAll(`${session.stages ? ".staged" : ".decisions"} [data-moved]`)];
   return moves.find(({ dataset }) => dataset.moved === keys.join(" "))?.dataset.behind;
 }
 
@@ -63,8 +64,8 @@ async function rowWith(key) {
   return rowOf(key) ?? bring((await locate({ key })).position);
 }
 
-/** A step from where they are staged to go; back where they stand there is nothing left to stage. */
-async function moveStaged({ keys, last }, behind, step) {
+/** A step from where they are to go; back where they stand there is nothing left to wait. */
+async function moveWaiting({ keys, last }, behind, step) {
   const from = behind && await rowWith(behind);
   if (step < 0 && !from) return toast("Already at the top.");
   let next = from ? await sibling(from, step) : await bring(0);
@@ -78,8 +79,8 @@ async function moveStaged({ keys, last }, behind, step) {
 async function moveStep(row, step) {
   const travelling = travellers(row);
   const { keys, first, last } = travelling;
-  const staged = session.stages && isTop(first) ? stagedBehind(keys) : undefined;
-  if (staged !== undefined) return moveStaged(travelling, staged, step);
+  const waiting = isTop(first) ? waitingBehind(keys) : undefined;
+  if (waiting !== undefined) return moveWaiting(travelling, waiting, step);
   let next = await sibling(step < 0 ? first : last, step);
   // Inserts that hang on what moves go with it.
   while (step > 0 && next?.matches(".inserted") && !last.matches(".inserted")) next = await sibling(next, 1);

@@ -15,8 +15,8 @@ from operations.domain.log.history import (
     redo,
     staged,
     staged_by_others,
-    staged_moves,
     undo,
+    waiting_moves,
 )
 from operations.domain.log.operation import Resequence, Revert
 from tests.operations.support.builders import AUTHOR, OTHER, entries, log, snip
@@ -245,10 +245,15 @@ def test_only_what_waits_of_the_actors_own_is_staged() -> None:
 def test_who_staged_a_move_is_known_by_what_it_moves() -> None:
     move = Resequence(order=("m4", "m3"), moved=("m4",))
     found = log(Entry(1, move, AUTHOR, "bundle", True, True))
-    assert staged_moves(found, AUTHOR, ["m4"]) == (1,)
-    assert staged_moves(found, AUTHOR, ["m4", "m5"]) == (1,)
-    assert staged_moves(found, OTHER, ["m4"]) == ()
-    assert staged_moves(found, AUTHOR, ["m3"]) == ()
+    for actor, leaves, is_staged, expected in (
+        (AUTHOR, ["m4"], True, (1,)),
+        (AUTHOR, ["m4", "m5"], True, (1,)),
+        (AUTHOR, ["m4"], False, ()),
+        (AUTHOR, ["m3"], True, ()),
+        (OTHER, ["m4"], True, ()),
+    ):
+        waiting = waiting_moves(found, actor, leaves, is_staged=is_staged)
+        assert waiting == expected
     assert staged_by_others(found, ["o1", "o9"], OTHER) == (1,)
     assert staged_by_others(found, ["o1"], AUTHOR) == ()
     assert count_staged(found) == 1

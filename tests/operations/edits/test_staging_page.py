@@ -92,11 +92,20 @@ def test_a_message_that_is_staged_to_move_is_staged_to_go_elsewhere_instead(
     assert [page.keys[place] for place in (0, 1, 9, 10)] == ["m8", "m0", "m10", "m9"]
 
 
-def test_a_proposed_move_says_where_it_leads(
+def test_a_proposed_move_says_where_it_leads_and_is_proposed_once(
     open_page: Callable[..., Page], reviewer: User, owner: User
 ) -> None:
-    open_page(reviewer).edit("resequence", moved="m3", behind="m8")
+    own = open_page(reviewer)
+    own.edit("resequence", moved="m3", behind="m7")
+    answer = own.edit("resequence", moved="m3", behind="m8")
+    assert "Move #3 after #8 proposed." in answer.content.decode()
+    assert 'data-moved="m3" data-behind="m8"' in panel(own)
+    own.post("undo")
+    assert 'data-moved="m3" data-behind="m7"' in panel(own)
+    own.post("redo")
     other = open_page(owner)
+    assert 'data-waiting="1"' in other.get("").content.decode()
+    assert "data-moved" not in panel(other)
     assert "#3 after #8" in panel(other)
     assert '<span class="how-many">after #8</span>' in other.get("").content.decode()
 
