@@ -11,9 +11,9 @@ from operations.domain.log.history import (
     redoable,
     staged,
     staged_by_others,
-    staged_moves,
     undo,
     undoable,
+    waiting_moves,
 )
 from operations.domain.log.operation import (
     Accept,
@@ -304,10 +304,16 @@ def test_others_are_told_apart_from_who_staged_and_what_waits_from_what_is_stage
 MOVE = Resequence(order=("m2", "m0", "m1"), moved=("m2",))
 
 
-def test_a_staged_move_is_found_by_all_that_it_moves():
-    made = log(staged_one(MOVE), staged_one(MOVE, OTHER), staged_one(snip(3, 4)))
-    assert staged_moves(made, AUTHOR, ["m2", "m5"]) == (1,)
-    assert staged_moves(made, AUTHOR, ["m0"]) == ()
+def test_a_move_that_waits_is_found_by_all_that_it_moves():
+    made = log(
+        staged_one(MOVE),
+        staged_one(MOVE, OTHER),
+        staged_one(snip(3, 4)),
+        proposal(MOVE),
+    )
+    assert waiting_moves(made, AUTHOR, ["m2", "m5"], is_staged=True) == (1,)
+    assert waiting_moves(made, AUTHOR, ["m2", "m5"], is_staged=False) == (4,)
+    assert waiting_moves(made, AUTHOR, ["m0"], is_staged=True) == ()
 
 
 def test_undo_of_a_move_that_took_the_place_of_another_brings_that_back():
