@@ -8,6 +8,7 @@ def test_messages_move_behind_another_and_leave_a_stub(page: Page) -> None:
     assert page.keys[:6] == ["m0", "m1", "m2", "m10", "m11", "m3"]
     content = answer.content.decode()
     assert "moved-tab" in content
+    assert 'aria-label="More for move o1"' in content
     assert "#10–#11 moved to" in content
 
 
