@@ -63,7 +63,8 @@ function keepFocus({ target }) {
 }
 
 document.addEventListener("htmx:beforeSwap", rememberFocus);
-document.addEventListener("htmx:afterSwap", keepFocus);
+// Not before it has settled: by then parts of the page have led the focus on.
+document.addEventListener("htmx:afterSettle", keepFocus);
 
 /** A file that falls where nothing takes it: browsers would open it, and leave the page for that. */
 function refuseFiles(event) {
