@@ -92,10 +92,13 @@ def test_nothing_is_selected_where_nothing_can_be_done_with_it(
 
 
 @pytest.mark.parametrize("role", ["reviewer"])
-def test_a_move_that_is_proposed_is_not_announced_as_done(
+def test_a_move_that_is_proposed_is_not_announced_as_done_and_goes_further(
     reader: Page, new_session: Callable[[int], str]
 ) -> None:
     visit(reader, new_session(6))
     row(reader, "m3").focus()
     reader.keyboard.press("Alt+ArrowUp")
-    expect(reader.locator("#said")).to_have_text("Move #3 proposed.")
+    expect(reader.locator("#said")).to_have_text("Move #3 after #1 proposed.")
+    reader.keyboard.press("Alt+ArrowUp")
+    expect(reader.locator("#said")).to_have_text("Move #3 after #0 proposed.")
+    expect(reader.locator(".decision")).to_have_count(1)
