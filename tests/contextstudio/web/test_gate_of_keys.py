@@ -25,6 +25,7 @@ IN_ITS_OWN = {
     f"PUT api/{S}/scratchpad": 200,
     f"PUT api/{S}/state": 200,
     f"FORM {S}/tags": 200,
+    f"FORM {S}/lenses/use": 200,
     f"FORM {S}/memos": 302,
 }
 """What it may do besides in a session that it made."""
