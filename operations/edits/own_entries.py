@@ -31,6 +31,7 @@ from threads.models import Session
 from threads.store.selectors import get_session, may_in, require_in
 
 from .services import record_switch, right_over
+from .staging import right_to_commit
 
 
 @atomic
@@ -71,9 +72,8 @@ def commit(
     Raises Conflict with each that would cut through a fold; with `skip_conflicts` these stay
     staged, and the others apply.
     """
-    transaction = open_log(
-        caller, session_id, Right.REVIEW, expected_head=expected_head
-    )
+    right = right_to_commit(caller, get_session(caller, session_id))
+    transaction = open_log(caller, session_id, right, expected_head=expected_head)
     control = Accept(operations=_keys(transaction.history.log, caller))
     return record_switch(transaction, control, skip_conflicts=skip_conflicts)
 
@@ -107,9 +107,19 @@ def _turn_back(
     control = control_of(before, caller.actor)
     transaction.add(control)
     for number in control.entries:
-        right = _right_over(number, before, transaction.history.log)
+        if _is_commit(number, before):
+            right = right_to_commit(caller, session)
+        else:
+            right = _right_over(number, before, transaction.history.log)
         require_in(caller, right, transaction.session)
     return transaction.commit()
+
+
+def _is_commit(number: int, log: Log) -> bool:
+    operation = log.at(number).operation
+    return isinstance(operation, Accept) and all(
+        log.at(edit).staged for edit in controlled(operation)
+    )
 
 
 def _right_over(number: int, before: Log, after: Log) -> Right:

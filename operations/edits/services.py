@@ -51,7 +51,12 @@ from threads.models import Session
 from threads.store.selectors import may_in, require_in
 
 from .arguments import EditArguments
-from .staging import bundle_of_staged, refuse_staged, take_back_moves
+from .staging import (
+    bundle_of_staged,
+    refuse_staged,
+    right_to_commit,
+    take_back_moves,
+)
 from .unseen import with_unseen
 
 
@@ -369,6 +374,10 @@ def _record(
 ) -> LogTransaction:
     """Add edits that fit. They wait where that is asked for, or who makes them may not edit."""
     caller = transaction.caller
+    if stage:
+        require_in(
+            caller, right_to_commit(caller, transaction.session), transaction.session
+        )
     rights = {right_over(edit) for edit in made}
     may_apply = all(may_in(caller, right, transaction.session) for right in rights)
     proposed = stage or propose or not may_apply

@@ -6,13 +6,22 @@ What somebody stages is their draft. They alone commit it; others see it and dec
 import uuid
 from collections.abc import Sequence
 
+from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.domain.rights import Right
 from operations.domain.log.history import staged, staged_by_others, waiting_moves
 from operations.domain.log.operation import Revert
 from operations.domain.tree.key import Key, entry_key
 from operations.log.transaction import LogTransaction
+from threads.models import Session
+from threads.store.selectors import may_in
 
 from .arguments import MoveArguments
+
+
+def right_to_commit(caller: Caller, session: Session) -> Right:
+    """What it takes to commit a draft of one's own, and so to begin one: to review, or to edit."""
+    return Right.REVIEW if may_in(caller, Right.REVIEW, session) else Right.EDIT
 
 
 def take_back_moves(

@@ -8,7 +8,8 @@ import pytest
 from django.apps import apps
 from django.test import Client
 
-from contextstudio.accounts.models import User
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import Project, User
 from operations.domain.log.entry import EditState, Entry
 from operations.domain.log.history import (
     count_staged,
@@ -21,6 +22,7 @@ from operations.domain.log.history import (
 from operations.domain.log.operation import Resequence, Revert
 from tests.operations.support.builders import AUTHOR, OTHER, entries, log, snip
 from tests.operations.support.rest import effective, get, make_session, operate, post
+from tests.people import client_of
 from threads.models import Session
 
 DIGEST = {"type": "digest", "range": [4, 5], "summary": "They spoke."}
@@ -268,3 +270,25 @@ def test_undoing_what_took_the_place_of_another_brings_that_back() -> None:
     assert staged(undone, AUTHOR) == (1,)
     redone = undone.extended([Entry(5, redo(undone, AUTHOR), AUTHOR)])
     assert staged(redone, AUTHOR) == (3,)
+
+
+@pytest.mark.parametrize("scope", [Right.PROPOSE, Right.OWN_SESSION])
+def test_who_could_not_commit_a_draft_is_refused_before_it_is_begun(
+    owner: User, project: Project, session_id: str, scope: Right
+) -> None:
+    proposer = client_of(owner, project, scope)
+    refused = stage(proposer, session_id, SNIP, expect=403)
+    assert (refused["code"], refused["right"]) == ("forbidden", "edit")
+    assert look(proposer, session_id)["operations"] == []
+
+
+@pytest.mark.parametrize("scope", [Right.EDIT, Right.REVIEW])
+def test_who_may_edit_or_review_commits_what_they_staged_and_undoes_the_commit(
+    owner: User, project: Project, session_id: str, scope: Right
+) -> None:
+    key = client_of(owner, project, Right.PROPOSE, scope)
+    stage(key, session_id, SNIP)
+    end(key, session_id, "commit")
+    assert statuses(key, session_id) == ["applied"]
+    post(key, f"/api/sessions/{session_id}/undo")
+    assert statuses(key, session_id) == ["proposed"]
