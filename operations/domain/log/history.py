@@ -1,7 +1,8 @@
 """What undo and redo take, and what a control comes to before it is recorded."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from contextstudio.accounts.domain.errors import Conflict, NotFound
 from operations.domain.tree.key import Key, entry_key, made_key
@@ -54,15 +55,21 @@ def waiting_moves(
 ) -> tuple[int, ...]:
     """The moves that an actor has staged, or else proposed, of these leaves and of no others."""
     known = set(leaves)
-    found = (log.edits.get(entry.number) for entry in log.by(actor))
     return tuple(
         recorded.entry.number
-        for recorded in found
-        if recorded and isinstance(edit := recorded.edit, op.Resequence)
-        if recorded.state is EditState.PROPOSED
+        for recorded in _proposed(log, actor)
         if recorded.entry.staged is is_staged
+        if isinstance(edit := recorded.edit, op.Resequence)
         if edit.moved and known.issuperset(edit.moved)
     )
+
+
+def _proposed(log: Log, actor: str) -> Iterator[Recorded]:
+    """The edits of an actor that wait, the newest first; a log is walked to the last of them."""
+    counts = log.standing.get(actor)
+    found = (log.edits.get(entry.number) for entry in log.by(actor))
+    waiting = (one for one in found if one and one.state is EditState.PROPOSED)
+    return islice(waiting, counts.proposed if counts else 0)
 
 
 def staged_by_others(log: Log, keys: Iterable[Key], actor: str) -> tuple[int, ...]:
