@@ -32,23 +32,23 @@ _SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
 
 
 class ReadMessage(Protocol):
-    """What a message reads in the thread, and how it was recorded."""
+    """What a message says in the thread, and how it was recorded."""
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What it says."""
+        """The parts, as they read in the thread."""
 
     @property
     def strategy(self) -> str:
-        """The strategy that it was recorded with."""
+        """The parsing strategy that the message was recorded with."""
 
     @property
     def name(self) -> str | None:
-        """Who speaks, where a name was given."""
+        """The speaker's name, if one was given."""
 
 
 class LastSteps(NamedTuple):
-    """What the steps made of a thread's last request, so that they redo only what has changed."""
+    """Results of the steps for a thread's last request, so that only what changed is redone."""
 
     top: Top | None = None
     cuts: Mapping[Key, Cut] = MappingProxyType({})
@@ -59,26 +59,26 @@ NO_STEPS = LastSteps()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How a thread is assembled. `layers` are those besides the system's."""
+    """How a thread is assembled. `layers` excludes the `system` layer."""
 
     count: Count
     strategy: str
-    """The parsing strategy of the provider that it is for."""
+    """The parsing strategy of the provider that the request is for."""
     policy: Policy = REPLAY
     preference: Preference | None = None
     layers: Sequence[Layer] = ()
     can_recall: bool = True
-    """Whether the model can recall: then a text that is cut says how to get the whole."""
+    """Whether the model can recall. If so, truncated text says how to get the whole."""
     last: LastSteps = NO_STEPS
     """From an earlier request whose tokens were counted in the same way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembly:
-    """A context before it is compiled; figures are tokens.
+    """A context before it is compiled. All figures are in tokens.
 
-    `total` are those of the originals, `shown` those of the thread, `sent` those of layers and
-    messages. The first step leads from `total` to `shown`, the last one ends with `sent`.
+    `total` counts the originals, `shown` the thread, and `sent` the layers and messages. The
+    first step leads from `total` to `shown`; the last one ends with `sent`.
     """
 
     layers: Sequence[Layer]
@@ -88,7 +88,7 @@ class Assembly:
     shown: int
     sent: int
     intact: int
-    """As `Draft.intact`."""
+    """See `Draft.intact`."""
     last: LastSteps
     """For the next request's `Plan.last`."""
 
@@ -104,15 +104,17 @@ def outgoings(
     again: Mapping[Key, Outgoing] = MappingProxyType({}),
     can_recall: bool = True,
 ) -> list[Outgoing]:
-    """The messages of a thread as they go out; `said` has what they read there.
+    """Return the messages of a thread as they go out. `said` maps keys to what messages read there.
 
-    A message whose text is changed is counted again, for the tokens of changes don't simply add
-    up. A model that can't recall is shown no references in what operations made.
+    A message whose text is changed is counted again, because the tokens of changes don't simply
+    add up. For a model that can't recall, references are removed from messages that operations
+    made.
 
-    What the caller has already saves work: `start` skips the nodes before it, behind which only
-    originals may stand; `known` are originals to be taken as they are (`unchanged`, `untouched`);
-    `shown` is what the model sees of nodes; `again` are messages that operations made, which go out
-    as they did before (`made_again`). Of those in `known` and `again` nothing is needed in `said`.
+    The other arguments save work. `start` skips the nodes before that position; only originals
+    may follow it. `known` holds originals to be used as they are (`unchanged`, `untouched`).
+    `shown` maps nodes to what the model sees of them. `again` holds messages made by operations
+    that go out as they did before (`made_again`). `said` needs no entry for a key in `known` or
+    `again`.
     """
     found: list[Outgoing] = []
     places = _Places(thread)
@@ -133,9 +135,9 @@ def outgoings(
 
 
 def unchanged(thread: Thread, messages: Iterable[Outgoing]) -> dict[Key, Outgoing]:
-    """Of these messages, which went out under another log, the originals that go out unchanged.
+    """The given messages that are originals and go out unchanged in this thread.
 
-    Both logs must have purged the same originals.
+    The messages went out under another log. Both logs must have purged the same originals.
     """
     rewritten = thread.rewritten
     return {
@@ -148,10 +150,10 @@ def unchanged(thread: Thread, messages: Iterable[Outgoing]) -> dict[Key, Outgoin
 def made_again(
     thread: Thread, shown: Iterable[EffectiveMessage], messages: Iterable[Outgoing]
 ) -> dict[Key, Outgoing]:
-    """Of these messages, which went out under another log, those that operations made and that are
-    `shown` again in the same words.
+    """The given messages that operations made and that this thread shows in the same words.
 
-    Both logs must have purged the same originals.
+    The messages went out under another log; `shown` is what this thread shows. Both logs must
+    have purged the same originals.
     """
     rewritten = thread.rewritten
     before = {one.key: one for one in messages if one.index is None and not one.changed}
@@ -170,9 +172,10 @@ def made_again(
 def untouched(
     thread: Thread, plain: Sequence[Outgoing | None], keys: Iterable[Key]
 ) -> dict[Key, Outgoing]:
-    """The originals among these keys in which nothing is changed, as `plain` has them.
+    """The originals among `keys` that nothing in the thread changes, taken from `plain`.
 
-    `plain` gives by index how an original goes out as it was recorded; None: not known.
+    `plain` holds, by index, each original as it goes out when nothing changes it; None if that is
+    not known.
     """
     rewritten = thread.rewritten | thread.log.purged
     found: dict[Key, Outgoing] = {}
@@ -193,10 +196,10 @@ def assemble(
     total: int | None = None,
     shown: int | None = None,
 ) -> Assembly:
-    """The context of a thread's messages, step by step.
+    """Assemble the context of a thread's messages, step by step.
 
-    `total` is given where the messages were counted by another tokenizer than the session's,
-    `shown` where it is known what they come to.
+    Pass `total` if the messages were counted with another tokenizer than the session's, and
+    `shown` if their sum is already known.
     """
     total = thread.tokens.original if total is None else total
     shown = weigh(messages) if shown is None else shown
@@ -224,7 +227,7 @@ def assemble(
         total=total,
         shown=shown,
         sent=sent,
-        # None where anything stands before the history but the prompt as it was recorded.
+        # 0 if anything but the prompt as it was recorded stands before the history.
         intact=0
         if added or count_intact(messages[:rules], sent=sent_by_client) < rules
         else count_intact(history, rules, sent=sent_by_client),
@@ -233,17 +236,18 @@ def assemble(
 
 
 def _sent_by_client(thread: Thread) -> Sequence[Key] | None:
-    """What the client sends, where that is not just all originals."""
+    """The keys that the client sends; None if these are simply all originals."""
     if not thread.log.client_edits:
         return None
     return sent_keys(thread.message_count, thread.log)
 
 
 def _prompt_length(thread: Thread) -> int:
-    """How many messages at the top of the thread are the system prompt.
+    """How many messages at the top of the thread form the system prompt.
 
-    A digest is none, though it speaks as the system: what it tells of was no rule, and a
-    conversation of which only an answer is left would begin with an answer.
+    A digest is never part of it, although its role is system: it summarises messages that were no
+    rules. If it were, a conversation with only an answer left after it would begin with that
+    answer.
     """
 
     def is_rule(shown: EffectiveMessage) -> bool:
@@ -258,7 +262,7 @@ def _prompt_length(thread: Thread) -> int:
 def _stepped(
     thread: Thread, history: list[Outgoing], plan: Plan, active: int | None
 ) -> tuple[list[Outgoing], list[Step], LastSteps]:
-    """The steps that the plan wants, each of them on what the one before it left."""
+    """Run the steps that the plan asks for, each on the result of the previous one."""
     steps: list[Step] = []
     last = NO_STEPS
     policy, all_of_it = plan.policy, history
@@ -267,7 +271,8 @@ def _stepped(
         history, step = select(history, plan.preference, holds)
         steps.append(step)
     if policy.window:
-        # What a slice names is sent though it has left the window: that is what it is for.
+        # Messages named by a slice are sent even if they are outside the window: that is its
+        # purpose.
         named = plan.preference is not None and plan.preference.names_messages
         size = 0 if named else policy.window
         history, step, top = keep_window(history, size, plan.last.top)
@@ -294,9 +299,9 @@ def _stepped(
 
 
 def _replayed(thread: Thread, total: int, shown: int) -> Step:
-    """What the thread does not show of the originals, by its folds.
+    """The step from the originals to the thread: what folds leave out, and what is added.
 
-    Added is what operations made, less what changes in the text of messages took away.
+    `added` is what operations made, minus what changes to the text of messages removed.
     """
     left_out = tuple(
         Omission(fold.key, fold.tokens, f"Folded by a {fold.kind}.")
@@ -309,7 +314,7 @@ def _replayed(thread: Thread, total: int, shown: int) -> Step:
 
 
 def _nodes(thread: Thread, history: Sequence[Outgoing]) -> Iterator[Standing]:
-    """The nodes at the top as markers want to know them."""
+    """The nodes at the top of the thread, in the form that `mark` needs."""
     folds = {fold.key: fold for fold in thread.folds_at_top}
     shown = {message.node for message in history}
     places = _Places(thread)
@@ -319,7 +324,7 @@ def _nodes(thread: Thread, history: Sequence[Outgoing]) -> Iterator[Standing]:
 
 
 class _Places:
-    """The nodes at the top with their groups, one after the other."""
+    """Iterates over the nodes at the top of the thread and works out the groups of each."""
 
     def __init__(self, thread: Thread) -> None:
         self._leaves = thread.leaves
@@ -328,7 +333,7 @@ class _Places:
         self.last: Place | Outgoing = Place("", group, alone(group))
 
     def next(self, node: Key, position: int) -> Place:
-        """The node behind the last one: the groups of an insert are those of that one."""
+        """The place of the next node. An insert takes the groups of the node before it."""
         index = original_index(node)
         group, groups = self.last.group, self.last.groups
         if index is not None:
@@ -351,7 +356,7 @@ def _outgoing(
     kind = None
     if shown.index is None and (made := made_place(shown.key)):
         recorded = thread.log.edits[made[0]]
-        # What the client sends in place of messages is to it as if it had always stood there.
+        # To the client, what it sends in place of messages is as if it had always been there.
         kind = None if recorded.entry.actor == CLIENT else recorded.edit.kind
     return Outgoing(
         key=shown.key,
@@ -370,7 +375,7 @@ def _outgoing(
 
 
 def _placed(message: Outgoing, place: Place) -> Outgoing:
-    """A message that an operation made, where it stands now."""
+    """A message that an operation made, moved to the groups of its current place."""
     if message.group == place.group and message.groups == place.groups:
         return message
     return message._replace(group=place.group, groups=place.groups)

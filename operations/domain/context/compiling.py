@@ -1,10 +1,9 @@
-"""Around compiling for a provider: which results are missing, and what it does to tokens.
+"""What surrounds compiling: finding missing results, and measuring the effect on tokens.
 
-A provider wants a result for each call, so that a short one says what left out the true one.
-
-The last step is counted on the request's own texts. A request frames summaries, bridges gaps
-and leaves out what its provider refuses, so that it holds other texts than the messages it is
-made of. What stays as it is keeps its count.
+A provider requires a result for each call, so a missing result gets a short stub that says what
+left it out. The tokens of the last step are counted on the request's own texts: a request frames
+summaries, bridges gaps and leaves out what its provider refuses, so its texts differ from those
+of its messages. Messages that stay as they are keep their count.
 """
 
 from collections import defaultdict
@@ -31,11 +30,11 @@ from .step import Count, Omission, Step
 
 NAME = "compile"
 NEAR = 16
-"""How many originals behind that of a call may hold its result."""
+"""How many originals after that of a call are searched for its result."""
 
 
 def unanswered(messages: Iterable[Outgoing]) -> dict[str, int]:
-    """The ids of calls whose results are not among the messages, with the calls' originals."""
+    """Map the id of each call without a result among the messages to the index of its original."""
     calls: dict[str, int] = {}
     answered: set[str] = set()
     for message in messages:
@@ -46,7 +45,7 @@ def unanswered(messages: Iterable[Outgoing]) -> dict[str, int]:
 
 
 def keys_near(thread: Thread, calls: Mapping[str, int]) -> list[Key]:
-    """The originals in which the results of calls may be, in the thread's order of indexes."""
+    """The originals that may hold the results of these calls, in order of index."""
     end = len(thread.leaves)
     near = {
         place
@@ -62,10 +61,10 @@ def left_out_results(
     calls: Mapping[str, int],
     answers: Mapping[Key, Iterable[str]],
 ) -> dict[str, LeftOutResult]:
-    """By call, the message that holds its result and what left it out (`Draft.left_out`).
+    """Map each call to the message that holds its result and what left it out (`Draft.left_out`).
 
-    `answers` are the calls that the messages of `keys_near` answer; one that none of them does is
-    not named.
+    `answers` gives the calls that the messages of `keys_near` answer. Calls that none of them
+    answers are omitted.
     """
     found: dict[str, LeftOutResult] = {}
     for key, ids in answers.items():
@@ -77,7 +76,7 @@ def left_out_results(
 
 
 def _left_out_by(thread: Thread, steps: Sequence[Step], key: Key) -> str | None:
-    """The outermost fold that holds an original, else the step that left it out."""
+    """The outermost fold that holds an original, or else the step that left it out."""
     if around := thread.path(key):
         return around[0]
     for step in steps:
@@ -87,18 +86,19 @@ def _left_out_by(thread: Thread, steps: Sequence[Step], key: Key) -> str | None:
 
 
 class Compiling(NamedTuple):
-    """What came of compiling."""
+    """The result of compiling."""
 
     step: Step
     messages: list[Outgoing]
-    """The messages with the tokens that the request has of each; 0 where it has none."""
+    """The messages, each with its token count in the request; 0 if it is not sent."""
 
 
 def compiling(assembly: Assembly, compiled: Compiled, count: Count) -> Compiling:
-    """The step from an assembly to its request: what was left out of which message, and added.
+    """The step from an assembly to its request: what each message lost, and what was added.
 
-    Reasoning that isn't sent counts as left out even where a message is framed and grows, for it
-    is what most often goes unseen. Else a message counts by the difference.
+    Reasoning that isn't sent counts as left out even if its message is framed and grows, because
+    this loss is the one most often overlooked. Apart from that, a message counts by the
+    difference.
     """
     compared = compare(assembly.messages, compiled, count)
     added = compared.added + framing(assembly.layers, compiled.prompt, count)
@@ -115,17 +115,17 @@ def compiling(assembly: Assembly, compiled: Compiled, count: Count) -> Compiling
 
 
 class Compared(NamedTuple):
-    """What compiling did to the tokens of messages."""
+    """How compiling changed the tokens of messages."""
 
     added: int
     lost: list[tuple[Key, int]]
-    """What has less now, and how much."""
+    """Messages that lost tokens, and how many."""
     messages: list[Outgoing]
-    """As `Compiling.messages`."""
+    """See `Compiling.messages`."""
 
 
 def framing(layers: Sequence[Layer], prompt: str, count: Count) -> int:
-    """What the prompt as it is written has more than the layers it is made of."""
+    """How many more tokens the prompt has as it is written than the layers it is made of."""
     if not layers and not prompt:
         return 0
     return count((Text(prompt),)) - sum(layer.tokens for layer in layers)
@@ -134,7 +134,7 @@ def framing(layers: Sequence[Layer], prompt: str, count: Count) -> int:
 def omissions(
     lost: Iterable[tuple[Key, int]], issues: Sequence[Issue]
 ) -> list[Omission]:
-    """What messages lost, with the rule that a message doesn't keep and what was done, in words."""
+    """Describe what messages lost, giving for each the rule it broke and the repair."""
     rules = {
         key: f"{issue.rule}: {issue.repair or issue.detail}"
         for issue in reversed(issues)
@@ -146,7 +146,7 @@ def omissions(
 
 
 def compare(messages: Sequence[Outgoing], compiled: Compiled, count: Count) -> Compared:
-    """What compiling did to the tokens of messages, one by one."""
+    """Compare messages with their compiled form, one by one, and count the difference."""
     written, made = _written(compiled)
     lost_of: list[tuple[Key, int]] = []
     now_of: list[Outgoing] = []
@@ -169,9 +169,10 @@ def compare(messages: Sequence[Outgoing], compiled: Compiled, count: Count) -> C
 
 
 def as_given(message: Outgoing, provider: str, count: Count) -> int:
-    """The tokens of a message in a provider's form, with nothing repaired in it.
+    """The tokens of a message in a provider's form, with no repairs.
 
-    Its own count is of the texts in which it came, and some forms hold arguments as an object.
+    The message's own count is of its texts as received, but some forms hold arguments as an
+    object.
     """
     if PROVIDERS[provider].rules.written_arguments:
         return message.tokens
@@ -180,7 +181,7 @@ def as_given(message: Outgoing, provider: str, count: Count) -> int:
 
 
 def _written(compiled: Compiled) -> tuple[Mapping[int, Sequence[Part]], list[Part]]:
-    """What is written of each message, by its place; and what the compiler put in."""
+    """The parts written for each message, by its place, and the parts that the compiler added."""
     written: dict[int, list[Part]] = defaultdict(list)
     made: list[Part] = []
     for turn in compiled.turns:
@@ -190,7 +191,7 @@ def _written(compiled: Compiled) -> tuple[Mapping[int, Sequence[Part]], list[Par
 
 
 def _joins(compiled: Compiled, count: Count) -> int:
-    """What texts have more as one than each by itself: the blank lines between them."""
+    """The extra tokens of texts written as one: the blank lines between them."""
     more = 0
     for turn in compiled.turns:
         for kind in turn.joined:
@@ -201,13 +202,13 @@ def _joins(compiled: Compiled, count: Count) -> int:
 
 
 def _says_the_same(recorded: Sequence[Part], written: Sequence[Part]) -> bool:
-    """Whether the same is counted of both: other ids and roles make no difference."""
+    """Whether both count the same; differing ids and roles don't matter."""
     if len(recorded) != len(written):
         return False
     for one, other in zip(recorded, written, strict=True):
         if one is other:
             continue
-        # A result that gets its tool's name is the commonest case by far.
+        # By far the most common case: a result that was given its tool's name.
         if type(one) is ToolResult is type(other) and one.content is other.content:
             continue
         if words((one,)) != words((other,)):
@@ -216,7 +217,10 @@ def _says_the_same(recorded: Sequence[Part], written: Sequence[Part]) -> bool:
 
 
 def _counted(message: Outgoing, written: Sequence[Part], count: Count) -> int:
-    """The tokens of what is written of a message: of what is beside all of its parts, counted."""
+    """The tokens of the parts written for a message.
+
+    If all of the message's own parts are among them, only the additional parts are counted.
+    """
     own = set(map(id, message.parts))
     beside = [part for part in written if id(part) not in own]
     if len(written) - len(beside) == len(message.parts):

@@ -40,15 +40,15 @@ _SCRATCHPAD_HEADING = "## Scratchpad"
 def layer(
     name: str, text: str, count: Count, injected: tuple[Injected, ...] = ()
 ) -> Layer:
-    """A layer of these words."""
+    """Make a layer of this text."""
     tokens = count((Text(text),))
     return Layer(name=name, text=text, tokens=tokens, injected=injected)
 
 
 def guidelines_text(*, can_recall: bool) -> str:
-    """The guidelines as the model reads them; tools are named to one that has them.
+    """The guidelines as the model reads them; tools are mentioned only if the model has them.
 
-    Who has `recall` has the others too: a client gets all of them together.
+    A client that has `recall` has the other tools too, because all of them are offered together.
     """
     return GUIDELINES_TEXT if can_recall else _WITH_TOOLS.sub("", GUIDELINES_TEXT)
 
@@ -59,7 +59,7 @@ def scratchpad_text(content: str) -> str:
 
 
 def system_layer(messages: Iterable[Outgoing]) -> Layer | None:
-    """The system's messages at the top as a layer; None where there are none."""
+    """The system messages at the top as a layer; None if there are none."""
     found = list(messages)
     if not found:
         return None
@@ -76,7 +76,7 @@ def system_layer(messages: Iterable[Outgoing]) -> Layer | None:
 
 
 def in_order(layers: Iterable[Layer]) -> list[Layer]:
-    """Layers in the order in which they stand, those without words left out."""
+    """The layers in the order in which they are sent, without empty ones."""
     return sorted(
         (layer for layer in layers if layer.text or layer.keys),
         key=lambda layer: ORDER.index(layer.name),

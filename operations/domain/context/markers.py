@@ -1,8 +1,8 @@
-"""The markers of folds, sent among the messages where a policy wants them.
+"""The markers of folds, sent among the messages if the policy asks for them.
 
-A fold has one before what it shows and one after it; a snip, which shows nothing, has but the
-first. They name the fold, so that a model that sees them can ask for what is in it. Off by
-default: they are words that nobody said.
+A fold has one marker before what it shows and one after it. A snip shows nothing and has only the
+first. Markers name the fold, so that a model can ask for what is in it. They are off by default,
+because they are words that nobody said.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ class Words(NamedTuple):
 
     before: str
     after: str | None
-    """None: the fold shows nothing, and one marker is enough."""
+    """None if the fold shows nothing, so that one marker is enough."""
 
 
 class Place(NamedTuple):
@@ -38,16 +38,16 @@ class Place(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """A node at the top of the thread: the fold that it is, and whether the history has it."""
+    """A node at the top of the thread, and whether the history includes it."""
 
     place: Place
     fold: FoldNode | None
     shows: bool
-    """Whether it showed messages of the history before anything was left out."""
+    """Whether it showed messages of the history before the other steps left anything out."""
 
 
 def words_of(fold: FoldNode) -> Words:
-    """What the markers of a fold say, to people, agents and models alike."""
+    """The text of a fold's markers: the same for people, agents and models."""
     count = f"{fold.leaves} message{'' if fold.leaves == 1 else 's'}"
     before = f"▸ {fold.kind} {fold.key}: {count}"
     return Words(before, None if fold.kind == "snip" else f"◂ {fold.key}")
@@ -56,10 +56,10 @@ def words_of(fold: FoldNode) -> Words:
 def mark(
     messages: Sequence[Outgoing], standing: Iterable[Standing], count: Count
 ) -> tuple[list[Outgoing], Step]:
-    """The messages with markers about what folds show.
+    """Add markers for folds to the messages.
 
-    `standing` are all nodes at the top of the thread, in order. A fold that shows nothing is
-    marked but where what stands before it was left out with its group.
+    `standing` lists all nodes at the top of the thread, in order. A fold that shows nothing gets
+    a marker unless the messages before it were left out together with its group.
     """
     sent = {node: list(shown) for node, shown in groupby(messages, attrgetter("node"))}
     groups = {group for message in messages for group in message.groups}

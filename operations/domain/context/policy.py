@@ -1,4 +1,4 @@
-"""Policies: what stands between the thread and what is sent."""
+"""Policies: the settings for the steps between the thread and what is sent."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -12,12 +12,12 @@ from .truncation import Keep, Tiers
 
 
 class Memos(StrEnum):
-    """Which memos are a layer."""
+    """Which memos are sent as a layer."""
 
     OWN = "own"
-    """Once the session saved or retrieved one."""
+    """The session's memos, once it has saved or retrieved one."""
     RELEVANT = "relevant"
-    """Those that share keywords with the last message of the user."""
+    """Memos that share keywords with the user's last message."""
     NONE = "none"
 
 
@@ -28,34 +28,37 @@ def _require_at_least_0(value: float, *at: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruning:
-    """When a session is to be made shorter, and how. Lengths count tokens."""
+    """When and how a session is shortened. Lengths are in tokens."""
 
     large_window: int = 200_000
-    """A window above this is full when `remaining_tokens` are left, else at the share."""
+    """Windows above this are full when `remaining_tokens` are left, others at `remaining_share`."""
     remaining_tokens: int = 20_000
     remaining_share: float = 0.2
     keep_last_n: int = 10
     condense_after_n: int = 5
     remove_errors_after: int = 5
     condense_above: int = 500
-    """Assistant messages with more are condensed."""
+    """Assistant messages longer than this are condensed."""
     condense_calls_above: int = 200
-    """In assistant messages with more the long texts of calls are, once their results are."""
+    """In assistant messages longer than this, the long texts of calls are condensed once their
+    results are."""
     name_used_later: bool = True
-    """Whether the line in the place of a text names what of it messages that stay refer to."""
+    """Whether the line that replaces a text lists names in it that remaining messages refer to."""
     likely_names: int = 40
-    """How many names that may be needed later it lists beside those the assistant used; 0: none."""
+    """How many names that may be needed later are listed beside those the assistant used (0:
+    none)."""
     protect_tools: tuple[str, ...] = ()
-    """Tools whose results stay, paths of which what is viewed stays: patterns with `*`."""
+    """Tools whose results are kept, and paths whose views are kept: patterns with `*`."""
     protect_paths: tuple[str, ...] = ()
     protect_tags: tuple[str, ...] = ("pinned",)
     keep_relevant_above: float | None = None
-    """Messages nearer to the objective stay: a share from 0 to 1. None: none stays for that."""
+    """Keep messages whose relevance to the objective is above this share, 0 to 1. None: no such
+    rule."""
     automatic: bool = True
-    """Whether it is done by itself before a request that would be too long."""
+    """Whether pruning runs by itself before a request that would be too long."""
 
     def __post_init__(self) -> None:
-        """Raise Invalid for what is no count or no share."""
+        """Raise Invalid for negative values, and for shares above 1."""
         for one in fields(self):
             value = getattr(self, one.name)
             if value is not None and not isinstance(value, tuple):
@@ -69,10 +72,10 @@ class Pruning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """The settings of a session's context. The default changes nothing: `replay`."""
+    """The settings of a session's context. The default, `replay`, changes nothing."""
 
     preset: str = "replay"
-    """The preset that it is, or `custom`."""
+    """The name of the preset, or `custom`."""
     window: int = 0
     """How many of the last groups are sent; 0: all."""
     isolation: bool = False
@@ -85,18 +88,16 @@ class Policy:
     """Whether folds are sent with a marker before and one after what they show."""
     pruning: Pruning | None = None
     fails_open: bool = True
-    """Whether the proxy sends a request as it came where it can't be rewritten; else it is refused.
-
-    With a redaction in force it is refused in any case.
-    """
+    """Whether the proxy passes a request on unchanged if it can't be rewritten, or else refuses
+    it. While a redaction is in force, such a request is refused in any case."""
 
     def __post_init__(self) -> None:
-        """Raise Invalid for a window below zero."""
+        """Raise Invalid for a negative window."""
         _require_at_least_0(self.window, "window")
 
     @property
     def leaves_out(self) -> bool:
-        """Whether it may leave out of a request what operations leave in the thread."""
+        """Whether the policy may leave messages of the thread out of a request."""
         return bool(self.window or self.isolation or self.truncation)
 
 
@@ -125,20 +126,20 @@ def encode_policy(policy: Policy) -> dict[str, Any]:
 
 
 def encode_pruning(pruning: Pruning) -> dict[str, Any]:
-    """The pruner's rules as JSON."""
+    """The pruner's settings as JSON."""
     return asdict(pruning)
 
 
 def read_pruning(given: Mapping[str, Any], base: Pruning) -> Pruning:
-    """Rules with what JSON names changed in them. Raises Invalid with the place."""
+    """Return `base` with the settings named in JSON changed. Raises Invalid with the place."""
     changes = {name: _read(base, name, value, "rules") for name, value in given.items()}
     return replace(base, **changes)
 
 
 def read_policy(given: Mapping[str, Any]) -> Policy:
-    """The policy that JSON means: a preset, with what else is named changed in it.
+    """Read a policy from JSON: a preset, with the other named settings changed.
 
-    Raises Invalid with the place of what it doesn't know or can't be.
+    Raises Invalid with the place of an unknown setting or an impossible value.
     """
     named = given.get("preset", CUSTOM)
     if named not in [*PRESETS, CUSTOM]:
@@ -157,7 +158,7 @@ def read_policy(given: Mapping[str, Any]) -> Policy:
 
 
 def _read(base: Any, name: str, value: Any, *at: str) -> Any:
-    """The value of one setting, checked against what the setting is in `base`."""
+    """The value of one setting, checked against its type in `base`."""
     place = [*at, name]
     known = [one.name for one in fields(base)]
     if name not in known:

@@ -1,7 +1,7 @@
-"""References `[recall:…]` in what operations say, taken out for a model that can't recall.
+"""References `[recall:…]` in the text of operations, removed for a model that can't recall.
 
-The log keeps them: another client may recall, people follow them, and a purge knows the pruner's
-lines by them.
+The log keeps them: another client may be able to recall, people follow them, and a purge
+recognises the pruner's lines by them.
 """
 
 import re
@@ -13,7 +13,7 @@ _REFERENCE = re.compile(r",? ?\[recall:[^\]\n]*\]")
 
 
 def without_references(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The parts without references; these very parts where they hold none."""
+    """The parts without references; the same tuple if there are none."""
     bare = tuple(map(_bare, parts))
     return parts if bare == parts else bare
 
@@ -30,7 +30,7 @@ def _bare(part: Part) -> Part:
             return replace(part, content=tuple(content))
         case ToolCall():
             bare = _bare_value(part.arguments)
-            # As they were written they still hold what is taken out of them.
+            # The arguments as written still contain what was removed.
             text = part.text if bare == part.arguments else None
             return ToolCall(part.id, part.name, bare, text)
         case _:

@@ -1,6 +1,4 @@
-"""What of the history is sent: the slice that an agent asked for, and the calls of strategies that
-read one another's.
-"""
+"""Selects the messages to send: a slice that an agent asked for, or one strategy's calls."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
@@ -16,18 +14,18 @@ from .step import Count, Omission, Step, leaving_out
 
 SLICE, ISOLATION = "slice", "isolation"
 _FAMILIES = {"gemini_gca": "gemini"}
-"""What strategies that read one another's calls have in common."""
+"""Maps strategies that read one another's calls to their family."""
 Holds = Callable[[Key], Collection[int]]
-"""Gives the indexes of the originals in a fold."""
+"""Returns the indexes of the originals in a fold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preference:
-    """What the next context, and it alone, is to hold besides the open turn.
+    """What the next context, and only that one, is to hold besides the open turn.
 
-    `start` and `end` are indexes of originals, half-open; both None: of all, or of none where
-    matches alone are wanted. `matches` are the indexes that the last search found; a limit of
-    messages counts them too.
+    `start` and `end` are indexes of originals, half-open. If both are None, the range is all
+    originals, or none if only matches are wanted. `matches` are the indexes that the last search
+    found; a limit on messages counts them too.
     """
 
     start: int | None = None
@@ -38,17 +36,17 @@ class Preference:
 
     @property
     def has_matches_alone(self) -> bool:
-        """Whether nothing is wanted but what the last search found."""
+        """Whether only what the last search found is wanted."""
         is_unlimited = self.start is None and self.max_context_messages is None
         return is_unlimited and self.include_search_results
 
     @property
     def names_messages(self) -> bool:
-        """Whether it says which messages are wanted, and not only how many at most."""
+        """Whether it says which messages are wanted, not only how many at most."""
         return self.start is not None or self.has_matches_alone
 
     def __post_init__(self) -> None:
-        """Raise Invalid where it names no range, or less than one message."""
+        """Raise Invalid if the range is incomplete or empty, or the limit is below one message."""
         if (self.start is None) != (self.end is None):
             raise Invalid(
                 "Give both start and end of the range.", at=["start_message_index"]
@@ -73,11 +71,11 @@ class Preference:
 def select(
     messages: Sequence[Outgoing], preference: Preference, holds: Holds
 ) -> tuple[list[Outgoing], Step]:
-    """The slice, and beside it the open turn: the last user's message and all that follows it.
+    """The slice, plus the open turn: the last user message and everything after it.
 
-    The slice is the nodes with a leaf in the range and those that were found, the newest of
-    them; an insert goes with the node before it. With a call goes its result, and with a
-    result its call. The system's prompt is not among `messages`.
+    The slice consists of the nodes with a leaf in the range and those that the search found,
+    limited to the newest. An insert goes with the node before it. A call brings its result along,
+    and a result its call. The system prompt is not among `messages`.
     """
     places = _places(messages, holds)
     found = set(preference.matches if preference.include_search_results else ())
@@ -100,7 +98,7 @@ def select(
 
 
 def _open_turn(messages: Sequence[Outgoing]) -> int:
-    """The place of the last user's message that is more than results; 0 where there is none."""
+    """The place of the last user message that is more than results; 0 if there is none."""
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
         if starts_group(message.role, message.parts):
@@ -109,7 +107,7 @@ def _open_turn(messages: Sequence[Outgoing]) -> int:
 
 
 def _with_partners(messages: Sequence[Outgoing], chosen: set[int]) -> set[int]:
-    """The chosen places, and those of calls and results that belong to them."""
+    """The chosen places, plus those of the calls and results that belong to them."""
     partners: dict[int, set[int]] = defaultdict(set)
     called: dict[str, int] = {}
     for place, message in enumerate(messages):
@@ -128,7 +126,7 @@ def _with_partners(messages: Sequence[Outgoing], chosen: set[int]) -> set[int]:
 
 
 def _places(messages: Sequence[Outgoing], holds: Holds) -> list[Collection[int]]:
-    """For each message the indexes of the node that it goes with."""
+    """For each message, the indexes of the node that it goes with."""
     places: list[Collection[int]] = []
     before: Collection[int] = ()
     for message in messages:
@@ -157,10 +155,10 @@ def _why(indexes: Collection[int], preference: Preference) -> str:
 def isolate(
     messages: Sequence[Outgoing], strategy: str, count: Count
 ) -> tuple[list[Outgoing], Step]:
-    """The messages without the calls and results of other strategies than this one.
+    """Remove the calls and results of other strategies than the given one.
 
-    Text crosses. Compile translates calls between strategies, so that this is a switch, off by
-    default.
+    Text is kept. Calls are translated between strategies when compiling, so isolation is optional
+    and off by default.
     """
     family = _FAMILIES.get(strategy, strategy)
     kept: list[Outgoing] = []
@@ -181,7 +179,7 @@ def isolate(
 
 
 def _text_of(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The parts without calls and results; none where nothing but reasoning is left."""
+    """The parts without calls and results; empty if only reasoning would be left."""
     rest = tuple(part for part in parts if not isinstance(part, ToolCall | ToolResult))
     if len(rest) < len(parts) and all(isinstance(part, Thinking) for part in rest):
         return ()

@@ -1,4 +1,4 @@
-"""STATE: what a model keeps of a conversation at the end of its responses."""
+"""STATE: the block in which a model keeps track of a conversation at the end of its responses."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _FIELD = re.compile(
 
 
 class State(NamedTuple):
-    """A block of STATE: its words from the heading on, and its fields, empty where it has none."""
+    """A block of STATE: its text from the heading on, and its fields, empty if missing."""
 
     text: str
     goal: str = ""
@@ -26,10 +26,10 @@ class State(NamedTuple):
 
 
 def extract(text: str) -> State | None:
-    """The last block of STATE in a response; None where it has none.
+    """The last block of STATE in a response; None if there is none.
 
-    A block reaches from its heading to the next heading of its level or above, or to the end.
-    What stands in fenced code is no heading.
+    A block extends from its heading to the next heading of its level or above, or to the end.
+    Headings inside fenced code don't count.
     """
     if HEADING[4:] not in text:
         return None
@@ -50,7 +50,7 @@ def extract(text: str) -> State | None:
 
 
 def read_state(words: str) -> State:
-    """STATE of these words, which may begin with the heading."""
+    """Parse the text of a STATE block, which may begin with the heading."""
     lines = words.strip().split("\n")
     if _is(lines[0]):
         lines = lines[1:]
@@ -63,7 +63,7 @@ def _is(line: str) -> bool:
 
 
 def _fields(body: str) -> list[str]:
-    """The fields in the order of `FIELDS`; one goes on until the next begins."""
+    """The fields in the order of `FIELDS`; each continues until the next begins."""
     found: dict[str, list[str]] = {}
     current: list[str] = []
     for line, plain in _outside(body):
@@ -77,7 +77,7 @@ def _fields(body: str) -> list[str]:
 
 
 def _outside(text: str) -> Iterator[tuple[str, bool]]:
-    """The lines of a text, each with whether it stands outside of fenced code."""
+    """The lines of a text, each with whether it is outside fenced code."""
     fence = ""
     for line in text.replace("\r\n", "\n").split("\n"):
         match = _FENCE.fullmatch(line)

@@ -1,4 +1,4 @@
-"""What a step between the thread and what is sent left out or added."""
+"""What a step between the thread and what is sent leaves out or adds."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,13 @@ from operations.domain.tree.key import Key
 from threads.domain.part import Part
 
 Count = Callable[[Sequence[Part]], int]
-"""Gives the tokens of a message with these parts."""
+"""Counts the tokens of a message with these parts."""
 
 
 class Omission(NamedTuple):
-    """What of a message was left out: all of it, or as many tokens as it lost.
+    """A message that was left out or lost tokens.
 
-    A text that was cut short to little less than it had can grow by the words that say so:
-    `tokens` is negative then.
+    `tokens` is negative if a text that was cut only slightly grew by the words that say so.
     """
 
     key: Key
@@ -27,7 +26,7 @@ class Omission(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A step with its tokens: `before` + `added` - those of `left_out` = `after`."""
+    """A step and its token counts: `before` + `added` - the tokens of `left_out` = `after`."""
 
     name: str
     before: int
@@ -40,14 +39,14 @@ _TOKENS = attrgetter("tokens")
 
 
 def weigh(messages: Iterable[Outgoing]) -> int:
-    """The tokens of messages together."""
+    """The total tokens of messages."""
     return sum(map(_TOKENS, messages))
 
 
 def leaving_out(
     name: str, messages: Iterable[Outgoing], left_out: Sequence[Omission]
 ) -> Step:
-    """The step that left this out of messages."""
+    """A step that left these omissions out of messages."""
     before = weigh(messages)
     after = before - sum(map(_TOKENS, left_out))
     return Step(name=name, before=before, after=after, left_out=tuple(left_out))

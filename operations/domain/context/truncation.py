@@ -1,8 +1,7 @@
-"""Shorter results of tools, the older the shorter.
+"""Shortens tool results: the older, the shorter.
 
-Lengths count code points. Where a text is cut, neither a pair of surrogates nor a character
-with what is written onto it (accents, joiners, variants) is cut in two; the text is rather a
-little shorter than its limit.
+Lengths count code points. A cut never splits a surrogate pair, nor a character from what combines
+with it (accents, joiners, variants); the text is rather a little shorter than its limit.
 """
 
 import unicodedata
@@ -21,60 +20,60 @@ from .step import Count, Omission, Step, leaving_out
 
 NAME = "truncation"
 GAP = "\n...\n"
-"""Stands where something is missing between head and tail; no part of the limit."""
+"""Stands for what is missing between head and tail; doesn't count towards the limit."""
 _JOINER = "\u200d"
 _LONGEST_CHARACTER = 32
-"""Code points that are taken for one character at most: a text may be nothing but accents."""
+"""The most code points taken as one character: a text may be nothing but accents."""
 
 
 class Keep(StrEnum):
     """Which ends of a text are kept."""
 
     HEAD_TAIL = "head_tail"
-    """A fifth from the head, the rest from the tail: what failed stands last."""
+    """A fifth from the head, the rest from the tail: failures stand at the end."""
     HEAD = "head"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tiers:
-    """How many characters of a result are kept, by how recent it is."""
+    """How many characters of a result are kept, depending on how recent it is."""
 
     recent_results: int = 5
-    """How many results of the active group are the recent ones."""
+    """How many results of the active group count as recent."""
     recent: int = 5_000
     older: int = 1_000
-    """For the other results of the active group."""
+    """The limit for the other results of the active group."""
     inactive: int = 300
-    """For the results of all other groups."""
+    """The limit for the results of all other groups."""
     keep: Keep = Keep.HEAD_TAIL
 
     def __post_init__(self) -> None:
-        """Raise Invalid for a limit below zero."""
+        """Raise Invalid for a negative limit."""
         for name in ("recent_results", "recent", "older", "inactive"):
             if getattr(self, name) < 0:
                 raise Invalid(f"{name} can't be less than 0.", at=["truncation", name])
 
 
 class Cut(NamedTuple):
-    """What became of a message whose results were cut."""
+    """A message whose results were cut, and its short form."""
 
     message: Outgoing
     limits: Sequence[int]
-    """Of its results."""
+    """The limits of its results, in order."""
     keep: Keep
     can_recall: bool
-    """Whether what was cut says how the whole is recalled."""
+    """Whether the cut text says how to recall the whole."""
     short: Outgoing
     omission: Omission
 
 
 class Truncated(NamedTuple):
-    """What came of truncation."""
+    """The result of truncation."""
 
     kept: list[Outgoing]
     step: Step
     cuts: Mapping[Key, Cut]
-    """By the keys of the messages that were cut."""
+    """The cuts, by the key of the message."""
 
 
 def truncate(
@@ -86,7 +85,7 @@ def truncate(
     *,
     can_recall: bool = True,
 ) -> Truncated:
-    """The messages, their results cut to their tiers; `active` is the group that goes on.
+    """Cut the results in messages to their tiers; `active` is the group that is still open.
 
     `known` are the cuts of another request that was counted in the same way. `can_recall` says
     whether the model can read what was cut.
@@ -126,7 +125,7 @@ def _cut(
     can_recall: bool,
     count: Count,
 ) -> Cut | None:
-    """A message with its results cut; None where none is longer than its limit."""
+    """Cut the results of a message; None if none is longer than its limit."""
     short, lengths = _shortened(message, limits, keep, can_recall)
     if not lengths:
         return None
@@ -143,17 +142,17 @@ def _cut(
 
 
 def hint(key: str) -> str:
-    """What follows a text that was cut: how the whole is read. No part of the limit."""
+    """The text after a cut that says how to read the whole. It doesn't count towards the limit."""
     return f'\n... [TRUNCATED. Use recall(ref_id="{key}") to see the full output]'
 
 
 def bare_hint(length: int, limit: int) -> str:
-    """The same where the model can't recall: how much of the result isn't there."""
+    """The hint for a model that can't recall: how much of the result is missing."""
     return f"\n... [TRUNCATED. {length - limit:,} of {length:,} characters of this result left out]"
 
 
 def cut(text: str, limit: int, keep: Keep) -> str:
-    """At most `limit` characters of a text that has more, and the gap between them."""
+    """At most `limit` characters of a longer text, with a gap between head and tail."""
     if keep is Keep.HEAD:
         return text[: _whole(text, limit, -1)]
     head = _whole(text, limit // 5, -1)
@@ -164,7 +163,7 @@ def cut(text: str, limit: int, keep: Keep) -> str:
 def _shortened(
     message: Outgoing, limits: Sequence[int], keep: Keep, can_recall: bool
 ) -> tuple[tuple[Part, ...], list[tuple[int, int]]]:
-    """The parts, and for each result that was cut its limit and the length that it had."""
+    """The parts with results cut, and for each cut result its limit and original length."""
     waiting, lengths = iter(limits), list[tuple[int, int]]()
     parts: list[Part] = []
     for part in message.parts:
@@ -183,7 +182,7 @@ def _shortened(
 
 
 def _whole(text: str, place: int, step: int) -> int:
-    """The nearest place, backward or forward, at which no character is cut in two."""
+    """The nearest place, searching in the direction of `step`, that splits no character."""
     end = place + step * _LONGEST_CHARACTER
     for nearest in range(place, end, step):
         if nearest in (0, len(text)) or not _is_inside(text, nearest):
@@ -192,7 +191,7 @@ def _whole(text: str, place: int, step: int) -> int:
 
 
 def _is_inside(text: str, place: int) -> bool:
-    """Whether a character goes on at a place, which is inside of the text."""
+    """Whether a character continues across a place inside the text."""
     here, before = text[place], text[place - 1]
     return (
         _splits_a_pair(text, place)

@@ -1,4 +1,4 @@
-"""The last groups of the history, which a window keeps."""
+"""The window: keeps the last groups of the history."""
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -14,7 +14,7 @@ WINDOW = "window"
 class Top(NamedTuple):
     """What a window leaves out before the first message that it keeps.
 
-    The window of the next request mostly leaves out the same, and a little more.
+    The window of the next request usually leaves out the same, and a little more.
     """
 
     size: int
@@ -22,12 +22,12 @@ class Top(NamedTuple):
     messages: Sequence[Outgoing]
     left_out: Sequence[Omission]
     groups: frozenset[int]
-    """All those that the messages belong to."""
+    """All groups that the messages belong to."""
 
     def is_left_out_of(
         self, messages: Sequence[Outgoing], count: int, groups: AbstractSet[int]
     ) -> bool:
-        """Whether a window of these groups leaves out all of this at the top of messages."""
+        """Whether a window of these groups leaves out all of this from the start of messages."""
         return (
             count == self.size
             and self.groups.isdisjoint(groups)
@@ -36,18 +36,18 @@ class Top(NamedTuple):
 
 
 class Windowed(NamedTuple):
-    """What came of a window."""
+    """The result of applying a window."""
 
     kept: list[Outgoing]
     step: Step
     top: Top | None
-    """None where all groups are kept."""
+    """None if all groups are kept."""
 
 
 def last_groups(messages: Sequence[Outgoing], count: int) -> set[int]:
     """The last `count` groups in the order of the thread as replayed.
 
-    A fold counts as every group that it holds; of these the later ones count first.
+    A fold counts as every group that it holds, the later ones first.
     """
     found: set[int] = set()
     for message in reversed(messages):
@@ -62,7 +62,7 @@ def last_groups(messages: Sequence[Outgoing], count: int) -> set[int]:
 def keep_window(
     messages: Sequence[Outgoing], count: int, known: Top | None = None
 ) -> Windowed:
-    """The messages that belong to any of the last `count` groups; 0: all.
+    """The messages that belong to any of the last `count` groups; 0 keeps all.
 
     `known` is what the window of another request left out.
     """

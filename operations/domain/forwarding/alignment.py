@@ -1,12 +1,12 @@
 """Aligns the messages that a client sends with the originals of a session.
 
-By digest, message by message. Where digests differ, the messages may still say the same: a
-provider's form cuts a conversation into messages in its own way, and leaves out what it has
-no place for. So both sides are read as atoms, and the shortest run of originals is looked for
-that says what a run of the client's messages says: together they are a unit.
+Messages are aligned by digest, one by one. Messages with different digests may still say the
+same: a provider's form divides a conversation into messages in its own way and leaves out what it
+has no place for. So both sides are read as atoms, and a run of the client's messages is matched
+with the shortest run of originals that says the same. Together the two runs are a unit.
 
-`follow` goes along what the client sent last, which is all that most requests take; where it ends
-before the request does, `finding` looks for the originals wherever they stand.
+`follow` goes along what the client sent last, which is all that most requests need. If that ends
+before the request does, `finding` looks for the originals wherever they are.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -33,8 +33,8 @@ from threads.domain.part import Part, Text, ToolResult
 class Unit(NamedTuple):
     """Originals `first` to `last`, and the client's messages `start` to `end` that say the same.
 
-    Both are half-open. `joins`: the first of the originals that is sent at all brings results,
-    so that it belongs to a user's message before it. `as_given`: where nothing changes the
+    Both ranges are half-open. `joins`: the first of the originals that is sent at all brings
+    results, so it belongs to a user's message before it. `as_given`: if nothing changes the
     originals, the client's messages may go out as they are.
     """
 
@@ -45,29 +45,29 @@ class Unit(NamedTuple):
     joins: bool = False
     as_given: bool = True
     made: tuple[Key, ...] = ()
-    """Messages of the client's own edits, where the unit is these and no originals."""
+    """Messages of the client's own edits, if the unit consists of these and has no originals."""
 
     @property
     def keys(self) -> list[Key]:
-        """Its originals, or else the messages in `made`."""
+        """The keys of its originals, or else of the messages in `made`."""
         if self.last == self.first + 1:
-            return [original_key(self.first)]  # as of most
+            return [original_key(self.first)]  # the usual case
         return [original_key(index) for index in range(self.first, self.last)] or [
             *self.made
         ]
 
 
 class UnitCounts(NamedTuple):
-    """Totals over units, so that those of the last request need not be counted with every turn."""
+    """Totals over units, so that those of the last request needn't be counted again each turn."""
 
     originals: int = 0
     edited: int = 0
-    """How many of the client's messages are its own edits instead."""
+    """How many of the client's messages are its own edits rather than originals."""
     as_given: bool = True
-    """Whether all may go out as they are."""
+    """Whether all may go out as the client sent them."""
 
     def and_(self, units: Iterable[Unit]) -> "UnitCounts":
-        """The totals with these units behind them."""
+        """The totals after these units are appended."""
         originals, edited, as_given = self
         for unit in units:
             originals += unit.last - unit.first
@@ -78,7 +78,7 @@ class UnitCounts(NamedTuple):
 
 
 class Held(Protocol):
-    """What a session holds."""
+    """What a session holds, in the form that alignment needs."""
 
     @property
     def digests(self) -> Sequence[bytes]:
@@ -86,20 +86,20 @@ class Held(Protocol):
 
     @property
     def lead(self) -> int:
-        """How many of the originals at the top are the system's."""
+        """How many of the originals at the top are system messages."""
 
     def readings(self, index: int) -> Sequence[Message]:
-        """An original as it was recorded, then, where it differs, as it may be read."""
+        """An original as it was recorded, followed by its masked reading if that differs."""
 
 
 class Given(NamedTuple):
-    """What a client sends."""
+    """The messages that a client sends."""
 
     messages: Sequence[Message]
     digest: Callable[[int], bytes]
-    """The digest of one of these messages."""
+    """Returns the digest of the message at a place."""
     system: bool = False
-    """Whether the first message stands in a member of its own."""
+    """Whether the first message is the prompt, given in a member of its own."""
 
 
 def follow(
@@ -107,8 +107,8 @@ def follow(
 ) -> tuple[list[Unit], int]:
     """Units for the client's messages from the first on, and how many messages they cover.
 
-    They end where client and session say different things, or where one of them ends. `heading`
-    gives the bytes of images.
+    They end where client and session say different things, or where either ends. `heading` reads
+    the bytes of images.
     """
     walk = _Walk(given, held, form, heading)
     units: list[Unit] = []
@@ -128,7 +128,7 @@ def follow(
 
 
 def placed(units: Sequence[Unit], keys: Sequence[Key]) -> list[Unit]:
-    """Units whose places count along `keys`, as units of the originals and edits these name."""
+    """Units whose indexes count along `keys`, converted to the originals and edits named there."""
     found: list[Unit] = []
     for unit in units:
         named = keys[unit.first : unit.last]
@@ -142,21 +142,21 @@ def placed(units: Sequence[Unit], keys: Sequence[Key]) -> list[Unit]:
 
 
 def is_known(given: bytes, held: bytes) -> bool:
-    """Whether a digest is that of an original, also of one that was purged since."""
+    """Whether a digest is that of an original, even if the original has since been purged."""
     return held in (given, tombstone_of(given))
 
 
 def recorded(given: Given, place: int, index: int) -> Unit:
-    """One of the client's messages that is, or becomes, an original as it stands."""
+    """The unit of a client message that is, or becomes, a single original."""
     role, parts = given.messages[place].role, given.messages[place].parts
     joins = ToolResult in map(type, parts) and role is not Role.ASSISTANT
     return Unit(index, index + 1, place, place + 1, joins)
 
 
 def prompt_unit(given: Given, held: Held, index: int) -> Unit | None:
-    """The originals from here on that are the system prompt beside the client's messages."""
+    """The unit of originals, from `index` on, that are the system prompt beside the messages."""
     wanted = plain_prompt(given.messages[0].text)
-    for which in (0, -1):  # as recorded, then as it may be read
+    for which in (0, -1):  # as recorded, then as masked
         found: list[Message] = []
         for at in range(index, len(held.digests)):
             found.append(held.readings(at)[which])
@@ -168,7 +168,7 @@ def prompt_unit(given: Given, held: Held, index: int) -> Unit | None:
 
 
 class _Walk:
-    """Finds one unit after another, in time that grows with the number of messages."""
+    """Finds one unit after another, in time proportional to the number of messages."""
 
     def __init__(
         self, given: Given, held: Held, form: RequestForm, heading: Heading
@@ -178,7 +178,7 @@ class _Walk:
         self._ids = CallIds()
 
     def unit(self, place: int, index: int) -> Unit | None:
-        """The unit that begins here; None where the two sides say something else."""
+        """The unit that begins here; None if the two sides say different things."""
         is_prompt = place == 0 and self._given.system and self._form.has_system
         if is_prompt:
             return prompt_unit(self._given, self._held, index)
@@ -190,7 +190,7 @@ class _Walk:
         )
 
     def _went_on(self, place: int, index: int, masked: bool) -> Unit | None:
-        """Several replies in a row that the client sends as one message.
+        """Match several replies in a row that the client sends as one message.
 
         Such a client wrote the beginning of a reply itself, let the model continue, and joined
         the two.
@@ -212,7 +212,7 @@ class _Walk:
         return None
 
     def _one(self, place: int, index: int, whole: Message, last: int) -> Unit | None:
-        """The unit of originals that say `whole` together, if the client's message does."""
+        """The unit of originals that together say `whole`; None if the client's message differs."""
         ids = self._ids.copy()
         named = ids.given(whole) if self._form.has_ids else whole
         held = atoms_of(named, self._form, self._heading)
@@ -223,7 +223,7 @@ class _Walk:
         return Unit(index, last, place, place + 1, as_given=named is whole)
 
     def _said(self, place: int, index: int, masked: bool) -> Unit | None:
-        """The originals and the client's messages from here on that say the same."""
+        """The shortest runs of originals and client messages from here on that say the same."""
         ids = self._ids.copy()
         held, as_given = self._sent(index, masked, ids)
         if not held:
@@ -253,7 +253,7 @@ class _Walk:
         return Unit(index, last, place, end, joins, as_given)
 
     def _sent(self, index: int, masked: bool, ids: CallIds) -> tuple[list[Atom], bool]:
-        """What is sent of an original, and whether its calls had their ids already."""
+        """What is sent of an original, and whether its calls already had ids."""
         message = self._reading(index, masked)
         named = ids.given(message) if self._form.has_ids else message
         return atoms_of(named, self._form, self._heading), named is message
@@ -263,7 +263,7 @@ class _Walk:
 
 
 def _joined(some: tuple[Part, ...], more: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Parts in a row; two texts that meet are one."""
+    """Concatenate parts, joining two texts that meet."""
     if some and more and isinstance(some[-1], Text) and isinstance(more[0], Text):
         return (*some[:-1], Text(some[-1].text + more[0].text), *more[1:])
     return (*some, *more)

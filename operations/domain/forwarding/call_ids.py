@@ -1,8 +1,8 @@
-"""Whose result is whose, where a client gives calls ids of its own.
+"""Matches results with calls if a client gives calls its own ids.
 
-Gemini's calls need no id. Where a reply brought none, the session gave it one and the client
-another (Gemini CLI does), and the result that comes next names the client's. It is recorded under
-the session's, or it would be the result of no call.
+Gemini's calls need no id. If a reply brought none, the session gives the call one id and the
+client (such as Gemini CLI) another, and the next result names the client's. The result is
+recorded under the session's id; otherwise it would belong to no call.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from .plan import RequestPlan
 def with_held_ids(given: Given, held: Held, units: Sequence[Unit]) -> Given:
     """The client's messages, with results naming calls by the ids that the session holds.
 
-    `units` are in the order of both sides; the messages in them are left as they were read.
+    `units` are in the order of both sides; messages inside units are left unchanged.
     """
     unheld = _places_behind(units, len(given.messages))
     wanted = {
@@ -40,10 +40,11 @@ def with_held_ids(given: Given, held: Held, units: Sequence[Unit]) -> Given:
 def as_held(
     plan: RequestPlan, own: Given, named: Given, skipped: int = 0
 ) -> RequestPlan:
-    """The plan of a request of which `with_held_ids` may have named some results anew.
+    """The plan of a request, adjusted for results that `with_held_ids` renamed.
 
-    Their calls go out under the ids that the session gave them wherever they are compiled, so the
-    results must too, and not as their client gave them. `own` begins behind `skipped` messages.
+    When compiled, calls go out under the ids that the session gave them, so renamed results must
+    be compiled too instead of going out as their client gave them. `own` begins after `skipped`
+    messages.
     """
     if named is own:
         return plan
@@ -63,7 +64,7 @@ def as_held(
 
 
 def _places_behind(units: Sequence[Unit], count: int) -> list[int]:
-    """The places of what is not held."""
+    """The places of messages that are in no unit."""
     held = {place for unit in units for place in range(unit.start, unit.end)}
     return [place for place in range(count) if place not in held]
 
@@ -71,7 +72,7 @@ def _places_behind(units: Sequence[Unit], count: int) -> list[int]:
 def _ids(
     given: Given, held: Held, units: Sequence[Unit], wanted: set[str]
 ) -> Mapping[str, str]:
-    """The ids that the session holds for calls, by the client's ids, where the two differ."""
+    """Map the client's ids of calls to the session's ids, where the two differ."""
     found: dict[str, str] = {}
     for unit in reversed(units):
         calls = list(_calls(given.messages[unit.start : unit.end]))

@@ -1,8 +1,8 @@
-"""Finds the originals that a client sends wherever they stand, always in their order.
+"""Finds the originals that a client sends wherever they are, always in their order.
 
-Anchors are messages of which the digests are the same. Between them, messages may still say the
-same in another form (`saying_of`). What is found nowhere is the client's own; what is not sent it
-left out.
+Messages with equal digests are anchors. Messages between them may still say the same in another
+form (`saying_of`). Messages found nowhere are the client's own; originals that are not sent were
+left out by it.
 """
 
 from collections import Counter
@@ -20,13 +20,14 @@ from .alignment import Given, Held, Unit, follow, recorded
 from .matching import match
 
 _SHORT = 64
-"""Characters below which words alone don't say which message they are: "Go on."."""
+"""Texts shorter than this many characters don't identify a message by themselves: "Go on."."""
 _NEAR = 32
-"""Originals at either end of a gap that are compared with what stands in it, and then some."""
+"""How many originals at each end of a gap are compared with the messages in it, plus twice the
+number of these messages."""
 
 
 def find(given: Given, held: Held, form: RequestForm, heading: Heading) -> list[Unit]:
-    """All that is held of a client's messages, in the order of both."""
+    """The units of all the client's messages that the session holds, in the order of both."""
     units, start = follow(given, held, form, heading)
     first = units[-1].last if units else 0
     known = set(held.digests)
@@ -54,9 +55,9 @@ def find(given: Given, held: Held, form: RequestForm, heading: Heading) -> list[
 def _matched(
     sent: Sequence[bytes], kept: Sequence[bytes], replies: Sequence[bool]
 ) -> Sequence[tuple[int, int]]:
-    """The pairs that are the same, the last reply of the model among them.
+    """Match equal digests, with the last reply of the model among them as a fixed point.
 
-    What stands behind that was said after it, though it was said before as well: aider sends the
+    What follows that reply was said after it, even if it was also said before: aider sends the
     files of a conversation and its rules again with each question.
     """
     sent_once, kept_once = Counter(sent), Counter(kept)
@@ -75,17 +76,18 @@ def _matched(
 
 
 def _known_as(given: bytes, known: AbstractSet[bytes]) -> bytes:
-    """The digest by which a message would be held: another one, where it is purged."""
+    """The digest by which a message would be held: that of its tombstone if it was purged."""
     if given not in known and (gone := tombstone_of(given)) in known:
         return gone
     return given
 
 
 def _without_stray(units: Sequence[Unit], given: Given, held: Held) -> list[Unit]:
-    """The units without short words that stand alone among others than their neighbours.
+    """The units, except for short texts that are matched away from their neighbours.
 
-    Who says "Go on." again after something else says it anew: taken for the first one, it would
-    be folded or hidden as that was. Not so where the reply to it stands right behind it.
+    Somebody who says "Go on." again after something else says it anew: if it were taken for the
+    first one, it would be folded or hidden like that one. It is kept if the reply to it directly
+    follows.
     """
     replies = {
         unit.start
@@ -109,7 +111,7 @@ def _without_stray(units: Sequence[Unit], given: Given, held: Held) -> list[Unit
 
 
 def _lead(messages: Sequence[Message]) -> int:
-    """How many messages of the system are at the top."""
+    """How many system messages are at the top."""
     for place, message in enumerate(messages):
         if message.role not in SYSTEM:
             return place
@@ -123,7 +125,7 @@ def _is_short(message: Message) -> bool:
 
 
 class _Gaps:
-    """Finds what says the same between messages that were found by their digests."""
+    """Finds messages that say the same in the gaps between messages matched by digest."""
 
     def __init__(
         self, given: Given, held: Held, form: RequestForm, heading: Heading
@@ -132,12 +134,12 @@ class _Gaps:
         self._form, self._heading = form, heading
 
     def units(self, places: range, indexes: range) -> list[Unit]:
-        """The units of a gap, in order: what is in none of them is new, or was left out."""
+        """The units of a gap, in order. Messages in none of them are new or were left out."""
         if not places or not indexes:
             return []
         at_top = places[0] == indexes[0] == 0 and self._given.system
         if at_top and self._form.has_system:
-            places = places[1:]  # another prompt than the one that is held
+            places = places[1:]  # a prompt other than the held one
         most = _NEAR + 2 * len(places)
         near = [*indexes[:most], *indexes[max(most, len(indexes) - most) :]]
         sent = [(place, self._sent(place)) for place in places]
@@ -149,7 +151,7 @@ class _Gaps:
         return self._saying(self._given.messages[place])
 
     def _kept(self, index: int, wanted: AbstractSet[bytes]) -> Saying:
-        """What an original says: as it was recorded, or as it may be read where that is wanted."""
+        """The recorded reading of an original, unless only the masked one has just wanted atoms."""
         sayings = [*map(self._saying, self._held.readings(index))]
         return max(sayings, key=lambda one: wanted >= set(one.atoms))
 
@@ -162,7 +164,7 @@ class _Gaps:
 def _same(
     sent: Sequence[tuple[int, Saying]], kept: Sequence[tuple[int, Saying]]
 ) -> Iterator[Unit]:
-    """Runs of both sides that say the same, atom by atom; nothing of either is left over."""
+    """Units for runs of both sides that say the same atom by atom, with nothing left over."""
     ours = [(at, atom) for at, (_, saying) in enumerate(sent) for atom in saying.atoms]
     theirs = [(at, atom) for at, (_, one) in enumerate(kept) for atom in one.atoms]
     pairs = match([atom for _, atom in ours], [atom for _, atom in theirs])
@@ -186,7 +188,7 @@ def _same(
             continue
         first, last = kept[indexes[0]][0], kept[indexes[-1]][0] + 1
         if last - first != len(indexes):
-            continue  # what lies between was not compared
+            continue  # originals in between were not compared
         ids = [one for i in places for one in sent[i][1].ids]
         same = ids == [one for i in indexes for one in kept[i][1].ids]
         yield Unit(

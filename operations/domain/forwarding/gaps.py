@@ -1,4 +1,4 @@
-"""What lies between the messages of a request that were found: left out, unknown, or both."""
+"""Finds the gaps between matched messages: originals left out, unknown messages, or both."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from .alignment import Given, Unit
 
 
 class RequestGap(NamedTuple):
-    """Originals that are not sent, and messages that stand there; either may be none.
+    """Originals that are not sent, and messages in their place; either may be empty.
 
     An empty range begins where the gap is.
     """
@@ -27,14 +27,14 @@ class RequestGap(NamedTuple):
 
 
 class RequestGaps:
-    """Finds the gaps between the messages of a request that were found."""
+    """Finds the gaps between the matched messages of a request."""
 
     def __init__(self, given: Given, roles: Sequence[str], log: Log) -> None:
         self._given, self._roles = given, roles
         self._shown = [*_shown(log)]
 
     def of(self, units: Sequence[Unit]) -> Iterator[RequestGap]:
-        """The gaps in order, the tail last, which may be empty."""
+        """The gaps in order. The tail comes last and may be empty."""
         index = place = 0
         for unit in units:
             gaps = self._split(range(index, unit.first), range(place, unit.start))
@@ -46,7 +46,7 @@ class RequestGaps:
         yield tail._replace(is_tail=True)
 
     def _split(self, indexes: range, places: range) -> Iterator[RequestGap]:
-        """A gap without the system prompt at the top, and cut at what an edit showed before."""
+        """Split off the system prompt at the top, and cut a gap at what edits showed before."""
         old = new = 0
         while indexes.start == 0 and old < len(indexes) and self._roles[old] in SYSTEM:
             old += 1
@@ -71,7 +71,7 @@ class RequestGaps:
         yield RequestGap(indexes, places)
 
     def _known(self, indexes: range, places: range) -> list[tuple[range, range]]:
-        """What earlier edits of the client's showed in place of some of these, in order."""
+        """The originals and messages here that an earlier client edit paired, in order."""
         found: list[tuple[range, range]] = []
         if not indexes or not places:
             return found
@@ -90,9 +90,9 @@ class RequestGaps:
 
 
 def _joined(gaps: Iterable[RequestGap]) -> list[RequestGap]:
-    """The gaps, with neighbours that have no originals joined: one insert says them all.
+    """Join neighbouring gaps that have no originals, so that one insert covers them.
 
-    A prompt that a session never had is put in with what is put in behind it.
+    A prompt that a session never had is inserted together with what follows it.
     """
     found: list[RequestGap] = []
     for gap in gaps:
@@ -104,7 +104,7 @@ def _joined(gaps: Iterable[RequestGap]) -> list[RequestGap]:
 
 
 def _shown(log: Log) -> Iterator[tuple[range, list[bytes]]]:
-    """Runs of originals with what the client's edits show there: those in force and long first."""
+    """Runs of originals and what client edits show for them, edits in force and long ones first."""
 
     def rank(recorded: Recorded) -> tuple[bool, int, int]:
         edit = recorded.edit
@@ -123,7 +123,7 @@ def _shown(log: Log) -> Iterator[tuple[range, list[bytes]]]:
 
 
 def _fits(targets: range, places: range, others: Iterable[tuple[range, range]]) -> bool:
-    """Whether a run stands before or behind each of the others on both sides."""
+    """Whether a run is before or after each of the others, on both sides alike."""
     return all(
         (targets.stop <= one.start and places.stop <= other.start)
         or (one.stop <= targets.start and other.stop <= places.start)

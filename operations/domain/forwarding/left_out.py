@@ -1,19 +1,19 @@
-"""What is to be left out beside what is left out already.
+"""Finds what to leave out in addition to what is left out already.
 
-A client that sends only its last messages leaves out more with every request. A snip of all of it
-each time would name all of it each time. So there are several, side by side, and a new one takes
-in those before it that are no longer than what it leaves out by then, as in a binary counter: of n
-messages left out one by one, each is named by about log n snips, and about log n stand side by
-side.
+A client that sends only its last messages leaves out more with every request. If each request got
+one snip of everything left out, each snip would name all of it again. Instead there are several
+snips side by side, and a new one absorbs those before it that are no longer than what it leaves
+out by then, as in a binary counter: of n messages left out one by one, each is named by about log
+n snips, and about log n snips stand side by side.
 """
 
 from collections.abc import Iterable
 
 
 def more_left_out(gone: range, known: Iterable[range]) -> range:
-    """The run that a new snip names so that all of `gone` is left out; empty where all of it is.
+    """The run that a new snip must name to leave out all of `gone`; empty if nothing is missing.
 
-    `known` are runs inside it that are left out already, some of them perhaps inside others.
+    `known` are runs inside it that are already left out; some may lie inside others.
     """
     outermost: list[range] = []
     for run in sorted(known, key=lambda one: (one.start, -one.stop)):
@@ -24,7 +24,7 @@ def more_left_out(gone: range, known: Iterable[range]) -> range:
     end = gone.start
     for run in outermost:
         if run.start != end:
-            return gone  # more than one run is missing, or it is not at the end
+            return gone  # there are several gaps, or one that isn't at the end
         end = run.stop
     start = end
     if end < gone.stop:

@@ -1,9 +1,9 @@
-"""Which elements of two sequences are the same, in one order in both: an anchored difference.
+"""Matches the equal elements of two sequences in order: an anchored (patience) diff.
 
-Patience: what is there once on both sides is an anchor, the longest run of anchors in one order
-cuts both sides into stretches, and each of these is gone through in the same way. What comes
-more than once ("continue") is matched exactly while that is cheap, else each time at the next
-place. So the cost grows with the lengths, not with their product.
+Elements that occur once on both sides are anchors. The longest ascending run of anchors cuts both
+sides into stretches, each of which is matched in the same way. Elements that occur more than once
+("continue") are matched exactly while that is cheap, else each with its next occurrence. So the
+cost grows with the lengths, not with their product.
 """
 
 from bisect import bisect_left
@@ -14,18 +14,18 @@ from typing import NamedTuple
 from operations.domain.tree.tree import longest_ascent
 
 _PAIRS = 16
-"""How many pairs an element may have on average; beyond that not all are tried."""
+"""The most pairs per element on average; beyond that, not all pairs are tried."""
 
 
 class Pair(NamedTuple):
-    """A place in the given sequence, and in the one that is held."""
+    """A place in the given sequence and its index in the held one."""
 
     place: int
     index: int  # type: ignore[assignment]  # nobody looks for a value in it
 
 
 class _Stretch(NamedTuple):
-    """Stretches of both sequences, half-open."""
+    """A stretch of each sequence, half-open."""
 
     place: int
     end: int
@@ -34,7 +34,7 @@ class _Stretch(NamedTuple):
 
 
 def match(given: Sequence[bytes], held: Sequence[bytes]) -> list[Pair]:
-    """The pairs that are the same, ascending on both sides."""
+    """The pairs of equal elements, ascending on both sides."""
     found: list[Pair] = []
     waiting = [_Stretch(0, len(given), 0, len(held))]
     while waiting:
@@ -55,7 +55,7 @@ def match(given: Sequence[bytes], held: Sequence[bytes]) -> list[Pair]:
 def _trimmed(
     stretch: _Stretch, given: Sequence[bytes], held: Sequence[bytes]
 ) -> tuple[_Stretch, list[Pair]]:
-    """A stretch without what is the same at its ends, and that."""
+    """A stretch without its common prefix and suffix, and the pairs in these."""
     place, end, index, last = stretch
     same: list[Pair] = []
     while place < end and index < last and given[place] == held[index]:
@@ -77,7 +77,7 @@ def _places(stretch: _Stretch, held: Sequence[bytes]) -> dict[bytes, list[int]]:
 def _unique(
     stretch: _Stretch, given: Sequence[bytes], places: Mapping[bytes, list[int]]
 ) -> list[Pair]:
-    """The pairs of elements that are there once on both sides."""
+    """The pairs of elements that occur once on both sides."""
     counts = Counter(given[stretch.place : stretch.end])
     return [
         Pair(place, places[one][0])
@@ -89,7 +89,7 @@ def _unique(
 def _pairs(
     stretch: _Stretch, given: Sequence[bytes], places: Mapping[bytes, list[int]]
 ) -> list[Pair] | None:
-    """All pairs, of each place the last first; None where they are many."""
+    """All pairs, the last index of each place first; None if there are too many."""
     counts = Counter(given[stretch.place : stretch.end])
     total = sum(count * len(places.get(one, ())) for one, count in counts.items())
     length = stretch.end - stretch.place + stretch.last - stretch.index
@@ -103,12 +103,12 @@ def _pairs(
 
 
 def _ascent(pairs: Sequence[Pair]) -> list[Pair]:
-    """The most pairs that ascend on both sides."""
+    """The longest selection of pairs that ascends on both sides."""
     return [pairs[at] for at in longest_ascent([pair.index for pair in pairs])]
 
 
 def _between(stretch: _Stretch, anchors: Sequence[Pair]) -> Iterator[_Stretch]:
-    """The stretches that anchors cut a stretch into; each begins with its anchor."""
+    """The stretches between anchors; each begins with its anchor."""
     places = [stretch.place, *(anchor.place for anchor in anchors), stretch.end]
     indexes = [stretch.index, *(anchor.index for anchor in anchors), stretch.last]
     for at in range(len(places) - 1):
@@ -118,7 +118,7 @@ def _between(stretch: _Stretch, anchors: Sequence[Pair]) -> Iterator[_Stretch]:
 def _next_places(
     stretch: _Stretch, given: Sequence[bytes], places: Mapping[bytes, list[int]]
 ) -> Iterator[Pair]:
-    """Each element at the next place at which it is held."""
+    """Pair each element with its next occurrence in the held sequence."""
     index = stretch.index
     for place in range(stretch.place, stretch.end):
         known = places.get(given[place], ())

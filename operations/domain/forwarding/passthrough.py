@@ -1,4 +1,4 @@
-"""Puts the client's own messages into a compiled request, wherever nothing touches them."""
+"""Keeps the client's own messages in a compiled request wherever nothing changes them."""
 
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
@@ -19,11 +19,11 @@ from .alignment import Unit
 
 Form = dict[str, Any]
 Own = TypeVar("Own")
-"""What stands for one of the client's messages: the message, or its place."""
+"""Stands for one of the client's messages: the message itself, or its place."""
 
 
 class _Run(NamedTuple):
-    """Compiled messages from one place to another, and the keys of what they are made of."""
+    """A range of compiled messages, and the keys of the messages they are made from."""
 
     start: int
     end: int
@@ -32,15 +32,15 @@ class _Run(NamedTuple):
 
 
 class Passed(NamedTuple, Generic[Own]):
-    """What goes out."""
+    """The messages that go out."""
 
     messages: list[Form | Own]
     given: frozenset[Key]
-    """The messages that are sent just as the client gave them."""
+    """The messages that are sent exactly as the client gave them."""
     origins: list[Sequence[Key]]
-    """For each of `messages` the keys of what it is made of; empty for what a rule added."""
+    """For each of `messages`, the keys of its sources; empty for what a rule added."""
     system: Any = None
-    """The prompt that stands in a member of its own; None where there is none."""
+    """The prompt, if it has a member of its own; None if there is none."""
 
 
 def with_own(
@@ -55,13 +55,13 @@ def with_own(
     renames: bool = False,
     takes_system: bool = False,
 ) -> Passed[Own]:
-    """A compiled request, in which the client's own messages stand wherever nothing touches them.
+    """A compiled request with the client's own messages wherever nothing changes them.
 
-    `layers` and `messages` are what it was compiled of, `given` and `system` the client's
-    request, aligned with the originals by `units`. A message that a rule of the provider repairs
-    for its own sake (`Issue.is_own`) passes too: its client sends it so. `renames`: other
-    messages of the same request were given other ids of calls. `takes_system`: the provider takes
-    the system's messages among the others, though it has a member for the prompt.
+    `layers` and `messages` are what was compiled; `given` and `system` are the client's request,
+    aligned with the originals by `units`. A message that a provider's rule repairs because of its
+    own content (`Issue.is_own`) passes too, since its client sends it that way. `renames`: other
+    messages of the request were given other ids of calls. `takes_system`: the provider accepts
+    system messages among the others, although it has a member for the prompt.
     """
     prompt = next((layer for layer in layers if layer.name == PROMPT), None)
     is_prompt = prompt is not None and len(layers) == 1
@@ -71,7 +71,7 @@ def with_own(
     is_beside = given[:1] == [None]
     untouched = _unchanged(messages, prompt, thread, units)
     untouched -= _repaired(compiled, messages, renames=renames)
-    if is_beside:  # a prompt in a member of its own is no message to pass on
+    if is_beside:  # a separate prompt is no message to pass on
         untouched -= _at_top(units) - set(prompt.keys if prompt else ())
     passed = pass_through(
         compiled.messages,
@@ -86,11 +86,11 @@ def with_own(
         own = None
     if own and takes_system and compiled.system is not None:
         return _with_leading(passed, own, given)._replace(system=system)
-    if not is_beside:  # the client has no prompt beside its messages
+    if not is_beside:  # the client gives no separate prompt
         return passed._replace(system=compiled.system or system)
     if own:
         return passed._replace(system=system)
-    if compiled.system is None and compiled.prompt:  # where the client had it
+    if compiled.system is None and compiled.prompt:  # put it where the client had it
         return passed._replace(
             messages=passed.messages[1:],
             origins=passed.origins[1:],
@@ -105,7 +105,7 @@ def _unchanged(
     thread: Thread,
     units: Sequence[Unit],
 ) -> set[Key]:
-    """The messages, the prompt's among them, that say what the client sent."""
+    """The messages, including the prompt's, that say what the client sent."""
     sent_instead = {key for unit in units for key in unit.made}
     found = {
         message.key
@@ -121,7 +121,7 @@ def _unchanged(
 def _repaired(
     compiled: Compiled, messages: Sequence[Outgoing], *, renames: bool
 ) -> set[Key]:
-    """The messages that a rule repairs because of their neighbours, and not for their own sake."""
+    """The messages that a rule repairs because of their neighbours, not their own content."""
     found = {
         key
         for issue in compiled.issues
@@ -134,13 +134,13 @@ def _repaired(
 
 
 def _framed(compiled: Compiled) -> set[Key]:
-    """The system's messages that were compiled as a user's."""
+    """The system messages that were compiled as user messages."""
     issues = (one for one in compiled.issues if one.rule == "R5" and one.is_own)
     return {key for issue in issues for key in issue.keys}
 
 
 def _renamed(compiled: Compiled, messages: Sequence[Outgoing]) -> set[Key]:
-    """The messages whose results answer calls that were given other ids."""
+    """The messages with results whose calls were given other ids."""
     known = {
         (message.key, part.call_id)
         for message in messages
@@ -160,7 +160,7 @@ def _renamed(compiled: Compiled, messages: Sequence[Outgoing]) -> set[Key]:
 def _own_prompt(
     prompt: Layer, thread: Thread, units: Sequence[Unit]
 ) -> list[Unit] | None:
-    """The units that are the prompt, where all of it is the client's own, as it was recorded."""
+    """The units of the prompt, if all of it is the client's own and unchanged; None otherwise."""
     silent = {key for unit in units if unit.start == unit.end for key in unit.keys}
     by_key = {key: unit for unit in units for key in unit.keys}
     spoken = [key for key in prompt.keys if key not in silent]
@@ -174,7 +174,7 @@ def _own_prompt(
 def _with_leading(
     passed: Passed[Own], prompt: Sequence[Unit], given: Sequence[Own | None]
 ) -> Passed[Own]:
-    """What goes out, with the client's own messages for the prompt put before it."""
+    """Put the client's own messages for the prompt before what goes out."""
     leading = [
         (form, unit.keys)
         for unit in prompt
@@ -189,7 +189,7 @@ def _with_leading(
 
 
 def _at_top(units: Sequence[Unit]) -> set[Key]:
-    """The originals that the client's first message says."""
+    """The originals in the client's first message."""
     return {key for unit in units if unit.start == 0 for key in unit.keys}
 
 
@@ -201,12 +201,12 @@ def pass_through(
     is_changed: Callable[[Key], bool],
     framed: AbstractSet[Key] = frozenset(),
 ) -> Passed[Own]:
-    """The compiled messages, with the client's own where nothing of them is changed.
+    """The compiled messages, replaced by the client's own where nothing in them is changed.
 
-    `origins` are those of the compiled messages, `units` align the client's messages (`given`)
-    with the originals. `framed`: the system's messages among the others that were compiled as a
-    user's. Where its client sends one so, the provider takes it, but only as the last of a turn of
-    the user's (R5).
+    `origins` are the sources of the compiled messages; `units` align the client's messages
+    (`given`) with the originals. `framed` are system messages among the others that were compiled
+    as user messages. If the client sends one as a system message, the provider accepts it, but
+    only as the last of a user's turn (R5).
     """
     originals, place = _OriginalUnits(units, is_changed, framed), 0
     sent: list[Form | Own] = []
@@ -234,7 +234,7 @@ def pass_through(
 
 
 class _OriginalUnits:
-    """The units of what the client sends, and which of them may pass as they are."""
+    """The units of what the client sends, and which of them may pass unchanged."""
 
     def __init__(
         self,
@@ -247,7 +247,7 @@ class _OriginalUnits:
         self._framed = framed
 
     def alone(self, origins: Sequence[Collection[Key]], place: int) -> Unit | None:
-        """The unit that is exactly one compiled message, as most are; else None."""
+        """The unit that is exactly one compiled message, as most are; None otherwise."""
         if len(origins[place]) != 1:
             return None
         (key,) = origins[place]
@@ -258,7 +258,7 @@ class _OriginalUnits:
         return None if key in behind else unit
 
     def whole(self, keys: Collection[Key]) -> frozenset[Key]:
-        """All keys of the units that these belong to; none where one of them must be compiled."""
+        """All keys of the units that these keys belong to; empty if any must be compiled."""
         found: set[Key] = set()
         for key in keys:
             unit = self._unit(key)
@@ -268,10 +268,10 @@ class _OriginalUnits:
         return frozenset() if any(map(self._is_changed, found)) else frozenset(found)
 
     def of(self, keys: Sequence[Key]) -> list[Unit]:
-        """The units of these messages, in their order, where all may go out as given.
+        """The units of these messages, in order, if all may go out as given.
 
-        None where the messages of a unit are sent in another order, or where the system's words
-        would not end a user's turn.
+        Empty if the messages of a unit are sent in another order, or if a system message would
+        not end a user's turn.
         """
         if not self._framed.isdisjoint([*keys[:-1], *(keys if len(keys) == 1 else ())]):
             return []
@@ -280,7 +280,7 @@ class _OriginalUnits:
         return found if said == list(keys) else []
 
     def _unit(self, key: Key) -> Unit | None:
-        """The unit of a message, if it may go out as given."""
+        """The unit of a message if it may go out as given, else None."""
         unit = self._by_key.get(key)
         if unit is None or not unit.as_given or self._is_changed(key):
             return None
@@ -292,7 +292,7 @@ def _run(
     start: int,
     whole: Callable[[Collection[Key]], frozenset[Key]],
 ) -> _Run | None:
-    """The shortest run from a place on that cuts no unit in two; None where there is none."""
+    """The shortest run from a place on that splits no unit; None if there is none."""
     wanted: frozenset[Key] = frozenset()
     seen: dict[Key, None] = {}
     for place in range(start, len(origins)):

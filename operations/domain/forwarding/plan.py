@@ -1,13 +1,13 @@
-"""What a client did to its messages, as the operations that say so.
+"""Plans how to record what a client did to its messages, as operations.
 
-A request is aligned with the originals. Between what was found there are runs of originals that
-the client no longer sends, and runs of messages that nobody knows. The first are folded: by a
-snip, or, where something stands in their place, by a revise that shows it; what stands between
-originals that are all there is an insert. At the end, where nothing known follows, the old tail is
-folded and what is new becomes originals, so that it can be worked on message by message. Of the
-system prompt there is always a version: a new one stands in place of the old one.
+A request is aligned with the originals. Between the matches there are runs of originals that the
+client no longer sends, and runs of unknown messages. Originals no longer sent are folded: by a
+snip or, if something stands in their place, by a revise that shows it. Unknown messages between
+originals that are all present become an insert. At the end, where nothing known follows, the old
+tail is folded and the new messages become originals, so that they can be worked on one by one.
+The system prompt always has one version: a new one replaces the old one.
 
-How the log comes to say just this and no more, `client_entries` tells.
+`client_entries` works out how to make the log say exactly this.
 """
 
 from collections.abc import Sequence
@@ -43,31 +43,31 @@ class RequestPlan:
     """How a request is recorded."""
 
     units: list[Unit]
-    """All of its messages in order, including those that become originals or belong to edits."""
+    """The units of all its messages in order, including those that become originals or edits."""
     counts: UnitCounts
-    """What these come to."""
+    """The totals over the units."""
     appended: range
     """Its messages that become originals."""
     known: int
     """How many of its messages are originals already."""
     absent: int
-    """How many originals it doesn't hold."""
+    """How many originals it doesn't contain."""
     decision: RequestDecision
     operations: list[Operation] = field(default_factory=list)
-    """The entries to record, in order; the first has the number behind the log's head."""
+    """The entries to record, in order; the first gets the number after the log's head."""
     titles: list[str] = field(default_factory=list)
     changes: list[ClientChange] = field(default_factory=list)
     made: dict[Key, int] = field(default_factory=dict)
-    """For each message that these entries make or amend, its place among the client's."""
+    """Maps each message that these entries make or amend to its place among the client's."""
 
     @property
     def records(self) -> bool:
-        """Whether anything of it is to be recorded."""
+        """Whether there is anything to record."""
         return bool(self.operations or self.appended)
 
     @property
     def unknown(self) -> int:
-        """How many of its messages stand in place of originals, or between them."""
+        """How many of its messages replace originals or stand between them."""
         return self.counts.edited
 
 
@@ -79,9 +79,10 @@ def plan(
     *,
     quotes: bool = False,
 ) -> RequestPlan:
-    """What to record of a request that `units` align with the originals of these roles.
+    """Plan what to record of a request that `units` align with the originals.
 
-    `quotes`: it tells what a reply of the session said, as a client does that summed it up.
+    `roles` are the roles of the originals. `quotes`: the request quotes a reply of the session,
+    as a client does that summed it up.
     """
     held, count = len(roles), len(given.messages)
     gaps = (
@@ -134,10 +135,10 @@ def extension(
     count: int,
     counts: UnitCounts | None = None,
 ) -> RequestPlan:
-    """The plan of a request that goes on from what the client sent last.
+    """The plan of a request that continues what the client sent last.
 
-    Of its `count` messages `units` align the first `known`, and the others become originals
-    behind the `held` ones. `counts` is what the units come to, where it is known.
+    `units` align the first `known` of its `count` messages; the rest become originals after the
+    `held` ones. `counts` are the totals over the units, if known.
     """
     counts = UnitCounts().and_(units) if counts is None else counts
     new = [
@@ -158,7 +159,7 @@ def extension(
 def _wanted(
     given: Given, gap: RequestGap, quotes: bool, is_known: bool
 ) -> WantedEdit | None:
-    """The edit that says what a gap is; None where there is nothing to be said."""
+    """The edit that describes a gap; None if none is needed."""
     places = range(0) if gap.is_tail else gap.places
     targets = tuple(map(original_key, gap.indexes))
     messages = tuple(

@@ -1,7 +1,8 @@
-"""What the log says of messages that an imported conversation left when it went back.
+"""Records the messages that an imported conversation left when it was rewound.
 
-They are what a client no longer sends: snips by the actor `client`, which act before everything
-else, so that nobody's operation is in their way. What a person switched off again stays so.
+They are messages that a client no longer sends: snips by the actor `client`, which act before
+everything else, so that nobody's operation is in their way. A snip that a person switched off
+stays off.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,26 +20,26 @@ from .client_entries import ClientEntries, RequestDecision, WantedEdit
 
 TITLE = "Left by a rewind"
 _NOTHING = Given((), lambda _: b"")
-"""What is sent in place of what was left."""
+"""The client sends nothing in place of what was left."""
 
 
 class LeftMessages(NamedTuple):
-    """The entries by which a log says what a conversation left, and what changes by them."""
+    """The entries that record what a conversation left, and what they change."""
 
     operations: list[Operation]
     titles: list[str]
     left: list[range]
     """The originals that are folded from now on."""
     shown: list[range]
-    """Those that are not any more."""
+    """The originals that are no longer folded."""
 
 
 def left_messages(
     log: Log, left: Iterable[range], own: AbstractSet[int]
 ) -> LeftMessages:
-    """How a log comes to say that a conversation left these originals, and no others.
+    """The entries after which the log folds exactly these originals as left.
 
-    `own` are the numbers of the entries that said so before: what else a client did stays.
+    `own` are the numbers of the entries that recorded this before; a client's other edits stay.
     """
     known = [one for one in log.client_edits if one.entry.number in own]
     wanted = [run for run in left if not _is_wanted_back(log, known, run)]
@@ -65,7 +66,7 @@ def _folded(known: Iterable[Recorded]) -> set[int]:
 
 
 def _is_wanted_back(log: Log, known: Iterable[Recorded], run: Sequence[int]) -> bool:
-    """Whether somebody switched off what folded just these."""
+    """Whether somebody switched off the snip of exactly this run."""
     targets = tuple(map(original_key, run))
     for one in known:
         if isinstance(one.edit, Snip) and one.edit.targets == targets:

@@ -1,8 +1,8 @@
-"""A request as it was sent: numbers of pieces, of which the session keeps each once.
+"""A request as it was sent, as numbers of pieces that the session stores once each.
 
-A piece is the list of tools, the system prompt or a message, as its bytes and the keys of what
-it was made of; the session numbers its pieces from 0 as they are first sent. A request of a loop
-is the one before it and what is new, so that most of it is one run of numbers.
+A piece is the list of tools, the system prompt or a message, with its bytes and the keys of its
+sources. A session numbers its pieces from 0 in the order in which they are first sent. A request
+in a loop is the previous one plus what is new, so most of it is one run of numbers.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -14,14 +14,14 @@ from .splice import GivenRun, joined
 
 
 class PieceRun(NamedTuple):
-    """Pieces that were sent one behind another in the order of their numbers, half-open."""
+    """A half-open range of pieces that were sent in a row, in the order of their numbers."""
 
     start: int
     end: int
 
 
 def joined_runs(runs: Iterable[PieceRun]) -> list[PieceRun]:
-    """The same pieces as the fewest runs."""
+    """Join adjacent runs."""
     found: list[PieceRun] = []
     for run in runs:
         if found and found[-1].end == run.start:
@@ -32,7 +32,7 @@ def joined_runs(runs: Iterable[PieceRun]) -> list[PieceRun]:
 
 
 def runs_of(numbers: Iterable[int]) -> list[PieceRun]:
-    """The pieces of a request as the fewest runs."""
+    """The numbers of pieces as the fewest runs."""
     found: list[PieceRun] = []
     start = end = -1
     for number in numbers:
@@ -45,12 +45,12 @@ def runs_of(numbers: Iterable[int]) -> list[PieceRun]:
 
 
 def numbers_of(runs: Iterable[Sequence[int]]) -> list[int]:
-    """The pieces of a request, by its runs."""
+    """The numbers of the pieces in these runs."""
     return [number for start, end in runs for number in range(start, end)]
 
 
 class SentMessage(NamedTuple):
-    """A message that goes out, and what it is made of."""
+    """A message that goes out, and the keys of its sources."""
 
     piece: GivenRun | bytes
     keys: Sequence[Key]
@@ -58,7 +58,7 @@ class SentMessage(NamedTuple):
 
 
 class SentBlock:
-    """Messages that go out one behind another, and the numbers that they are kept by."""
+    """Consecutive messages that go out, and the numbers that they are stored under."""
 
     def __init__(
         self,
@@ -67,39 +67,39 @@ class SentBlock:
     ) -> None:
         self.messages = messages
         self.pieces = pieces or joined(message.piece for message in messages)
-        """The runs and bytes that they are put together of."""
+        """The runs and bytes that the messages are assembled from."""
         self.tokens = sum(message.tokens for message in messages)
         self.runs: list[PieceRun] | None = None
-        """The numbers under which they are stored; None until they are."""
+        """The numbers under which they are stored; None until they are stored."""
         self.known: Sequence[int] = ()
-        """Until then, the numbers of the first messages, as far as these are stored already."""
+        """Before that, the numbers of the first messages that are already stored."""
 
     def grown(self, messages: Sequence[SentMessage]) -> "SentBlock":
-        """This block, which is stored, with further messages at its end."""
+        """This block, which is stored, with further messages appended."""
         pieces = joined((message.piece for message in messages), self.pieces)
         block = SentBlock((*self.messages, *messages), pieces)
         block.known = numbers_of(self.runs or ())
         return block
 
     def number(self, find: Callable[[SentMessage], int]) -> None:
-        """Let it be kept, given what finds the number of a message that isn't yet."""
+        """Number the messages; `find` returns the number of one that has none yet."""
         rest = self.messages[len(self.known) :]
         self.runs, self.known = runs_of([*self.known, *map(find, rest)]), ()
 
     def numbered(self) -> Iterator[tuple[SentMessage, int]]:
-        """The messages with the numbers that they are kept by, once they are."""
+        """The messages with their numbers, once they are stored."""
         return zip(self.messages, numbers_of(self.runs or ()), strict=True)
 
 
 class PassedMessages:
-    """A request that went out as its client gave it, whose messages are kept."""
+    """A request that went out as its client gave it and whose messages are stored."""
 
     def __init__(self, blocks: Sequence[SentBlock]) -> None:
         self._messages = [one for block in blocks for one in block.messages]
         self._numbers = numbers_of(run for block in blocks for run in block.runs or ())
 
     def block(self, places: Sequence[int], keys: Sequence[Key]) -> SentBlock | None:
-        """The messages at these places, if these were each made of the one message of a key."""
+        """The messages at these places; None unless each was made from its key's message alone."""
         start, end = places[0], places[-1] + 1
         found = self._messages[start:end]
         if len(found) != len(keys) or [*places] != [*range(start, end)]:
@@ -112,14 +112,14 @@ class PassedMessages:
 
 
 class KeptBlocks(NamedTuple):
-    """Blocks that go out one behind another and are kept, as one."""
+    """Consecutive blocks that are stored, as one."""
 
     pieces: tuple[GivenRun | bytes, ...] = ()
     runs: Sequence[PieceRun] = ()
     tokens: int = 0
 
     def and_(self, blocks: Sequence[SentBlock]) -> "KeptBlocks":
-        """With those behind them, which are kept too."""
+        """Append further stored blocks."""
         if not blocks:
             return self
         runs = (run for block in blocks for run in block.runs or ())
@@ -131,29 +131,30 @@ class KeptBlocks(NamedTuple):
 
 
 class SentChange(NamedTuple):
-    """What a request differs in from the one before it. Figures are tokens.
+    """How a request differs from the one before it. Figures are in tokens.
 
-    `kept` + `again` + `new` are those of the request.
+    `kept` + `again` + `new` add up to the request.
     """
 
     place: int
-    """Where the first piece stands that differs; where the shorter of the two ends, its end."""
+    """The place of the first piece that differs; the end of the shorter request if none does."""
     kept: int
-    """Of what stands before it: the provider's cache may hold it."""
+    """In pieces before `place`: the provider's cache may hold them."""
     again: int
-    """Of pieces behind it that the request before had too: read anew for the change."""
+    """In pieces after `place` that the request before also had: read again because of the
+    change."""
     new: int
-    """Of pieces that the request before did not have."""
+    """In pieces that the request before did not have."""
     dropped: int
-    """Of pieces that only the request before had."""
+    """In pieces that only the request before had."""
     extends: bool
-    """Whether nothing of the request before was changed."""
+    """Whether the request before is unchanged at its start."""
 
 
 def change_between(
     before: Sequence[int], after: Sequence[int], tokens: Mapping[int, int]
 ) -> SentChange:
-    """What a request changed of the one before it, given the tokens of their pieces."""
+    """How a request differs from the one before it, given the tokens of their pieces."""
     place = _alike(before, after)
     old, now = set(before), set(after)
 
@@ -171,7 +172,7 @@ def change_between(
 
 
 def _alike(before: Sequence[Hashable], after: Sequence[Hashable]) -> int:
-    """How many pieces stand at the top of both."""
+    """The length of the common prefix."""
     pairs: Iterator[tuple[Hashable, Hashable]] = zip(before, after, strict=False)
     shorter = min(len(before), len(after))
     return next(

@@ -1,10 +1,10 @@
-"""Whether a request belongs to the conversation that it was sent with.
+"""Decides whether a request belongs to the conversation that it was sent with.
 
-A client sends other requests beside its conversation: for a title, to see whether it may still
-ask, of a sub-agent. They share no message with it, or open with its question under a prompt of
-their own. A client that has summed up its conversation may share nothing with it either; but
-then it quotes what the model said last, which was the summary. Clients that begin each of their
-conversations with the same notes, and answer these themselves, share them with all.
+Besides its conversation, a client sends other requests: for a title, to check its quota, for a
+sub-agent. They share no message with the conversation, or open with its question under a prompt
+of their own. A client that has summed up its conversation may share nothing with it either, but
+then it quotes what the model said last, which was the summary. Clients that begin every
+conversation with the same notes, and answer these themselves, share the notes with all.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,13 +18,13 @@ from .alignment import Given
 from .plan import RequestPlan
 
 _LINE = 24
-"""Characters from which a line is hardly said twice by chance."""
+"""Lines of at least this many characters are unlikely to be repeated by chance."""
 _QUOTED = 160
-"""Characters of a reply that are a quotation of it, where they are a quarter of it too."""
+"""How many matching characters make a quotation of a reply, if they are also a quarter of it."""
 
 
 def quotes(messages: Sequence[Message], replies: Sequence[str]) -> bool:
-    """Whether a request tells at length what one of these replies said."""
+    """Whether a request quotes one of these replies at length."""
     said = "\n".join(one.text for one in messages if one.role is Role.USER)
     for reply in replies:
         lines = [*_lines(reply)]
@@ -40,13 +40,14 @@ def is_side(
     roles: Sequence[str],
     prompts: Sequence[Sequence[Message]],
 ) -> bool:
-    """Whether a request has nothing to do with a session of originals of these roles.
+    """Whether a request has nothing to do with the session.
 
-    `plan` is what it would be as the session's own, `prompts` are the system's messages at the
-    top: of the session, and of what its client sent last.
+    `plan` is the request's plan as part of the session, and `roles` are the roles of the
+    session's originals. `prompts` are the system messages at the top of the session, and of what
+    its client sent last.
     """
     if all(role in SYSTEM for role in roles):
-        return False  # nothing was said yet
+        return False  # nothing has been said yet
     shared = {given.messages[place].role for place in _known(given, plan, len(roles))}
     shared -= set(SYSTEM)
     if not shared:
@@ -59,13 +60,13 @@ def is_side(
 
 
 def holds_reply(given: Given, plan: RequestPlan, held: int) -> bool:
-    """Whether a request holds a reply of the model that the session had before."""
+    """Whether a request contains a reply of the model that the session already had."""
     known = (given.messages[place].role for place in _known(given, plan, held))
     return Role.ASSISTANT in known
 
 
 def _known(given: Given, plan: RequestPlan, held: int) -> Iterator[int]:
-    """The request's messages, behind its opening, that the session had before."""
+    """The places of messages after the opening that the session already had."""
     opening = _opening(given.messages)
     for unit in plan.units:
         is_new = any(key in plan.made for key in unit.made)
@@ -74,9 +75,10 @@ def _known(given: Given, plan: RequestPlan, held: int) -> Iterator[int]:
 
 
 def _opening(messages: Sequence[Message]) -> int:
-    """How many messages at the top say nothing of which conversation it is.
+    """How many messages at the top don't tell one conversation from another.
 
-    They are the system's, a client's notes, and what it has the model say to these: "Got it."
+    They are system messages, a client's notes, and the reply that it puts into the model's mouth:
+    "Got it."
     """
     roles = (at for at, one in enumerate(messages) if one.role not in SYSTEM)
     first = behind = next(roles, len(messages))
@@ -88,7 +90,7 @@ def _opening(messages: Sequence[Message]) -> int:
 
 
 def _is_note(message: Message) -> bool:
-    """Whether it is a user's, and a client wrote all of it."""
+    """Whether a user message was written entirely by the client."""
     is_said = message.role is Role.USER and bool(message.parts)
     return is_said and not typed_parts(message.parts)
 
@@ -99,7 +101,7 @@ def _is_remark(message: Message) -> bool:
 
 
 def _is_alike(some: str, others: str) -> bool:
-    """Whether two prompts are versions of one, as far as they are long enough to tell."""
+    """Whether two prompts are versions of one, or too short to tell."""
     one, other = {*_lines(plain_prompt(some))}, {*_lines(plain_prompt(others))}
     if not one or not other:
         return True

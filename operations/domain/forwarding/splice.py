@@ -1,8 +1,8 @@
-"""A request's messages as bytes: those of its client as they came in, the others written.
+"""A request's messages as bytes: the client's as they came in, the others as written.
 
-Most of what goes out in place of a long request is what came in. So it is told by places,
-runs of the client's messages and ready bytes between them, and a request that says the same
-again is answered without reading its messages at all.
+Most of a long request goes out as it came in. So it is described by runs of the client's messages
+with ready bytes between them, and a repeated request is answered without reading its messages at
+all.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +16,7 @@ Raw = bytes | bytearray | memoryview
 
 
 class GivenRun(NamedTuple):
-    """The client's messages from one place to another, half-open."""
+    """A half-open range of the client's messages."""
 
     start: int
     end: int
@@ -24,23 +24,23 @@ class GivenRun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """Messages that go out: some of the client's, and ready ones."""
+    """Messages that go out: runs of the client's, and ready ones."""
 
     pieces: tuple[GivenRun | bytes, ...]
 
     def of(
         self, run: Callable[[int, int], Raw], *, before: bytes, behind: bytes
     ) -> bytes:
-        """The messages with a comma between them, and what is around them.
+        """The messages joined by commas, between `before` and `behind`.
 
-        `run` gives the client's from one place to another.
+        `run` returns the client's bytes from one place to another.
         """
         found: list[Raw] = [
             piece if isinstance(piece, bytes) else run(*piece) for piece in self.pieces
         ]
         if not found:
             return before + behind
-        # Each is copied but once: commas stand in the list as what they stand between.
+        # The list includes the commas, so that the join copies each piece only once.
         whole: list[Raw] = [before]
         for one in found:
             whole += (one, b",")
@@ -49,14 +49,14 @@ class Splice:
 
     @property
     def weight(self) -> int:
-        """About how many bytes of memory it takes."""
+        """Approximate memory use in bytes."""
         return sum(map(len, self.pieces)) + 150 * len(self.pieces)
 
 
 def splice(
     messages: Iterable[Form | int], write: Callable[[Form], bytes]
 ) -> tuple[GivenRun | bytes, ...]:
-    """What goes out, in which a number is the place of one of the client's messages."""
+    """The pieces of what goes out; a number stands for the client's message at that place."""
     return joined(
         GivenRun(one, one + 1) if isinstance(one, int) else write(one)
         for one in messages
@@ -66,7 +66,7 @@ def splice(
 def joined(
     pieces: Iterable[GivenRun | bytes], before: Sequence[GivenRun | bytes] = ()
 ) -> tuple[GivenRun | bytes, ...]:
-    """Pieces, in which runs that follow one another are one; those `before` are so already."""
+    """Join adjacent runs among pieces; those in `before` are already joined."""
     found = list(before)
     for piece in pieces:
         last = found[-1] if found else None

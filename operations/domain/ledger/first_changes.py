@@ -1,7 +1,8 @@
-"""Where each operation first touches what is sent, read off the thread in one pass.
+"""Where each operation first changes what is sent, read from the thread in one pass.
 
-This is what a ledger of a thousand operations lists: nothing is replayed without each of them.
-It is exact where operations don't lie upon one another. For one alone two contexts are compared.
+A ledger of a thousand operations lists this; nothing is replayed for each of them. The figures
+are exact for operations that don't overlap. For a single operation, two contexts are compared
+instead.
 """
 
 from collections import defaultdict
@@ -28,33 +29,34 @@ from operations.domain.tree.status import Status
 from .saving import saved_at
 
 MOST_PARTS = 8
-"""The most parts that edits are divided into; each part costs a replay of the thread."""
+"""The most parts into which edits are divided; each part costs a replay of the thread."""
 
 
 class FirstChange(NamedTuple):
-    """What one operation does to what is sent; `key` None: nothing."""
+    """What one operation changes in what is sent; `key` is None if it changes nothing."""
 
     operation: Key
     key: Key | None = None
-    """The node that it first touches."""
+    """The first node that it changes."""
     tokens: int = 0
     """The tokens before that node."""
     saved: int = 0
-    """Tokens that it takes away, negative where it adds some."""
+    """Tokens that it saves; negative if it adds some."""
     frame: int = 0
-    """Tokens that the provider's form puts around its words; they are subtracted in `saved`."""
+    """Tokens that the provider's form adds around its text; they are already subtracted in
+    `saved`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Where the tokens of a request lie along the nodes at the top of a thread."""
+    """How the tokens of a request are distributed over the nodes at the top of a thread."""
 
     before: Sequence[int]
-    """The tokens before each node; the last figure is all tokens."""
+    """The tokens before each node; the last figure is the total."""
     left_out: range
-    """The positions that a window or a slice left out."""
+    """The positions that a window or a slice leaves out."""
     frames: Mapping[Key, int]
-    """By node: the tokens that the provider's form puts around the words of an operation."""
+    """Maps nodes to the tokens that the provider's form adds around an operation's text."""
 
 
 def layout_of(
@@ -66,8 +68,8 @@ def layout_of(
 ) -> Layout:
     """The layout of what is sent of a thread.
 
-    `waiting` are operations that the thread shows as if they applied, unlike what is sent, with
-    what a request would have of them beyond their words.
+    `waiting` maps operations that the thread shows as applied, although what is sent lacks them,
+    to the tokens that a request would need for them beyond their text.
     """
     standing = list(thread.standing())
     rules = {key for layer in layers for key in layer.keys}
@@ -100,7 +102,7 @@ def layout_of(
 def first_changes(
     thread: Thread, layout: Layout, numbers: Iterable[int], *, cut: bool = False
 ) -> Iterator[FirstChange]:
-    """What each of these operations does; `cut`: a window or a slice left messages out."""
+    """The change of each operation; `cut`: a window or a slice left messages out."""
     moves: Mapping[Key, list[Moved]] = {
         key: list(moved)
         for key, moved in groupby(thread.moved, attrgetter("operation"))
@@ -123,12 +125,12 @@ def first_changes(
 
 
 def apart(edits: Mapping[int, Edit], bundles: Mapping[int, str]) -> list[list[int]]:
-    """The numbers of edits in parts, in which none lies upon another.
+    """Divide edits, given by number, into parts in which none overlaps another.
 
-    So two that were proposed for the same messages are each tried as if there were no other.
-    `bundles` names the bundle of those that have one: it stays in one part, and so does what acts
-    on what others make with all of these, even where they lie upon one another. Beyond
-    `MOST_PARTS` they lie together.
+    Two edits proposed for the same messages can then each be tried as if the other did not exist.
+    `bundles` maps edits to their bundle, if they have one. A bundle stays in one part, and so
+    does an edit that acts on what others make, together with these, even if they overlap. Once
+    there are `MOST_PARTS` parts, edits that fit into none of them go into the last one.
     """
     parts: list[list[int]] = []
     touched: list[set[Key]] = []
@@ -145,7 +147,7 @@ def apart(edits: Mapping[int, Edit], bundles: Mapping[int, str]) -> list[list[in
 
 
 def _joined(edits: Mapping[int, Edit], bundles: Mapping[int, str]) -> list[list[int]]:
-    """The numbers of edits that are tried together: bundles, and what acts on what others make."""
+    """Group edits that are tried together: bundles, and edits that act on what others make."""
     leader: dict[int, int] = {}
     first_of: dict[str, int] = {}
 
@@ -170,14 +172,14 @@ def _joined(edits: Mapping[int, Edit], bundles: Mapping[int, str]) -> list[list[
 
 
 def _acted_on(edit: Edit) -> tuple[Key, ...]:
-    """The keys of what an edit changes: a tag leaves it as it is, an insert stands behind it."""
+    """The keys whose messages an edit changes; none for tags and inserts."""
     return () if isinstance(edit, (Insert, Tag)) else named_keys(edit)
 
 
 def _places(
     thread: Thread, number: int, frames: Mapping[Key, int]
 ) -> Iterator[tuple[int, int, int]]:
-    """The positions that an edit touches, with what it saves there, and the frame it needs."""
+    """The positions that an edit changes, with what it saves there and the frame it needs."""
     framed = not spans_of(thread.log.edits[number].edit)
     for key, saved in saved_at(thread, number):
         frame = frames.get(key, 0) if framed else 0
@@ -189,8 +191,8 @@ def _moved(
 ) -> Iterator[tuple[int, int, int]]:
     """The first position at which moved nodes stand, or from which they were taken.
 
-    The node behind which they stood may have been folded away since, to an earlier place: but
-    nothing changed before all that was listed.
+    The node after which they stood may since have been folded away to an earlier place, but
+    nothing changed before all the listed nodes.
     """
     listed = (thread.position(key) for key in named_keys(edit) if thread.holds(key))
     least = min(listed, default=0)
@@ -201,7 +203,7 @@ def _moved(
 
 
 def _unfolded(thread: Thread, node: Key) -> list[Key]:
-    """What is sent in the place of a fold that only waits: its children, as they are shown."""
+    """What is sent in place of a fold that isn't applied yet: its children as they are shown."""
     found: list[Key] = []
     for child in thread.child_keys(node):
         inner = thread.node(child)

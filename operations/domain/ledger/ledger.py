@@ -1,9 +1,9 @@
-"""What a change costs once and saves each turn, where providers cache prefixes.
+"""What a change costs once and saves each turn, if the provider caches prefixes.
 
 A provider keeps the prefix of a request that it has read before: system and tools, then the
-messages in their order. What stands before the earliest change is read from the cache for a
-fraction of the price; all that stands behind it is written into it anew, once. From then on
-the next turns read what is left. docs/ledger.md has the same sums in words, with their sources.
+messages in order. What comes before the earliest change is read from the cache for a fraction of
+the price; everything after it is written into the cache again, once. From then on each turn reads
+what is left. docs/ledger.md explains the same sums with their sources.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -19,7 +19,7 @@ from operations.domain.tree.key import Key
 
 
 class Price(NamedTuple):
-    """Of one token: not cached, written into the cache, read from it."""
+    """The price of one token: not cached, written into the cache, or read from it."""
 
     input: Fraction
     write: Fraction
@@ -28,37 +28,37 @@ class Price(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tariff:
-    """What a model's tokens cost, and what of a prefix its provider keeps."""
+    """What a model's tokens cost, and how much of a prefix its provider caches."""
 
     tiers: tuple[tuple[int, Price], ...]
-    """Prices by the tokens from which on they hold, the first of them from 0 on."""
+    """Prices with the number of tokens from which they apply; the first applies from 0."""
     minimum: int | None = None
-    """The tokens of the shortest prefix that is kept; None: none is."""
+    """The shortest prefix that is cached, in tokens; None if none is."""
     block: int = 1
-    """Prefixes are kept in steps of so many tokens."""
+    """Prefixes are cached in multiples of this many tokens."""
 
     def price(self, tokens: int) -> Price:
-        """The price of a request of so many tokens: all of it is billed by its tier."""
+        """The price per token of a request; its size decides the tier for all of it."""
         return next(price for least, price in reversed(self.tiers) if tokens >= least)
 
     def kept(self, tokens: int) -> int:
-        """How much of a prefix of so many tokens is kept."""
+        """How many tokens of a prefix are cached."""
         if self.minimum is None or tokens < self.minimum:
             return 0
         return tokens - tokens % self.block
 
     def turn(self, tokens: int) -> Fraction:
-        """What a turn costs whose request was read before.
+        """The cost of a turn whose request was read before.
 
-        What falls short of a step is another number with every turn, whatever was changed, so
-        that none is charged for it.
+        The remainder that falls short of a block varies with every turn, whatever was changed, so
+        it isn't charged.
         """
         price = self.price(tokens)
         return tokens * (price.read if self.kept(tokens) else price.input)
 
 
 class PromptPiece(NamedTuple):
-    """A layer or a message on its way: `identity` is equal only where nothing is changed."""
+    """A layer or a message of a request; `identity` is equal only if nothing is changed."""
 
     key: Key
     identity: Hashable
@@ -69,41 +69,41 @@ class PrefixChange(NamedTuple):
     """The earliest place at which one request differs from another."""
 
     key: Key
-    """What stands there: of the changed request, or of the old one where that ends."""
+    """The piece there, taken from the old request if the changed one has ended."""
     tokens: int
-    """Those of all that stands before it."""
+    """The tokens of everything before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bill:
-    """What a change comes to. `kept` + `rewritten` + `uncached` are the tokens `after` it."""
+    """The cost of a change. `kept` + `rewritten` + `uncached` = `after`."""
 
     before: int
     after: int
     prefix: int
-    """Tokens before the earliest change: all of them where nothing is changed."""
+    """Tokens before the earliest change; all of them if nothing is changed."""
     kept: int
-    """Those of the prefix that still are read from the cache."""
+    """Tokens of the prefix that are still read from the cache."""
     rewritten: int
-    """Those that are written into the cache once."""
+    """Tokens that are written into the cache once."""
     once: Fraction
-    """What writing them costs beyond reading them."""
+    """The extra cost of writing them instead of reading them."""
     per_turn: Fraction
-    """What each turn costs less; below 0: more."""
+    """The saving per turn; negative if a turn costs more."""
 
     @property
     def uncached(self) -> int:
-        """Tokens that are in no cache after it: too few, or short of a block."""
+        """Tokens that are not cached afterwards: too few, or short of a block."""
         return self.after - self.kept - self.rewritten
 
     @property
     def saved(self) -> int:
-        """Tokens that are no longer sent; below 0: that are sent besides."""
+        """Tokens that are no longer sent; negative if more are sent."""
         return self.before - self.after
 
     @property
     def turns(self) -> int | None:
-        """After how many turns it has paid for itself, the first included; None: never."""
+        """After how many turns the change has paid for itself, the first included; None: never."""
         if self.per_turn > 0:
             return ceil(self.once / self.per_turn)
         return None if self.per_turn < 0 or self.once > 0 else 0
@@ -112,7 +112,7 @@ class Bill:
 def first_change(
     before: Iterable[PromptPiece], after: Iterable[PromptPiece]
 ) -> PrefixChange | None:
-    """Where one request begins to differ from another; None where they are the same."""
+    """The first place at which two requests differ; None if they are the same."""
     tokens = 0
     for old, new in zip_longest(before, after):
         if old != new:
@@ -122,9 +122,9 @@ def first_change(
 
 
 def bill(before: int, after: int, prefix: int | None, tariff: Tariff) -> Bill:
-    """What it comes to that a request of `before` tokens has `after` of them now.
+    """The bill of a change that takes a request from `before` to `after` tokens.
 
-    `prefix` are the tokens before the earliest change; None where nothing is changed.
+    `prefix` counts the tokens before the earliest change; None if nothing is changed.
     """
     changed = min(before, after) if prefix is None else min(prefix, before, after)
     kept = tariff.kept(changed)
@@ -142,10 +142,10 @@ def bill(before: int, after: int, prefix: int | None, tariff: Tariff) -> Bill:
 
 
 def bill_together(bills: Sequence[Bill], tariff: Tariff, *, waits: bool) -> Bill:
-    """What one or more changes of a request come to together, each of which was billed alone.
+    """The combined bill of changes to a request that were billed one by one.
 
-    Where they wait, `before` is the request that they have in common, else `after` is. It is exact
-    where they don't lie upon one another.
+    If they wait to be applied (`waits`), they share `before`, else they share `after`. The result
+    is exact if they don't overlap.
     """
     saved, prefix = sum(one.saved for one in bills), min(one.prefix for one in bills)
     shared = bills[0].before if waits else bills[0].after
@@ -154,10 +154,10 @@ def bill_together(bills: Sequence[Bill], tariff: Tariff, *, waits: bool) -> Bill
 
 
 def clear_at_least(tokens: int, prefix: int, turns: int, tariff: Tariff) -> int | None:
-    """How many tokens must go at once behind a prefix to pay within so many turns.
+    """How many tokens must be removed at once after a prefix to pay off within so many turns.
 
-    For a provider's own clearing of old results (`clear_at_least`), which breaks the cache
-    just so. Estimated with the price of the whole; None where nothing is cached.
+    Meant for a provider's own clearing of old results (`clear_at_least`), which breaks the cache
+    in the same way. Estimated at the price of the whole request; None if nothing is cached.
     """
     price = tariff.price(tokens)
     surcharge = price.write - price.read
@@ -167,11 +167,12 @@ def clear_at_least(tokens: int, prefix: int, turns: int, tariff: Tariff) -> int 
 
 
 _MOST_PAIRS = 4_000_000
-"""Pairs of messages beyond which the middle is taken as all new: it is looked at by pairs."""
+"""Above this many pairs of messages, the middle counts as entirely new, since it is compared pair
+by pair."""
 
 
 class Side(StrEnum):
-    """Which of the lists have a run."""
+    """Which of the two lists contain a run."""
 
     BOTH = "both"
     BEFORE = "before"
@@ -179,8 +180,10 @@ class Side(StrEnum):
 
 
 class Run(NamedTuple):
-    """Elements `start` to `end`, half-open, of the list after; of the one before where only it
-    has them."""
+    """Elements `start` to `end`, half-open, of the list after.
+
+    For a run that only the list before has, they count in that list.
+    """
 
     side: Side
     start: int
@@ -188,7 +191,7 @@ class Run(NamedTuple):
 
 
 def runs(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Run]:
-    """The runs that lead from one list to the other, in the order of the list after."""
+    """The diff of two lists as runs, in the order of the list after."""
     most = min(len(before), len(after))
     head = next((n for n in range(most) if before[n] != after[n]), most)
     tail = next(

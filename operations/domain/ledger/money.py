@@ -1,14 +1,14 @@
-"""How amounts of money are written for people."""
+"""Formats amounts of money for people."""
 
 from fractions import Fraction
 from math import floor, log10
 
 _LEAST = Fraction(1, 10_000)
-"""The least amount in dollars that is told."""
+"""The smallest amount in dollars that is shown."""
 
 
 def dollars(amount: Fraction) -> str:
-    """An amount with two digits that say something: $1.20, $0.19, $0.0011."""
+    """An amount with at least two significant digits: $1.20, $0.19, $0.0011."""
     if 0 < amount < _LEAST:
         return f"under ${float(_LEAST)}"
     value = float(f"{float(amount):.2g}") if amount < 1 else float(amount)

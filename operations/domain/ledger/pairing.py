@@ -1,6 +1,7 @@
-"""Pairs the messages of two requests for a comparison: those that come of the same leaves.
+"""Pairs the messages of two requests that come from the same leaves, for a comparison.
 
-A digest stands beside all the messages that it folds, a message beside what a replace made of it.
+A digest is paired with all the messages that it folds, and a message with what a replace made of
+it.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
@@ -12,11 +13,11 @@ from operations.domain.tree.tree import longest_ascent
 from .ledger import Side, runs
 
 Leaves = Callable[[Side, int], Collection[Key]]
-"""The leaves that a message of one request comes of."""
+"""Returns the leaves that a message of one of the requests comes from."""
 
 
 class PairedRuns(NamedTuple):
-    """Messages of both requests that stand beside one another, by their places in each."""
+    """Messages of both requests that are shown side by side, by their places in each."""
 
     before: range
     after: range
@@ -27,7 +28,7 @@ class PairedRuns(NamedTuple):
 def pair_up(
     before: Sequence[Hashable], after: Sequence[Hashable], leaves: Leaves
 ) -> Iterator[PairedRuns]:
-    """Pairs that cover both requests in order; neighbours that are the same are one pair."""
+    """Pairs that cover both requests in order; runs of identical messages become one pair."""
     alike: PairedRuns | None = None
     for pair in _pairs(before, after, leaves):
         is_single = len(pair.before) == len(pair.after) == 1
@@ -48,7 +49,7 @@ def pair_up(
 def _pairs(
     before: Sequence[Hashable], after: Sequence[Hashable], leaves: Leaves
 ) -> Iterator[PairedRuns]:
-    """Pairs, stretch by stretch of what is the same in both requests and what is not."""
+    """Pairs for the stretches that are the same in both requests, and those that differ."""
     old = new = range(0)
     for run in runs(before, after):
         if run.side is Side.BEFORE:
@@ -64,9 +65,9 @@ def _pairs(
 
 
 def _changed(before: range, after: range, leaves: Leaves) -> Iterator[PairedRuns]:
-    """Pairs of a stretch in which nothing is the same.
+    """Pairs of a stretch in which no message is the same.
 
-    What comes of nothing that the other side has stands beside nothing.
+    A message whose leaves the other side doesn't have is paired with nothing.
     """
     old, new = before.start, after.start
     ends = range(before.stop, before.stop), range(after.stop, after.stop)
@@ -86,9 +87,9 @@ def _changed(before: range, after: range, leaves: Leaves) -> Iterator[PairedRuns
 def _related(
     before: range, after: range, leaves: Leaves
 ) -> Iterator[tuple[range, range]]:
-    """Runs that come of the same leaves, so many that ascend on both sides as there can be."""
+    """Runs that come from the same leaves: the most that ascend on both sides."""
     place_of: dict[Key, int] = {}
-    heads: dict[int, int] = {}  # the first message of those that one fold shows
+    heads: dict[int, int] = {}  # the first message shown by the same fold
     for place in after:
         known = [place_of.setdefault(key, place) for key in leaves(Side.AFTER, place)]
         heads[place] = min((heads.get(one, one) for one in known), default=place)
@@ -98,7 +99,7 @@ def _related(
         head = min((heads[one] for one in known), default=None)
         if head is None:
             continue
-        if groups and groups[-1][1] == head:  # with what comes of nothing in between
+        if groups and groups[-1][1] == head:  # unrelated messages in between join
             groups[-1] = (range(groups[-1][0].start, place + 1), head)
         else:
             groups.append((range(place, place + 1), head))

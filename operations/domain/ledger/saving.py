@@ -1,8 +1,8 @@
-"""What an operation itself takes from the thread: the figure of toast, marker and drawer.
+"""What an operation itself takes from the thread: the figure in toast, marker and drawer.
 
-It is the difference between what the model would read of the thread without it and with it,
-other operations being as they are. What a request loses through it is the ledger's: the same,
-less what the provider's form puts around a summary (`first_changes`).
+It is the difference between what the model would read of the thread without it and with it, other
+operations staying as they are. What a request saves through it is in the ledger: the same, minus
+what the provider's form adds around a summary (`first_changes`).
 """
 
 from collections.abc import Iterator
@@ -23,18 +23,18 @@ from operations.domain.tree.status import Report, Status
 
 
 class SavedAt(NamedTuple):
-    """Tokens that an operation takes away at a node of the thread; negative: that it adds."""
+    """The tokens that an operation saves at a node of the thread; negative if it adds some."""
 
     key: Key
     tokens: int
 
 
 def saved_in_thread(thread: Thread, number: int) -> int:
-    """The tokens that the thread has less through an edit; negative: more.
+    """The tokens that an edit saves in the thread; negative if it adds some.
 
-    Of one that doesn't apply what it alone would take, were it to apply now: of a void one
-    nothing, as what it acts on isn't there. Of one inside a fold what it takes from the originals
-    that the fold holds.
+    For an edit that doesn't apply, it is what the edit alone would save if it applied now; for a
+    void one 0, because its targets aren't there. For an edit inside a fold, it is what the edit
+    saves in the originals that the fold holds.
     """
     edit = thread.log.edits[number].edit
     status = thread.report(number).status
@@ -49,7 +49,7 @@ def saved_in_thread(thread: Thread, number: int) -> int:
 
 
 def saved_at(thread: Thread, number: int) -> Iterator[SavedAt]:
-    """The nodes at the top that an edit which applies touches, with what it saves there."""
+    """The nodes at the top that an applied edit touches, with what it saves there."""
     edit = thread.log.edits[number].edit
     if isinstance(edit, Insert):
         for place in range(len(edit.messages)):
@@ -66,17 +66,17 @@ def saved_at(thread: Thread, number: int) -> Iterator[SavedAt]:
 
 
 def hidden_in(thread: Thread, report: Report) -> Key | None:
-    """The outermost fold inside which an edit lies, or would lie where it doesn't apply."""
+    """The outermost fold that an edit is in, or would be in if it doesn't apply."""
     if report.status is Status.APPLIED:
         return report.hidden_by
     return fold_around(thread, thread.log.edits[report.number].edit)
 
 
 def fold_around(thread: Thread, edit: Edit) -> Key | None:
-    """The outermost fold inside which an edit acts, or would: there it saves the model nothing.
+    """The outermost fold inside which an edit acts or would act, and so saves the model nothing.
 
-    None where it names something outside of it, or nothing that is there, and where it takes all
-    that the fold holds: then it folds that fold.
+    None if the edit names something outside the fold, or nothing that is there, or if it takes
+    all that the fold holds, because it then folds that fold.
     """
     held = [key for key in named_keys(edit) if thread.holds(key)]
     outermost = {next(iter(thread.path(key)), None) for key in held}
@@ -88,12 +88,12 @@ def fold_around(thread: Thread, edit: Edit) -> Key | None:
 
 
 def spared(thread: Thread, edit: Edit) -> int:
-    """The tokens that the model would read less of this thread if an edit applied now."""
+    """How many fewer tokens of this thread the model would read if an edit applied now."""
     return 0 if fold_around(thread, edit) else would_save(thread, edit)
 
 
 def would_save(thread: Thread, edit: Edit) -> int:
-    """The tokens that the thread would have less if an edit applied now, at the end of the log."""
+    """How many fewer tokens the thread would have if an edit applied now, at the end of the log."""
     made = sum(message.tokens for message in messages_of(edit))
     if isinstance(edit, Fold):
         return thread.tokens_shown(edit.targets) - made

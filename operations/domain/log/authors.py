@@ -8,10 +8,11 @@ from .operation import Toggle
 
 
 def switch_of(log: Log, actor: str, *, active: bool) -> Toggle:
-    """The switch of all edits of an actor: off what is on, or on what was on before.
+    """The toggle that switches off all edits of an actor that are on, or switches them on again.
 
-    That is what the newest switch of this kind put off and still is; where there is none, all
-    that is off. So what was off already stays off when the others come back.
+    Switching on restores what the newest toggle of this kind switched off and is still off. If
+    there is none, it restores everything that is off. So edits that were already off stay off
+    when the others come back.
     """
     keys = _edits(log, actor, EditState.ON)
     if active:

@@ -1,4 +1,4 @@
-"""An entry of the log, and what the controls after it make of one that edits."""
+"""An entry of the log, and the state of an edit after the controls that follow it."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -8,13 +8,15 @@ from operations.domain.tree.key import entry_number
 from . import operation as op
 
 IMPORTER = "import"
-"""The actor of what an import records: the compactions of the tool that wrote the transcript."""
+"""The actor of entries that an import records: compactions by the tool that wrote the
+transcript."""
 CLIENT = "client"
-"""The actor of what a client did to the messages that it sends: see `operations/forwarding/`."""
+"""The actor of changes that a client made to the messages it sends: see
+`operations/forwarding/`."""
 
 
 class EditState(StrEnum):
-    """What the controls after an edit made of it."""
+    """The state of an edit after the controls that follow it."""
 
     PROPOSED = "proposed"
     REJECTED = "rejected"
@@ -26,9 +28,9 @@ class EditState(StrEnum):
 class Entry(NamedTuple):
     """One entry of a log, numbered from 1 without gaps.
 
-    `bundle` is the id of what was recorded together, such as edits, or the controls that restore a
-    snapshot. `staged` edits are proposals that their author is still collecting, to commit them
-    together.
+    `bundle` is the id shared by entries recorded together, such as edits, or the controls that
+    restore a snapshot. `staged` edits are proposals that their author is still collecting, to
+    commit them together.
     """
 
     number: int
@@ -40,7 +42,7 @@ class Entry(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """An edit as the log has it: its entry, its state, and its words in force."""
+    """An edit in the log: its entry, its current state and its current words."""
 
     entry: Entry
     state: EditState
@@ -48,7 +50,7 @@ class Recorded(NamedTuple):
 
     @property
     def withdrawn(self) -> bool:
-        """Whether it is reverted or rejected: there for the record alone."""
+        """Whether it is reverted or rejected, and so only kept for the record."""
         return self.state in (EditState.REVERTED, EditState.REJECTED)
 
 
@@ -61,14 +63,14 @@ class EditCounts(NamedTuple):
 
 
 class EditTurn(NamedTuple):
-    """Where controls left an edit: what review made of it, and what switching did."""
+    """An edit's state of review and its switch, as the controls left them."""
 
     review: EditState
     switch: EditState
 
     @property
     def state(self) -> EditState:
-        """What comes of both: review counts until it accepts, unless the edit is reverted."""
+        """The resulting state: review decides until it accepts, unless the edit is reverted."""
         if self.switch is EditState.REVERTED or self.review is EditState.ON:
             return self.switch
         return self.review
@@ -88,12 +90,12 @@ def controlled(operation: op.Operation) -> tuple[int, ...]:
 
 
 def first_words(entry: Entry) -> op.Edit:
-    """The words that an edit was recorded with."""
+    """The edit as it was first recorded."""
     return entry.operation  # type: ignore[return-value]  # only edits are asked for
 
 
 def turn_at_first(entry: Entry) -> EditTurn:
-    """Where an edit stands before any control."""
+    """The state of an edit before any control."""
     review = EditState.PROPOSED if entry.proposed else EditState.ON
     return EditTurn(review, EditState.ON)
 
@@ -101,7 +103,7 @@ def turn_at_first(entry: Entry) -> EditTurn:
 def turned(
     control: op.Operation, turn: EditTurn, edit: op.Edit
 ) -> tuple[EditTurn, op.Edit]:
-    """Where a control leaves an edit and its words; one that doesn't fit leaves them alone."""
+    """The state and words of an edit after a control; one that doesn't fit changes nothing."""
     review, switch = turn
     reverted, waits = switch is EditState.REVERTED, review is not EditState.ON
     match control:

@@ -2,6 +2,6 @@
 
 
 class HeaderHead(int):
-    """One that came as a header: a refusal names that, and no field of the body."""
+    """A head given in a header: errors name the header instead of a field of the body."""
 
     HEADER = "If-Match"

@@ -1,6 +1,6 @@
-"""Bringing edits back to where they stood at an earlier head: what restores a snapshot.
+"""Returns edits to their state at an earlier head, to restore a snapshot.
 
-The log only grows, so that going back is a few more entries of it, which an undo takes back.
+The log only grows, so going back means recording a few more entries, which an undo can take back.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,21 +18,21 @@ _NOT_APPLYING = (EditState.PROPOSED, EditState.REJECTED)
 
 
 def is_redaction(recorded: Recorded) -> bool:
-    """What a redaction masks stays masked, whatever point is gone back to."""
+    """Whether it is a redaction: what it masks stays masked, whichever point is restored."""
     return isinstance(recorded.edit, op.Redact)
 
 
 def is_redaction_or_clients(recorded: Recorded) -> bool:
-    """Redactions, and what a client did to its own messages: it goes on sending them so."""
+    """Whether it is a redaction or a client's edit, which the client goes on sending."""
     return is_redaction(recorded) or recorded.entry.actor == CLIENT
 
 
 def controls_back(log: Log, then: Log, keep: Keep) -> list[op.Control]:
-    """The controls after which the edits of a log apply as those of `then`, its beginning, did.
+    """The controls after which the edits of a log apply as they did in `then`, its beginning.
 
-    What was recorded since is reverted, so that no text of it stands in the way; what waits for
-    review goes on waiting. The edits that `keep` names stay as they are. Empty where nothing is
-    to be changed.
+    What was recorded since is reverted, so that none of its text is in the way; proposals keep
+    waiting for review. Edits for which `keep` returns True stay as they are. Empty if nothing
+    needs to change.
     """
     wanted = {
         number: (now, then.edits.get(number))
@@ -53,7 +53,7 @@ def controls_back(log: Log, then: Log, keep: Keep) -> list[op.Control]:
     if keys := named(_is_to_be_on):
         controls.append(op.Toggle(operations=keys, active=True))
     if keys := named(_applied):
-        # An undo may have taken back what accepted them.
+        # An undo may have taken back the entry that accepted them.
         switched = with_controls(log, controls)
         waiting = [
             key
@@ -73,7 +73,7 @@ def controls_back(log: Log, then: Log, keep: Keep) -> list[op.Control]:
 
 
 def with_controls(log: Log, controls: Iterable[op.Control]) -> Log:
-    """The log that there would be with controls at its end; nobody records them."""
+    """The log as it would be with these controls at its end; nothing is recorded."""
     return log.extended(
         Entry(number, control, actor="")
         for number, control in enumerate(controls, start=log.head + 1)

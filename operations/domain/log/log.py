@@ -1,7 +1,8 @@
-"""The log folded: the state of every edit, and what else the controls set.
+"""The folded log: the state of every edit, and what else the controls set.
 
-A log only grows. Folding costs what the entries name; `Log.extended` folds more entries
-onto a log without folding the earlier ones again, and leaves the log it starts from alone.
+A log only grows. Folding costs in proportion to what the entries name. `Log.extended` folds
+further entries onto a log without folding the earlier ones again, and leaves the original log
+unchanged.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +31,7 @@ from .numbered import Chain, InARow, Numbered, in_order, newest_first
 
 
 class Log:
-    """A folded log. Never changed once it is made; versions of it share what they can."""
+    """A folded log. It is immutable; versions share what they can."""
 
     def __init__(self) -> None:
         """The empty log."""
@@ -39,7 +40,7 @@ class Log:
         self._entries = Map[int, Entry]()
         self._edits = Map[int, Recorded]()
         self._turns = Map[int, EditTurn]()
-        """Where the controls left each edit that was controlled."""
+        """The state of each edit that was controlled."""
         self._controls = Map[int, Chain[Entry]]()
         self._undone_by = Map[int, Chain[int]]()
         self._activations: Chain[Entry] | None = None
@@ -49,11 +50,11 @@ class Log:
         self._redactions = Map[int, None]()
         self._staged = Map[int, None]()
         self._first_by = Map[str, int]()
-        """The first edit of each actor."""
+        """The number of each actor's first edit."""
         self._counts = Map[tuple[str, EditState], int]()
         """How many edits of each actor are in each state."""
         self._naming = Map[Key, Chain[int]]()
-        """The edits that name a message or fold which an operation made, or text in a message."""
+        """The edits that name a message or fold made by an operation, or text in a message."""
 
     @property
     def head(self) -> int:
@@ -91,7 +92,7 @@ class Log:
 
     @property
     def standing(self) -> dict[str, EditCounts]:
-        """How the edits of each actor stand, in the order of their first."""
+        """How many edits of each actor are on, off and proposed, in order of their first edits."""
         return {
             actor: EditCounts(
                 *(
@@ -116,7 +117,7 @@ class Log:
         return in_order(self._by_bundle.get(bundle))
 
     def naming(self, keys: Iterable[Key]) -> list[int]:
-        """The edits that name what operations made, or text in messages, by these keys."""
+        """The edits that name, by these keys, what operations made or text in messages."""
         chains = (self._naming.get(key) for key in keys)
         return sorted({number for chain in chains for number in newest_first(chain)})
 
@@ -132,7 +133,7 @@ class Log:
 
     @cached_property
     def masks(self) -> Masks:
-        """What the redactions that are on mask."""
+        """The masks of the redactions that are on."""
         redactions = ((number, self._edits[number]) for number in self._redactions)
         standing = (
             (number, recorded.edit)
@@ -143,13 +144,16 @@ class Log:
 
     @property
     def client_edits(self) -> list[Recorded]:
-        """What a client did to its own messages, in order: these act before all others."""
+        """The edits that a client made to its own messages, in order.
+
+        They act before all others.
+        """
         entries = in_order(self._by_actor.get(CLIENT))
         found = (self._edits.get(entry.number) for entry in entries)
         return [recorded for recorded in found if recorded is not None]
 
     def last_change(self, number: int) -> int:
-        """The number of the newest entry that concerns an edit: its own, or a control's."""
+        """The number of the newest entry that concerns an edit: its own, or that of a control."""
         control, undo = self._controls.get(number), self._undone_by.get(number)
         return max(
             number,
@@ -158,7 +162,7 @@ class Log:
         )
 
     def wordings(self, number: int) -> Iterator[op.Edit]:
-        """All the words that an edit ever had, those it was recorded with first."""
+        """All versions of an edit's words, starting with those it was recorded with."""
         if number in self._edits:
             yield first_words(self._edits[number].entry)
         for control in in_order(self._controls.get(number)):
@@ -166,11 +170,11 @@ class Log:
                 yield control.operation.edit
 
     def is_undone(self, number: int) -> bool:
-        """Whether an undo that is in force took an entry back."""
+        """Whether an entry is taken back by an undo in force."""
         return self._undone_by.get(number) is not None
 
     def kept_undone(self, undo: Entry) -> tuple[int, ...]:
-        """The numbers of the entries that an undo still keeps taken back."""
+        """The numbers of the entries that an undo still takes back."""
         numbers = undo.operation.entries if isinstance(undo.operation, op.Undo) else ()
         return tuple(
             number
@@ -179,7 +183,7 @@ class Log:
         )
 
     def turned_since(self, head: int) -> set[int]:
-        """The edits whose state or words may be others than when `head` was the last entry."""
+        """The edits whose state or words may have changed since `head` was the last entry."""
         found: set[int] = set()
         for number in range(head + 1, self.head + 1):
             operation = self.at(number).operation
@@ -192,7 +196,7 @@ class Log:
         return {number for number in found if number in self._edits}
 
     def extended(self, entries: Iterable[Entry]) -> "Log":
-        """The log with further entries at its end."""
+        """The log with further entries appended."""
         log = copy(self)
         log.__dict__.pop("masks", None)
         folding = _Folding(log)
@@ -210,7 +214,7 @@ class Log:
 
 
 class _Folding:
-    """Folds entries onto a log that nobody else has yet."""
+    """Folds entries onto a new log that isn't shared yet."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -228,7 +232,7 @@ class _Folding:
         self._first_by = log._first_by.mutate()
         self._counts = log._counts.mutate()
         self.masks_otherwise = False
-        """Whether what is masked may be other than it was."""
+        """Whether the masks may have changed."""
 
     def finish(self) -> None:
         log = self._log
@@ -291,7 +295,7 @@ class _Folding:
                 self._naming[key] = Chain(number, self._naming.get(key))
 
     def _control(self, entry: Entry) -> None:
-        """Let a control that comes last act on the edits that it names."""
+        """Apply a control, as the newest entry, to the edits that it names."""
         operation = entry.operation
         for number in controlled(operation):
             recorded = self._edits.get(number)
@@ -320,7 +324,7 @@ class _Folding:
             self._undone_by[number] = chain
 
     def _refold(self, number: int) -> None:
-        """Fold again what an entry acts on, or the entry itself where it is an edit."""
+        """Fold the edits that an entry acts on again, and the entry itself if it is an edit."""
         operation = self._entries[number].operation
         if isinstance(operation, op.ActivateTags):
             self._activate()
@@ -338,7 +342,7 @@ class _Folding:
                 return
 
     def _refold_edit(self, number: int) -> None:
-        """All the controls of an edit once more, for one of them counts no longer, or again."""
+        """Apply all controls of an edit again, because one of them was undone or redone."""
         entry = self._edits[number].entry
         turn, edit = turn_at_first(entry), first_words(entry)
         undos = newest_first(self._undone_by.get(number))

@@ -1,9 +1,8 @@
-"""What redactions mask: their text is read nowhere, in the thread or outside of it.
+"""What redactions mask: their text can be read nowhere, inside or outside the thread.
 
-Replay masks what a message reads where it stands. Beside it are doors that show a message
-without a thread around it (an original, an entry of the log), under other tags, or in words
-that are no longer in force: for these a redaction masks as long as it is on, whatever its
-condition says.
+Replay masks what a message reads in the thread. Other doors show a message without a thread (an
+original, an entry of the log), under other tags, or in words no longer in force: there a
+redaction masks as long as it is on, whatever its condition.
 """
 
 import json
@@ -28,22 +27,23 @@ from threads.domain.text import text_of
 from .operation import Edit, Redact, Replace, messages_of
 
 Wordings = Callable[[int], Iterable[Edit]]
-"""Gives all the words that an operation ever had."""
+"""Returns all versions of an operation."""
 LEAST_CUT = 6
-"""Characters of a masked text that are masked for themselves: where a title breaks off in it, and
-where it consists of several pieces."""
+"""The minimum length, in characters, of a fragment of a masked text that is masked by itself:
+where a title breaks off in it, or where it consists of several pieces."""
 _CUT = "…"
 _MOST_OF_A_TITLE = 10_000
-"""Characters of a text that a title is compared with, which has 300: a page compares fifty."""
+"""How many characters of a text a title is compared with. A title has 300, and a page compares
+fifty."""
 
 
 class Masks:
-    """The spans of redactions, by the message that they mask text of."""
+    """The spans of redactions, by the key of the message they mask."""
 
     def __init__(
         self, redactions: Iterable[tuple[int, Edit]], wordings: Wordings
     ) -> None:
-        """Those of the redactions among edits that are on, given with their numbers."""
+        """`redactions` are edits that are on, with their numbers; other kinds are ignored."""
         self._wordings = wordings
         self._mask_words: Callable[[str], str] = str
         self._spans: dict[Key, list[tuple[int, Span]]] = {}
@@ -52,9 +52,9 @@ class Masks:
                 self._spans.setdefault(span.key, []).append((number, span))
 
     def tell(self, texts: Mapping[str, str]) -> None:
-        """Say what is masked, and what is read in its place: originals are not read here.
+        """Set the masked texts and what is read in their place, since originals aren't read here.
 
-        What replacements put into messages is masked by it.
+        They are used to mask what replacements put into messages.
         """
         self._mask_words = _masking(texts)
 
@@ -64,16 +64,16 @@ class Masks:
 
     @property
     def indexes(self) -> list[int]:
-        """The originals of which something may be masked."""
+        """The indexes of originals that may be masked in part."""
         found = map(original_index, self._spans)
         return sorted(index for index in found if index is not None)
 
     def on(self, key: Key, parts: Sequence[Part] = ()) -> list[SpanChange]:
-        """What is masked of a message with these parts, by place, without overlaps.
+        """The masks of a message with these parts, in order and without overlaps.
 
-        An original never changes, so that its spans are taken as they are and its parts are
-        not looked at. A message that an operation made may have had other words: in these
-        the text is masked wherever it is found.
+        An original never changes, so its spans are used as they are, without looking at the
+        parts. A message that an operation made may have had other words: in these the text is
+        masked wherever it is found.
         """
         found: list[SpanChange] = []
         for number, span in self._spans.get(key, ()):
@@ -82,7 +82,7 @@ class Masks:
             else:
                 found += self._found_again(number, span, parts)
         kept: list[SpanChange] = []
-        for change in sorted(found):  # of those that overlap the first
+        for change in sorted(found):  # the first of those that overlap
             if not kept or not _overlap(kept[-1], change):
                 kept.append(change)
         return kept
@@ -90,7 +90,7 @@ class Masks:
     def _found_again(
         self, number: int, span: Span, parts: Sequence[Part]
     ) -> Iterator[SpanChange]:
-        """The text of a span in other words than those that it was recorded for."""
+        """Find the text of a span in words other than those it was recorded for."""
         text = self._text(span)
         for place, part in enumerate(parts if text else ()):
             words = text_of(part)
@@ -100,11 +100,11 @@ class Masks:
                 start = words.find(text, start + len(text))
 
     def _text(self, span: Span) -> str:
-        """The text that a span was recorded for, in whichever words it stood; or nothing."""
+        """The text that a span was recorded for; empty if it isn't found in any version."""
         return covered(self._said(span), span) or ""
 
     def _said(self, span: Span) -> tuple[Part, ...]:
-        """The words of what an operation made that a span was recorded for; or nothing."""
+        """The version of an operation's message that a span was recorded for; empty if none is."""
         operation, k = made_place(span.key) or (0, None)
         for edit in self._wordings(operation):
             made = messages_of(edit)
@@ -113,12 +113,12 @@ class Masks:
         return ()
 
     def within(self, changes: Iterable[SpanChange]) -> Iterator[SpanChange]:
-        """Changes with what is masked in the words that they put into a message."""
+        """Mask the words that changes put into a message."""
         return (one._replace(text=self._mask_words(one.text)) for one in changes)
 
     @property
     def keys(self) -> Iterable[Key]:
-        """The messages in which something is masked."""
+        """The keys of messages in which something is masked."""
         return self._spans.keys()
 
     def texts(
@@ -126,9 +126,9 @@ class Masks:
         read: Callable[[Key], Sequence[Part]],
         keys: Iterable[Key] | None = None,
     ) -> dict[str, str]:
-        """What is masked, in all messages or in these, and what is read in its place.
+        """Map masked texts, in all messages or the given ones, to what is read in their place.
 
-        `read` gives originals as recorded.
+        `read` returns originals as recorded.
         """
         found: dict[str, str] = {}
         for key in self._spans if keys is None else keys:
@@ -145,7 +145,7 @@ class Masks:
         return read_changed(parts, changes) if changes else parts
 
     def edit(self, number: int, edit: Edit) -> Edit:
-        """The edit that entry `number` made or was amended to, its words masked."""
+        """The edit that entry `number` made or was amended to, with its words masked."""
         if not self._spans:
             return edit
         if isinstance(edit, Replace):
@@ -163,9 +163,9 @@ class Masks:
 
 
 def _telling(parts: Sequence[Part], span: Span) -> Iterator[str]:
-    """What a span covers of each piece of a part, where that tells something by itself.
+    """The part of a span in each piece of a part, if it is long enough to reveal something.
 
-    Whoever quotes a call or a result quotes one of its strings, or each for itself.
+    A quotation of a call or a result may contain just one of its strings, or each by itself.
     """
     for text in covered_pieces(parts, span):
         if len(text.strip()) >= LEAST_CUT:
@@ -173,7 +173,7 @@ def _telling(parts: Sequence[Part], span: Span) -> Iterator[str]:
 
 
 def mask_words(words: str, texts: Mapping[str, str]) -> str:
-    """Words with masked texts replaced wherever they are found, the longest first."""
+    """Replace masked texts wherever they occur, the longest first."""
     return _masking(texts)(words)
 
 
@@ -186,10 +186,10 @@ def _masking(texts: Mapping[str, str]) -> Callable[[str], str]:
 
 
 def mask_json(value: JSON, texts: Mapping[str, str]) -> JSON:
-    """A value of JSON with masked texts replaced in its strings; names of members stay.
+    """Replace masked texts in the strings of a JSON value; member names stay.
 
-    Strings that hold JSON themselves, as arguments of calls do in some forms, count as what
-    they hold: a quote or a line break of a masked text is escaped in them.
+    Strings that themselves hold JSON, such as the arguments of calls in some forms, are decoded
+    first, because a quote or a line break of a masked text is escaped in them.
     """
     if not texts:
         return value
@@ -203,19 +203,19 @@ def mask_json(value: JSON, texts: Mapping[str, str]) -> JSON:
 
 
 def _mask_held(words: str, texts: Mapping[str, str]) -> str:
-    """Words with masked texts replaced in the JSON that they are, if they are any."""
+    """Replace masked texts inside a string that is itself JSON; return other strings unchanged."""
     if "\\" not in words or not words.lstrip().startswith(("{", "[", '"')):
         return words
     try:
         held = json.loads(words)
         masked = mask_json(held, texts)
-    except (ValueError, RecursionError):  # no JSON, or deeper than anybody nests it
+    except (ValueError, RecursionError):  # not JSON, or nested unreasonably deep
         return words
     return words if masked == held else json.dumps(masked, ensure_ascii=False)
 
 
 def mask_title(title: str, texts: Mapping[str, str]) -> str:
-    """A title with masked texts replaced, and the beginning of one before its ellipsis."""
+    """Replace masked texts in a title, and the beginning of one that breaks off at its ellipsis."""
     for text in sorted(texts, key=len, reverse=True):
         line = " ".join(text[:_MOST_OF_A_TITLE].split())
         if not line:
@@ -239,7 +239,7 @@ def _change(number: int, span: Span, part: int, start: int) -> SpanChange:
 def masked_over(
     changes: Iterable[SpanChange], masks: Sequence[SpanChange]
 ) -> list[SpanChange]:
-    """Changes with masks over them: what would overlap a mask gives way to it."""
+    """Changes combined with masks; a change that overlaps a mask is dropped."""
     kept = [
         change
         for change in changes

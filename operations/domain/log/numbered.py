@@ -1,9 +1,9 @@
-"""What a log keeps by the numbers of its entries, shared by all versions of it.
+"""Values keyed by entry number, shared by all versions of a log.
 
-A log grows by one entry at a time and every version of it is a value. So what it keeps is in
-maps of which a new version shares all but the few places that it sets (`tree/map.py`, the
-structure of Python's own context variables): one more entry costs the same whether it is the
-tenth or the hundred thousandth.
+A log grows by one entry at a time, and every version of it is a value. So its data is in
+persistent maps (`tree/map.py`, the structure behind Python's context variables), in which a new
+version shares all but the few places that it sets: one more entry costs the same whether it is
+the tenth or the hundred thousandth.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,12 +24,12 @@ class _Found(Protocol[_Found_co]):
 
 
 class Numbered(Mapping[int, Value]):
-    """Values by the numbers of entries, in the order of the log."""
+    """Values keyed by entry number, in the order of the log."""
 
     __slots__ = ("_last", "_values")
 
     def __init__(self, values: _Found[Value], last: int) -> None:
-        """`last` is the highest number that may be in it."""
+        """`last` is an upper bound of the numbers in it."""
         self._values = values
         self._last = last
 
@@ -50,7 +50,7 @@ class Numbered(Mapping[int, Value]):
         return filter(self._values.__contains__, numbers)
 
     def after(self, number: int) -> Iterator[int]:
-        """The numbers behind a number."""
+        """The numbers greater than a number."""
         return filter(self._values.__contains__, range(number + 1, self._last + 1))
 
 
@@ -83,7 +83,7 @@ class InARow(Sequence[Value]):
 
 
 class Chain(NamedTuple, Generic[Value]):
-    """The newest of some values, and the chain of those before it."""
+    """A linked list: the newest value, and the chain of those before it."""
 
     newest: Value
     rest: "Chain[Value] | None"

@@ -1,9 +1,9 @@
-"""What an entry of the log can hold: operations that edit, and controls of these and the log.
+"""What an entry of the log can hold: an operation that edits, or a control.
 
-An edit says in `apply` what it does to a draft of the thread. Targets are keys of leaves: an
-index range or the key of a fold is resolved before an edit is recorded. `apply` never
-raises; what it finds nothing to act on is void, what would cut through a fold a conflict.
-The order of a class's fields is that of its payload in the log.
+`apply` carries out an edit on a draft of the thread. Targets are keys of leaves: an index range
+or the key of a fold is resolved before the edit is recorded. `apply` never raises: an edit with
+nothing to act on is void, and one that would cut through a fold is a conflict. The order of a
+class's fields is that of its payload in the log.
 """
 
 from collections.abc import Set as AbstractSet
@@ -20,7 +20,7 @@ Match = Literal["all", "any", "none"]
 
 
 def objective_tag(objective: str) -> str:
-    """The active tag that an objective counts as."""
+    """The active tag that stands for an objective."""
     return f"objective:{objective}"
 
 
@@ -28,7 +28,7 @@ def objective_tag(objective: str) -> str:
 class Condition:
     """Tags and objectives of which all, any or none must be active for an operation to apply.
 
-    A condition that names none holds always, whatever `match` says.
+    A condition without tags and objectives always holds, whatever `match` says.
     """
 
     tags: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Condition:
                 return named.isdisjoint(active_tags)
 
     def unmet(self, active_tags: AbstractSet[str]) -> str:
-        """Why it doesn't hold while these tags are active: what is missing, or in the way."""
+        """Why the condition doesn't hold under these tags: what is missing, or in the way."""
         named = [(tag, tag) for tag in self.tags]
         named += [(objective_tag(one), f'objective "{one}"') for one in self.objectives]
         active = [words for tag, words in named if tag in active_tags]
@@ -78,7 +78,7 @@ class Tag:
     condition: Condition = ALWAYS
 
     def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
-        """Add the tags to those of the targets that are in the tree."""
+        """Add the tags to the targets that are in the tree."""
         return draft.tag(number, self.targets, self.tags)
 
 
@@ -94,7 +94,7 @@ class _Fold:
 
 
 class Digest(_Fold):
-    """Fold leaves and show one message, their summary: role system, stored role-neutral."""
+    """Fold leaves and show one message, their summary; its role is system, stored role-neutral."""
 
     __slots__ = ()
     kind: ClassVar[str] = "digest"
@@ -130,7 +130,7 @@ class Snip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insert:
-    """Put messages behind an anchor: a leaf or a fold; None is the top of the thread."""
+    """Put messages after an anchor: a leaf, a fold, or None for the top of the thread."""
 
     kind: ClassVar[str] = "insert"
     after: Key | None
@@ -138,19 +138,19 @@ class Insert:
     condition: Condition = ALWAYS
 
     def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
-        """Insert the messages, behind what was inserted at the anchor before."""
+        """Insert the messages after those inserted at the anchor before."""
         return draft.insert(number, self.after, self.messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resequence:
-    """Let leaves take, in the order listed, the places that they hold."""
+    """Rearrange leaves within the places that they hold, in the order listed."""
 
     kind: ClassVar[str] = "resequence"
     order: tuple[Key, ...]
     moved: tuple[Key, ...] = ()
-    """Those of `order` that were taken elsewhere, where it was said: they are named by it, and
-    stand where they would stand without it. Of a swap nothing else tells which of the two moved."""
+    """The keys in `order` that the caller said were moved. The operation is named after them;
+    where they end up doesn't depend on it. In a swap, nothing else tells which of the two moved."""
     condition: Condition = ALWAYS
 
     def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
@@ -164,12 +164,12 @@ class _TextEdit:
     condition: Condition = ALWAYS
 
     def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
-        """Change the spans whose text still is what they were recorded for."""
+        """Change the spans whose text is still what they were recorded for."""
         return draft.change(number, self.spans, redacted=isinstance(self, Redact))
 
 
 class Replace(_TextEdit):
-    """Let messages read otherwise in places, wherever they stand."""
+    """Replace text in messages, wherever they are in the thread."""
 
     __slots__ = ()
     kind: ClassVar[str] = "replace"
@@ -188,7 +188,7 @@ Edit = Tag | Digest | Revise | Snip | Condense | Insert | Resequence | Replace |
 
 
 def messages_of(edit: Edit) -> tuple[New, ...]:
-    """The messages that an edit makes: shows as a fold, or inserts."""
+    """The messages that an edit makes: those its fold shows, or those it inserts."""
     return getattr(edit, "messages", ())
 
 
@@ -198,7 +198,7 @@ def spans_of(edit: Edit) -> tuple[Span, ...]:
 
 
 def named_keys(edit: Edit) -> tuple[Key, ...]:
-    """The keys that an edit names: its targets in its order, or the anchor of an insert."""
+    """The keys that an edit names: its targets in order, or the anchor of an insert."""
     match edit:
         case Insert():
             return () if edit.after is None else (edit.after,)
@@ -211,7 +211,7 @@ def named_keys(edit: Edit) -> tuple[Key, ...]:
 
 
 def retargets(edit: Edit, other: Edit) -> bool:
-    """Whether another edit is of another kind, or acts on other places."""
+    """Whether two edits differ in kind or in what they act on."""
     return (
         edit.kind != other.kind
         or named_keys(edit) != named_keys(other)
@@ -235,7 +235,7 @@ class Toggle(_Switch):
     kind: ClassVar[str] = "toggle"
     active: bool
     actor: str = ""
-    """Whose edits were meant, all of them; a hint for names, and for switching them back on."""
+    """The actor, if all edits of one were meant: used in names, and to switch them back on."""
 
 
 class Revert(_Switch):
@@ -261,7 +261,7 @@ class Reject(_Switch):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amend:
-    """Give an edit new words or a new condition: `edit` has its kind and its targets."""
+    """Give an edit new words or a new condition; `edit` keeps its kind and targets."""
 
     kind: ClassVar[str] = "amend"
     operation: Key
@@ -286,7 +286,7 @@ class Purge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
-    """Take back entries, by their numbers: edits are reverted, controls as if not there."""
+    """Take back entries, given by number: edits are reverted, controls no longer count."""
 
     kind: ClassVar[str] = "undo"
     entries: tuple[int, ...]
@@ -294,14 +294,14 @@ class Undo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redo:
-    """Bring back entries that were undone, by their numbers."""
+    """Bring back undone entries, given by number."""
 
     kind: ClassVar[str] = "redo"
     entries: tuple[int, ...]
 
 
 Switch = Toggle | Revert | Accept | Reject
-"""Controls that act on the state of edits."""
+"""Controls that change the state of edits."""
 Control = Toggle | Revert | Accept | Reject | Amend | ActivateTags | Purge | Undo | Redo
 Operation = Edit | Control
 

@@ -1,7 +1,7 @@
-"""Requests of every provider, compiled from one draft.
+"""Compiles a draft to a request of any provider.
 
 The same passes run over the same turns (`passes`) under the provider's rules; then its writer
-gives them its form. `docs/providers.md` has the rules.
+puts them in its form. `docs/providers.md` has the rules.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ from .turns import Turn
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider: its name for programs, its label for people, its rules, its writer."""
+    """A provider: its name for programs, its label for people, its rules and its writer."""
 
     name: str
     label: str
@@ -59,21 +59,21 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType({one.name: one for one in _
 
 
 def compile_request(provider: str, draft: Draft) -> Compiled:
-    """The request of a draft for a provider. Raises KeyError for a name that none has."""
+    """Compile a draft for a provider. Raises KeyError if there is no provider of that name."""
     return compile_portion(provider, draft).compiled
 
 
 class CompiledPortion(NamedTuple):
-    """What was compiled of a request, or of some of its messages, and what was found on the way."""
+    """A compiled request, or part of one, with what is needed to join it to others."""
 
     compiled: Compiled
     findings: Findings
     watermark: int
-    """As `Work.watermark`."""
+    """See `Work.watermark`."""
 
 
 def compile_portion(provider: str, draft: Draft) -> CompiledPortion:
-    """The same, with what is to be known to join it to others: see `draft.goes_on`."""
+    """Compile messages that may be only part of a request: see `Draft.goes_on`."""
     found = PROVIDERS[provider]
     work = Work(draft, found.rules)
     turns, prompt = _prepared(work), _system_of(work)
@@ -86,18 +86,18 @@ def compile_portion(provider: str, draft: Draft) -> CompiledPortion:
 
 
 def _prepared(work: Work) -> list[Turn]:
-    """The turns to write, in which all of the provider's rules hold."""
+    """The turns to write, satisfying all of the provider's rules."""
     turns = without_media(paired(turns_of(work), work), work)
     turns = settled(turns, work, _arranged)
     return joined_results(turns) if work.rules.results_by_user else turns
 
 
 def _arranged(turns: list[Turn], work: Work) -> list[Turn]:
-    """Speakers in turn, then nothing halved of what a provider ran itself in one of them."""
+    """Make speakers alternate, then describe halves of tool runs that the provider ran itself."""
     return with_whole_blocks(alternated(turns, work), work)
 
 
 def _system_of(work: Work) -> str:
-    """The words of all layers as one system prompt; empty where there are none."""
+    """The text of all layers as one system prompt; empty if there is none."""
     words = (layer.text for layer in work.draft.layers if layer.text.strip())
     return str(clean(SYSTEM_GAP.join(words)))

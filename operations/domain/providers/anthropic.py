@@ -22,7 +22,7 @@ _SERVER = frozenset(
     | {"bash_code_execution_tool_result", "text_editor_code_execution_tool_result"}
     | {"tool_search_tool_result", "server_tool_use"}
 )
-"""Blocks that need no beta of the API: those that do are told in words."""
+"""Blocks that need no beta of the API; other blocks are described in words."""
 _GIVEN = frozenset({"image", "document", "search_result"})
 RULES = Rules(
     strategies=frozenset({"anthropic"}),
@@ -49,7 +49,7 @@ def write_anthropic(turns: list[Turn], work: Work, prompt: str) -> Written:
     draft = work.draft
     heading = replace(
         draft.heading, strategy="anthropic"
-    )  # all others' are gone by now
+    )  # other providers' reasoning is gone by now
     messages: list[dict[str, Any]] = []
     origins: list[tuple[Key, ...]] = []
     for turn in turns:

@@ -21,7 +21,7 @@ from .turns import Turn, TurnPart, without_blank_texts
 
 Block = dict[str, Any]
 EMPTY = "(no output)"
-"""Stands for a result without words: no text may be blank here."""
+"""Stands for a result without text: Bedrock allows no blank text."""
 RULES = Rules(
     strategies=frozenset({"bedrock", "anthropic"}),
     ids=Alphabet(legal=IDS.legal, longest=64),
@@ -57,7 +57,7 @@ def write_bedrock(turns: list[Turn], work: Work, prompt: str) -> Written:
 
 
 def _text_first(turn: Turn, work: Work) -> None:
-    """Moves an answer's calls behind its words (R14)."""
+    """Moves an answer's calls after its text (R14)."""
     if turn.role is not Role.ASSISTANT:
         return
     ordered = sorted(turn.pieces, key=lambda piece: isinstance(piece.part, ToolCall))
@@ -67,7 +67,7 @@ def _text_first(turn: Turn, work: Work) -> None:
 
 
 def _with_words(pieces: list[TurnPart]) -> list[TurnPart]:
-    """The pieces, where results have words, none of them blank, and documents a text beside."""
+    """Give every result a text that isn't blank, and every document a text beside it."""
     found: list[TurnPart] = []
     for piece in map(without_blank_texts, pieces):
         part = piece.part
@@ -82,7 +82,7 @@ def _with_words(pieces: list[TurnPart]) -> list[TurnPart]:
 
 
 def _block(part: Part, documents: Iterator[int]) -> Iterator[Block]:
-    """The content of one part; each document gets a number, for no two may have one name."""
+    """The content blocks of a part. Documents are numbered, because their names must be unique."""
     match part:
         case Text(text):
             yield {"text": text}

@@ -1,7 +1,7 @@
-"""Requests in the form of OpenAI Chat, which several providers take, each by its own rules.
+"""Requests in the form of OpenAI Chat, used by several providers under different rules.
 
-Sources: platform.openai.com/docs/api-reference/chat/create; docs.mistral.ai/api and the checks
-of the package mistral-common; api-docs.deepseek.com (create-chat-completion, thinking_mode).
+Sources: platform.openai.com/docs/api-reference/chat/create; docs.mistral.ai/api and the checks of
+the package mistral-common; api-docs.deepseek.com (create-chat-completion, thinking_mode).
 """
 
 import re
@@ -21,7 +21,7 @@ from .turns import Turn, TurnPart, keys_of, with_one_text
 
 Form = dict[str, Any]
 PLACEHOLDER = "(not recorded)"
-"""Stands for the reasoning of an answer that has none."""
+"""Stands for missing reasoning in an answer."""
 OPENAI = Rules(
     strategies=frozenset({"openai"}),
     system_anywhere=True,
@@ -45,24 +45,22 @@ MISTRAL = Rules(
     content_is_text=True,
     written_arguments=True,
 )
-"""Speakers alternate strictly, ids have nine letters or digits (R2, R3)."""
+"""Speakers alternate strictly; ids have nine letters or digits (R2, R3)."""
 DEEPSEEK = Rules(
     strategies=frozenset({"deepseek"}),
     reasoning=Reasoning.WORDS,
     content_is_text=True,
     written_arguments=True,
 )
-"""Text alone, and reasoning on every answer (R13).
+"""Text only, and reasoning on every answer (R13).
 
-In thinking mode an answer without `reasoning_content` is refused, an empty one too on some
-hosts; outside of it the member is passed over.
-"""
+In thinking mode an answer without `reasoning_content` is refused, on some hosts also one in which
+it is empty; outside thinking mode the member is ignored."""
 GENERIC_STRICT = Rules(bridges=True, content_is_text=True, written_arguments=True)
 """A strict host of OpenAI's form: the chat templates of vLLM, llama.cpp and the like (R16).
 
-One message of the system and that first, speakers in turn, content that is a string, and no
-member that the oldest form of the API did not have.
-"""
+Only one system message, which comes first; alternating speakers; content as a string; and no
+member that the oldest form of the API did not have."""
 
 
 def write_chat(turns: list[Turn], work: Work, prompt: str) -> Written:
@@ -88,7 +86,7 @@ def write_chat(turns: list[Turn], work: Work, prompt: str) -> Written:
     request: Form = {"model": work.draft.model, "messages": messages}
     if tools := definitions(work):
         request["tools"] = [
-            # The description stands before the parameters here.
+            # The description comes before the parameters here.
             {"type": "function", "function": tool.form() | {"parameters": tool.schema}}
             for tool in tools
         ]
@@ -96,13 +94,13 @@ def write_chat(turns: list[Turn], work: Work, prompt: str) -> Written:
 
 
 def _spoken(turn: Turn, work: Work) -> Form:
-    """The message of a turn; its texts are one where its content can be a string."""
+    """The message of a turn; its texts are joined if the content can be a string."""
     first = turn.pieces[0].part
     if len(turn.pieces) == 1 and isinstance(first, Text) and not turn.name:
         return {"role": str(turn.role), "content": first.text}
     if len(turn.texts()) > 1 and not any(
         isinstance(piece.part, Image | File) for piece in turn.pieces
-    ):  # some hosts take nothing but a string
+    ):  # some hosts accept only a string
         turn.joined = (*turn.joined, Text)
     address = work.draft.heading.address
     return write_spoken(turn.role, turn.name, turn.written, address)

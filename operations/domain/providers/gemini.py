@@ -21,7 +21,7 @@ from .turns import Turn, with_one_text
 
 Content = dict[str, Any]
 UNCHECKED = "skip_thought_signature_validator"
-"""What the documentation gives for calls that another model made."""
+"""The value documented for calls that another model made."""
 _MEDIA = frozenset(
     {"audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg"}
     | {"audio/flac", "video/mp4", "video/mpeg", "video/webm", "text/plain"}
@@ -65,9 +65,9 @@ def write_gemini(turns: list[Turn], work: Work, prompt: str) -> Written:
 
 
 def _active(turns: Sequence[Turn]) -> int:
-    """The place of the user's turn with which the turn in progress began.
+    """The place of the user turn that began the turn in progress.
 
-    One that is nothing but what was taken out of results began none.
+    A turn that only holds what was taken out of results doesn't begin one.
     """
     return max(
         place
@@ -77,7 +77,7 @@ def _active(turns: Sequence[Turn]) -> int:
 
 
 def _sign(content: Content, turn: Turn, work: Work) -> None:
-    """Gives the first call of an answer the signature that the provider asks for there (R12)."""
+    """Give the first call of an answer the signature that the provider requires there (R12)."""
     calls = [part for part in content["parts"] if "functionCall" in part]
     if calls and "thoughtSignature" not in calls[0]:
         calls[0]["thoughtSignature"] = UNCHECKED

@@ -1,7 +1,7 @@
 """OpenAI's Responses API, without state on its side: every item is sent (R10, R11).
 
-No item has an id of its own: reasoning goes out with its signature or not at all, so that nothing
-names an item that isn't there.
+Items are sent without their ids: reasoning goes out with its signature or not at all, so nothing
+refers to an item that isn't there.
 
 Source: platform.openai.com/docs/api-reference/responses/create.
 """
@@ -57,7 +57,7 @@ def write_responses(turns: list[Turn], work: Work, prompt: str) -> Written:
     items: list[Item] = []
     origins: list[tuple[Key, ...]] = []
     for turn in turns:
-        is_result = turn.role is Role.TOOL  # each an item of its own
+        is_result = turn.role is Role.TOOL  # each becomes an item of its own
         for pieces in (
             [[piece] for piece in turn.pieces] if is_result else [turn.pieces]
         ):
@@ -79,10 +79,10 @@ def write_responses(turns: list[Turn], work: Work, prompt: str) -> Written:
 
 
 def _without_id(part: Part) -> Part:
-    """An item that the provider made, without the id by which it would look it up."""
+    """An item that the provider made, without the id by which it would be looked up."""
     if not isinstance(part, Opaque):
         return part
     data = {name: value for name, value in part.data.items() if name != "id"}
-    if part.type == "compaction_summary":  # what it was called at first
+    if part.type == "compaction_summary":  # the former name
         return Opaque("compaction", data | {"type": "compaction"})
     return Opaque(part.type, data)

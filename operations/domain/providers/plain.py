@@ -1,8 +1,8 @@
-"""Messages that every rule of a provider leaves as they are, known without their words.
+"""Messages that every rule of a provider leaves unchanged, known without their contents.
 
-Of such a message a request needs only the ids of its calls and results: nothing is repaired in it,
-nothing reported of it, and it has the tokens that it was recorded with. So its words need not be
-read again while its client sends them, wherever else in the request something is done.
+Of such a message a request needs only the ids of its calls and results: nothing in it is repaired
+or reported, and it has the tokens that it was recorded with. So its contents needn't be read
+again while its client sends them, whatever is done elsewhere in the request.
 """
 
 from typing import NamedTuple, Self
@@ -19,27 +19,31 @@ from .rules import IDS, NAMES
 
 
 class PlainMessage(NamedTuple):
-    """What is known of a message whose words nobody needs: a user's text, an answer of reasoning,
-    at most one text and calls behind it, or results that are texts."""
+    """What is known of a message whose contents nobody needs.
+
+    It is a user's text, an answer (reasoning, at most one text, then calls), or results that are
+    texts.
+    """
 
     calls: tuple[str, ...]
     """The ids of its calls."""
     results: tuple[str, ...]
-    """The ids of the calls that it answers."""
+    """The ids of the calls that its results answer."""
     is_written: bool
-    """Whether the arguments of a call may be written in another way than its client writes them:
-    forms that hold an object count them anew."""
+    """Whether a call's arguments may be written differently from how its client writes them: forms
+    that hold an object count them again."""
     signers: frozenset[str] = frozenset()
-    """Whose models signed its reasoning: for others it is left out, as behind a change."""
+    """The strategies whose models signed its reasoning. For other strategies reasoning is left
+    out, as it is after a change."""
 
 
 _SAID = PlainMessage((), (), False)
 
 
 def plain_of(message: Message, strategy: str = "") -> PlainMessage | None:
-    """What is known of a message as it came in; None where its words are needed.
+    """What is known of a message as it came in; None if its contents are needed.
 
-    `strategy` is that with which it is recorded; empty where that isn't known.
+    `strategy` is the one it is recorded with; empty if not known.
     """
     parts = message.parts
     if message.name or not parts:
@@ -106,36 +110,36 @@ _PARTS = Outgoing._fields.index("parts")
 
 
 class Unread(Outgoing):
-    """A plain original as it goes out, whose words weren't read."""
+    """A plain original as it goes out, without its contents being read."""
 
     __slots__ = ()
 
     @classmethod
     def of(cls, plain: PlainMessage, index: int, leaf: Leaf) -> Self:
-        """An original as it goes out where it stands at the top of its thread."""
+        """The outgoing message of an original that stands at the top of its thread."""
         role, tokens, group = leaf
         key, groups = original_key(index), alone(group)
-        # What is known of it stands where its parts would. The strategy is left empty, as it
-        # matters only to reasoning and blocks. `tuple.__new__`, as nothing is faster: there
-        # is one of these for every original of a long session.
+        # The `parts` field holds the `PlainMessage`. The strategy is left empty, because it
+        # matters only to reasoning and blocks. `tuple.__new__` is used because nothing is faster:
+        # there is one of these for every original of a long session.
         members = (key, key, _ROLES[role], plain, tokens, group, groups, "", index)
         return tuple.__new__(cls, (*members, None, False, None))
 
     @property
     def plain(self) -> PlainMessage:
-        """What is known of it."""
+        """What is known of the message."""
         known: PlainMessage = self[_PARTS]  # type: ignore[assignment]  # in the place of its parts
         return known
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Raises LookupError: the message was not read, see `with_words`."""
+        """Raises LookupError, because the message was not read: see `with_words`."""
         raise LookupError(f"The words of {self.key} were not read.")
 
     def with_words(
         self, parts: tuple[Part, ...], strategy: str, name: str | None
     ) -> Outgoing:
-        """The same message, read."""
+        """The same message with its contents."""
         read = Outgoing(*self)
         return read._replace(parts=parts, strategy=strategy, name=name)
 
@@ -151,5 +155,5 @@ class Unread(Outgoing):
 
     @property
     def signs(self) -> bool:
-        """Whether there is any reasoning in it."""
+        """Whether the message has any reasoning."""
         return bool(self.plain.signers)

@@ -1,4 +1,4 @@
-"""What a compiler is given (messages and the layers before them), and what it answers."""
+"""The input of a compiler (messages and the layers before them), and its output."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from .turns import Turn
 
 @lru_cache(maxsize=1 << 14)
 def alone(group: int) -> frozenset[int]:
-    """The groups of a message that counts as one: held once, for all messages of that group."""
+    """A set of just this group, shared by all messages that count as one group."""
     return frozenset((group,))
 
 
@@ -26,11 +26,11 @@ def answered_by(parts: Iterable[Part]) -> tuple[str, ...]:
 
 
 class Outgoing(NamedTuple):
-    """A message that the model is about to see, in the words that it reads in the thread.
+    """A message that the model is about to see, with what it says in the thread.
 
-    `node` is the node at the top of the thread that shows it: itself, or its fold. `group` is
-    the group of the first original of that node (of the node before it for an insert), and
-    `groups` are all that it counts as: more than one only for a fold.
+    `node` is the node at the top of the thread that shows it: the message itself, or its fold.
+    `group` is the group of the first original of that node (for an insert, of the node before
+    it). `groups` are all groups that it counts as: more than one only for a fold.
     """
 
     key: Key
@@ -41,14 +41,14 @@ class Outgoing(NamedTuple):
     group: int
     groups: frozenset[int]
     strategy: str
-    """The `parsing_strategy` of the original; the session's for what an operation made."""
+    """The `parsing_strategy` of the original; the session's for messages that operations made."""
     index: int | None = None  # type: ignore[assignment]  # nobody looks for a value in it
-    """Of the original; None for what an operation made."""
+    """The index of the original; None for messages that operations made."""
     kind: str | None = None
-    """The kind of the edit that made it (digest, revise, insert, condense), `marker` for the
-    marker of a fold, which has the fold's key; None: an original."""
+    """The kind of the edit that made it (digest, revise, insert, condense); `marker` for a fold's
+    marker, which has the fold's key; None for an original."""
     changed: bool = False
-    """Whether it reads otherwise than it was recorded."""
+    """Whether it reads differently from how it was recorded."""
     name: str | None = None
 
     @property
@@ -58,17 +58,17 @@ class Outgoing(NamedTuple):
 
     @property
     def result_ids(self) -> tuple[str, ...]:
-        """The ids of the calls that it answers."""
+        """The ids of the calls that its results answer."""
         return answered_by(self.parts)
 
     @property
     def signs(self) -> bool:
-        """Whether there is any reasoning in it."""
+        """Whether the message has any reasoning."""
         return any(isinstance(part, Thinking) for part in self.parts)
 
 
 PROMPT = "system"
-"""The layer that is the system prompt of the thread itself."""
+"""The layer that holds the thread's own system prompt."""
 
 
 class Injected(NamedTuple):
@@ -81,11 +81,11 @@ class Injected(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """Words that stand before the history: system, guidelines, state, scratchpad, memos.
+    """Text that stands before the history: system, guidelines, state, scratchpad or memos.
 
-    `keys` are the messages that the words are of: the system prompt's originals; none else.
-    `injected` are the memos that they are of; layers of the same words are sent alike, whatever
-    they were chosen for.
+    `keys` are the originals that make up the system prompt; empty for other layers. `injected`
+    are the memos in the text; they don't count when layers are compared, because layers with the
+    same text are sent alike, whatever its memos were chosen for.
     """
 
     name: str
@@ -96,72 +96,72 @@ class Layer:
 
 
 class Severity(StrEnum):
-    """How grave it is that a rule was not kept."""
+    """The severity of a violated rule."""
 
     NOTE = "note"
-    """The request is accepted as it is; something of it is worth knowing."""
+    """The request is accepted as it is, but there is something worth knowing about it."""
     REPAIRED = "repaired"
     REFUSED = "refused"
 
 
 class LeftOutResult(NamedTuple):
-    """A result that is not among the messages, though the thread has it."""
+    """A result that the thread has but that is not among the messages."""
 
     key: Key
     """The message that holds it."""
     by: str
     """What left it out: the key of an operation (`o7`), or the name of a step (`window`)."""
     tokens: int
-    """Of that message."""
+    """The tokens of that message."""
 
 
 class Issue(NamedTuple):
-    """A rule of a provider (docs/providers.md) that the thread doesn't keep, and what was done."""
+    """A violated rule of a provider (docs/providers.md), and what was done about it."""
 
     rule: str
     """`R1` to `R19`."""
     severity: Severity
     keys: tuple[Key, ...]
     detail: str
-    """One sentence that names what was found."""
+    """One sentence that says what was found."""
     repair: str = ""
-    """One sentence that says what was done; empty where nothing was."""
+    """One sentence that says what was done; empty if nothing was."""
     is_own: bool = False
-    """Whether it was found in the messages themselves, whatever stands around them: no
-    operation brought it about, and a client that sends such a message knows that it may."""
+    """Whether the messages themselves break the rule, whatever surrounds them. No operation caused
+    it, and a client that sends such a message knows that it may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """A context before it is compiled: its layers, then its messages.
 
-    The system's messages at the top are the layer `system`, and not among `messages`.
+    The system messages at the top form the layer `system` and are not in `messages`.
     """
 
     layers: Sequence[Layer]
     messages: Sequence[Outgoing]
     model: str
     heading: Heading
-    """Gives the bytes of images and files."""
+    """Reads the bytes of images and files."""
     intact: int = 0
-    """How many of `messages`, from the first, stand exactly as they were recorded: signatures of
-    reasoning hold in these alone, and in none where the system prompt changed."""
+    """How many of `messages`, from the first, stand exactly as they were recorded. Signatures of
+    reasoning hold only in these, and in none if the system prompt changed."""
     tools: Sequence[dict[str, Any]] = ()
-    """Definitions of tools as OpenAI Chat takes them."""
+    """Definitions of tools in OpenAI Chat's form."""
     left_out: Mapping[str, LeftOutResult] = field(default_factory=dict)
-    """By the id of its call: results that the thread has and `messages` hasn't."""
+    """Results that the thread has and `messages` lacks, by the id of the call."""
     follows: bool = False
-    """Whether other messages stand before these, so that nothing is done about how they begin."""
+    """Whether other messages precede these, so that their start needs no repair."""
     goes_on: bool = False
-    """Whether other messages follow, so that nothing is done about how these end."""
+    """Whether other messages follow these, so that their end needs no repair."""
     can_recall: bool = True
     """Whether the model has a tool that recalls what is left out."""
     answer_tokens: int = 4096
-    """`max_tokens`, where the provider wants it said."""
+    """`max_tokens`, for providers that require it."""
 
 
 class Written(NamedTuple):
-    """A request in its provider's form; its members are those of `Compiled`."""
+    """A request in its provider's form. The fields are as in `Compiled`."""
 
     request: dict[str, Any]
     messages: list[dict[str, Any]]
@@ -175,14 +175,14 @@ class Compiled(NamedTuple):
     request: dict[str, Any]
     """The body."""
     messages: list[dict[str, Any]]
-    """The list of the body that holds the messages."""
+    """The list in the body that holds the messages."""
     system: Any
-    """The member of the body that holds the system prompt; None where it has none."""
+    """The member of the body that holds the system prompt; None if there is none."""
     origins: tuple[tuple[Key, ...], ...]
-    """For each of `messages` the keys of what it is made of; empty for a bridge or a layer."""
+    """For each of `messages`, the keys of its sources; empty for a bridge or a layer."""
     issues: tuple[Issue, ...]
-    """In the order of the messages; where one of them is `refused`, it must not be sent."""
+    """In the order of the messages. If one of them is `refused`, the request must not be sent."""
     turns: tuple[Turn, ...]
-    """What `messages` say, part by part, as it is written there: what is sent is counted on it."""
+    """The parts that `messages` contain as written; what is sent is counted on these."""
     prompt: str
-    """The words of all layers as they are written; empty where there are none."""
+    """The text of all layers as written; empty if there are none."""

@@ -1,4 +1,4 @@
-"""What one provider takes, as far as the passes need to know it."""
+"""What a provider accepts, as far as the passes need to know."""
 
 import re
 from collections.abc import Mapping
@@ -8,39 +8,39 @@ from enum import StrEnum
 from threads.domain.message import Role
 
 PICTURES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-"""The kinds of images that all providers take that take any."""
+"""The image types accepted by every provider that accepts images."""
 PDF = frozenset({"application/pdf"})
 
 
 class Reasoning(StrEnum):
-    """What of a model's reasoning a request may hold."""
+    """Which kind of reasoning a request may hold."""
 
     NONE = "none"
     WORDS = "words"
-    """Its words, without a signature."""
+    """Its text, without a signature."""
     SIGNED = "signed"
     """With a signature that holds only while nothing before it is changed."""
     ITEMS = "items"
-    """The same, each in an item of its own that another must follow."""
+    """The same, each in an item of its own that must be followed by another."""
     KEPT = "kept"
     """With a signature that holds while the message itself is unchanged."""
 
     @property
     def is_bound(self) -> bool:
-        """Whether a signature stands for all that is before it."""
+        """Whether a signature covers everything before it."""
         return self in (Reasoning.SIGNED, Reasoning.ITEMS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alphabet:
-    """What an id or a name may be: characters (one of them matches `legal`) and length."""
+    """The allowed characters and lengths of an id or a name; `legal` matches the whole text."""
 
     legal: re.Pattern[str]
     longest: int
     shortest: int = 1
 
     def takes(self, text: str) -> bool:
-        """Whether a text is one."""
+        """Whether a text is allowed."""
         is_long_enough = self.shortest <= len(text) <= self.longest
         return is_long_enough and self.legal.fullmatch(text) is not None
 
@@ -51,7 +51,7 @@ NAMES = Alphabet(legal=re.compile(r"[a-zA-Z0-9_-]+"), longest=64)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """A provider's rules; what isn't said is forbidden."""
+    """A provider's rules; anything not stated is forbidden."""
 
     strategies: frozenset[str] = frozenset()
     """The parsing strategies of messages that this provider's own models wrote."""
@@ -59,11 +59,11 @@ class Rules:
     names: Alphabet = NAMES
     system_anywhere: bool = False
     alternates: bool = True
-    """Whether speakers take turns, a user first and none but a user or a tool last."""
+    """Whether speakers must alternate, with a user first and a user or a tool last."""
     merges: bool = False
-    """Whether the provider itself reads messages of one speaker in a row as one."""
+    """Whether the provider itself reads consecutive messages of one speaker as one."""
     results_by_user: bool = False
-    """Whether results stand in a user's turn, before the user's words behind them."""
+    """Whether results belong to a user turn, before the user's own text."""
     bridges: bool = False
     """Whether an assistant must speak between results and a user."""
     reasoning: Reasoning = Reasoning.NONE
@@ -71,20 +71,20 @@ class Rules:
     files: frozenset[str] = frozenset()
     image_urls: bool = False
     file_urls: frozenset[str] = frozenset()
-    """The kinds of files that may be given by their address."""
+    """The types of files that may be given by URL."""
     assistant_media: bool = False
     result_media: bool = False
     error_media: bool = True
-    """Whether results that are errors may hold media too, where results may."""
+    """Whether results that are errors may hold media too, if results may."""
     encoded_signatures: frozenset[str] = frozenset()
     """Which signatures must be base64: `signature`, `data`."""
     opaque: Mapping[Role, frozenset[str]] = field(default_factory=dict)
-    """Blocks of its own, by the role of the turn in which they may stand."""
+    """The provider's own block types, by the role of the turn in which they are allowed."""
     content_is_text: bool = False
-    """Whether an answer that is calls alone has an empty text: some hosts fail on null."""
+    """Whether an answer of only calls is given an empty text: some hosts fail on null."""
     written_arguments: bool = False
-    """Whether a call's arguments stand as the text of JSON, so that they can stay as they came."""
+    """Whether a call's arguments are JSON text, so that they can stay as they came."""
     text_arguments: bool = False
     """Whether a call's arguments may be any text."""
     speakers: re.Pattern[str] | None = None
-    """What the name of a speaker must be; None: none may be given."""
+    """The pattern for names of speakers; None if no names are allowed."""

@@ -1,4 +1,4 @@
-"""Definitions of tools, from OpenAI Chat's form to each provider's."""
+"""Converts definitions of tools from OpenAI Chat's form to each provider's."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ class Definition(NamedTuple):
     schema: JSON
 
     def form(self, **members: Any) -> dict[str, Any]:
-        """Its name, these members, and its description where it has one."""
+        """The name, the given members, and the description if there is one."""
         form = {"name": self.name, **members}
         return form | ({"description": self.description} if self.description else {})
 
@@ -43,7 +43,7 @@ def definitions(work: Work) -> list[Definition]:
 def with_called(
     known: Iterable[Definition], turns: Sequence[Turn], work: Work
 ) -> list[Definition]:
-    """The definitions, and one for each tool that is called without being defined (R14)."""
+    """The definitions, plus one for each tool that is called without being defined (R14)."""
     found = {tool.name: tool for tool in known}
     for turn in turns:
         for piece in turn.pieces:

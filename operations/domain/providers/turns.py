@@ -1,4 +1,4 @@
-"""What compilers write: turns, the same for every provider."""
+"""The turns that compilers write, the same for every provider."""
 
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -8,13 +8,13 @@ from threads.domain.message import Role
 from threads.domain.part import Part, Text, Thinking, ToolResult
 
 MADE = -1
-"""The place of what a compiler puts in: in no message of the draft."""
+"""The place of parts that a compiler adds, which are in no message of the draft."""
 GAP = "\n\n"
-"""What stands between texts that are written as one."""
+"""Separates texts that are written as one."""
 
 
 class TurnPart(NamedTuple):
-    """A part, and the message it is of: its place among the draft's messages and its key."""
+    """A part with the place of its message among the draft's messages, and the message's key."""
 
     part: Part
     place: int = MADE
@@ -23,17 +23,17 @@ class TurnPart(NamedTuple):
 
 @dataclass(slots=True)
 class Turn:
-    """What one speaks without a break.
+    """What one speaker says without interruption.
 
-    Of an assistant's alone come reasoning and calls; a turn of the role `tool` holds results
-    and nothing else, and no other turn holds any.
+    Reasoning and calls are only in assistant turns. A turn with the role `tool` holds only
+    results, and no other turn holds any.
     """
 
     role: Role
     pieces: list[TurnPart] = field(default_factory=list)
     name: str | None = None
     joined: tuple[type[Text | Thinking], ...] = ()
-    """The kinds of parts of which several are written as one, with a blank line between them."""
+    """The kinds of parts that are written as one, with a blank line between them."""
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -42,7 +42,7 @@ class Turn:
 
     @property
     def written(self) -> tuple[Part, ...]:
-        """Its parts as they are written: what is joined stands where the first of it stood."""
+        """Its parts as written: joined parts take the place of the first of them."""
         found = self.parts
         for kind in self.joined:
             texts = self.texts(kind)
@@ -53,7 +53,7 @@ class Turn:
         return found
 
     def texts(self, kind: type[Text | Thinking] = Text) -> list[str]:
-        """The words of its parts of a kind."""
+        """The texts of its parts of one kind."""
         parts = [piece.part for piece in self.pieces]
         return [part.text for part in parts if isinstance(part, kind)]
 
@@ -64,7 +64,7 @@ class Turn:
 
 
 def keys_of(pieces: list[TurnPart]) -> tuple[Key, ...]:
-    """The keys of the messages that pieces are of, each once."""
+    """The keys of the messages that the pieces come from, each once."""
     if len(pieces) == 1:
         key = pieces[0].key
         return () if key is None else (key,)
@@ -73,7 +73,7 @@ def keys_of(pieces: list[TurnPart]) -> tuple[Key, ...]:
 
 
 def with_one_text(piece: TurnPart) -> TurnPart:
-    """A piece whose texts are one text, where it is a result: some providers take a string."""
+    """Join the texts of a result into one, because some providers accept only a string."""
     part = piece.part
     if not isinstance(part, ToolResult) or len(part.content) < 2:
         return piece
@@ -84,7 +84,7 @@ def with_one_text(piece: TurnPart) -> TurnPart:
 
 
 def without_blank_texts(piece: TurnPart) -> TurnPart:
-    """A piece without texts that are blank, where it is a result: some providers refuse them."""
+    """Remove blank texts from a result, because some providers refuse them."""
     part = piece.part
     if not isinstance(part, ToolResult):
         return piece

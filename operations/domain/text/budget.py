@@ -1,9 +1,10 @@
-"""Answers cut to so many tokens, and gone on with where they were cut: each text stands once.
+"""Cuts answers to a number of tokens and resumes them where they were cut.
 
-An answer is walked in its order. Where the budget ends, the walk stops: in the middle of a text,
-or before an element. Its path is the place to go on from. What goes on has the same shape: lists
+An answer is walked in its order. When the budget is used up, the walk stops, in the middle of a
+text or before an element; its path is where to resume. The continuation has the same shape: lists
 begin with what was not shown yet, and objects repeat their short members (keys, indexes, roles),
-so that a piece of a message still says which message it is of.
+so that a piece of a message still says which message it belongs to. Every other text appears only
+once.
 """
 
 import json
@@ -15,44 +16,44 @@ from contextstudio.accounts.domain.paging import encode_cursor
 
 Count = Callable[[str], int]
 Path = list[Any]
-"""Members, elements and, in a text, a character: where a walk stopped."""
+"""Where a walk stopped: members, elements and, in a text, a character offset."""
 SHORT = 80
-"""Characters of a text that is not cut."""
+"""Texts up to this many characters are not cut."""
 _REPEATED = 24
-"""Characters of a text that is repeated in what goes on: a key or a role, not a title, which would
-leave a small budget no room for anything new."""
+"""Texts up to this many characters are repeated in a continuation: a key or a role, but not a
+title, which would leave a small budget no room for anything new."""
 _LEAST = 24
-"""Tokens that are worth another element, or another piece of a text."""
+"""The fewest tokens that are worth another element, or another piece of a text."""
 _LONGEST_TOKEN = 24
-"""Characters that a token has at most in nearly every text."""
+"""The most characters per token in nearly every text."""
 _RESERVED = 100
-"""Tokens kept for what is put beside a cut answer, and for what the walk counts too low: its
-cursor, and brackets."""
+"""Tokens reserved for what is added beside a cut answer (its cursor, and brackets), and for what
+the walk undercounts."""
 _NAMES = 12
-"""Tokens of the names that an answer and its cursor are given."""
+"""Tokens for the member names of an answer and its cursor."""
 _ADVANCE = 16
-"""Tokens of a text that a page gives at least, so that it is worth its call: they are reserved."""
+"""The minimum tokens of a text in a page, so that a page is worth its call; they are reserved."""
 _WELL_FILLED = 16
-"""A part of the budget: where more than that is spare, another walk is worth its time."""
+"""If more than this fraction of the budget is left, another walk is worth its time."""
 
 
 class Fitted(NamedTuple):
-    """As much of an answer as fits, and where to go on; None: all of it is there."""
+    """As much of an answer as fits, and the path to resume from; None if it is complete."""
 
     value: Any
     path: Path | None
 
 
 def fitted(value: Any, most: int, count: Count, path: Sequence[Any] = ()) -> Fitted:
-    """The part of an answer from a path on that has so many tokens at most, as JSON.
+    """The part of an answer, from a path on, that has at most `most` tokens as JSON.
 
-    Raises Invalid (`cursor`) where the answer has no such place. At least one piece is given.
+    At least one piece is returned. Raises Invalid (`cursor`) if the answer has no such place.
     """
     left = max(_LEAST, most - _RESERVED)
     try:
         walk = _Walk(left, count)
         first = walk.taken(value, list(path))
-        # Members are counted one by one, which is too much: of a small budget they leave nothing.
+        # Counting members one by one overestimates, which can use up a small budget.
         spare = most - _size(first, count)
         if first.path is None or spare <= max(_LEAST, most // _WELL_FILLED):
             return first
@@ -65,24 +66,24 @@ def fitted(value: Any, most: int, count: Count, path: Sequence[Any] = ()) -> Fit
 
 
 def _size(found: Fitted, count: Count) -> int:
-    """The tokens of a cut answer with what is put beside it."""
+    """The tokens of a cut answer, including what is added beside it."""
     cursor = "" if found.path is None else encode_cursor([found.path])
     return count(json.dumps([found.value, cursor], ensure_ascii=False)) + _NAMES
 
 
 class _Walk:
-    """One walk through an answer; knows the tokens that are left."""
+    """One walk through an answer; tracks the tokens that are left."""
 
     def __init__(self, left: int, count: Count) -> None:
         self._left = left
         self._count = count
         self._has_any = False
-        """Whether any text was taken: what is only cut must not be cut for ever."""
+        """Whether any text was taken; if not, one must be, so that cutting makes progress."""
         self.overdrawn = 0
-        """Tokens that were given to a text beyond those that were left."""
+        """Tokens that a text was given beyond those that were left."""
 
     def taken(self, value: Any, path: Path) -> Fitted:
-        """As much of a value as fits, from a path in it on."""
+        """As much of a value as fits, starting from a path in it."""
         if isinstance(value, str):
             return self._text(value, path)
         if isinstance(value, list):
@@ -104,7 +105,7 @@ class _Walk:
             self.overdrawn, room = _ADVANCE - room, _ADVANCE
         kept = self._within(text, room)
         if kept < len(text) and start == 0 and len(text) <= SHORT:
-            # A key that is cut would be another's.
+            # A cut key would be another key.
             kept = 0 if self._has_any else len(text)
         if kept < len(text) and kept < _LEAST and self._has_any:
             return Fitted(None, [start])
@@ -152,7 +153,8 @@ class _Walk:
         if path and path[0] not in value:
             raise KeyError
         found: dict[str, Any] = {}
-        # What is short stands there whole wherever the walk stops, so that it is paid for first.
+        # Short members are always included whole, wherever the walk stops, so they are paid
+        # first.
         most = _REPEATED if path else SHORT
         short = {one: item for one, item in value.items() if _is_short(item, most)}
         for one, item in short.items():
@@ -172,7 +174,7 @@ class _Walk:
                 return Fitted(found, [name, *stop])
             found[name] = item
             if stop is not None:
-                # What is short stands beside it, and is repeated in what goes on.
+                # Short members are included too, and are repeated in the continuation.
                 found |= short
                 return Fitted(found, [name, *stop])
         return Fitted(found, None)

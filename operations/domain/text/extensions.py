@@ -1,6 +1,7 @@
-"""Endings by which a word with a dot in it is a file's name: `a.py` is one, `self.id` is none.
+"""File extensions: they decide whether a word with a dot is a file name.
 
-Those that code reads from its objects as often (`key`, `map`, `env`) are not among them.
+`a.py` is one, `self.id` isn't. Extensions that are just as often attributes in code (`key`,
+`map`, `env`) are not included.
 """
 
 _DOCUMENTS = (

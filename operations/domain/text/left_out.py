@@ -1,8 +1,8 @@
-"""What a text leaves out of what it stands for.
+"""Finds what a summary leaves out of the originals that it stands for.
 
-Only what people and models wrote is searched (words, and the arguments of calls), for what tools
-print names far more than anybody relies on. A thing counts as kept where the text has it, or of a
-path its last segment.
+Only what people and models wrote is searched (text, and the arguments of calls), because tools
+print far more names than anybody relies on. A name counts as kept if the summary contains it, or
+for a path, its last segment.
 """
 
 import re
@@ -18,12 +18,12 @@ _FILE = re.compile(r"(?<![\w/.-])[\w-]{1,80}+\.\w{1,11}+(?![\w/.-])")
 _NUMBER = re.compile(r"(?<![\w.:/-])\d[\d,]*\d(?:\.\d+)?\s?%?(?![\w:/-])")
 _COMMAND_ARGUMENTS = ("command", "cmd", "script")
 _LONGEST = 20_000
-"""Characters of one text that are searched."""
+"""How many characters of a text are searched."""
 _COMMAND_LENGTH = 200
 
 
 class LeftOutNames(NamedTuple):
-    """Each in the order in which the originals name them first."""
+    """What was left out, each in the order in which the originals first name it."""
 
     paths: tuple[str, ...]
     commands: tuple[str, ...]
@@ -31,7 +31,7 @@ class LeftOutNames(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """`14 paths, 6 commands and 3 numbers`, or nothing."""
+        """`14 paths, 6 commands and 3 numbers`, or empty."""
         named = [
             f"{len(found):,} {word}{'s' if len(found) > 1 else ''}"
             for found, word in zip(self, ("path", "command", "number"), strict=True)
@@ -41,7 +41,7 @@ class LeftOutNames(NamedTuple):
 
 
 def left_out(originals: Iterable[Sequence[Part]], summary: str) -> LeftOutNames:
-    """What the parts of the originals name and a summary doesn't."""
+    """What the parts of the originals name and a summary does not."""
     paths: dict[str, None] = {}
     commands: dict[str, None] = {}
     numbers: dict[str, None] = {}
@@ -63,9 +63,9 @@ def left_out(originals: Iterable[Sequence[Part]], summary: str) -> LeftOutNames:
 
 
 def named_paths(texts: Iterable[str]) -> Iterator[str]:
-    """The paths and files that texts name, of a long one those in its beginning."""
+    """The paths and files that texts name; a long text is searched only at its beginning."""
     for text in texts:
-        # An expression that asks for a mark looks in the words that have it: the fewest.
+        # Search only the words that contain the separator, which are few.
         words = text[:_LONGEST].split()
         for path in _PATH.findall(" ".join([word for word in words if "/" in word])):
             yield path.rstrip(".")

@@ -1,13 +1,12 @@
-"""Patterns: text from a start to the nearest end behind it, to be replaced or masked.
+"""Patterns: text from a start to the nearest end after it, to be replaced or masked.
 
-They are literal, both markers are in what they match, and they are searched in what the
-thread shows, part by part. The cost is that of plain searches for the markers: it
-grows with the text, not with what the patterns are made of. A person may give an `Expression`
-instead, which bounds its own time.
+Patterns are literal, a match includes both markers, and they are searched in what the thread
+shows, part by part. The cost is that of plain searches for the markers: it grows with the text,
+not with the patterns. A person may give an `Expression` instead, which bounds its own time.
 
-For one who mistyped or misremembered, words that are almost those of a pattern are found: runs
-of three letters vote for where they may stand, and only the places with most votes are
-compared. That costs a few dozen plain searches, whatever text and words are.
+For mistyped or misremembered patterns, similar words are found: runs of three letters vote for
+where they may be, and only the places with the most votes are compared. This costs a few dozen
+plain searches, whatever the text and the words.
 """
 
 from collections import Counter
@@ -24,17 +23,18 @@ from operations.domain.tree.span import Span, fingerprint
 from .reading import PartReading
 
 FLOOR = 30
-"""Characters that an agent's replacement at least takes away; a redaction may be shorter."""
+"""The minimum number of characters that an agent's replacement matches; a redaction may be
+shorter."""
 MOST = 1000
-"""Matches that one pattern may have, or that are taken of it at a time."""
+"""The most matches of one pattern, or the most that are taken at a time."""
 AROUND = 24
-"""Characters of an excerpt on either side of a match."""
+"""Characters of context that an excerpt shows on either side of a match."""
 INSIDE = 100
-"""Characters of an excerpt inside of a match."""
+"""Characters of the match that an excerpt shows."""
 
 
 class Stretch(NamedTuple):
-    """What a pattern matches of a text, and what is to be read in its place."""
+    """A stretch of text that a pattern matches, and what replaces it."""
 
     start: int
     end: int
@@ -42,18 +42,19 @@ class Stretch(NamedTuple):
 
 
 class Expression(Protocol):
-    """Something other than plain text that can be searched for."""
+    """Something other than literal text that can be searched for."""
 
     def find(self, text: str) -> Iterator[Stretch]:
-        """The stretches of a text that it matches, from the first on, none in another."""
+        """The stretches of a text that it matches, in order and without overlaps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """What to match, and what is to be read in its place.
+    """What to match, and what replaces it.
 
-    Without an `end`, `start` alone is all of it. Of several matches `occurrence`, from 1,
-    takes one, and `every` takes all. With an `expression` `start` only says how it is written.
+    Without an `end`, `start` is the whole pattern. If there are several matches, `occurrence`
+    (from 1) selects one, and `every` selects all. With an `expression`, `start` is only its
+    written form.
     """
 
     start: str
@@ -65,7 +66,7 @@ class Pattern:
 
     @property
     def words(self) -> str:
-        """The pattern in a sentence."""
+        """The pattern as named in a sentence."""
         if self.expression is not None:
             return f"expression {quoted(self.start)}"
         end = "" if self.end is None else f" to {quoted(self.end)}"
@@ -74,9 +75,9 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextEditRequest:
-    """What is asked for: patterns to search, or spans by their places.
+    """A requested text edit: patterns to search, or spans given by place.
 
-    A span without a fingerprint takes whatever stands there.
+    A span without a fingerprint accepts any text.
     """
 
     kind: type[TextEdit]
@@ -85,7 +86,7 @@ class TextEditRequest:
     include_folded: bool = False
     condition: Condition = ALWAYS
     floor: int = 1
-    """The characters that it changes at least."""
+    """The minimum number of characters of a match."""
 
     def edit(self, spans: Iterable[Span]) -> Replace | Redact:
         """The edit that changes these spans."""
@@ -93,7 +94,7 @@ class TextEditRequest:
 
 
 def cut(text: str) -> str:
-    """A text as an excerpt prints it: of a long one the beginning and the end."""
+    """A text as an excerpt shows it: of a long one, the beginning and the end."""
     if len(text) <= INSIDE:
         return text
     half = INSIDE // 2
@@ -102,7 +103,7 @@ def cut(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PatternMatch:
-    """What pattern number `pattern` of a batch matches: a stretch of what a part reads."""
+    """A match of pattern number `pattern` of a batch: a stretch of a part as it reads."""
 
     pattern: int
     reading: PartReading
@@ -112,32 +113,32 @@ class PatternMatch:
 
     @property
     def key(self) -> Key:
-        """The message that it is in."""
+        """The key of its message."""
         return self.reading.key
 
     @property
     def place(self) -> tuple[Key, int]:
-        """The message and the part that it is in."""
+        """The key of its message and the index of its part."""
         return self.reading.key, self.reading.part
 
     @property
     def length(self) -> int:
-        """Its characters."""
+        """Its length in characters."""
         return self.end - self.start
 
     @property
     def text(self) -> str:
-        """What it covers."""
+        """The matched text."""
         return self.reading.text[self.start : self.end]
 
     @property
     def holders(self) -> tuple[int, ...]:
-        """Operations that hold some of its text already: it can't be changed as well."""
+        """The operations that already hold some of its text, which therefore can't be changed."""
         return self.reading.holders(self.start, self.end)
 
     @property
     def excerpt(self) -> tuple[str, str, str]:
-        """What stands before it, it, and what stands behind, each cut to be printed."""
+        """The text before, inside and after the match, each cut for display."""
         text, start, end = self.reading.text, self.start, self.end
         before = ("…" if start > AROUND else "") + text[max(0, start - AROUND) : start]
         behind = text[end : end + AROUND] + ("…" if end + AROUND < len(text) else "")
@@ -145,7 +146,10 @@ class PatternMatch:
 
     @property
     def facts(self) -> dict[str, object]:
-        """What programs are told of it; `start` and `end` as recorded, where it is not changed."""
+        """The match for programs.
+
+        `start` and `end` are as recorded; None if the text is changed.
+        """
         before, text, behind = self.excerpt
         start, end = self.reading.recorded(self.start, self.end) or (None, None)
         return {
@@ -159,7 +163,7 @@ class PatternMatch:
         }
 
     def span(self) -> Span:
-        """The span to record; only of what no operation holds."""
+        """The span to record. Call it only if no operation holds the text."""
         start, end = self.reading.recorded(self.start, self.end) or (0, 0)
         return Span(
             key=self.key,
@@ -173,9 +177,9 @@ class PatternMatch:
 
 @dataclass(slots=True)
 class Hits:
-    """What one pattern found: its first matches, or else whether its start is there.
+    """The matches of one pattern, or else whether its start was found.
 
-    `count` is how many of them count towards the most that it may have.
+    `count` is how many matches count towards the limit.
     """
 
     matches: list[PatternMatch] = field(default_factory=list)
@@ -189,10 +193,10 @@ def find_matches(
     *,
     partly: bool = False,
 ) -> list[Hits]:
-    """What each pattern matches, at most one more than it may.
+    """The matches of each pattern, up to one more than the limit.
 
-    `partly`: only those count that can be changed, so that the next can be had once the first
-    have been.
+    `partly`: only matches that can be changed count, so that the next ones can be taken once the
+    first have been changed.
     """
     hits = [Hits() for _ in patterns]
     for reading in readings if hits else ():
@@ -211,7 +215,7 @@ def find_matches(
 
 
 def _stretches(text: str, pattern: Pattern) -> Iterator[Stretch]:
-    """The stretches that a pattern matches, from the first on, none in another."""
+    """The stretches that a pattern matches, in order and without overlaps."""
     if pattern.expression is not None:
         yield from pattern.expression.find(text)
         return
@@ -228,7 +232,7 @@ def _stretches(text: str, pattern: Pattern) -> Iterator[Stretch]:
 
 
 def quoted(words: str) -> str:
-    """Words as a sentence quotes them: on one line, and not too many."""
+    """Text as quoted in a sentence: on one line and not too long."""
     line = words.replace("\n", "⏎")
     return f'"{line if len(line) <= 60 else line[:59] + "…"}"'
 
@@ -236,26 +240,26 @@ def quoted(words: str) -> str:
 RUN = 3
 MOST_RUNS = 32
 MOST_HITS = 400
-"""Places of one run that are looked at in a text; a run with more says nothing."""
+"""The most occurrences of one run that are considered in a text; a run with more says nothing."""
 LONGEST = 100
-"""Characters of the words, from the first on, that are compared."""
+"""How many leading characters of the words are compared."""
 PLACES = 3
-"""Places of one text that are considered."""
+"""How many places of one text are considered."""
 MOST_COMPARED = 12
 MOST_NAMED = 3
 ALIKE = 0.6
-"""How alike words must be, from 0 to 1, to be worth naming."""
+"""The minimum similarity, from 0 to 1, of words that are named."""
 
 
 class SimilarText(NamedTuple):
-    """Text that may be like the words: how many runs of theirs it has in place."""
+    """Text that may be similar to the words, with the number of their runs that it has in place."""
 
     votes: int
     text: str
 
 
 def candidates(text: str, words: str) -> list[SimilarText]:
-    """Where a text may have something like the words, which it does not have."""
+    """The places of a text that may be similar to the words, which it doesn't contain."""
     words = words.strip()[:LONGEST]
     folded, wanted = _folded(text), _folded(words)
     votes = Counter[int]()
@@ -269,7 +273,7 @@ def candidates(text: str, words: str) -> list[SimilarText]:
 
 
 def likest(found: Iterable[SimilarText], words: str) -> tuple[str, ...]:
-    """The candidates that are most like the words, the likest first."""
+    """The candidates most similar to the words, the best first."""
     wanted = _folded(words.strip()[:LONGEST])
     best = nlargest(MOST_COMPARED, set(found))
     alike = {
@@ -281,7 +285,7 @@ def likest(found: Iterable[SimilarText], words: str) -> tuple[str, ...]:
 
 
 def _hits(text: str, run: str, offset: int) -> list[int]:
-    """Where the words would begin if a run of theirs were in its place; none of too many."""
+    """Where the words would begin if a run of theirs is in its place; empty if too frequent."""
     hits: list[int] = []
     at = text.find(run)
     while at >= 0:
@@ -293,5 +297,5 @@ def _hits(text: str, run: str, offset: int) -> list[int]:
 
 
 def _folded(text: str) -> str:
-    """The text in lower case, each letter in its place: only İ would become two."""
+    """The text in lower case with offsets preserved; only İ would become two characters."""
     return text.replace("İ", "I").lower()

@@ -1,8 +1,8 @@
-"""The text of a part as the thread shows it, and where each place of it was recorded.
+"""Maps the text of a part as the thread shows it to where it was recorded.
 
-Spans count in the text as recorded, people and agents read it as replaced and masked. A
-reading holds the second and leads back to the first: a stretch that an operation changed
-has no place of its own, so that nothing else can be changed through it.
+Spans refer to the text as recorded, but people and agents read it as replaced and masked. A
+reading holds the shown text and maps it back to the recorded text. A stretch that an operation
+changed maps to no place, so that nothing else can be changed through it.
 """
 
 from bisect import bisect_left, bisect_right
@@ -20,7 +20,7 @@ from threads.domain.text import BETWEEN, pieces_of, text_of
 
 
 class HeldText(NamedTuple):
-    """Recorded text that an operation holds, whether or not it changes it now."""
+    """Recorded text that an operation holds, whether or not it currently changes it."""
 
     start: int
     end: int
@@ -28,7 +28,7 @@ class HeldText(NamedTuple):
 
 
 class _Tile(NamedTuple):
-    """A stretch as it was recorded, and from where on it is shown; operation 0: unchanged."""
+    """A stretch of recorded text, and where it is shown; operation 0 means unchanged."""
 
     shown: int
     start: int
@@ -36,7 +36,7 @@ class _Tile(NamedTuple):
 
 
 class PartReading:
-    """What one part of a message reads: `text` is what is shown."""
+    """What one part of a message reads; `text` is what is shown."""
 
     __slots__ = ("_held", "_tiles", "key", "part", "text")
 
@@ -48,12 +48,12 @@ class PartReading:
         changes: Iterable[SpanChange] = (),
         held: Iterable[HeldText] = (),
     ) -> None:
-        """Part `part` of a message, under changes of it that do not overlap."""
+        """Part `part` of a message, with changes to it that don't overlap."""
         self.key = key
         self.part = part
         self._held = sorted(held)
         own = sorted([change for change in changes if change.part == part])
-        if not own:  # as nearly all are
+        if not own:  # the usual case
             self._tiles = [_Tile(0, 0, 0)]
             self.text = text_of(recorded)
             return
@@ -66,7 +66,7 @@ class PartReading:
         self.text = "".join(texts)
 
     def recorded(self, start: int, end: int) -> tuple[int, int] | None:
-        """Where what is shown from `start` to `end` was recorded; None where it is changed."""
+        """Where the text shown from `start` to `end` was recorded; None if any of it is changed."""
         first = self._tile_at(start)
         if any(tile.operation for tile in self._tiles_in(start, end)):
             return None
@@ -74,7 +74,7 @@ class PartReading:
         return origin, origin + end - start
 
     def shown(self, start: int, end: int) -> tuple[int, int] | None:
-        """Where recorded text is shown; None where some of it is changed."""
+        """Where recorded text is shown; None if any of it is changed."""
         first = bisect_right(self._tiles, start, key=lambda tile: tile.start) - 1
         for tile in self._tiles[first:]:
             if tile.start >= end:
@@ -85,7 +85,7 @@ class PartReading:
         return place, place + end - start
 
     def holders(self, start: int, end: int) -> tuple[int, ...]:
-        """The operations that hold some of what is shown from `start` to `end`."""
+        """The operations that hold any of the text shown from `start` to `end`."""
         found = {
             tile.operation for tile in self._tiles_in(start, end) if tile.operation
         }
@@ -103,7 +103,7 @@ class PartReading:
         return bisect_right(self._tiles, place, key=lambda tile: tile.shown) - 1
 
     def _tiles_in(self, start: int, end: int) -> Iterator[_Tile]:
-        """The tiles of a stretch; of those that show nothing, what lies strictly inside."""
+        """The tiles of a stretch; a tile that shows nothing counts only strictly inside it."""
         for place in range(self._tile_at(start), len(self._tiles)):
             if self._tiles[place].shown >= end:
                 return
@@ -111,7 +111,7 @@ class PartReading:
 
 
 def keys_to_read(thread: Thread, *, include_folded: bool = False) -> list[Key]:
-    """The messages that the thread shows, in their order; or those in folds as well."""
+    """The keys of the messages that the thread shows, in order; optionally also those in folds."""
     if not include_folded:
         return [shown.key for shown in thread.effective()]
     folds = frozenset(thread.folds)
@@ -131,7 +131,7 @@ def keys_to_read(thread: Thread, *, include_folded: bool = False) -> list[Key]:
 
 
 def held_text(log: Log) -> dict[tuple[Key, int], list[HeldText]]:
-    """What replaces and redactions that are not withdrawn hold, by message and part."""
+    """The text held by replaces and redactions that are not withdrawn, by message and part."""
     held: dict[tuple[Key, int], list[HeldText]] = {}
     for number, recorded in log.edits.items():
         for span in () if recorded.withdrawn else spans_of(recorded.edit):
@@ -143,10 +143,10 @@ def held_text(log: Log) -> dict[tuple[Key, int], list[HeldText]]:
 def _tiles(
     pieces: Sequence[str], changes: Sequence[SpanChange]
 ) -> Iterator[tuple[int, int, str]]:
-    """Start, operation and shown text of stretches that follow one another without a gap.
+    """Start, operation and shown text of consecutive stretches that cover a part.
 
-    As `read_changed` has it, a change shows its text in the first piece that it touches, and
-    what stands between pieces stays.
+    As in `read_changed`, a change shows its text in the first piece that it touches, and the
+    separators between pieces stay.
     """
     offset, nearest = 0, 0
     told = -1
@@ -171,7 +171,7 @@ def _tiles(
 
 
 def _over(changes: Sequence[SpanChange], nearest: int, place: int) -> int:
-    """The operation whose change covers a place; 0 where none does."""
+    """The operation whose change covers a place; 0 if none does."""
     for change in changes[nearest:]:
         if change.start > place:
             break

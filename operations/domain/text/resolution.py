@@ -1,7 +1,7 @@
-"""Resolving a batch of patterns: which matches it takes, and everything that is wrong with it.
+"""Resolves a batch of patterns: which matches it takes, and all its faults.
 
-All faults are collected, so that whoever wrote the patterns can mend them at once; nothing is
-applied unless all of it can be.
+All faults are collected, so that whoever wrote the patterns can fix them at once; nothing is
+applied unless everything can be.
 """
 
 from collections import Counter
@@ -26,19 +26,20 @@ from .pattern import (
 from .reading import PartReading
 
 MOST_NAMED = 100
-"""Matches that a fault names, and overlaps that are reported."""
+"""The most matches that a fault names, and the most overlaps that are reported."""
 MOST_SOUGHT = 5
-"""Patterns that match nothing for which similar words are looked for."""
+"""For how many patterns without matches similar words are looked for."""
 MOST_REPEATED = 4_000_000
-"""Characters of replacements that a batch may put in again, once each has been put in: a request
-of some kilobytes would else come to gigabytes."""
+"""How many characters of replacements a batch may repeat, not counting the first copy of each.
+Without a limit, a request of some kilobytes could expand to gigabytes."""
 Readings = Callable[[], Iterable[PartReading]]
-"""Reads what is searched, from the beginning each time: whole threads need not be held."""
+"""Reads what is searched, from the beginning each time, so that whole threads needn't be kept in
+memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class PatternFault:
-    """Why pattern number `pattern` of a batch, from 0, can't be applied."""
+    """Why pattern number `pattern` of a batch (from 0) can't be applied."""
 
     code: str
     pattern: int
@@ -46,17 +47,17 @@ class PatternFault:
     matches: tuple[PatternMatch, ...] = ()
     similar: tuple[str, ...] = ()
     operations: tuple[int, ...] = ()
-    """Those that hold the text already."""
+    """The numbers of the operations that already hold the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedPatterns:
-    """The matches that are to be changed, pattern by pattern, and all that is wrong."""
+    """The matches to change, pattern by pattern, and all faults."""
 
     matches: tuple[PatternMatch, ...]
     faults: tuple[PatternFault, ...]
     cut: bool = False
-    """Whether these are only the first of them, where some are taken at a time."""
+    """Whether there are more matches than are taken at a time."""
 
 
 def resolve_patterns(
@@ -66,9 +67,9 @@ def resolve_patterns(
     floor: int = FLOOR,
     partly: bool = False,
 ) -> ResolvedPatterns:
-    """Which matches a batch of patterns takes, and everything that is wrong with it.
+    """Resolve a batch of patterns to the matches it takes, and all its faults.
 
-    `partly` takes the first of those that are too many at once.
+    With `partly`, only the first matches are taken if there are too many.
     """
     hits = find_matches(readings(), patterns, partly=partly)
     cut = partly and any(found.count > MOST for found in hits)
@@ -96,9 +97,9 @@ def resolve_patterns(
 
 
 def refusal(faults: Sequence[PatternFault]) -> DomainError:
-    """What to raise where a batch has faults, with one error for each.
+    """The exception to raise if a batch has faults, with one error for each.
 
-    A Conflict where recorded operations hold the text and nothing else is wrong, else Invalid.
+    It is a Conflict if every fault is text held by recorded operations, else Invalid.
     """
     holders = sorted({number for fault in faults for number in fault.operations})
     kind = Conflict if all(fault.operations for fault in faults) else Invalid
@@ -121,14 +122,14 @@ def refusal(faults: Sequence[PatternFault]) -> DomainError:
 
 
 def _first(found: Hits) -> Hits:
-    """As many as may be had at once: without the one that said that there are more."""
+    """The matches that may be taken at once, without the extra one that shows there are more."""
     if found.count <= MOST:
         return found
     return replace(found, matches=found.matches[:-1], count=MOST)
 
 
 def _choose(pattern: Pattern, found: Hits) -> tuple[Sequence[PatternMatch], str]:
-    """Those of the matches that a pattern takes, or why it isn't clear which."""
+    """The matches that a pattern takes, or why it isn't clear which."""
     matches, count = found.matches, found.count
     if pattern.occurrence is not None and pattern.occurrence <= min(count, MOST):
         return [matches[pattern.occurrence - 1]], ""
@@ -148,7 +149,7 @@ def _choose(pattern: Pattern, found: Hits) -> tuple[Sequence[PatternMatch], str]
 def _too_short(
     said: str, matches: Sequence[PatternMatch], floor: int, *, all_of_them: bool
 ) -> Iterator[PatternFault]:
-    """Matches below the floor; where none was taken, only if all of them are."""
+    """A fault for matches below the floor; if none was taken, only if all are below it."""
     short = [match for match in matches if match.length < floor]
     if not short or (all_of_them and len(short) < len(matches)):
         return
@@ -162,7 +163,7 @@ def _too_short(
 
 
 def _held(said: str, matches: Iterable[PatternMatch]) -> Iterator[PatternFault]:
-    """Matches whose text another operation holds."""
+    """A fault for matches whose text another operation holds."""
     held = [match for match in matches if match.holders]
     if held:
         numbers = sorted({number for match in held for number in match.holders})
@@ -179,7 +180,7 @@ def _held(said: str, matches: Iterable[PatternMatch]) -> Iterator[PatternFault]:
 def _too_long(
     patterns: Sequence[Pattern], chosen: Iterable[PatternMatch]
 ) -> Iterator[PatternFault]:
-    """The first pattern by which what is put in comes to too much, if there is one."""
+    """A fault for the first pattern at which the inserted text exceeds the limit, if any."""
     repeated = 0
     for place, count in sorted(Counter(match.pattern for match in chosen).items()):
         size = len(patterns[place].replacement)
@@ -197,7 +198,7 @@ def _too_long(
 def _missing(
     readings: Readings, patterns: Sequence[Pattern], hits: Sequence[Hits]
 ) -> Iterator[PatternFault]:
-    """Patterns that match nothing, with what is there and is almost what they look for."""
+    """Faults for patterns that match nothing, with similar words that are there."""
     lost: dict[int, str] = {}
     for place, (pattern, found) in enumerate(zip(patterns, hits, strict=True)):
         if not found.matches:
@@ -234,7 +235,7 @@ def _similar(readings: Readings, lost: dict[int, str]) -> dict[int, tuple[str, .
 def _overlaps(
     patterns: Sequence[Pattern], matches: Iterable[PatternMatch]
 ) -> Iterator[PatternFault]:
-    """Pairs of matches that share text."""
+    """Faults for pairs of matches that share text."""
     found = 0
     last: PatternMatch | None = None
     for match in sorted(matches, key=lambda one: (one.place, one.start, one.end)):
@@ -262,7 +263,7 @@ def _overlap(
 
 
 def _facts(fault: PatternFault) -> dict[str, object]:
-    """What a fault says to programs beside its sentence."""
+    """The details of a fault for programs."""
     facts: dict[str, object] = {}
     if fault.matches:
         facts["matches"] = [match.facts for match in fault.matches]

@@ -1,8 +1,8 @@
-"""Patterns that are worth replacing: stack traces, and what package managers print.
+"""Suggests patterns worth replacing: stack traces, and the output of package managers.
 
-Lines are told by how they begin; lines of one family that stand close together are a block.
-A block is suggested by its first and last lines, if these match blocks only. The cost is one
-pass over the text, and a plain search for each of the few patterns that are offered.
+Lines are recognised by how they begin; lines of one family that are close together form a block.
+A block is suggested by its first and last lines, if these match only blocks. The cost is one pass
+over the text, plus a plain search for each of the few patterns that are offered.
 """
 
 import re
@@ -17,18 +17,18 @@ from .reading import PartReading
 from .resolution import Readings
 
 SMALLEST = 200
-"""Characters of a block that is worth a suggestion."""
+"""The minimum length of a block, in characters."""
 MOST = 20
-"""Suggestions for one thread: the largest."""
+"""The most suggestions for one thread; the largest are kept."""
 LONGEST_MARKER = 200
-"""Characters of a start or an end."""
+"""The maximum length of a start or an end, in characters."""
 LONGEST_WORDS = 80
-"""Characters that a replacement quotes."""
+"""How many characters of a block a replacement quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A pattern to be offered: what it is, where it is first, what it takes away at least."""
+    """A pattern to offer: its family, the key of its first match, and the least it removes."""
 
     kind: str
     title: str
@@ -40,10 +40,10 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Family:
-    """Lines that belong together: how they begin, how many there are at least, how close.
+    """A family of lines that belong together: how they begin, how many are needed, how close.
 
-    `gap` lines of others may stand between two; `head` takes the line before them, `tail` all
-    up to the next line that is not indented.
+    Up to `gap` other lines may stand between two of them. `head` includes the line before them,
+    `tail` everything up to the next line that is not indented.
     """
 
     title: str
@@ -116,7 +116,7 @@ _FAMILIES = {
     ),
 }
 _LINE = re.compile(
-    r"^(?!\n)(?:"  # an empty line begins nothing, and there may be millions
+    r"^(?!\n)(?:"  # empty lines start nothing, and there may be millions
     + "|".join(
         f"(?P<f{place}>{family.begins})"
         for place, family in enumerate(_FAMILIES.values())
@@ -128,7 +128,7 @@ _NAMES = tuple(_FAMILIES)
 
 
 def suggest(readings: Readings) -> list[Suggestion]:
-    """Patterns for what is printed at length and read by nobody, the largest first."""
+    """Patterns for long output that nobody reads, the largest first."""
     found: dict[tuple[str, str], list[_Block]] = {}
     blocks = set()
     for reading in readings():
@@ -163,7 +163,7 @@ def _blocks(reading: PartReading) -> Iterator[_Block]:
 
 
 def _is_next(text: str, last: tuple[int, int, str], start: int, name: str) -> bool:
-    """Whether a line goes on with the block that `last` is of."""
+    """Whether a line continues the block that `last` belongs to."""
     if last[2] != name:
         return False
     at = last[1]
@@ -191,7 +191,7 @@ def _block(reading: PartReading, lines: list[tuple[int, int, str]]) -> Iterator[
 
 
 def _markers(block: _Block) -> tuple[str, str] | None:
-    """A start and an end that lead from one end of a block to the other; None: there are none."""
+    """A start and an end that match exactly the block; None if there are none."""
     lines = block.reading.text[block.start : block.end].split("\n")
     text = "\n".join(lines)
     start = "\n".join(lines[:2])[:LONGEST_MARKER]
@@ -216,7 +216,7 @@ def _suggestion(blocks: list[_Block], count: int) -> Suggestion:
 
 
 def _replacement(family: _Family, text: str) -> str:
-    """What the block was, how long, and its telling line: a trace's error, or the last word."""
+    """Name the family, the number of lines and the most telling line: an error, or the last."""
     lines = text.strip("\n").split("\n")
     words = lines[0 if family.head else -1].strip()
     if len(words) > LONGEST_WORDS:

@@ -1,4 +1,4 @@
-"""A message as one text that a person edits, and the message again with other words."""
+"""Turns a message into one text for a person to edit, and the edited text into parts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -8,15 +8,15 @@ from threads.domain.part import Part, Text, ToolResult
 
 
 def words_of(parts: Sequence[Part]) -> str:
-    """What a person edits of a message: its words, or those of its tool results."""
+    """The text of a message that a person edits: its own, or else that of its tool results."""
     return "\n\n".join(_texts(parts))
 
 
 def reworded(parts: Sequence[Part], text: str) -> tuple[Part, ...]:
-    """The parts with other words: the first text takes them all, the other texts go.
+    """The parts with new text: the first text is replaced, the other texts are removed.
 
-    Calls, images and reasoning stay as they are, and so do the ids of a result, so that a
-    revised message still fits its neighbours.
+    Calls, images and reasoning stay as they are, and so do the ids of a result, so that a revised
+    message still fits its neighbours.
     """
     if any(isinstance(part, Text) for part in parts):
         return _replaced(parts, text)
@@ -25,7 +25,7 @@ def reworded(parts: Sequence[Part], text: str) -> tuple[Part, ...]:
     for part in parts:
         if isinstance(part, ToolResult):
             content = _replaced(part.content, text) if waiting else ()
-            # What stood in a result may stand in it still: a text is all that is put in.
+            # Only a text is added to what the result held before, so the content stays valid.
             part = replace(part, content=content)  # type: ignore[arg-type]
             waiting = False
         found.append(part)
@@ -35,15 +35,15 @@ def reworded(parts: Sequence[Part], text: str) -> tuple[Part, ...]:
 
 
 LINE = 100
-"""Characters of a line, about as many as a marker has room for."""
+"""Characters per line, about as many as a marker has room for."""
 SHOWN, CAPPED = 6, 10
-"""Lines that are shown of what has more than `CAPPED`."""
+"""How many lines are shown of a text that has more than `CAPPED`."""
 
 
 def first_lines(texts: Iterable[str]) -> tuple[str, int]:
-    """The first lines of texts that stand below each other, and how many there are in all.
+    """The first lines of consecutive texts, and how many lines they have in all.
 
-    The first lines are empty where all of them may be shown.
+    The first is empty if all lines may be shown.
     """
     lines: list[str] = []
     count = 0
@@ -67,7 +67,7 @@ def _texts(parts: Sequence[Part]) -> list[str]:
 
 
 def _replaced(parts: Sequence[Part], text: str) -> tuple[Part, ...]:
-    """The parts with one text in the place of the first, or before all where there was none."""
+    """Put one text in the place of the first, or before all parts if there was none."""
     kept = [part for part in parts if not isinstance(part, Text)]
     first = next(
         (place for place, part in enumerate(parts) if isinstance(part, Text)), 0

@@ -1,4 +1,4 @@
-"""What would come of accepting proposals: which of them fit the thread, and why others don't."""
+"""Tries out the acceptance of proposals: which of them fit the thread, and why others don't."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,20 +14,21 @@ from .thread import Thread
 
 
 class Acceptance(NamedTuple):
-    """Proposals tried out together, conditions taken to hold."""
+    """Proposals tried out together, as if their conditions held."""
 
     fitting: tuple[Key, ...]
     refused: tuple[Conflict, ...]
-    """One for each of the others: its place, and its key under `operation` of its facts."""
+    """One for each proposal that doesn't fit, with its place, and its key as `operation` in the
+    facts."""
     thread: Thread
-    """As if all that fit were on."""
+    """The thread as if all fitting proposals were on."""
 
 
 def try_acceptance(thread: Thread, operations: Sequence[Key]) -> Acceptance:
-    """Which proposals fit if all of them are accepted.
+    """Find out which proposals fit if all of them are accepted.
 
-    One that is set aside changes nothing, so the others come to the same without it; those
-    that act on what it would make are refused with it.
+    A proposal that is set aside changes nothing, so the result for the others is the same without
+    it. Proposals that act on what it would make are refused with it.
     """
     numbers = {
         number for key in operations if (number := entry_number(key)) is not None
@@ -36,7 +37,7 @@ def try_acceptance(thread: Thread, operations: Sequence[Key]) -> Acceptance:
         thread.leaves, thread.log, thread.active_tags, assume=numbers, known=thread
     )
     refused: dict[Key, Conflict] = {}
-    for number in sorted(numbers):  # what acts on another stands behind it in the log
+    for number in sorted(numbers):  # an edit stands after what it acts on in the log
         report = tried.report(number)
         if report.status is Status.CONFLICT:
             refused[report.key] = conflict_of(tried, report)
@@ -57,9 +58,9 @@ def try_acceptance(thread: Thread, operations: Sequence[Key]) -> Acceptance:
 
 
 def refusal(found: Acceptance) -> Conflict:
-    """The refusal of proposals that were to be accepted together: it names each that can't be.
+    """The refusal of proposals to be accepted together; it names each that can't be.
 
-    Its own facts are those of the first; `fitting` are the others, which could be accepted.
+    Its own facts are those of the first. `fitting` lists the others, which could be accepted.
     """
     first, count = found.refused[0], len(found.fitting) + len(found.refused)
     facts = {**first.facts, "fitting": list(found.fitting)}

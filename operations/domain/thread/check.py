@@ -1,4 +1,4 @@
-"""Strict at the door: what an edit must be to be recorded, and whether it fits the thread."""
+"""Strict at the door: whether an edit is well formed enough to be recorded and fits the thread."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from .thread import Thread
 
 
 class EditWarning(NamedTuple):
-    """What the caller should know of an edit that is recorded all the same."""
+    """What the caller should know about an edit that is recorded nevertheless."""
 
     code: str
     message: str
@@ -28,7 +28,7 @@ class EditWarning(NamedTuple):
 class Checked(NamedTuple):
     """Edits as they are to be recorded, with leaf keys only.
 
-    `thread` is the thread as it would be if they all were on and their conditions held.
+    `thread` is the thread as if they were all on and their conditions held.
     """
 
     edits: tuple[Edit, ...]
@@ -43,11 +43,11 @@ def check(
     proposed: bool = False,
     bundle: bool = False,
 ) -> Checked:
-    """Whether edits may be recorded at the head of a thread, in this order, all or none.
+    """Check whether edits may be recorded at the head of a thread, in order, all or none.
 
-    Conditions are taken to hold. Raises Invalid with the place, in a bundle under
-    `("operations", n)`; Conflict with `operations` and `needs`, unless they are proposals,
-    which are warned of only.
+    Conditions are assumed to hold. Raises Invalid with the place, in a bundle under
+    `("operations", n)`. Raises Conflict with `operations` and `needs`; for proposals a conflict
+    is only a warning.
     """
     prepared = prepare(thread, edits, bundle=bundle)
     head = thread.head
@@ -76,9 +76,9 @@ def check(
 
 
 def check_amend(thread: Thread, amend: Amend) -> Checked:
-    """Whether an amendment that `effective_control` let pass may be recorded. Raises as `check`.
+    """Check whether an amendment that `effective_control` accepted may be recorded.
 
-    Only an edit that is on is checked for conflict.
+    Raises as `check`. Only an edit that is on is checked for conflict.
     """
     number = entry_number(amend.operation) or 0
     (edit,) = prepare(thread, [amend.edit])
@@ -101,7 +101,7 @@ def check_amend(thread: Thread, amend: Amend) -> Checked:
 def expanded(thread: Thread, key: Key) -> Edit | None:
     """The edit with the smallest set of targets that would work at the head of the thread.
 
-    None where it makes no fold, or no set would do. It costs a replay.
+    None if the edit makes no fold, or no set would work. Costs a replay.
     """
     recorded = thread.log.edit(key)
     if recorded is None or not isinstance(recorded.edit, Fold):
@@ -123,8 +123,8 @@ def conflict_of(
 ) -> Conflict:
     """The refusal of an edit that would be set aside, with what is in its way.
 
-    What was tried together and is not recorded, behind `head`, has no key that anybody knows: it
-    is called by its place in the bundle.
+    Edits numbered after `head` were tried together and aren't recorded, so nobody knows their
+    keys: they are named by their place in the bundle.
     """
     numbers = {key: entry_number(key) or 0 for key in report.operations}
     head = thread.head if head is None else head

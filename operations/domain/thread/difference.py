@@ -1,4 +1,4 @@
-"""What changed between two threads of one session: for the page, and for answers."""
+"""The differences between two threads of one session, for the page and for answers."""
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from .thread import Thread
 
 _Looks = dict[Key, list[object]]
 _known: "WeakKeyDictionary[Thread, _Looks]" = WeakKeyDictionary()
-"""What was looked at for the difference before is the older thread of the next one."""
+"""A cache: the newer thread of one difference is the older one of the next."""
 
 
 class InsertedRun(NamedTuple):
-    """Nodes that are to be put behind one that is there already; None: at the top."""
+    """Nodes to insert after an existing node; None means at the top."""
 
     after: Key | None
     keys: tuple[Key, ...]
@@ -27,9 +27,9 @@ class InsertedRun(NamedTuple):
 class Difference:
     """How the nodes at the top of one thread become those of another.
 
-    First `removed` are taken out, then the runs of `inserted` are put in, in their order; a
-    node that moved is in both, and as few as possible move. `changed` are nodes that stay
-    where they are and look otherwise.
+    First `removed` are taken out, then the runs of `inserted` are put in, in order. A node that
+    moved is in both, and as few nodes as possible move. `changed` are nodes that stay where they
+    are but look different.
     """
 
     removed: tuple[Key, ...]
@@ -39,14 +39,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusChange:
-    """An edit that fares otherwise in a thread than it did in the one before."""
+    """An edit whose status differs from that in the thread before."""
 
     report: Report
     before: Status
 
 
 def difference(old: Thread, new: Thread) -> Difference:
-    """The difference of what two threads show at their top."""
+    """The difference between the top levels of two threads."""
     before, now = old.keys, new.keys
     start, shorter = 0, min(len(before), len(now))
     while start < shorter and before[start] == now[start]:
@@ -76,7 +76,7 @@ def difference(old: Thread, new: Thread) -> Difference:
 
 
 def status_changes(old: Thread, new: Thread) -> list[StatusChange]:
-    """The edits of both threads whose status is another in the new one."""
+    """The edits of both threads whose status changed in the new one."""
     return [
         StatusChange(report=new.report(number), before=before)
         for number in new.revisited_since(old.playback.version)
@@ -85,9 +85,9 @@ def status_changes(old: Thread, new: Thread) -> list[StatusChange]:
 
 
 def _changed(old: Thread, new: Thread) -> list[Key]:
-    """Nodes at the top of both threads that look otherwise, in the order of the new one.
+    """Nodes at the top of both threads that look different, in the order of the new one.
 
-    Of messages only those are looked at that something was done to.
+    Only messages that something was done to are compared.
     """
     touched = new.touched_since(old)
     before, now = (_touched(one, touched) for one in (old, new))
@@ -104,7 +104,7 @@ def _at_top(thread: Thread, key: Key) -> bool:
 
 
 def _touched(thread: Thread, keys: AbstractSet[Key]) -> _Looks:
-    """Of each node at the top what is to see of its folds and marks, and of these messages."""
+    """For each node at the top, what can be seen of its folds and marks, and of these messages."""
     looks = {key: [*seen] for key, seen in _looks(thread).items()}
     for key in sorted(keys):
         if thread.holds(key):
@@ -114,7 +114,7 @@ def _touched(thread: Thread, keys: AbstractSet[Key]) -> _Looks:
 
 
 def _looks(thread: Thread) -> _Looks:
-    """Of each node at the top what is to see of its folds and marks."""
+    """For each node at the top, what can be seen of its folds and marks."""
     known = _known.get(thread)
     if known is None:
         known = _known[thread] = _looked(thread)

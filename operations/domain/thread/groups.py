@@ -1,4 +1,4 @@
-"""The groups of a session: each user's message with all that followed it, and where it went."""
+"""The groups of a session: each user message with everything up to the next, and its status."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from .thread import Thread
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageGroup:
-    """The originals `first` to `last` (inclusive), which are one group.
+    """The originals `first` to `last` (inclusive), which form one group.
 
-    `tokens` are those of the originals. `status` is `active` where the model sees one of them
-    at least; else `purged` (their words were destroyed), `dropped` (they are left out) or
-    `folded` (something else is shown in their place).
+    `tokens` counts the originals. `status` is `active` if the model sees at least one of them;
+    otherwise `purged` (their contents were destroyed), `dropped` (they are left out) or `folded`
+    (something else is shown in their place).
     """
 
     id: int
@@ -27,7 +27,7 @@ class MessageGroup:
 
 
 def groups_of(thread: Thread) -> list[MessageGroup]:
-    """Every group that has an original, in the order of the originals."""
+    """Every group that has an original, in order."""
     kinds = {
         report.key: report.kind
         for report in thread.operations
@@ -52,7 +52,7 @@ def groups_of(thread: Thread) -> list[MessageGroup]:
 
 
 def last_standing(groups: Sequence[MessageGroup]) -> MessageGroup | None:
-    """The last group that the model sees anything of."""
+    """The last group of which the model sees anything."""
     return next((group for group in reversed(groups) if group.status == "active"), None)
 
 

@@ -1,8 +1,8 @@
-"""From "move these behind that" to the order that a resequence lists.
+"""Converts "move these after that" into the order that a resequence lists.
 
-A resequence lets the leaves that it lists take the places that they hold. So that the moved
-nodes come to stand directly behind another one, the nodes that they pass are listed too,
-each with all its leaves, and with a moved message the inserts that hang on it.
+A resequence lets the leaves that it lists take the places that they hold. So that the moved nodes
+end up directly after another, the nodes that they pass are listed too, each with all its leaves,
+and a moved message is listed with the inserts that hang on it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,14 +16,14 @@ from .node import FoldNode
 from .thread import Thread
 
 UNMOVED = "unmoved"
-"""The code of a refusal to move what is there already."""
+"""The code of the refusal to move messages to where they already are."""
 
 
 class Destination(NamedTuple):
-    """Where a resequence would put what it moves.
+    """Where a resequence would put the nodes that it moves.
 
-    `moved` are the nodes that it takes, without the inserts that go with them; `behind` is the
-    node before them, None at the first place; `within` the fold that holds them, None at the top.
+    `moved` excludes the inserts that go along. `behind` is the node before them, None at the
+    first place. `within` is the fold that holds them, None at the top.
     """
 
     moved: tuple[Key, ...]
@@ -32,7 +32,7 @@ class Destination(NamedTuple):
 
 
 class Relocation(NamedTuple):
-    """The leaves that a resequence lists, and those of them that are taken elsewhere."""
+    """The leaves that a resequence lists, and those of them that are moved."""
 
     order: tuple[Key, ...]
     moved: tuple[Key, ...]
@@ -45,11 +45,12 @@ def relocation(
     *,
     at_end: bool = False,
 ) -> Relocation:
-    """What to list so that `targets` stand directly behind `after`; None: at the top, or the end.
+    """What to list so that `targets` stand directly after `after`.
 
-    Targets and anchor are keys of messages or folds. What stands in one fold is moved inside
-    it where the anchor is in it too; else the outermost folds move. Raises NotFound for keys
-    that are not in the thread, Invalid where nothing would move.
+    If `after` is None, they go to the top or, with `at_end`, to the end. Targets and anchor are
+    keys of messages or folds. Targets in one fold are moved inside it if the anchor is in it too;
+    otherwise the outermost folds move. Raises NotFound for keys that are not in the thread, and
+    Invalid if nothing would move.
     """
     depth, nodes, moved = _taken(thread, targets, after)
     rest = [node for node in nodes if node not in moved]
@@ -74,7 +75,7 @@ def relocation(
 def moved_leaves(
     thread: Thread, targets: Sequence[Key], after: Key | None
 ) -> tuple[Key, ...]:
-    """The leaves that `relocation` moves behind `after`, with those that stand there already."""
+    """The leaves that `relocation` moves after `after`, including any that are already there."""
     _, nodes, moved = _taken(thread, targets, after)
     return _leaves(thread, (node for node in nodes if node in moved))
 
@@ -82,9 +83,9 @@ def moved_leaves(
 def destination(
     thread: Thread, order: Iterable[Key], moved: Iterable[Key]
 ) -> Destination | None:
-    """Where a resequence that lists `order` would put the leaves `moved`, as the thread is now.
+    """Where a resequence that lists `order` would put the leaves `moved` in this thread.
 
-    None where they are gone, or would not stand together.
+    None if they are gone, or would not stand together.
     """
     listed = [key for key in order if thread.holds(key)]
     around = _around_all(thread, listed)
@@ -113,13 +114,13 @@ def _leaves(thread: Thread, nodes: Iterable[Key]) -> tuple[Key, ...]:
 def _container(
     thread: Thread, keys: Iterable[Key], after: Key | None
 ) -> tuple[int, Sequence[Key]]:
-    """How deep the lowest container lies that holds all keys, and its nodes."""
+    """The depth of the lowest container that holds all keys, and its nodes."""
     common = _around_all(thread, keys) if after is not None else []
     return len(common), thread.child_keys(common[-1]) if common else thread.keys
 
 
 def _around_all(thread: Thread, keys: Iterable[Key]) -> list[Key]:
-    """The folds that hold all keys, from the outermost in."""
+    """The folds that hold all keys, from the outermost inwards."""
     common: list[Key] = []
     for folds in zip(*(thread.path(key) for key in keys), strict=False):
         if len(set(folds)) > 1:
@@ -131,20 +132,20 @@ def _around_all(thread: Thread, keys: Iterable[Key]) -> list[Key]:
 def _taken(
     thread: Thread, targets: Sequence[Key], after: Key | None
 ) -> tuple[int, Sequence[Key], set[Key]]:
-    """The container in which targets move, as `_container` has it, and the nodes that do."""
+    """The container in which targets move, as in `_container`, and the nodes that move."""
     depth, nodes = _container(thread, [*targets, *([after] if after else [])], after)
     holders = {_holder(thread, key, depth) for key in targets}
     return depth, nodes, _with_hanging(thread, nodes, holders)
 
 
 def _holder(thread: Thread, key: Key, depth: int) -> Key:
-    """The node at a depth that holds a key, or is it."""
+    """The node at a depth that holds a key, or the key's own node."""
     path = thread.path(key)
     return path[depth] if depth < len(path) else thread.node(key).key
 
 
 def _with_hanging(thread: Thread, nodes: Sequence[Key], moved: set[Key]) -> set[Key]:
-    """The moved nodes, and the inserts directly behind them that hang on one of them."""
+    """The moved nodes, plus the inserts directly after them that hang on one of them."""
     found = set(moved)
     held: set[Key] = set()
     for node in nodes:
@@ -159,7 +160,7 @@ def _with_hanging(thread: Thread, nodes: Sequence[Key], moved: set[Key]) -> set[
 
 
 def _anchor(thread: Thread, key: Key) -> Key | None:
-    """What an inserted message hangs on; None for anything else."""
+    """The anchor of an inserted message; None for anything else."""
     node = thread.node(key)
     if isinstance(node, FoldNode) or node.operation is None:
         return None
@@ -169,6 +170,6 @@ def _anchor(thread: Thread, key: Key) -> Key | None:
 
 
 def _between(now: Sequence[Key], goal: Sequence[Key]) -> Sequence[Key]:
-    """The stretch of `goal` that differs from what is now."""
+    """The part of `goal` from the first to the last difference."""
     differing = [place for place, key in enumerate(goal) if key != now[place]]
     return goal[differing[0] : differing[-1] + 1] if differing else ()

@@ -1,4 +1,4 @@
-"""What a thread is asked for: its nodes, what the model reads of them, and their extras."""
+"""Values that a thread returns: its nodes, what the model reads of them, and related details."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,11 +9,10 @@ from operations.domain.tree.leaf import New
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageNode:
-    """A message as it stands in the thread: an original, or one that was inserted.
+    """A message in the thread: an original, or an inserted one.
 
-    `tokens` is its own count, `saved` how much replacing and masking takes from it.
-    `moved_by` is the resequence that took it from between others. `depth` counts the folds
-    around it.
+    `tokens` is its own count, `saved` how much replaces and masks take from it. `moved_by` is the
+    resequence that moved it from between others. `depth` counts the folds around it.
     """
 
     key: Key
@@ -34,10 +33,10 @@ class MessageNode:
 class FoldNode:
     """A fold: what it shows (`messages`, with keys `<key>.<k>`) and what it holds.
 
-    `first` and `last` are the lowest and highest index of the originals in it (None where it
-    holds none), `count` their number; `leaves` counts inserted messages too; `children` its
-    own nodes, `folds` those of them that are folds. `tokens_before` are those of its leaves,
-    `tokens_after` those of what it shows.
+    `first` and `last` are the lowest and highest index of the originals in it (None if it holds
+    none), and `count` is their number. `leaves` also counts inserted messages. `children` counts
+    its direct nodes, and `folds` those of them that are folds. `tokens_before` counts its leaves,
+    `tokens_after` what it shows.
     """
 
     key: Key
@@ -61,7 +60,7 @@ Node = MessageNode | FoldNode
 
 
 class EffectiveMessage(NamedTuple):
-    """One message that the model sees. `message` is None where it is an original."""
+    """One message that the model sees. `message` is None for an original."""
 
     key: Key
     role: str
@@ -72,7 +71,7 @@ class EffectiveMessage(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """Where an edit that is not in the tree would stand: before a node, or behind it."""
+    """Where an edit that is not in the tree would be: before a node or after it."""
 
     operation: Key
     behind: bool
@@ -80,9 +79,9 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """Nodes that a resequence took from behind another; None: from the first place.
+    """Nodes that a resequence moved away from after `behind`; None: from the first place.
 
-    `within` is the fold that they stand in, None in the thread.
+    `within` is the fold that they are in, None in the thread.
     """
 
     operation: Key
@@ -92,7 +91,7 @@ class Moved:
 
 
 class FoldTokens(NamedTuple):
-    """The tokens of the leaves of a fold; `kind` is that of the edit that made it."""
+    """The tokens of the leaves of a fold; `kind` is the kind of the edit that made it."""
 
     key: Key
     kind: str
@@ -100,10 +99,10 @@ class FoldTokens(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """Token counts: of all originals, and of what the model sees.
+    """Token counts of all originals and of what the model sees.
 
-    `by_role` splits the messages that stand unfolded, `folds` is what folds show; together
-    they are `effective`.
+    `by_role` splits the count of unfolded messages, and `folds` counts what folds show; together
+    they make `effective`.
     """
 
     original: int

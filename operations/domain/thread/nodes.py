@@ -1,4 +1,4 @@
-"""The nodes of a tree as values, made when they are asked for."""
+"""The nodes of a tree as values, made on request."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,10 +12,10 @@ from .node import EffectiveMessage, FoldNode, MessageNode, Node, Tokens
 
 
 class Nodes:
-    """Reads nodes off a draft that nothing acts on any more. Nodes are those of its tree."""
+    """Reads nodes from a finished draft. Node numbers are those of its tree."""
 
     def __init__(self, leaves: Sequence[Leaf], log: Log, draft: ThreadDraft) -> None:
-        """Of the originals `leaves` under a log."""
+        """`leaves` are the originals."""
         self._leaves = leaves
         self._log = log
         self._draft = draft
@@ -23,11 +23,11 @@ class Nodes:
         self._children: dict[int, tuple[int, int]] = {}
 
     def node(self, node: int) -> Node:
-        """A message or a fold, as it stands in the thread."""
+        """A message or a fold in the thread."""
         return self._fold(node) if node in self._tree.size else self._message(node)
 
     def shown(self, node: int) -> list[EffectiveMessage]:
-        """What the model sees of a node that stands at the top."""
+        """What the model sees of a node at the top."""
         if node > 0:
             role, tokens, _ = self._leaves[node - 1]
             key = original_key(node - 1)
@@ -42,12 +42,12 @@ class Nodes:
         return [self._shown(self._draft.key(node), new.role, new.tokens, new)]
 
     def held(self, fold: int) -> HeldLeaves:
-        """The leaves of a fold, counted; each fold in it is counted once, for all versions."""
+        """The leaves of a fold, counted. Inner folds are counted once, for all versions."""
         holding, tree = self._draft.holding, self._tree
         if (known := holding[fold].held) is not None:
             return known
         waiting = [(fold, list(tree.nodes(fold)))]
-        for _, nodes in waiting:  # grows while it is walked
+        for _, nodes in waiting:  # grows while it is iterated
             inner = (node for node in nodes if node < 0 and node in tree.size)
             waiting += [
                 (node, list(tree.nodes(node)))
@@ -59,7 +59,7 @@ class Nodes:
         return self.held(fold)
 
     def _counted(self, nodes: Sequence[int]) -> HeldLeaves:
-        """What a fold of these nodes holds."""
+        """The counts of a fold of these nodes."""
         leaves, holding = self._leaves, self._draft.holding
         tokens, indexes, groups = 0, list[int](), set[int]()
         for node in nodes:
@@ -78,7 +78,7 @@ class Nodes:
         return HeldLeaves(tokens, first, last, frozenset(groups))
 
     def tokens_shown(self, node: int) -> int:
-        """The tokens of what the model sees of a node that stands at the top."""
+        """The tokens of what the model sees of a node at the top."""
         if not self._tree.is_original(node):
             return sum(shown.tokens for shown in self.shown(node))
         tokens = self._leaves[node - 1].tokens
@@ -97,15 +97,17 @@ class Nodes:
         return EffectiveMessage(key, role, tokens, index, new)
 
     def around(self, node: int) -> list[int]:
-        """The folds around a node, from the outermost in."""
+        """The folds around a node, from the outermost inwards."""
         folds = []
         while node := self._tree.parent_of(node):
             folds.append(node)
         return folds[::-1]
 
     def tokens(self, originals: Mapping[str, tuple[int, int]]) -> Tokens:
-        """Token counts of the originals, given as messages and tokens by role, and of what the
-        model sees."""
+        """Token counts of the originals and of what the model sees.
+
+        `originals` maps each role to the number and the tokens of its messages.
+        """
         shown = self._draft.shown
         by_role: dict[str, int] = {}
         for role in originals.keys() | shown.roles.keys():
@@ -170,7 +172,7 @@ class Nodes:
         return None if number is None else entry_key(number)
 
     def _children_of(self, fold: int) -> tuple[int, int]:
-        """How many nodes a fold holds itself, and how many of these are folds."""
+        """How many nodes a fold holds directly, and how many of these are folds."""
         if fold not in self._children:
             nodes, size = list(self._tree.nodes(fold)), self._tree.size
             folds = sum(node < 0 and node in size for node in nodes)

@@ -1,8 +1,8 @@
-"""How a thread was made, kept so that the next version is played only from where it differs.
+"""How a thread was made, kept so that the next version is replayed only from where it differs.
 
-Versions of a draft share what they have in common, so that a thread can afford to keep several:
-the drafts after certain entries of its log, close together near its end and farther and farther
-apart towards its beginning.
+Versions of a draft share what they have in common, so a thread can afford to keep several: the
+drafts after certain entries of its log, close together near its end and further and further apart
+towards its beginning.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,16 +15,17 @@ from operations.domain.tree.leaf import Leaf
 _ALL_KEPT = 8
 """How many of the newest stages are all kept."""
 _MOST_LISTED = 1_000
-"""Edits that `revisited` lists at most."""
+"""The most edits that `revisited` lists."""
 _ANCESTORS = 4
 """For how many earlier versions `revisited` lists edits."""
 
 
 class Stage(NamedTuple):
-    """The closed draft as all edits up to a number left it.
+    """The closed draft after all edits up to a number.
 
-    `waits_from` is the first edit that named an original which was not there yet, and must be
-    played again once there are more; 0: one of the client's, which act before all others.
+    `waits_from` is the first edit that named an original that was not there yet, and so must be
+    played again once there are more. 0 stands for one of the client's edits, which act before all
+    others.
     """
 
     number: int
@@ -39,8 +40,9 @@ class ThreadVersion:
 class Playback(NamedTuple):
     """The stages of a thread, the last of which is the thread itself.
 
-    The edits in `assumed` acted whatever their state and condition. `revisited` lists for some
-    earlier versions the edits that may have fared differently there; None: too many to list.
+    The edits in `assumed` acted whatever their state and condition. `revisited` lists, for some
+    earlier versions, the edits that may have had another outcome there; None if there are too
+    many.
     """
 
     stages: tuple[Stage, ...]
@@ -66,8 +68,8 @@ def _listed(numbers: frozenset[int]) -> frozenset[int] | None:
 def thinned(stages: Sequence[Stage]) -> tuple[Stage, ...]:
     """The newest stages, and fewer and fewer of the older ones.
 
-    Wherever an entry stands, the last stage before it is near: playing from there plays little
-    more than what came behind the entry.
+    For every entry, the last stage before it is near: playing from there plays little more than
+    the entries after it.
     """
     head = stages[-1].number
     kept = list(stages[-_ALL_KEPT:])
@@ -78,24 +80,24 @@ def thinned(stages: Sequence[Stage]) -> tuple[Stage, ...]:
 
 
 class Originals:
-    """Messages and tokens of the originals by role, counted when they are first asked for."""
+    """The number and tokens of originals by role, counted on first use."""
 
     def __init__(
         self, leaves: Sequence[Leaf], known: "Originals | None" = None
     ) -> None:
-        """Of `leaves`, which begin with those that `known` has counted."""
+        """`leaves` begin with those that `known` has counted."""
         self._leaves = leaves
         self._known = known
 
     def grown(self, leaves: Sequence[Leaf]) -> "Originals":
-        """Of these leaves and further ones behind them."""
+        """The counts for these leaves, which extend the current ones."""
         if len(leaves) == len(self._leaves):
             return self
         return Originals(leaves, self if "by_role" in self.__dict__ else None)
 
     @cached_property
     def by_role(self) -> Mapping[str, tuple[int, int]]:
-        """Messages and tokens of each role."""
+        """Maps each role to the number and the tokens of its messages."""
         found = dict(self._known.by_role) if self._known else {}
         counted = len(self._known._leaves) if self._known else 0
         self._known = None

@@ -1,4 +1,4 @@
-"""An edit as it is recorded: well formed, with every target resolved to leaves."""
+"""Prepares an edit for recording: well formed, with every target resolved to leaves."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,8 +24,8 @@ def prepare(
 ) -> list[op.Edit]:
     """Edits with leaf keys only, as they would be recorded at the head of a thread.
 
-    Later ones may name what earlier ones make. Raises Invalid: one error for each edit that
-    is malformed, the first of them on top.
+    Later edits may name what earlier ones make. Raises Invalid, with one error for each malformed
+    edit; the first gives the message.
     """
     recorded: dict[int, op.Edit] = {}
     prepared: list[op.Edit] = []
@@ -46,7 +46,7 @@ def prepare(
 
 
 class _Preparation:
-    """Prepares one edit. `recorded` are those before it in the bundle; `at` is where it stands."""
+    """Prepares one edit. `recorded` are those before it in the bundle; `at` is its place there."""
 
     def __init__(
         self, thread: Thread, recorded: Mapping[int, op.Edit], at: Place
@@ -107,7 +107,7 @@ class _Preparation:
         return tuple(found)
 
     def _expand(self, key: Key) -> Sequence[Key] | None:
-        """The leaves that a target means: itself, or all of a fold or an insert."""
+        """The leaves that a target means: itself, or all leaves of a fold or an insert."""
         index = original_index(key)
         if index is not None:
             return [key] if index < self._thread.message_count else None
@@ -127,7 +127,7 @@ class _Preparation:
         return self._stated(edit.targets)
 
     def _stated(self, targets: Sequence[Key]) -> Sequence[Key]:
-        """The leaves of a fold that is not in the thread; a log from elsewhere may name folds."""
+        """The leaves of a fold that is not in the thread. Logs from elsewhere may name folds."""
         found: dict[Key, None] = {}
         seen: set[Key] = set()
         waiting = list(reversed(targets))
@@ -179,7 +179,7 @@ class _Preparation:
         return _message(self._edit(number), key)
 
     def _once_said(self, span: Span) -> bool:
-        """Whether a message read the text of a span before its operation was amended."""
+        """Whether a message contained the text of a span before its operation was amended."""
         number, _ = made_place(span.key) or (0, None)
         words = (_message(one, span.key) for one in self._thread.log.wordings(number))
         return any(one is not None and matches(one.parts, span) for one in words)

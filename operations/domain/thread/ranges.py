@@ -1,4 +1,4 @@
-"""What stands between two nodes of a draft. Nodes are those of its tree."""
+"""The nodes and inserts between two nodes of a draft. Node numbers are those of its tree."""
 
 from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.tree import ThreadTree
@@ -15,7 +15,7 @@ def stretch(tree: ThreadTree, one: int, other: int) -> list[int]:
 
 
 def inserted_between(draft: ThreadDraft, first: int, last: int) -> list[int]:
-    """The inserted leaves that stand behind one of these originals and before another.
+    """The inserted leaves whose nearest originals before and after are both in this range.
 
     In the order of the thread, with every fold open.
     """

@@ -1,7 +1,8 @@
-"""From the originals and the log to the thread: the only way in which one is made.
+"""Replays the log over the originals: the only way in which a thread is made.
 
-A thread may be made of one that is `known`: the edits are played from the first on that fares
-otherwise, over the known draft as it was before. A new entry at the end costs what it names.
+A thread may be made from a `known` one: edits are played from the first whose outcome differs,
+over the known draft as it was before that edit. So a new entry at the end costs in proportion to
+what it names.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,7 +29,8 @@ _OUTCOMES = {
 }
 _STAGED = EditOutcome(Status.PROPOSED, "Its author has not committed it yet.")
 _PLAIN = 4_000
-"""Edits that are played from nothing without stages on the way: it takes half the time."""
+"""Up to this many edits are played from scratch without intermediate stages, which takes half the
+time."""
 
 
 def replay(
@@ -42,11 +44,11 @@ def replay(
 ) -> Thread:
     """The thread that a log makes of the originals `leaves`. Never raises.
 
-    `active_tags` None means the session's own, and its objective; a set is taken as it is.
-    The edits in `assume`, by number, act as if they were on and their condition held: what
-    would come of recording or accepting them. Only their conflicts tell what would do instead.
-    `known` is a thread of the same session: the originals that both have are the same. It saves
-    work and changes nothing.
+    If `active_tags` is None, the session's own are used, with its objective; a given set is used
+    as it is. The edits in `assume`, by number, act as if they were on and their condition held,
+    to see the effect of recording or accepting them; only their conflicts say what would work
+    instead. `known` is a thread of the same session, with the same originals as far as both have
+    them. It saves work but never changes the result.
     """
     if active_tags is None:
         tags = log.active_tags | ({objective_tag(objective)} if objective else set())
@@ -82,18 +84,18 @@ def replay(
 
 
 class _Script(NamedTuple):
-    """What decides which edits act."""
+    """The inputs that decide which edits act."""
 
     log: Log
     tags: frozenset[str]
     assumed: frozenset[int]
 
     def find(self, number: int) -> Edit | EditOutcome | None:
-        """The part of an edit; None where there is no such edit."""
+        """As `part`; None if there is no such edit."""
         return self.part(number) if number in self.log.edits else None
 
     def part(self, number: int) -> Edit | EditOutcome:
-        """The edit, if it acts, else what becomes of it."""
+        """The edit if it acts, else its outcome."""
         entry, state, edit = self.log.edits[number]
         if number in self.assumed:
             return edit
@@ -110,10 +112,10 @@ class _Script(NamedTuple):
 def _kept(
     known: Thread, leaves: Sequence[Leaf], script: _Script
 ) -> tuple[list[Stage], frozenset[int]]:
-    """The stages of a known thread that can be used again, and the edits that have another outcome.
+    """The reusable stages of a known thread, and the edits whose outcome changes.
 
-    Stages are used up to the first edit that acts differently. An edit that acts in neither thread
-    changes no draft, so only its outcome is put right in the stages.
+    Stages are reused up to the first edit that acts differently. An edit that acts in neither
+    thread changes no draft, so only its outcome is corrected in the stages.
     """
     before = _Script(known.log, known.active_tags, known.playback.assumed)
     stages = known.playback.stages
@@ -146,10 +148,10 @@ def _kept(
 
 
 def _first(leaves: Sequence[Leaf], script: _Script) -> Stage:
-    """The stage before all other operations act: the originals as the client sends them.
+    """The stage before all other operations: the originals as the client sends them.
 
-    The client's own edits are played first and what they fold is withheld. Other operations then
-    don't find it, and are suspended rather than in conflict with what the client did.
+    The client's own edits are played first, and what they fold is withheld. Other operations then
+    don't find it, and are suspended instead of being in conflict with what the client did.
     """
     draft = ThreadDraft(leaves, purged=script.log.purged)
     numbers = sorted(_by_client(script.log))
@@ -167,7 +169,7 @@ def _by_client(log: Log) -> set[int]:
 
 
 def _play(draft: ThreadDraft, number: int, script: _Script) -> None:
-    """Let an edit act; it is suspended where the client doesn't send what it acts on."""
+    """Apply an edit; it is suspended if the client doesn't send what it acts on."""
     part = script.part(number)
     if isinstance(part, EditOutcome):
         draft.outcomes.set(number, part)
@@ -196,13 +198,13 @@ def sent_keys(count: int, log: Log) -> list[Key]:
 
 
 def _is_conflict(draft: ThreadDraft, number: int) -> bool:
-    """Whether an edit is in conflict: played again, as only assumed ones say what would do."""
+    """Whether an edit is in conflict. It is then played again: only assumed edits get `needs`."""
     outcome = draft.outcomes.get(number)
     return outcome is not None and outcome.status is Status.CONFLICT
 
 
 def _in_question(before: _Script, script: _Script) -> Iterable[int]:
-    """The edits that may act in one script and not in the other, or differently, in order."""
+    """The edits, in order, that may act in only one of the scripts, or differently in both."""
     one, other = before.log, script.log
     common = min(one.head, other.head)
     while common and one.at(common) is not other.at(common):
@@ -222,7 +224,7 @@ def _in_question(before: _Script, script: _Script) -> Iterable[int]:
 def _played(
     kept: Sequence[Stage], leaves: Sequence[Leaf], script: _Script
 ) -> tuple[tuple[Stage, ...], frozenset[int]]:
-    """The stages of a thread, played from the last one on; and the edits that were played."""
+    """The stages of a thread, played from the last one on, and the edits that were played."""
     stages, head = list(kept), script.log.head
     start = stages[-1]
     client = _by_client(script.log)
@@ -231,8 +233,8 @@ def _played(
         draft = start.draft
         if len(leaves) > draft.tree.count:
             draft = draft.grown(leaves)
-        # This replaces the last stage, which no replay would start from any more. A loop adds
-        # originals with every turn, and each draft has a list of all of them.
+        # This replaces the last stage, because no replay would start from that any more. In a
+        # loop every turn adds originals, and each draft has a list of all of them.
         stages[-1] = Stage(head, draft, start.waits_from)
         return tuple(stages), frozenset()
     plain = not start.number and len(numbers) <= _PLAIN
@@ -254,7 +256,7 @@ def _played(
 def _without_purged(
     leaves: Sequence[Leaf], purged: AbstractSet[str], known: Thread | None
 ) -> Sequence[Leaf]:
-    """The originals, where those without words count nothing, whenever they were read."""
+    """The originals, with 0 tokens for purged ones, whenever they were read."""
     if not purged:
         return leaves
     if known is not None and len(known.leaves) == len(leaves):

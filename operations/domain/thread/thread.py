@@ -1,8 +1,8 @@
-"""A thread: the messages as they are shown, made by `replay` and never changed.
+"""A thread: the messages as they are shown, made by `replay` and immutable.
 
-Everything in and out is named by keys. Only what is asked for is made into objects, so that
-a window into 100,000 messages costs what it shows; what takes a pass over all messages is
-done once, when it is first asked for.
+All arguments and results are named by keys. Only what is asked for is made into objects, so a
+window into 100,000 messages costs what it shows. Anything that takes a pass over all messages is
+computed once, on first use.
 """
 
 from collections import Counter
@@ -45,8 +45,8 @@ from .playback import Playback, ThreadVersion
 from .ranges import inserted_between, stretch
 
 _FEW = 2_000
-"""Up to so many withdrawn edits are sorted to find the newest. Of more, some are sure to be near
-the end of the log, and are found faster by walking it backwards."""
+"""Up to this many withdrawn edits are sorted to find the newest. If there are more, some are sure
+to be near the end of the log, and are found faster by walking it backwards."""
 
 
 class Thread:
@@ -61,9 +61,9 @@ class Thread:
         playback: Playback,
         grown: "Thread | None" = None,
     ) -> None:
-        """The thread of a draft that nothing acts on any more: see `replay`.
+        """Wrap a finished draft: see `replay`.
 
-        `grown` is one that differs from it in nothing but that further originals stand at its end.
+        `grown` is a thread that lacks only further originals at the end.
         """
         self.leaves = leaves
         self.log = log
@@ -75,12 +75,12 @@ class Thread:
         self._outcomes = Numbered(self._draft.outcomes.by_number, log.head)
         self._made = Nodes(leaves, log, self._draft)
         self.lineage: object = ThreadVersion() if grown is None else grown.lineage
-        """The same object for all threads that differ only in further originals at the end."""
+        """Identifies threads that differ only in further originals at the end."""
         if grown is not None:
             self._take_over(grown)
 
     def _take_over(self, grown: "Thread") -> None:
-        """Take over what was computed for the thread that this one has grown from."""
+        """Take over what was computed for the thread that this one extends."""
         known, new = (
             grown.__dict__,
             range(grown.message_count + 1, len(self.leaves) + 1),
@@ -105,11 +105,11 @@ class Thread:
 
     @property
     def total(self) -> int:
-        """How many nodes the thread has at its top."""
+        """How many nodes are at the top of the thread."""
         return len(self._order)
 
     def window(self, start: int = 0, limit: int = 100) -> list[Node]:
-        """Nodes of the thread from a position on."""
+        """The nodes of the thread from a position on."""
         return [self._made.node(node) for node in self._order[start : start + limit]]
 
     def node(self, key: Key) -> Node:
@@ -117,7 +117,7 @@ class Thread:
         return self._made.node(self._find(key))
 
     def children(self, key: Key, start: int = 0, limit: int = 100) -> list[Node]:
-        """Nodes that a fold holds, from a place on. Raises NotFound."""
+        """The nodes that a fold holds, from a place on. Raises NotFound."""
         nodes = islice(self._tree.nodes(self._fold(key)), start, start + limit)
         return [self._made.node(node) for node in nodes]
 
@@ -126,39 +126,42 @@ class Thread:
         return self._draft.holder(key) is not None
 
     def top(self, key: Key) -> Key:
-        """The node at the top that holds a key, or is it. Raises NotFound."""
+        """The key of the node at the top that holds a key, or the key itself. Raises NotFound."""
         return self._draft.key(self._tree.outermost(self._find(key)))
 
     def child_keys(self, key: Key) -> list[Key]:
-        """The nodes that a fold holds. Raises NotFound."""
+        """The keys of the nodes that a fold holds. Raises NotFound."""
         return [self._draft.key(node) for node in self._tree.nodes(self._fold(key))]
 
     def position(self, key: Key) -> int:
-        """The position at the top of the node that holds a key. Raises NotFound."""
+        """The position of the node at the top that holds a key. Raises NotFound."""
         return self._positions[self._tree.outermost(self._find(key))]
 
     def path(self, key: Key) -> list[Key]:
-        """The folds around a message or a fold, from the outermost in. Raises NotFound."""
+        """The folds around a message or a fold, from the outermost inwards. Raises NotFound."""
         return [self._draft.key(fold) for fold in self._made.around(self._find(key))]
 
     def leaf_keys(self, key: Key) -> list[Key]:
-        """The leaves of a fold in their order, or a leaf itself. Raises NotFound."""
+        """The leaves of a fold in order, or a leaf itself. Raises NotFound."""
         return [self._draft.key(leaf) for leaf in self._tree.leaves(self._find(key))]
 
     def indexes(self, key: Key) -> list[int]:
-        """The originals that a fold holds, by their indexes, or one itself. Raises NotFound."""
+        """The indexes of the originals that a fold holds, or of an original itself.
+
+        Raises NotFound.
+        """
         leaves = self._tree.leaves(self._find(key))
         return [leaf - 1 for leaf in leaves if leaf > 0]
 
     def saved_by(self, key: Key) -> int:
-        """The tokens of what a fold holds, as it would be shown, less its own. Raises NotFound."""
+        """The tokens of what a fold holds, as it would be shown, minus its own. Raises NotFound."""
         fold, tokens = self._fold(key), self._made.tokens_shown
         return sum(map(tokens, self._tree.nodes(fold))) - tokens(fold)
 
     def tokens_shown(self, keys: Iterable[Key]) -> int:
-        """The tokens of leaves as shown; where a fold holds nothing else, those of the fold.
+        """The tokens of leaves as shown; where a fold holds only such leaves, those it shows.
 
-        Leaves that are not in the thread count nothing.
+        Leaves that are not in the thread count 0.
         """
         leaves = (self._draft.leaf(key) for key in keys)
         present = [leaf for leaf in dict.fromkeys(leaves) if leaf is not None]
@@ -170,16 +173,16 @@ class Thread:
         return chain.from_iterable(shown for _, shown in self.standing())
 
     def from_the_end(self) -> Iterator[EffectiveMessage]:
-        """What the model sees, the last first."""
+        """What the model sees, last message first."""
         for node in reversed(self._order):
             yield from reversed(self._made.shown(node))
 
     def shown_at(self, position: int) -> list[EffectiveMessage]:
-        """What the model sees of the node at a position: of a snip nothing."""
+        """What the model sees of the node at a position; empty for a snip."""
         return self._made.shown(self._order[position])
 
     def held_at(self, position: int) -> HeldLeaves | None:
-        """The leaves of the fold at a position, counted; None where a message stands there."""
+        """The counted leaves of the fold at a position; None for a message."""
         node = self._order[position]
         return self._made.held(node) if node in self._tree.size else None
 
@@ -188,9 +191,9 @@ class Thread:
         return self._made.shown(self._find(key))
 
     def standing(self, start: int = 0) -> Iterator[tuple[Key, list[EffectiveMessage]]]:
-        """The nodes at the top from a place on, each with what the model sees of it.
+        """The nodes at the top from a position on, each with what the model sees of it.
 
-        Of a snip that is nothing.
+        For a snip that is nothing.
         """
         return islice(self._standing, start, None)
 
@@ -206,7 +209,7 @@ class Thread:
 
     @cached_property
     def tokens_sent(self) -> int:
-        """The tokens of what the client sends: the originals, as its own edits leave them."""
+        """The tokens that the client sends: the originals after its own edits."""
         total, folded = self.tokens.original, set[int]()
         for recorded in self.log.client_edits:
             if self._outcomes[recorded.entry.number].status is Status.APPLIED:
@@ -221,7 +224,7 @@ class Thread:
         return self._draft.tags.get(self._find(key), ())
 
     def made(self, key: Key) -> New | None:
-        """The message `o<number>.<k>` in its words in force, in the thread or not."""
+        """The message `o<number>.<k>` in its current words, whether or not it is in the thread."""
         number, place = made_place(key) or (0, None)
         recorded = self.log.edits.get(number)
         messages = messages_of(recorded.edit) if recorded else ()
@@ -237,9 +240,9 @@ class Thread:
         return self.leaves[index].role
 
     def spans(self, key: Key) -> tuple[SpanChange, ...]:
-        """What is changed in the text of a message, by part and place, without overlaps.
+        """The changes to the text of a message, by part and place, without overlaps.
 
-        Redactions that are on mask it even where their condition does not hold.
+        Redactions that are on mask it even if their condition does not hold.
         """
         changes = self._draft.changes.get(key, ())
         if not changes and not self.log.masks:
@@ -249,7 +252,7 @@ class Thread:
         return tuple(masked_over(masks.within(changes), laid))
 
     def moved_by(self, key: Key) -> Key | None:
-        """The resequence that moved a node last. Raises NotFound."""
+        """The resequence that last moved a node. Raises NotFound."""
         number = self._draft.moved_by.get(self._find(key))
         return None if number is None else entry_key(number)
 
@@ -264,8 +267,8 @@ class Thread:
     def resolve_range(self, first: int, last: int) -> list[Key]:
         """The leaves that an inclusive range of indexes means.
 
-        The originals by index, then in the order of the thread the inserted messages whose
-        nearest originals on both sides are in the range. Raises Invalid.
+        First the originals by index, then, in the order of the thread, the inserted messages
+        whose nearest originals on both sides are in the range. Raises Invalid.
         """
         if not 0 <= first <= last < self.message_count:
             raise Invalid(
@@ -278,22 +281,22 @@ class Thread:
 
     @property
     def outcomes(self) -> Mapping[int, EditOutcome]:
-        """What became of each edit, in the order of the log; `report` also tells what hides it."""
+        """The outcome of each edit, in the order of the log. `report` also says what hides it."""
         return self._outcomes
 
     @cached_property
     def operations(self) -> list[Report]:
-        """How each edit fared, in the order of the log."""
+        """The report of each edit, in the order of the log."""
         return [self.report(number) for number in self._outcomes]
 
     @property
     def statuses(self) -> Counter[Status]:
-        """How many edits fared how, without a report of each."""
+        """How many edits have each status, without making reports."""
         return self._draft.outcomes.statuses
 
     @property
     def marked(self) -> list[int]:
-        """The edits that wait, are off, unmet or in conflict, in the order of the log."""
+        """The edits that are proposed, off, unmet or in conflict, in the order of the log."""
         return sorted(self._draft.outcomes.marked)
 
     def newest(self, statuses: AbstractSet[Status]) -> Iterator[int]:
@@ -327,19 +330,19 @@ class Thread:
         return found
 
     def status(self, number: int) -> Status | None:
-        """How one edit fared; None where there is no such edit."""
+        """The status of one edit; None if there is no such edit."""
         outcome = self._outcomes.get(number)
         return None if outcome is None else outcome.status
 
     def revisited_since(self, earlier: ThreadVersion) -> Iterable[int]:
-        """The edits that may have fared otherwise in an earlier thread, in the order of the log."""
+        """The edits, in order, whose outcome may differ from that in an earlier thread."""
         for version, numbers in self.playback.revisited:
             if version is earlier and numbers is not None:
                 return sorted(numbers)
         return self._outcomes
 
     def report(self, number: int) -> Report:
-        """How one edit fared."""
+        """The report of one edit."""
         outcome = self._outcomes[number]
         outer = {self._tree.outermost(node) for node in outcome.nodes}
         own = any(not self._tree.parent_of(node) for node in outcome.nodes)
@@ -366,19 +369,19 @@ class Thread:
 
     @cached_property
     def top_folds(self) -> list[Key]:
-        """The keys of the folds at the top, in their order."""
+        """The keys of the folds at the top, in order."""
         size = self._tree.size
         return [self._draft.key(node) for node in self._order if node in size]
 
     @cached_property
     def folds_at_top(self) -> list[FoldNode]:
-        """The folds at the top, in their order."""
+        """The folds at the top, in order."""
         found = map(self.node, self.top_folds)
         return [node for node in found if isinstance(node, FoldNode)]
 
     @cached_property
     def tokens_held(self) -> list[FoldTokens]:
-        """What the folds at the top hold, in their order, without a node of each."""
+        """The tokens held by the folds at the top, in order, without making their nodes."""
         draft, edits, found = self._draft, self.log.edits, list[FoldTokens]()
         for node in self._order:
             if node < 0 and node in self._tree.size:
@@ -394,19 +397,19 @@ class Thread:
 
     @property
     def rewritten(self) -> set[Key]:
-        """The keys of messages in whose text anything may be changed."""
+        """The keys of messages whose text may be changed."""
         return {*self._draft.changes, *self.log.masks.keys}
 
     @property
     def annotated(self) -> list[Key]:
-        """The keys of what is inserted, tagged, moved, purged, or changed in its text."""
+        """The keys of messages that are inserted, tagged, moved, purged, or have changed text."""
         draft = self._draft
         nodes = {*draft.tags, *draft.moved_by}
         keys = {*map(draft.key, nodes), *draft.inserted, *draft.changes, *draft.purged}
         return sorted(key for key in keys if self.holds(key))
 
     def touched_since(self, earlier: "Thread") -> set[Key]:
-        """The keys of messages that may read or be marked otherwise in an earlier thread."""
+        """The keys of messages whose text or marks may differ from those in an earlier thread."""
         draft, before = self._draft, earlier._draft
         nodes = other_names(draft.tags, before.tags)
         nodes |= other_names(draft.moved_by, before.moved_by)
@@ -423,12 +426,12 @@ class Thread:
 
     @cached_property
     def moved(self) -> list[Moved]:
-        """From where nodes were moved that no later resequence moved again."""
+        """The moves whose nodes no later resequence moved again."""
         numbers = sorted(self._draft.moves)
         return [moved for number in numbers for moved in self._moved(number)]
 
     def moved_within(self, key: Key) -> set[Key]:
-        """The folds in which an operation moved nodes that no later one moved again."""
+        """The folds in which an operation moved nodes that no later operation moved again."""
         moved = self._moved(entry_number(key) or 0)
         return {one.within for one in moved if one.within is not None}
 
@@ -446,9 +449,10 @@ class Thread:
 
     @cached_property
     def marks(self) -> dict[Key, list[Mark]]:
-        """Edits that wait, are off, unmet or in conflict, by the node where they would be.
+        """Edits that are proposed, off, unmet or in conflict, by the node where they would be.
 
-        What would fold or move messages of one fold alone is inside it, all else at the top.
+        An edit that would fold or move only messages of one fold is marked inside it, all others
+        at the top.
         """
         marks: dict[Key, list[Mark]] = {}
         for number in self.marked if self._order else ():
@@ -464,7 +468,7 @@ class Thread:
         return marks
 
     def _first_of(self, nodes: Sequence[int], edit: Edit) -> int:
-        """The first of the nodes that an edit would act on, where they stand together."""
+        """The first of the nodes that an edit would act on, in the container where they meet."""
         if isinstance(edit, Fold | Resequence):
             _, nodes = self._tree.meeting(nodes)
             return min(nodes, key=self._tree.rank_of)

@@ -1,7 +1,7 @@
-"""A thread in the making: the tree, and what operations put into it.
+"""A thread under construction: the tree, and what operations put into it.
 
-Replay lets each edit that is in force act on one draft, in the order of the log. Nothing
-here raises on account of a key that names nothing: such keys are passed over.
+Replay lets every edit in force act on one draft, in the order of the log. Keys that name nothing
+are skipped; nothing here raises because of them.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ _MAKER_WITHHELD = "It acts on what {} makes, which is suspended."
 
 
 class Move(NamedTuple):
-    """Nodes that a resequence took from between others; `behind` 0: the first of all."""
+    """Nodes that a resequence moved from between others; `behind` is 0 if they were first."""
 
     operation: int
     nodes: list[int]
@@ -49,13 +49,13 @@ _KEPT = (
 class ThreadDraft:
     """What replay works on. Nodes are those of `tree`; `purged` keys have no text.
 
-    A draft is open or closed, as its tree is: only an open one can be acted on, and what is made
-    of a closed one shares with it what stays. Only for the operations that are `explained` a
-    conflict tells which leaves would do: they may be many, and are of use only while it can still
-    be refused.
+    Like its tree, a draft is open or closed: only an open one can be acted on, and drafts derived
+    from a closed one share with it what stays the same. Only for `explained` operations does a
+    conflict list the leaves that would work: they may be many, and are useful only while the
+    operation can still be refused.
     """
 
-    __slots__ = (  # a copy with a dict of its own would look up each method anew
+    __slots__ = (  # a copy with its own __dict__ would look up every method again
         *_KEPT,
         *("leaves", "tree", "purged", "explained", "passed_over", "outcomes", "shown"),
     )
@@ -63,33 +63,33 @@ class ThreadDraft:
     def __init__(
         self, leaves: Sequence[Leaf] = (), *, purged: AbstractSet[Key] = frozenset()
     ) -> None:
-        """The closed draft of a thread of originals on which nothing acted yet."""
+        """The closed draft of a thread of originals, before any operation."""
         self.leaves = leaves
         self.tree = ThreadTree(len(leaves))
         self.purged = purged
         self.explained: AbstractSet[int] = frozenset()
         self.passed_over = False
-        """Whether an operation named an original behind the last: it may come yet."""
+        """Whether an operation named an original beyond the last one, which may still arrive."""
         self.inserted: Kept[Key, int] = kept()
         self.folds: Kept[int, int] = kept()
-        """The fold of each operation that made one."""
+        """Maps each operation that made a fold to the fold."""
         self.holding: Kept[int, Holding] = kept()
-        """What each fold holds."""
+        """The contents of each fold."""
         self.made_by: Kept[int, tuple[int, int]] = kept()
-        """Operation and place of inserted leaves; operation and -1 of folds."""
+        """Maps inserted leaves to operation and place, and folds to operation and -1."""
         self.messages: Kept[int, tuple[New, ...]] = kept()
-        """What each operation in the tree shows or inserted."""
+        """The messages that each operation in the tree shows or inserted."""
         self.tags: Kept[int, tuple[str, ...]] = kept()
         self.changes: Kept[Key, tuple[SpanChange, ...]] = kept()
         self._saved: Kept[int, int] = kept()
         """The tokens that changes take from the text of a leaf, or from what a fold shows."""
         self.moves: Kept[int, tuple[Move, ...]] = kept()
-        """What each resequence took elsewhere."""
+        """The nodes that each resequence moved."""
         self.moved_by: Kept[int, int] = kept()
         self.suspended: Kept[int, None] = kept()
-        """The operations that had nothing to act on because of what the client doesn't send."""
+        """Operations that had nothing to act on because the client doesn't send it."""
         self._withheld: Kept[int, int] = kept()
-        """Leaves that the client doesn't send, each with the operation that folded it."""
+        """Maps leaves that the client doesn't send to the operation that folded them."""
         self._hangs_on: Kept[int, int] = kept()
         self._taken: Kept[tuple[Key, int], Stretches] = kept()
         self.outcomes = Outcomes()
@@ -102,9 +102,10 @@ class ThreadDraft:
         explained: AbstractSet[int] = frozenset(),
         plain: bool = False,
     ) -> "ThreadDraft":
-        """A draft to be acted on, by a lot where it is `plain`.
+        """An open version of this closed draft.
 
-        `leaves` are those of this one, and maybe further ones.
+        `leaves` are its leaves, possibly followed by further ones. `plain` is faster if much is
+        going to change.
         """
         draft = copy(self)
         for name in _KEPT:
@@ -118,7 +119,7 @@ class ThreadDraft:
         return draft
 
     def closed(self) -> "ThreadDraft":
-        """The draft as it is now; the open one can't be acted on any more."""
+        """A closed version of this draft, which can then no longer be acted on."""
         draft = copy(self)
         for name in _KEPT:
             setattr(draft, name, getattr(self, name).finish())
@@ -127,7 +128,7 @@ class ThreadDraft:
         return draft
 
     def grown(self, leaves: Sequence[Leaf]) -> "ThreadDraft":
-        """This closed draft with further originals at its end, on which nothing acted yet."""
+        """This closed draft with further originals at its end."""
         draft = copy(self)
         draft.leaves = leaves
         draft.tree = self.tree.opened(len(leaves)).closed()
@@ -136,13 +137,13 @@ class ThreadDraft:
     def restated(
         self, outcomes: Mapping[int, EditOutcome], through: int
     ) -> "ThreadDraft":
-        """This closed draft with other outcomes of edits up to a number, which act in neither."""
+        """This closed draft with other outcomes of edits up to a number, none of which act."""
         draft = copy(self)
         draft.outcomes = self.outcomes.restated(outcomes, through)
         return draft
 
     def leaf(self, key: Key) -> int | None:
-        """The node of a leaf that is in the tree."""
+        """The node of a leaf, if it is in the tree."""
         node = original_number(key)
         if node > self.tree.count:
             self.passed_over = True
@@ -150,7 +151,7 @@ class ThreadDraft:
         return node or self.inserted.get(key)
 
     def holder(self, key: Key) -> int | None:
-        """The node of a leaf, or of the fold that a key names or that shows its message."""
+        """The node of a leaf, or of the fold that a key names or whose message it names."""
         node = self.leaf(key)
         if node is None:
             place = made_place(key)
@@ -165,14 +166,14 @@ class ThreadDraft:
         return entry_key(number) if place < 0 else made_key(number, place)
 
     def among(self, nodes: Iterable[int]) -> list[int]:
-        """Those of these leaves and folds that are here."""
+        """The given leaves and folds that are in this draft."""
         return [node for node in nodes if node > 0 or node in self.made_by]
 
     def withhold(self, operations: Iterable[int]) -> None:
-        """Hold what operations folded back from every later one: the client doesn't send it.
+        """Withhold what operations folded from all later ones: the client doesn't send it.
 
-        What stands in its place is there for an operation recorded after the fold that names
-        all of it, which is how that is named.
+        What stands in its place can still be targeted by an operation recorded after the fold
+        that names all of its leaves, because that is how a fold is named.
         """
         for number in operations:
             fold = self.folds.get(number)
@@ -180,7 +181,7 @@ class ThreadDraft:
                 self._withheld[leaf] = number
 
     def why_suspended(self, keys: Iterable[Key], *, is_anchor: bool) -> str:
-        """Why nothing of these keys is there, where the client doesn't send it; else nothing."""
+        """Why these keys name nothing, if the client doesn't send it; otherwise empty."""
         makers = []
         for key in keys:
             if self.leaf(key) in self._withheld:
@@ -193,7 +194,7 @@ class ThreadDraft:
     def tag(
         self, number: int, targets: Iterable[Key], tags: Iterable[str]
     ) -> EditOutcome:
-        """Give the leaves among the targets tags."""
+        """Add tags to the leaves among the targets."""
         leaves = self._present(targets, number)
         if not leaves:
             return EditOutcome(Status.VOID, _NO_TARGET)
@@ -227,7 +228,7 @@ class ThreadDraft:
     def insert(
         self, number: int, after: Key | None, messages: tuple[New, ...]
     ) -> EditOutcome:
-        """Put messages behind an anchor and what hangs on it already."""
+        """Put messages after an anchor and what already hangs on it."""
         anchor = THREAD if after is None else self.holder(after)
         if anchor is None or anchor in self._withheld:
             return EditOutcome(Status.VOID, _NO_ANCHOR)
@@ -244,9 +245,9 @@ class ThreadDraft:
     def resequence(
         self, number: int, order: Iterable[Key], said: Iterable[Key] = ()
     ) -> EditOutcome:
-        """Permute the nodes that hold the leaves among the places that they hold.
+        """Permute the nodes that hold the leaves among the places of these nodes.
 
-        Those that hold the leaves `said` count as moved, where all others keep their order.
+        The nodes that hold the leaves `said` count as moved if all others keep their order.
         """
         leaves = self._present(order, number)
         if not leaves:
@@ -276,7 +277,7 @@ class ThreadDraft:
     def change(
         self, number: int, spans: Iterable[Span], *, redacted: bool
     ) -> EditOutcome:
-        """Change the spans whose text is there and that no operation before has changed."""
+        """Change the spans whose text is there and that no earlier operation changed."""
         holders, clashes = dict[Key, int](), set[int]()
         changes: dict[Key, list[SpanChange]] = {}
         taken = TakenStretches(self._taken)
@@ -312,7 +313,7 @@ class ThreadDraft:
         self._count(at_top, 1)
 
     def saved(self, key: Key) -> int:
-        """The tokens that changes of its text take from a message."""
+        """The tokens that changes to its text take from a message."""
         changes = self.changes.get(key)
         return sum(change.saved for change in changes) if changes else 0
 
@@ -322,7 +323,7 @@ class ThreadDraft:
         return self.messages[number][place]
 
     def _count(self, nodes: Iterable[int], times: int) -> None:
-        """Count what the model sees of nodes at the top: one time more, or one less."""
+        """Add what the model sees of nodes at the top to the counts; `times` -1 subtracts it."""
         leaves, saved, roles = self.leaves, self._saved.get, self.shown.roles
         for node in nodes:
             if node > 0:
@@ -339,7 +340,7 @@ class ThreadDraft:
             roles[role] = messages + times, count + times * (tokens - saved(node, 0))
 
     def _present(self, keys: Iterable[Key], number: int) -> list[int]:
-        """The distinct leaves among keys that an operation can act on, in the order of the keys."""
+        """The distinct leaves among keys that an operation can act on, in order."""
         keys = tuple(keys)
         nodes = list(dict.fromkeys(map(original_number, keys)))
         if not (nodes and 0 not in nodes and max(nodes) <= self.tree.count):
@@ -349,7 +350,7 @@ class ThreadDraft:
         return self._sent(nodes, number) if self._withheld else nodes
 
     def _sent(self, nodes: Sequence[int], number: int) -> list[int]:
-        """Those that the client sends, or that stand for what it sends in their place."""
+        """The nodes that the client sends, or that stand for what it sends in their place."""
         withheld = self._withheld
         named = Counter(withheld[node] for node in nodes if node in withheld)
         whole = {
@@ -380,7 +381,7 @@ class ThreadDraft:
         )
 
     def _last_hanging(self, outer: int) -> int:
-        """The last node of those that hang on a node of the thread; 0: on its top."""
+        """The last of the nodes that hang on a node of the thread, or for 0 on its top."""
         known: dict[int, bool] = {}
         behind, following = outer, self.tree.next_of
         node = following(outer) if outer else self.tree.first_of(THREAD)
@@ -405,7 +406,7 @@ class ThreadDraft:
         return hangs
 
     def _reads(self, span: Span) -> int | None:
-        """The node whose text a span covers, if that is still what it was."""
+        """The node whose text a span covers, if that text is unchanged; else None."""
         if span.key in self.purged or span.part < 0 or not 0 <= span.start < span.end:
             return None
         holder = self.holder(span.key)
@@ -428,9 +429,9 @@ def _applied(nodes: Iterable[int]) -> EditOutcome:
 def _moved(
     before: Sequence[int], after: Sequence[int], said: AbstractSet[int]
 ) -> list[int]:
-    """Those that change places, as they stood: those that were said to, if that is enough.
+    """The nodes that moved, in their old order: those named in `said`, if that explains it.
 
-    Else as few as possible.
+    Otherwise as few as possible.
     """
     if said and [n for n in before if n not in said] == [
         n for n in after if n not in said

@@ -1,13 +1,13 @@
-"""What a fold holds. Nothing changes it: its leaves are folded further, or change places in it."""
+"""The contents of a fold. They never change: leaves are only folded further or change places."""
 
 from typing import NamedTuple
 
 
 class HeldLeaves(NamedTuple):
-    """The leaves of a fold, counted; `tokens` are theirs as they were recorded or made.
+    """The leaves of a fold, counted; `tokens` counts them as recorded or made.
 
-    `first` and `last` are the lowest and highest index of the originals among them (None where
-    there are none), `groups` the groups of these.
+    `first` and `last` are the lowest and highest index of the originals among them (None if there
+    are none), and `groups` are the groups of these.
     """
 
     tokens: int
@@ -17,10 +17,10 @@ class HeldLeaves(NamedTuple):
 
 
 class Holding:
-    """What one making of a fold put into it; all versions of a draft with that fold share this."""
+    """The contents of one fold, shared by all versions of a draft that have this fold."""
 
     __slots__ = ("held",)
 
     def __init__(self) -> None:
-        """Not counted yet: most folds of a version are never asked for."""
+        """Counted on request, because most folds of a version are never asked for."""
         self.held: HeldLeaves | None = None

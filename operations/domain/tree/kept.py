@@ -1,4 +1,4 @@
-"""Maps of which a new version shares all that it doesn't change with the version before."""
+"""Maps whose versions share everything that doesn't change from one to the next."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar, cast, overload
@@ -11,7 +11,7 @@ Other = TypeVar("Other")
 
 
 class Kept(Protocol[Name, Value]):
-    """What a draft asks of a `Map`, open or closed, or of a `PlainMap`.
+    """The methods that a draft needs of an open or closed `Map`, or of a `PlainMap`.
 
     An open version can be written but not iterated. A closed one can be iterated and never
     changes.
@@ -31,7 +31,7 @@ class Kept(Protocol[Name, Value]):
     @overload
     def get(self, name: Name, default: Value | Other, /) -> Value | Other: ...
     def pop(self, name: Name, default: None, /) -> Value | None:
-        """Take a value out, if it is there."""
+        """Remove a name and return its value, or the default if it isn't there."""
 
     def update(self, values: Mapping[Name, Value], /) -> None:
         """Set values."""
@@ -46,7 +46,7 @@ class Kept(Protocol[Name, Value]):
 
 
 class PlainMap(dict[Any, Any]):
-    """A plain dict in the place of an open map: faster to fill, and made a map by `mutate`."""
+    """A plain dict in place of an open map: faster to fill, and turned into a map by `mutate`."""
 
     __slots__ = ("_map",)
 
@@ -56,25 +56,25 @@ class PlainMap(dict[Any, Any]):
         self._map: Map[Any, Any] | None = None
 
     def mutate(self) -> Kept[Any, Any]:
-        """As `Kept.mutate`."""
+        """See `Kept.mutate`."""
         if self._map is None:
             self._map = Map(self)
         return cast(Kept[Any, Any], self._map.mutate())
 
     def finish(self) -> "PlainMap":
-        """As `Kept.finish`."""
+        """See `Kept.finish`."""
         return self
 
 
 def kept(values: Iterable[tuple[Any, Any]] = ()) -> Kept[Any, Any]:
-    """A closed version with these values."""
+    """A closed map with these values."""
     return cast(Kept[Any, Any], Map(values))
 
 
 def other_names(one: Kept[Name, Value], other: Kept[Name, Value]) -> set[Name]:
     """The names whose values are not the same object in two closed versions.
 
-    Done by set operations and not in a loop: versions of a long log have thousands of names.
+    Uses set operations instead of a loop: versions of a long log have thousands of names.
     """
     if one is other:
         return set()

@@ -1,8 +1,8 @@
-"""Keys, by which everything names messages, folds and operations: never by place.
+"""Keys name messages, folds and operations; nothing is named by its place.
 
 `m<index>` is an original. `o<number>` is an entry of the log, and the fold that it makes.
-`o<number>.<k>` is message k, from 0, that an operation made. Numbers have at most nine
-digits and no leading zeros, so that every key has one spelling.
+`o<number>.<k>` is message k, from 0, that an operation made. Numbers have at most nine digits and
+no leading zeros, so that every key has exactly one spelling.
 """
 
 import re
@@ -17,9 +17,9 @@ _MADE = re.compile(r"o([1-9][0-9]{0,8})(?:\.(0|[1-9][0-9]{0,8}))?").fullmatch
 
 @lru_cache(maxsize=1 << 17)
 def original_key(index: int) -> Key:
-    """The key of the original at an index, from 0; held once, for all that names it.
+    """The key of the original at an index, from 0.
 
-    It is asked for as often as `original_number`.
+    Cached and interned, because it is asked for as often as `original_number`.
     """
     return intern(f"m{index}")
 
@@ -30,21 +30,22 @@ def entry_key(number: int) -> Key:
 
 
 def made_key(number: int, place: int) -> Key:
-    """The key of the message at a place, from 0, among those that an operation made."""
+    """The key of message number `place`, from 0, among those that an operation made."""
     return f"o{number}.{place}"
 
 
 def original_index(key: Key) -> int | None:
-    """The index of an original; None where the key names none."""
+    """The index of an original; None if the key isn't one of an original."""
     number = original_number(key)
     return number - 1 if number else None
 
 
 @lru_cache(maxsize=1 << 17)
 def original_number(key: Key) -> int:
-    """The place of an original, counted from 1; 0 where the key names none.
+    """The number of an original, counted from 1; 0 if the key isn't one of an original.
 
-    Replay asks for the same keys each time, and naming is most of what small operations cost.
+    Cached, because replay asks for the same keys each time, and parsing them is most of what
+    small operations cost.
     """
     match = _ORIGINAL(key)
     return int(match[1]) + 1 if match else 0
@@ -52,7 +53,7 @@ def original_number(key: Key) -> int:
 
 @lru_cache(maxsize=1 << 15)
 def made_place(key: Key) -> tuple[int, int | None] | None:
-    """Number and place of `o<number>.<place>`, the place None in `o<number>`; else None."""
+    """Number and place of `o<number>.<place>`; place None for `o<number>`; None for other keys."""
     match = _MADE(key)
     if match is None:
         return None
@@ -60,6 +61,6 @@ def made_place(key: Key) -> tuple[int, int | None] | None:
 
 
 def entry_number(key: Key) -> int | None:
-    """The number of `o<number>`; None where the key is not that of an entry."""
+    """The number in `o<number>`; None if the key isn't one of an entry."""
     place = made_place(key)
     return place[0] if place and place[1] is None else None

@@ -7,7 +7,7 @@ from threads.domain.part import Part
 
 
 class Leaf(NamedTuple):
-    """All that replay needs to know of an original; its key is its place among the others."""
+    """All that replay needs to know of an original; its key follows from its index."""
 
     role: str
     tokens: int

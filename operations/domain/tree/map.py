@@ -1,7 +1,7 @@
-"""`Map`: a map of which a new version shares all but the few places that it sets.
+"""`Map`: a persistent map; a new version shares all but the few places that it sets.
 
-That of the library `immutables`, which has no wheels for Python 3.14 and newer; there one
-with the same methods stands in for it (decision 0132).
+It comes from the library `immutables`, which has no wheels for Python 3.14 and newer; there a
+class with the same methods replaces it (decision 0132).
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""What became of the edits that were played over a draft."""
+"""The outcomes of the edits that were played over a draft."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,26 +11,26 @@ _KEPT = ("by_number", "marked", "withdrawn")
 
 
 class Outcomes:
-    """The outcome of each edit by its number. Open or closed, as the draft is that has them."""
+    """The outcome of each edit by its number. Open or closed, like the draft that it belongs to."""
 
     __slots__ = (*_KEPT, "statuses")
 
     def __init__(self) -> None:
-        """Of no edit yet; closed."""
+        """Empty and closed."""
         self.by_number: Kept[int, EditOutcome] = kept()
         self.marked: Kept[int, None] = kept()
-        """The edits whose status is one of `MARKED`."""
+        """The numbers of the edits whose status is in `MARKED`."""
         self.withdrawn: Kept[int, None] = kept()
-        """The edits whose status is one of `WITHDRAWN`."""
+        """The numbers of the edits whose status is in `WITHDRAWN`."""
         self.statuses: Counter[Status] = Counter()
-        """How many edits have which."""
+        """How many edits have each status."""
 
     def get(self, number: int) -> EditOutcome | None:
-        """What became of an edit, if it was played."""
+        """The outcome of an edit; None if it wasn't played."""
         return self.by_number.get(number)
 
     def set(self, number: int, outcome: EditOutcome) -> None:
-        """Note what became of an edit."""
+        """Set the outcome of an edit."""
         known = self.by_number.get(number)
         if known is not None:
             self.statuses[known.status] -= 1
@@ -46,7 +46,7 @@ class Outcomes:
             self.withdrawn[number] = None
 
     def opened(self, *, plain: bool = False) -> "Outcomes":
-        """The same, to be set: by a lot where they are `plain`."""
+        """An open version. `plain` is faster if many outcomes are going to be set."""
         outcomes = copy(self)
         for name in _KEPT:
             known = getattr(self, name)
@@ -55,14 +55,14 @@ class Outcomes:
         return outcomes
 
     def closed(self) -> "Outcomes":
-        """The same as they are now; the open ones can't be set any more."""
+        """A closed version, after which this one can no longer be set."""
         outcomes = copy(self)
         for name in _KEPT:
             setattr(outcomes, name, getattr(self, name).finish())
         return outcomes
 
     def restated(self, changed: Mapping[int, EditOutcome], through: int) -> "Outcomes":
-        """These closed ones, with others of edits up to a number."""
+        """A closed version with changed outcomes of edits up to a number."""
         outcomes = self.opened()
         for number, outcome in changed.items():
             if number <= through:

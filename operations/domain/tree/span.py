@@ -1,7 +1,7 @@
-"""Spans of text inside messages: what replace and redact hold, and how a message reads then.
+"""Spans of text inside messages: what replace and redact hold, and how messages then read.
 
-They count in the text of a part (`threads.domain.text`). The line break between two of its
-pieces is itself no text: a change that covers it empties both sides up to it.
+Offsets count in the text of a part (`threads.domain.text`). The line break between two of its
+pieces is not text itself: a change that covers it empties both pieces up to it.
 """
 
 import hashlib
@@ -19,11 +19,11 @@ MASK = "[redacted]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A stretch of the text of one part, and what is to be read in its place.
+    """A stretch of the text of one part, and what is read in its place.
 
-    `start` and `end` count code points, `end` exclusive; `sha256` is the hex digest of the
-    text covered (see `fingerprint`); `saved` is how many tokens the change takes away, as
-    counted when it was recorded, negative where it adds some.
+    `start` and `end` count code points, `end` exclusive. `sha256` is the hex digest of the text
+    covered (see `fingerprint`). `saved` is how many tokens the change saves, as counted when it
+    was recorded; negative if it adds some.
     """
 
     key: Key
@@ -36,7 +36,7 @@ class Span:
 
 
 class SpanChange(NamedTuple):
-    """A span that is in force on a message. `redacted` says that it is a mask."""
+    """A span in force on a message. `redacted` says that it is a mask."""
 
     part: int
     start: int
@@ -48,12 +48,12 @@ class SpanChange(NamedTuple):
 
 
 def fingerprint(text: str) -> str:
-    """The SHA-256 of a text in hex; lone surrogates pass."""
+    """The SHA-256 of a text in hex; lone surrogates are allowed."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def covered(parts: Sequence[Part], span: Span) -> str | None:
-    """The text that a span covers; None where there is none."""
+    """The text that a span covers; None if the parts have no such place."""
     if not 0 <= span.part < len(parts) or not 0 <= span.start < span.end:
         return None
     text = text_of(parts[span.part])
@@ -61,7 +61,7 @@ def covered(parts: Sequence[Part], span: Span) -> str | None:
 
 
 def covered_pieces(parts: Sequence[Part], span: Span) -> list[str]:
-    """What a span covers of each piece of a part where it covers several; else nothing."""
+    """The text that a span covers in each piece of a part, if it covers several; else empty."""
     if covered(parts, span) is None:
         return []
     found, offset = [], 0
@@ -74,7 +74,7 @@ def covered_pieces(parts: Sequence[Part], span: Span) -> list[str]:
 
 
 def matches(parts: Sequence[Part], span: Span) -> bool:
-    """Whether a span covers the very text that it was recorded for."""
+    """Whether a span covers exactly the text that it was recorded for."""
     text = covered(parts, span)
     return text is not None and fingerprint(text) == span.sha256
 
@@ -82,9 +82,9 @@ def matches(parts: Sequence[Part], span: Span) -> bool:
 def spans_saying(
     key: Key, parts: Sequence[Part], texts: Mapping[str, str]
 ) -> Iterator[Span]:
-    """Where a message says one of these texts, the longest first, none within another.
+    """Spans for every occurrence of these texts in a message, longest first, without overlaps.
 
-    `texts` says what is to be read in the place of each.
+    `texts` maps each text to what is read in its place.
     """
     longest = sorted(texts, key=len, reverse=True)
     for place, part in enumerate(parts):
@@ -107,7 +107,7 @@ def spans_saying(
 
 
 def overlapping(spans: Iterable[tuple[int, Span]]) -> Iterator[tuple[int, int]]:
-    """Pairs of numbers whose spans overlap, of spans given with a number each."""
+    """Pairs of overlapping spans, each named by the number it is given with."""
     ordered = sorted(
         ((span.key, span.part), span.start, span.end, number) for number, span in spans
     )
@@ -123,9 +123,9 @@ def overlapping(spans: Iterable[tuple[int, Span]]) -> Iterator[tuple[int, int]]:
 def read_changed(
     parts: Sequence[Part], changes: Iterable[SpanChange]
 ) -> tuple[Part, ...]:
-    """The parts as they read under changes that do not overlap.
+    """The parts as they read under changes that don't overlap.
 
-    A signature of reasoning is dropped with a change of it, for it signs the exact words.
+    A change to reasoning drops its signature, which covers the exact text.
     """
     of_part: dict[int, list[SpanChange]] = {}
     for change in changes:
@@ -159,7 +159,7 @@ def _with_pieces(part: Part, pieces: Iterator[str]) -> Part:
         case Thinking():
             return Thinking(next(pieces), data=part.data, signer=part.signer)
         case ToolCall():
-            # Without the text in which the arguments came: it says what was changed.
+            # Dropped: the text of the arguments as received still contains what was changed.
             arguments = _with_strings(part.arguments, pieces)
             return ToolCall(part.id, part.name, arguments)
         case ToolResult():

@@ -1,4 +1,4 @@
-"""What became of an edit when the log was replayed."""
+"""The status and outcome of an edit when the log is replayed."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from .key import Key
 
 
 class Status(StrEnum):
-    """In this order the first that fits is reported."""
+    """The status of an edit. The first that applies, in this order, is reported."""
 
     PROPOSED = "proposed"
     REJECTED = "rejected"
@@ -21,14 +21,17 @@ class Status(StrEnum):
 
 
 MARKED = frozenset({Status.PROPOSED, Status.OFF, Status.UNMET, Status.CONFLICT})
-"""What is shown where it would be."""
+"""Edits marked in the thread where they would be."""
 WITHDRAWN = frozenset({Status.REVERTED, Status.REJECTED})
-"""What is there for the record alone."""
+"""Edits kept only for the record."""
 
 
 class EditOutcome(NamedTuple):
-    """What an edit came to: a sentence on why it didn't apply, and the nodes that it made,
-    moved or marked; in a conflict, the operations in its way and the leaves that would do."""
+    """The outcome of an edit.
+
+    It has the status, a sentence on why the edit didn't apply, and the nodes that it made, moved
+    or marked; in a conflict, also the operations in its way and the leaves that would work.
+    """
 
     status: Status
     reason: str = ""
@@ -38,8 +41,11 @@ class EditOutcome(NamedTuple):
 
 
 class Report(NamedTuple):
-    """How one edit fared. `hidden_by` is the outermost fold, other than its own, in which all
-    that it made or moved lies; `operations` and `needs` are those of a conflict."""
+    """The report of one edit.
+
+    `hidden_by` is the outermost fold, other than its own, that holds all that it made or moved;
+    `operations` and `needs` are given in a conflict.
+    """
 
     number: int
     key: Key

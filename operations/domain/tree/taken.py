@@ -1,4 +1,4 @@
-"""Which stretches of texts operations have: no two may change the same."""
+"""Tracks which stretches of text operations change: no two may change the same."""
 
 from bisect import bisect_left
 
@@ -7,19 +7,19 @@ from .key import Key
 from .span import Span
 
 Stretches = tuple[tuple[int, int, int], ...]
-"""Start, end and operation of what is taken of one text, in order."""
+"""Start, end and operation of the stretches taken in one text, in order."""
 
 
 class TakenStretches:
-    """What operations have of texts, with what one takes beside them."""
+    """The stretches taken by earlier operations, plus those that one operation takes."""
 
     def __init__(self, known: Kept[tuple[Key, int], Stretches]) -> None:
-        """`known` is what operations before it have, by message and part."""
+        """`known` are the stretches of earlier operations, by message and part."""
         self._known = known
         self._lists: dict[tuple[Key, int], list[tuple[int, int, int]]] = {}
 
     def take(self, span: Span, number: int) -> int:
-        """Take a stretch of text, or the number of an operation that has some of it."""
+        """Take a stretch and return 0, or return the number of an operation that has part of it."""
         text = (span.key, span.part)
         taken = self._lists.get(text)
         if taken is None:
@@ -35,5 +35,5 @@ class TakenStretches:
         return 0
 
     def all(self) -> dict[tuple[Key, int], Stretches]:
-        """What is taken in the texts that were looked at."""
+        """The stretches taken in all texts that were looked at."""
         return {text: tuple(taken) for text, taken in self._lists.items()}

@@ -1,13 +1,13 @@
 """The tree of a thread while a log is replayed over it: a forest of numbered nodes.
 
-0 is the thread, i + 1 the original with index i; inserted messages and folds are -1, -2, … in
-the order in which they were made. The thread and folds are containers; the nodes of a container
-are a chain of previous and next ones, in which 0 means none. Ranks order the nodes of one
-container, so that they can be sorted without walking it. What a change costs grows with the
-nodes it names and passes, never with the size of the thread; only when the ranks between two
-neighbours are used up is the thread ranked anew.
+0 is the thread, i + 1 the original with index i; inserted messages and folds are -1, -2, … in the
+order in which they were made. The thread and folds are containers. The nodes of a container form
+a linked list, in which 0 means none. Ranks order the nodes of one container, so that they can be
+sorted without walking it. What a change costs grows with the nodes it names and passes, never
+with the size of the thread; only when the ranks between two neighbours are used up is the whole
+thread ranked again.
 
-Only what differs from a thread of untouched originals is kept, in maps that versions of a tree
+Only differences from a thread of untouched originals are stored, in maps that versions of a tree
 share: a version costs what was changed in it, and further originals cost nothing.
 """
 
@@ -29,7 +29,7 @@ _KEPT = (
 
 
 class ThreadTree:
-    """Leaves and folds; every leaf stands in it exactly once."""
+    """Leaves and folds; every leaf is in the tree exactly once."""
 
     __slots__ = (*_KEPT, *("count", "made", "_near"))
 
@@ -37,7 +37,7 @@ class ThreadTree:
         """A closed tree of `count` originals, without folds."""
         self.count = count
         self.made = 0
-        """How many nodes there are beside the originals."""
+        """How many nodes exist besides the originals."""
         self.size: Kept[int, int] = kept()
         """How many leaves each fold holds."""
         self.originals: Kept[int, int] = kept()
@@ -52,7 +52,7 @@ class ThreadTree:
         self._near: dict[int, int] | Kept[int, int] = {}
 
     def opened(self, count: int, *, plain: bool = False) -> "ThreadTree":
-        """A version to be changed, with further originals at the end; `plain`: by a lot."""
+        """An open version, possibly with further originals; `plain` is faster for many changes."""
         tree = ThreadTree()
         tree.count, tree.made = self.count, self.made
         for name in _KEPT:
@@ -64,7 +64,7 @@ class ThreadTree:
         return tree
 
     def closed(self) -> "ThreadTree":
-        """The version as it is now; the open one can't be changed any more."""
+        """A closed version, after which this one can no longer be changed."""
         tree = ThreadTree()
         tree.count, tree.made = self.count, self.made
         for name in _KEPT:
@@ -76,38 +76,38 @@ class ThreadTree:
         return node > 0
 
     def parent_of(self, node: int) -> int:
-        """The container that a node stands in."""
+        """The container of a node."""
         return self._parent.get(node, THREAD)
 
     def containers_of(self, nodes: Iterable[int]) -> set[int]:
-        """The containers that nodes stand in."""
+        """The containers of nodes."""
         return set(map(self._parent.get, nodes, repeat(THREAD)))
 
     def next_of(self, node: int) -> int:
-        """The next node of the container; 0 behind the last."""
+        """The next node in the container; 0 after the last."""
         following = self._next.get(node)
         if following is None:
             return node + 1 if 0 < node < self.count else 0
         return following
 
     def previous_of(self, node: int) -> int:
-        """The node before in the container; 0 before the first."""
+        """The previous node in the container; 0 before the first."""
         before = self._previous.get(node)
         if before is None:
             return node - 1 if node > 0 else 0
         return before
 
     def rank_of(self, node: int) -> int:
-        """What orders the nodes of one container."""
+        """The rank that orders nodes within one container."""
         rank = self._rank.get(node)
         return node * _STEP if rank is None else rank
 
     def first_of(self, container: int) -> int:
-        """The first node of a container; 0 where it has none."""
+        """The first node of a container; 0 if it is empty."""
         return self._first[container]
 
     def nodes(self, container: int) -> Iterator[int]:
-        """The nodes of the thread or of a fold, in their order."""
+        """The nodes of the thread or of a fold, in order."""
         node = self._first[container]
         known, count = self._next.get, self.count
         while node:
@@ -118,7 +118,7 @@ class ThreadTree:
             node = following
 
     def leaves(self, node: int) -> Iterator[int]:
-        """The leaves that a node holds, in their order; a leaf holds itself."""
+        """The leaves that a node holds, in order; a leaf holds itself."""
         size = self.size
         if node != THREAD and node not in size:
             yield node
@@ -134,7 +134,7 @@ class ThreadTree:
                 walked.pop()
 
     def leaf_behind(self, node: int) -> int:
-        """The leaf that follows a node if every fold is open; 0 behind the last."""
+        """The leaf that follows a node if every fold is open; 0 after the last."""
         while node and not (following := self.next_of(node)):
             node = self.parent_of(node)
         if not node:
@@ -144,7 +144,7 @@ class ThreadTree:
         return following
 
     def place(self, node: int) -> tuple[int, ...]:
-        """What orders leaves of the whole thread: the ranks of what they are in, and their own."""
+        """A sort key for leaves of the whole thread: ranks of their containers, then their own."""
         ranks = []
         while node:
             ranks.append(self.rank_of(node))
@@ -152,10 +152,10 @@ class ThreadTree:
         return tuple(reversed(ranks))
 
     def outermost(self, node: int) -> int:
-        """The node of the thread that holds a node, or is it.
+        """The node at the top of the thread that holds a node, or the node itself.
 
-        Folds only ever wrap nodes, so what was once above a node stays above it and paths
-        can be shortened: a union-find.
+        Folds only ever wrap nodes, so an ancestor of a node stays its ancestor and paths can be
+        shortened: a union-find.
         """
         passed = []
         near, above, parent = self._near, self._above, self._parent
@@ -167,13 +167,13 @@ class ThreadTree:
         return node
 
     def summits(self, leaves: Iterable[int]) -> list[int]:
-        """The largest nodes whose leaves all are among these distinct leaves."""
+        """The largest nodes whose leaves are all among these distinct leaves."""
         parent, size = self._parent.get, self.size
         full = list(leaves)
         if not any(map(parent, full)):
             return full
         covered: dict[int, int] = {}
-        for node in full:  # grows while it is walked
+        for node in full:  # grows while it is iterated
             if container := parent(node):
                 covered[container] = covered.get(container, 0) + size.get(node, 1)
                 if covered[container] == size[container]:
@@ -185,7 +185,7 @@ class ThreadTree:
         ]
 
     def wrap(self, nodes: list[int]) -> int:
-        """Put nodes of one container into a new fold, where the first of them stood."""
+        """Put nodes of one container into a new fold, in the place of the first of them."""
         size = originals = len(nodes)
         if not self._are_in_a_row(nodes):
             nodes.sort(key=self.rank_of)
@@ -206,7 +206,7 @@ class ThreadTree:
         return fold
 
     def _are_in_a_row(self, nodes: Sequence[int]) -> bool:
-        """Whether nodes are originals that still follow one another, in their order."""
+        """Whether nodes are consecutive originals that are still in their original order."""
         first = nodes[0]
         return (
             first > 0
@@ -215,7 +215,7 @@ class ThreadTree:
         )
 
     def _gather(self, nodes: Sequence[int]) -> None:
-        """Close the gaps in the chain between nodes that are in its order."""
+        """Close the gaps in the linked list between nodes, which are in its order."""
         behind = nodes[0]
         for node in nodes[1:]:
             if self.next_of(behind) != node:
@@ -224,7 +224,7 @@ class ThreadTree:
             behind = node
 
     def insert(self, count: int, *, behind: int) -> range:
-        """New leaves in the thread behind one of its nodes; behind 0: at its top."""
+        """Insert new leaves after a node at the top of the thread; with `behind` 0, before all."""
         if self._gap(behind) <= count:
             for place, node in enumerate(self.nodes(THREAD)):
                 self._rank[node] = place * _STEP
@@ -241,7 +241,7 @@ class ThreadTree:
         return made
 
     def meeting(self, leaves: Sequence[int]) -> tuple[int, list[int]]:
-        """The lowest container that holds all leaves, and for each the node of it that does."""
+        """The lowest container that holds all leaves, and for each leaf its node in there."""
         containers = self.containers_of(leaves)
         if len(containers) == 1:
             return containers.pop(), list(leaves)
@@ -257,7 +257,7 @@ class ThreadTree:
         return container, [child[leaf] for leaf in leaves]
 
     def permute(self, before: Sequence[int], nodes: Sequence[int]) -> None:
-        """Let nodes of one container, which stand as in `before`, stand in another order."""
+        """Rearrange nodes of one container from the order `before` to the order `nodes`."""
         container = self.parent_of(nodes[0])
         instead = dict(zip(before, nodes, strict=True))
         places = [
@@ -287,7 +287,7 @@ class ThreadTree:
         return path[highest]
 
     def _grow(self, count: int) -> None:
-        """Put further originals behind what stands last: they are in the log's way nowhere."""
+        """Append further originals. No entry of the log is affected."""
         last, fresh = self._last[THREAD], self.count + 1
         self.count = count
         if not last:
@@ -312,7 +312,7 @@ class ThreadTree:
         self._stand(node, behind, follower, container)
 
     def _stand(self, node: int, behind: int, follower: int, container: int) -> None:
-        """Let a node stand between two others of a container; 0: none."""
+        """Put a node between two others of a container; 0 stands for none."""
         self._previous[node], self._next[node] = behind, follower
         if behind:
             self._next[behind] = node
@@ -324,7 +324,7 @@ class ThreadTree:
             self._last[container] = node
 
     def _detach(self, node: int) -> None:
-        """Take a node out of the chain, before which another one stands."""
+        """Remove a node that isn't the first from the linked list."""
         before, follower = self.previous_of(node), self.next_of(node)
         self._next[before] = follower
         if follower:
@@ -340,7 +340,7 @@ class ThreadTree:
 
 
 def longest_ascent(values: Sequence[int]) -> list[int]:
-    """Places of a longest strictly ascending subsequence of distinct values, in order.
+    """The places of a longest strictly ascending subsequence of distinct values, in order.
 
     Patience sorting: O(n log n).
     """

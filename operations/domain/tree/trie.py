@@ -1,6 +1,6 @@
-"""`immutables.Map` over the trie of `rpds`, for Pythons that `immutables` has no wheels for.
+"""`immutables.Map` on top of the trie of `rpds`, for Pythons without wheels of `immutables`.
 
-It answers what this product asks of the other, several times slower.
+It has the methods that this product uses, and is several times slower.
 """
 
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
@@ -16,7 +16,7 @@ _ABSENT: Any = object()
 
 
 class Map(Mapping[Name, Value]):
-    """Values of a closed version. Nothing ever changes in it."""
+    """A closed version, which never changes."""
 
     __slots__ = ("_trie",)
 
@@ -38,7 +38,7 @@ class Map(Mapping[Name, Value]):
         return iter(self._trie)
 
     def items(self) -> ItemsView[Name, Value]:
-        """All names and values, without a step of Python's for each."""
+        """All names and values, iterated without running Python code for each."""
         return self._trie.items()
 
     def values(self) -> ValuesView[Value]:
@@ -46,13 +46,13 @@ class Map(Mapping[Name, Value]):
         return self._trie.values()
 
     def mutate(self) -> "OpenMap[Name, Value]":
-        """An open version of it."""
+        """An open version of this map."""
         return OpenMap(self)
 
     def changed(
         self, to: Mapping[Name, Value], without: Iterable[Name]
     ) -> "Map[Name, Value]":
-        """A version with these values, and without these names, all of which it has."""
+        """A version with these values set and these names, which must exist, removed."""
         trie = self._trie.update(to) if to else self._trie
         for name in without:
             trie = trie.remove(name)
@@ -62,14 +62,14 @@ class Map(Mapping[Name, Value]):
 
 
 class OpenMap(Generic[Name, Value]):
-    """Values of an open version: what is set in it, before what it is a version of."""
+    """An open version: values set in it take precedence over those of the closed one."""
 
     __slots__ = ("_known", "_set")
 
     def __init__(self, known: Map[Name, Value]) -> None:
         self._known = known
         self._set: dict[Name, Value] = {}
-        """A name that was taken out has `_ABSENT`."""
+        """Removed names map to `_ABSENT`."""
 
     def __getitem__(self, name: Name, /) -> Value:
         value = self.get(name, _ABSENT)
@@ -99,7 +99,10 @@ class OpenMap(Generic[Name, Value]):
         return default if value is _ABSENT else value
 
     def pop(self, name: Name, default: Any = _ABSENT, /) -> Any:
-        """Take a value out. KeyError if it isn't there and there is no default."""
+        """Remove a name and return its value.
+
+        Raises KeyError if it isn't there and has no default.
+        """
         value = self.get(name, default)
         if value is _ABSENT:
             raise KeyError(name)

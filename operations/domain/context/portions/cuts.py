@@ -1,4 +1,4 @@
-"""Where a request may be cut: between two speakers, where neither depends on the other."""
+"""Where a request may be cut: between two speakers, if neither side depends on the other."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ APART = {
     (Role.TOOL, Role.ASSISTANT),
     (Role.USER, Role.ASSISTANT),  # providers that want tool results in a user's message
 }
-"""Who speaks last before a cut, and who speaks first behind it."""
+"""Pairs of the last speaker before a cut and the first speaker after it."""
 
 
 def may_cut(messages: Sequence[Outgoing], place: int) -> bool:
     """Whether a request may be cut before the message at a place.
 
-    Either an assistant has finished and a user speaks, or all calls have been answered and the
-    assistant speaks again.
+    That is so if an assistant has finished and a user speaks, or if all calls have been answered
+    and the assistant speaks again.
     """
     before, behind = messages[place - 1], messages[place]
     if behind.role is Role.USER:
@@ -33,7 +33,7 @@ def may_cut(messages: Sequence[Outgoing], place: int) -> bool:
 
 
 def _answers(messages: Sequence[Outgoing], place: int) -> bool:
-    """Whether the results that end here, taken together, answer every call before them."""
+    """Whether the run of results that ends here answers every call of the message before it."""
     ids: set[str] = set()
     while place >= 0:
         message = messages[place]
@@ -47,7 +47,7 @@ def _answers(messages: Sequence[Outgoing], place: int) -> bool:
 
 
 def _speaks(message: Outgoing) -> bool:
-    """Whether a message is texts alone, none of which is blank."""
+    """Whether a message consists only of texts, none of them blank."""
     if isinstance(message, Unread):
         return not any(message.plain)  # no calls, no results, no reasoning
     parts = message.parts
@@ -58,7 +58,7 @@ def _speaks(message: Outgoing) -> bool:
 
 
 def _says_anything(message: Outgoing) -> bool:
-    """Whether anything is sent of an assistant's message: a text that isn't blank, or a call."""
+    """Whether any of an assistant's message is sent: a text that isn't blank, or a call."""
     return isinstance(message, Unread) or any(
         isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip())
         for part in message.parts
@@ -66,7 +66,7 @@ def _says_anything(message: Outgoing) -> bool:
 
 
 def _is_results(message: Outgoing) -> bool:
-    """Whether a message that isn't an assistant's is results and nothing else."""
+    """Whether a message that isn't an assistant's consists only of results."""
     if isinstance(message, Unread):
         return bool(message.result_ids)
     return all(isinstance(part, ToolResult) for part in message.parts)

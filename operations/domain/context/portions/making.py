@@ -1,4 +1,4 @@
-"""Makes portions: compiles their messages, or sees that they go out as the client sent them."""
+"""Makes portions: compiles their messages, or detects that they go out as the client sent them."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,17 +22,17 @@ from .portion import Basis, Frame, Portion, clamped
 
 @dataclass(slots=True)
 class PortionMaker:
-    """Makes portions of the messages of one request."""
+    """Makes portions from the messages of one request."""
 
     frame: Frame
     head: Hashable
-    """As `Basis.head`, of the first portion."""
+    """`Basis.head` of the first portion."""
     messages: Sequence[Outgoing]
     renames: bool
-    """Whether calls of the request get other ids or names."""
+    """Whether calls in the request are given other ids or names."""
 
     def made(self, start: int, end: int, reach: int) -> Portion:
-        """The portion of the messages from one place to another."""
+        """Make the portion of the messages from `start` to `end`."""
         if plain := self.unread(start, end, reach):
             return plain
         frame, calls = self.frame, unanswered(self.messages[start:end])
@@ -93,11 +93,11 @@ class PortionMaker:
         )
 
     def unread(self, start: int, end: int, reach: int) -> Portion | None:
-        """The portion of messages that compiling would not change, made without reading them.
+        """Make a portion of messages that compiling would not change, without reading them.
 
-        None unless that is certain: all messages are plain, they follow one another as every
-        provider wants it, all may go out as the client sent them, and whatever reasoning they have
-        is signed by the provider's own models, with signatures that hold.
+        Returns None unless that is certain: all messages are plain, they alternate as every
+        provider requires, all may go out as the client sent them, and any reasoning in them is
+        signed by the provider's own models with signatures that hold.
         """
         if self.renames or start == 0:
             return None
@@ -150,7 +150,10 @@ class PortionMaker:
     def _given_block(
         self, messages: Sequence[Outgoing], units: Sequence[Unit | None]
     ) -> SentBlock:
-        """The messages as the client sent them; the last request's block, where it had the same."""
+        """The messages as the client sent them.
+
+        Reuses the last request's block if it is the same.
+        """
         frame = self.frame
         given = (frame.given[unit.start] for unit in units if unit)
         places = [place for place in given if place is not None]
@@ -165,7 +168,10 @@ class PortionMaker:
     def _sent(
         self, passed: Passed[int], now: Mapping[Key, int]
     ) -> Iterator[SentMessage]:
-        """What goes out. A source that became several messages is counted once, with the first."""
+        """The messages that go out.
+
+        A source split into several messages is counted with the first.
+        """
         counted: set[Key] = set()
         frame = self.frame
         for one, keys in zip(passed.messages, passed.origins, strict=True):
@@ -198,7 +204,7 @@ class PortionMaker:
 
 
 def _intact(messages: Sequence[Outgoing], reach: int) -> int:
-    """As `Basis.intact`; messages without signatures are the same however far signatures hold."""
+    """`Basis.intact`. Without signatures the value is the same, however far signatures hold."""
     length = len(messages)
     return clamped(reach if _signs(messages) else length + 1, length)
 
@@ -208,7 +214,7 @@ def _signs(messages: Sequence[Outgoing]) -> bool:
 
 
 def _speaker(turns: Sequence[Turn], place: int) -> Role | None:
-    """Who speaks in the turn that the message at a place became part of; None: it is in none."""
+    """The role of the turn that holds the message at a place; None if no turn does."""
     for turn in turns:
         if any(piece.place == place for piece in turn.pieces):
             return turn.role
@@ -216,11 +222,11 @@ def _speaker(turns: Sequence[Turn], place: int) -> Role | None:
 
 
 def _ids_in_turn(messages: Iterable[Outgoing], rules: Rules) -> frozenset[str] | None:
-    """The ids of the calls in plain messages, or None where a provider would change anything.
+    """The ids of the calls in plain messages; None if a provider's rules might change anything.
 
-    Nothing is changed where speakers take turns, every call is answered once and at once, and
-    every provider's form divides the conversation into the same messages. The caller has cut
-    before the first message and behind the last.
+    Nothing is changed if speakers take turns, every call is answered once and at once, and every
+    provider's form divides the conversation into the same messages. The caller has cut before the
+    first message and after the last.
     """
     waiting: set[str] = set()
     ids: set[str] = set()
@@ -253,7 +259,7 @@ def _ids_in_turn(messages: Iterable[Outgoing], rules: Rules) -> frozenset[str] |
 
 
 def _is_own(unit: Unit) -> bool:
-    """Whether the unit is exactly one original and one of the client's messages, not its prompt."""
+    """Whether the unit is exactly one original and one client message that is not the prompt."""
     first, last, start, end, _, as_given, _ = unit
     return as_given and start > 0 and (last, end) == (first + 1, start + 1)
 

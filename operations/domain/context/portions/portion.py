@@ -1,4 +1,4 @@
-"""Portions of a request, what they follow from, and what those of one request have in common."""
+"""Portions of a request, what each depends on, and what those of one request share."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,89 +15,89 @@ from threads.domain.message import Role
 
 
 class Basis(NamedTuple):
-    """All that a portion follows from, beside what the requests have in common."""
+    """Everything that a portion depends on, apart from its request's `Frame`."""
 
     messages: Sequence[Outgoing]
     units: tuple[Unit | None, ...]
     left_out: tuple[tuple[str, LeftOutResult], ...]
     intact: int
-    """How many messages, from the first, have signatures that hold; one more than there are
-    messages where all hold, or where nothing is signed."""
+    """How many messages, from the first, have signatures that hold. The number of messages plus
+    one if all hold, or if nothing is signed."""
     follows: bool
     goes_on: bool
     renames: bool
     head: Hashable
-    """What the first portion of a request depends on: its layers. None for every other portion."""
+    """What the first portion of a request depends on: its layers. None for all other portions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Portion:
-    """Consecutive messages of a request, and what becomes of them."""
+    """Consecutive messages of a request, and what they are compiled to."""
 
     basis: Basis
     length: int
     """How many messages it is made of."""
     findings: Findings
     breaks: int | None
-    """From which place on signatures are broken by what was changed in it; None: by nothing."""
+    """The place from which changes in this portion break signatures; None if they break none."""
     unanswered: Mapping[str, int]
-    """As `compiling.unanswered`, of its own calls."""
+    """`compiling.unanswered` of its own calls."""
     ids: frozenset[str]
-    """Of the calls and results in it: both the ids as recorded and the ids that are sent."""
+    """The ids of its calls and results, both as recorded and as sent."""
     shared: frozenset[Unit]
-    """Those of its units that are made of several messages."""
+    """Its units that consist of several messages."""
     signs: bool
-    """Whether there is any reasoning in it."""
+    """Whether it contains any reasoning."""
     begins: Role | None
-    """Who speaks first; None where what is sent doesn't begin with its first message."""
+    """The first speaker; None if what is sent doesn't begin with the portion's first message."""
     ends: Role | None
-    """Who speaks last; None where what is sent doesn't end with its last message."""
+    """The last speaker; None if what is sent doesn't end with the portion's last message."""
     added: int
     lost: list[tuple[Key, int]]
-    """As `Compared`, for the whole portion."""
+    """See `Compared`; these count the whole portion."""
     more: int
-    """How many more tokens messages have as the client sent them than as they would be compiled."""
+    """How many more tokens messages have as the client sent them than compiled."""
     given: frozenset[Key]
-    """The messages that go out just as the client sent them."""
+    """The messages that go out exactly as the client sent them."""
     block: SentBlock
     prompt: str
-    """The words of all layers, as `Compiled.prompt`."""
+    """The text of all layers, as `Compiled.prompt`."""
     system: Any
-    """The system prompt, where the provider's form has a member for it."""
+    """The system prompt, if the provider's form has a separate member for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What the portions of a request have in common. `draft` has no messages of its own."""
+    """What the portions of a request share. `draft` has no messages of its own."""
 
     provider: str
     draft: Draft
     thread: Thread
     given: Sequence[int | None]
-    """The places of the client's messages, None for the prompt beside them."""
+    """The places of the client's messages; None for a prompt given outside the list."""
     system: Any
     at_top: Sequence[Unit]
     """The units of the client's first message."""
     unit: Callable[[Key], Unit | None]
     left_out: Callable[[Mapping[str, int]], Mapping[str, LeftOutResult]]
-    """What left out the results of calls, as `results_left_out`."""
+    """What left out the results of calls, as in `results_left_out`."""
     write: Callable[[dict[str, Any]], bytes]
     count: Count
     recorded: Callable[[Key], int]
-    """The tokens of a message that the request doesn't hold as one of its own."""
+    """The tokens of a message that is not among the request's own."""
     read: Callable[[Sequence[Outgoing]], Sequence[Outgoing]]
-    """Messages with the words of those that are `Unread`."""
+    """Reads the contents of `Unread` messages."""
     passed: PassedMessages | None = None
-    """The last request, where all of it went out as its client gave it."""
+    """The last request, if all of it went out as its client gave it."""
 
 
 def behind(portion: Portion, reach: int) -> int:
-    """How far signatures hold behind a portion, up to whose place `reach` they do."""
+    """How far signatures hold after a portion, if they hold up to the place `reach` in it."""
     if portion.breaks is not None:
         reach = min(reach, portion.breaks)
     return max(0, reach - portion.length)
 
 
 def clamped(reach: int, length: int) -> int:
-    """How far signatures hold, as a `Basis` has it."""
+    """Limit `reach` to the range that a `Basis` uses."""
     return max(0, min(reach, length + 1))

@@ -1,10 +1,9 @@
 """Divides a long request into portions, so that the next request compiles only what changed.
 
-Between two speakers there are places where compiling what stands before doesn't depend on what
-stands behind, nor the other way round. The request is cut at such places, each portion is compiled
-by itself, and a portion that the last request had too is used again. The portions together are, to
-the byte, what compiling all messages at once would give; where a cut can't promise that, there is
-none.
+At some places between two speakers, compiling what comes before doesn't depend on what comes
+after, nor the reverse. The request is cut at such places, each portion is compiled by itself, and
+portions that the last request had too are reused. Together the portions give, byte for byte, what
+compiling all messages at once would give; where a cut can't guarantee that, none is made.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -20,25 +19,26 @@ from .making import PortionMaker
 from .portion import Frame, Portion, behind, clamped
 
 PROVIDERS_IN_PORTIONS = frozenset({"openai", "anthropic"})
-"""Providers whose rules for a message depend on no more than its neighbours."""
+"""Providers whose rules for a message depend only on its neighbours."""
 SHORTEST = 16
-"""The fewest messages of a portion; the last one may have fewer."""
+"""The minimum number of messages in a portion; the last one may have fewer."""
 SHORTEST_PLAIN = 64
-"""The same for a portion whose words nobody reads: making it again costs little."""
+"""The minimum for a portion whose content isn't read: making it again costs little."""
 _TRIES = 4
-"""How often a request is cut again, because portions turned out to depend on each other, before
-all of it is compiled at once."""
+"""How often a request is cut again, because portions depended on each other, before all of it is
+compiled at once."""
 
 
 class Portions:
-    """Makes the portions of one request, and uses those of the last one where they are the same."""
+    """Makes the portions of one request, reusing those of the last request that are the same."""
 
     def __init__(
         self, frame: Frame, known: Sequence[Portion] = (), *, grown: bool = False
     ) -> None:
         """`known` are the portions of the last request.
 
-        `grown`: since then the thread only got further originals at its end, under one policy.
+        `grown` says that since then the thread only got further originals at its end, under the
+        same policy.
         """
         self._frame = frame
         self._grown = known if grown else ()
@@ -55,7 +55,7 @@ class Portions:
         self._maker = PortionMaker(frame, head, (), renames)
 
     def _know(self, portions: Iterable[Portion]) -> None:
-        """From now on use these portions, and no others, where they fit."""
+        """From now on reuse only these portions, where they fit."""
         self._known = _by_first(portions)
         named = {
             id_: index
@@ -71,7 +71,7 @@ class Portions:
             for _ in range(_TRIES):
                 found, same = self._cut(intact)
                 across = [*_across(found, same)]
-                # Where the last request renamed no call, the portions that it shares rename none.
+                # If the last request renamed no call, neither do the portions that it shares.
                 renames = _renames(found if self._maker.renames else found[same:])
                 if not across and renames == self._maker.renames:
                     return found
@@ -80,13 +80,13 @@ class Portions:
                 self._know(found)
                 for first, last in across:
                     self._join(found, first, last, intact)
-        self._maker.renames = False  # one portion of everything knows what it renames
+        self._maker.renames = False  # a single portion knows itself what it renames
         return [self._maker.made(0, len(messages), intact)]
 
     def _join(
         self, found: Sequence[Portion], first: int, last: int, intact: int
     ) -> None:
-        """Make one portion of several that depend on each other, for the next attempt."""
+        """Join several portions that depend on each other into one, for the next attempt."""
         start, reach = 0, intact
         for portion in found[:first]:
             start, reach = start + portion.length, behind(portion, reach)
@@ -95,7 +95,7 @@ class Portions:
         self._known[whole.basis.messages[0].key] = whole
 
     def _cut(self, intact: int) -> tuple[list[Portion], int]:
-        """The portions of the messages, and how many of the first ones are the last request's."""
+        """The portions of the messages, and how many of the first are the last request's."""
         found, reach = self._same(intact)
         if self._grown:
             self._known = _by_first(self._grown[len(found) :])
@@ -116,13 +116,13 @@ class Portions:
             start += portion.length
             reach.append(behind(portion, reach[-1]))
             if not self._maker.renames and _renames([portion]):
-                break  # every portion must know this, so all are made again
+                break  # every portion depends on this, so all are made again
         return found, same
 
     def _same(self, intact: int) -> tuple[list[Portion], list[int]]:
-        """The last request's portions, but for its last, if this thread has only grown since.
+        """The last request's portions, except its last one, if this thread has only grown since.
 
-        With them goes how far signatures hold before each of them and behind all.
+        Also returns how far signatures hold before each of them and after the last.
         """
         found: list[Portion] = []
         reach = [intact]
@@ -140,9 +140,9 @@ class Portions:
         return found, reach
 
     def _unread(self, start: int, reach: int) -> Portion | None:
-        """A portion that needs no reading: from here up to the first message that must be read.
+        """A portion that needs no reading, up to the first message that must be read.
 
-        None where it would be shorter than a compiled portion may be.
+        Returns None if it would be shorter than a compiled portion may be.
         """
         messages, end = self._maker.messages, self._end(start, SHORTEST_PLAIN)
         places = range(start, end)
@@ -154,10 +154,10 @@ class Portions:
         return self._maker.unread(start, end, reach) if end > start else None
 
     def _end(self, start: int, shortest: int) -> int:
-        """Where a portion that begins here ends: at the first cut that makes it long enough.
+        """The end of a portion that begins here: the first cut that makes it long enough.
 
-        It ends earlier where a known portion begins, so that behind a change the old portions fit
-        again.
+        It ends earlier if a known portion begins there, so that the old portions fit again after
+        a change.
         """
         places = range(start + 1, len(self._maker.messages))
         return next(
@@ -174,7 +174,7 @@ class Portions:
         )
 
     def _again(self, start: int, reach: int) -> Portion | None:
-        """The known portion that begins here; None where anything of it differs."""
+        """The known portion that begins here; None if anything in it differs."""
         if start == len(self._maker.messages):
             return None
         known = self._known.get(self._maker.messages[start].key)
@@ -183,7 +183,7 @@ class Portions:
         basis, end = known.basis, start + known.length
         named = self._left_out
         left_out = (
-            dict(basis.left_out)  # only folds leave results out, and these are the same
+            dict(basis.left_out)  # only folds leave results out; they are unchanged
             if self._grown
             else {id_: named[id_] for id_ in known.unanswered if id_ in named}
         )
@@ -203,7 +203,7 @@ class Portions:
 
 
 def _by_first(portions: Iterable[Portion]) -> dict[Key, Portion]:
-    """Portions by the messages that they begin with."""
+    """Map the key of each portion's first message to the portion."""
     return {one.basis.messages[0].key: one for one in portions if one.length}
 
 
@@ -214,9 +214,9 @@ def _renames(portions: Iterable[Portion]) -> bool:
 
 
 def _across(portions: Sequence[Portion], same: int) -> Iterator[tuple[int, int]]:
-    """Ranges of portions that share a call and its result, or a unit, and so must be one.
+    """Ranges of portions that share a unit, or a call and its result, and so must be joined.
 
-    Among the first ones, which are the `same` as in the last request, there is no such range.
+    There is no such range among the first `same` portions, which are those of the last request.
     """
     new = portions[same:]
     ids = frozenset[str]().union(*(one.ids for one in new))

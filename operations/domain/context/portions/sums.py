@@ -1,4 +1,4 @@
-"""Totals over portions, so that those of the last request need not be added up again."""
+"""Totals over portions, so that those of the last request needn't be added up again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,21 +19,21 @@ class Sums:
 
     portions: Sequence[Portion] = ()
     length: int = 0
-    """How many messages they are made of."""
+    """The number of messages in these portions."""
     findings: Findings = field(default_factory=lambda: MappingProxyType({}))
     change: int = 0
-    """By how many tokens what is sent exceeds their messages; negative where it is less."""
+    """How many more tokens are sent than the messages have; negative if fewer."""
     lost: Sequence[tuple[Key, int]] = ()
-    """As `Compared.lost`, without what goes out as the client sent it."""
+    """As `Compared.lost`, without messages that go out as the client sent them."""
 
     def begin(self, portions: Sequence[Portion]) -> bool:
-        """Whether a request begins with these very portions, the same objects."""
+        """Whether a request begins with these very portions (the same objects)."""
         return len(self.portions) <= len(portions) and all(
             map(is_, self.portions, portions)
         )
 
     def and_(self, portions: Sequence[Portion]) -> "Sums":
-        """The totals with these portions behind them."""
+        """The totals after these portions are appended."""
         if not portions:
             return self
         lengths = (portion.length for portion in portions)
@@ -56,13 +56,13 @@ class Sums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptPortions:
-    """The first portions of a request, as far as all their pieces are stored."""
+    """The first portions of a request, up to the first one whose pieces aren't all stored."""
 
     sums: Sums = field(default_factory=Sums)
     blocks: KeptBlocks = field(default_factory=KeptBlocks)
 
     def of(self, portions: Sequence[Portion]) -> "KeptPortions":
-        """The stored ones of another request, which may begin with these."""
+        """The stored first portions of another request, which may begin with these."""
         known = self if self.sums.begin(portions) else KeptPortions()
         behind = portions[len(known.sums.portions) :]
         more = [*takewhile(_is_kept, behind)]

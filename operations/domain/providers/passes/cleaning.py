@@ -1,4 +1,4 @@
-"""What a provider's JSON can hold: no lone surrogates, which UTF-8 has not, no infinities."""
+"""Replaces what UTF-8 JSON can't hold: lone surrogates and infinities."""
 
 import math
 import operator
@@ -21,15 +21,15 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 def clean(value: JSON) -> JSON:
-    """JSON with U+FFFD in the place of each lone surrogate, and numbers that it has as text.
+    """Replace lone surrogates by U+FFFD, and numbers that JSON can't hold by text.
 
-    The very same object where there is nothing to replace, as nearly always.
+    Returns the same object if there is nothing to replace, which is nearly always the case.
     """
     return value if is_clean(value) else _cleaned(value)
 
 
 def clean_part(part: Part) -> Part:
-    """A part as `clean` makes its texts; the very same where nothing was replaced."""
+    """Apply `clean` to the texts of a part; the same object if nothing was replaced."""
     match part:
         case Text(text):
             return part if is_clean(text) else Text(clean(text))
@@ -80,7 +80,7 @@ def _cleaned_result(part: ToolResult) -> ToolResult:
     is_same = all(map(operator.is_, content, part.content))
     if is_same and is_clean(part.call_id) and is_clean(part.name):
         return part
-    # What a result holds stays what it is.
+    # The items of a result keep their types.
     return replace(
         part,
         call_id=clean(part.call_id),

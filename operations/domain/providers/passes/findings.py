@@ -1,4 +1,4 @@
-"""What compilers find: each with the rule it is of, how grave it is, and what is done.
+"""The kinds of issues that compilers find, with their rule, severity and repair.
 
 `docs/providers.md` lists the rules.
 """
@@ -10,14 +10,14 @@ from operations.domain.providers.request import Severity
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A kind of issue. `detail` is one sentence in which `{count}` is how many messages."""
+    """A kind of issue. `detail` is one sentence, in which `{count}` is the number of messages."""
 
     rule: str
     severity: Severity
     detail: str
     repair: str = ""
     is_own: bool = False
-    """As `Issue.is_own`."""
+    """See `Issue.is_own`."""
 
 
 def _repaired(rule: str, detail: str, repair: str, *, is_own: bool = False) -> Finding:

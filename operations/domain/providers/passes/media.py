@@ -1,6 +1,6 @@
-"""Images, files and typed blocks as a provider takes them, or in words (R15).
+"""Images, files and typed blocks as a provider accepts them, or described in words (R15).
 
-Of images and files the bytes are at hand and the kind is true.
+Images and files that are sent have their bytes and their true media type.
 """
 
 import re
@@ -23,36 +23,37 @@ _MAGIC = {
     b"%PDF": "application/pdf",
 }
 _HOLDERS = (Role.USER, Role.TOOL)
-"""Who may send media everywhere."""
+"""The roles that may send media with every provider."""
 _NAME = {"application/pdf": "document.pdf"}
-"""What a file is called that has no name, where the provider asks for one."""
+"""The name of a file that has none, for providers that require one."""
 LEAD = "[What the tools above brought:]"
 _SAME = {"image/jpg": "image/jpeg", "application/x-pdf": "application/pdf"}
 LONGEST = 4_000
-"""Characters of a description."""
+"""The maximum length of a description, in characters."""
 _LONGEST_TEXT = 400
-"""Characters of one text in a described block; what is longer is mostly data."""
+"""The maximum length of one text in a described block, in characters; longer ones are mostly
+data."""
 _PRIVATE = ("reasoning", "thinking", "encrypted", "compaction")
-"""Words in the type of a block whose content is never described (R9)."""
+"""Words in the type of a block that mean that its content is never described (R9)."""
 _SERVER_CALL, _SERVER_RESULT = "server_tool_use", "_tool_result"
-"""The type of a call that Anthropic ran itself, and what the type of its result ends with."""
+"""The type of a call that Anthropic ran itself, and the ending of the type of its result."""
 _SERVER_IDS = re.compile(r"srvtoolu_[a-zA-Z0-9_]+")
 _AUDIO = ("wav", "mp3")
 _CHECKED = frozenset(
     {"input_audio", "image", "document", "file", "input_file", "input_image"}
     | {"compaction", "compaction_summary"}
 )
-"""Types of which all that is sound is named above."""
+"""Types of which `is_sound` names every valid form."""
 
 
 def sendable(
     part: Image | File, role: Role, work: Work
 ) -> tuple[Image | File | None, bytes | None]:
-    """The part with its bytes or its address, None where it can't be sent there; the bytes."""
+    """The part with its bytes or address, None if it can't be sent there; and the bytes."""
     rules = work.rules
     try:
         data = work.draft.heading.data(part)
-    except (OSError, LookupError):  # they are nowhere, or kept no longer
+    except (OSError, LookupError):  # they were never recorded, or are no longer kept
         data = None
     if role not in _HOLDERS and not (role is Role.ASSISTANT and rules.assistant_media):
         return None, data
@@ -73,7 +74,7 @@ def sendable(
 
 
 def _may_be_named(part: Image | File, work: Work) -> bool:
-    """Whether the provider fetches it itself, from an address that is not ours."""
+    """Whether the provider can fetch it from its address, which must be public."""
     if not (part.url or "").startswith(("http://", "https://")):
         return False
     if isinstance(part, File):
@@ -82,7 +83,7 @@ def _may_be_named(part: Image | File, work: Work) -> bool:
 
 
 def _true_type(media_type: str, data: bytes) -> str:
-    """What bytes are: providers compare, and transcripts are often wrong about it."""
+    """The media type of bytes: providers check it, and transcripts are often wrong about it."""
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         return "image/webp"
     for magic, found in _MAGIC.items():
@@ -93,7 +94,7 @@ def _true_type(media_type: str, data: bytes) -> str:
 
 
 def without_media(turns: Sequence[Turn], work: Work) -> list[Turn]:
-    """The turns with what results may not hold in a user's turn behind them (R15)."""
+    """Move what results may not hold into a user turn after them (R15)."""
     kept: list[Turn] = []
     for turn in turns:
         kept.append(turn)
@@ -103,7 +104,7 @@ def without_media(turns: Sequence[Turn], work: Work) -> list[Turn]:
 
 
 def _taken_out(turn: Turn, work: Work) -> list[TurnPart]:
-    """Takes images and files out of a turn's results."""
+    """Take images and files out of a turn's results."""
     rules = work.rules
     taken: list[TurnPart] = []
     for place, piece in enumerate(turn.pieces):
@@ -124,7 +125,7 @@ def _taken_out(turn: Turn, work: Work) -> list[TurnPart]:
 
 
 def describe(part: Image | File | Opaque, data: bytes | None = None) -> str:
-    """A short text that says what stands there, with a text file's words (`data`) in full."""
+    """A short text that describes the part; a text file (`data`) is given in full."""
     if isinstance(part, Opaque):
         return _describe_block(part)
     if isinstance(part, Image):
@@ -158,7 +159,7 @@ def _describe_block(part: Opaque) -> str:
 
 
 def _shortened(value: JSON) -> JSON:
-    """JSON without what is private in it, its long texts cut."""
+    """JSON without its private members, with long texts cut."""
     if isinstance(value, str):
         return value if len(value) <= _LONGEST_TEXT else value[:_LONGEST_TEXT] + "…"
     if isinstance(value, list):
@@ -173,7 +174,7 @@ def _shortened(value: JSON) -> JSON:
 
 
 def is_sound(part: Opaque) -> bool:
-    """Whether the provider that made a block would take it back."""
+    """Whether the provider that made a block would accept it back."""
     match part.data:
         case {
             "type": "server_tool_use",
@@ -208,7 +209,7 @@ def is_sound(part: Opaque) -> bool:
 
 
 def with_whole_blocks(turns: list[Turn], work: Work) -> list[Turn]:
-    """The turns; of calls that Anthropic ran itself and their results none is alone (R15)."""
+    """Describe calls that Anthropic ran itself without their results, and the reverse (R15)."""
     if _SERVER_CALL not in work.rules.opaque.get(Role.ASSISTANT, ()):
         return turns
     for turn in turns:

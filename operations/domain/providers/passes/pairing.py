@@ -1,11 +1,11 @@
-"""Calls and their results: each call directly followed by its one result (R1), named legally (R2).
+"""Pairs calls and results: each call is followed by its one result (R1), with legal names (R2).
 
-Membership is not enough: a result must stand behind its call, next to it, and alone. So calls
-and results are matched first, wherever they stand, and then written out together.
+Both being present is not enough: a result must stand directly after its call, and alone. So calls
+and results are first matched wherever they stand, and then written out together.
 
-A call and its result are given one id together, so that they match also where a transcript
-uses an id twice. A made id depends on the call's message alone: it is the same in the next
-request, which a provider's cache needs.
+A call and its result are given their id together, so that they match even if a transcript uses an
+id twice. A generated id depends only on the call's message: it is the same in the next request,
+as a provider's cache requires.
 """
 
 import hashlib
@@ -33,12 +33,12 @@ NEVER = "[No result of this call was recorded.]"
 _PAIRED = (ToolCall, ToolResult)
 _LETTERS = string.ascii_letters + string.digits
 _LENGTH = 9
-"""Of a made id: what Mistral asks for, and every other provider takes."""
+"""The length of a generated id: required by Mistral, and accepted by every other provider."""
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class _Spot(NamedTuple):
-    """A piece by its turn and its place in it."""
+    """A piece, by the index of its turn and its place in that turn."""
 
     turn: int
     piece: int
@@ -50,14 +50,14 @@ class _Call(NamedTuple):
 
 
 def paired(turns: Sequence[Turn], work: Work) -> list[Turn]:
-    """The turns, in which every call has its one result directly behind its turn."""
+    """The turns, with every call followed, directly after its turn, by its one result."""
     return list(_Pairing(_joined(turns, work), work).turns())
 
 
 def _joined(turns: Sequence[Turn], work: Work) -> list[Turn]:
-    """The turns, with those of an assistant joined that follow a call: one answer in pieces.
+    """Join assistant turns that follow a call with its turn: they are one answer in pieces.
 
-    What was said after a result that is left out is none of these: it stays behind its stub.
+    A turn said after a result that was left out is not joined: it stays after the result's stub.
     """
     joined: list[Turn] = []
     calls: list[str] = []
@@ -78,7 +78,7 @@ def _calls_of(turn: Turn) -> list[str]:
 
 
 def _is_later(turn: Turn, calls: Sequence[str], work: Work) -> bool:
-    """Whether a turn was said after the result of one of these calls, which was left out."""
+    """Whether a turn was said after the result of one of these calls that was left out."""
     left_out = work.draft.left_out
     results = [original_index(left_out[id_].key) for id_ in calls if id_ in left_out]
     index = work.draft.messages[turn.pieces[0].place].index
@@ -86,7 +86,7 @@ def _is_later(turn: Turn, calls: Sequence[str], work: Work) -> bool:
 
 
 class _Pairing:
-    """Matches the calls and results of one request, and gives them their ids."""
+    """Matches the calls and results of one request and assigns their ids."""
 
     def __init__(self, turns: list[Turn], work: Work) -> None:
         self._turns = turns
@@ -96,7 +96,7 @@ class _Pairing:
         self._match()
 
     def turns(self) -> Iterator[Turn]:
-        """Each turn, and behind it the results of its calls."""
+        """Each turn, followed by the results of its calls."""
         for number, turn in enumerate(self._turns):
             if turn.role is Role.TOOL:
                 continue
@@ -108,7 +108,7 @@ class _Pairing:
     # Matching
 
     def _match(self) -> None:
-        """Match each result to the nearest open call of its id before it, else behind it."""
+        """Match each result to the nearest open call with its id before it, else after it."""
         waiting: dict[str, list[_Call]] = defaultdict(list)
         early: list[_Spot] = []
         for spot, piece in self._pieces():
@@ -133,7 +133,7 @@ class _Pairing:
                 self._answers[found.spot] = spot
 
     def _pieces(self) -> Iterator[tuple[_Spot, TurnPart]]:
-        """The calls and results, each with where it stands."""
+        """The calls and results, each with its spot."""
         for number, turn in enumerate(self._turns):
             for place, piece in enumerate(turn.pieces):
                 if isinstance(piece.part, _PAIRED):
@@ -142,7 +142,7 @@ class _Pairing:
     # Writing out
 
     def _results(self, number: int, turn: Turn) -> list[TurnPart]:
-        """The results of a turn's calls, in the order in which they came; the calls' new ids."""
+        """The results of a turn's calls, in the order they came in. Also renames the calls."""
         found: list[tuple[_Spot, TurnPart]] = []
         for place, piece in enumerate(turn.pieces):
             if not isinstance(piece.part, ToolCall):
@@ -166,7 +166,7 @@ class _Pairing:
         return [piece for _, piece in found]
 
     def _given_id(self, id_: str, piece: TurnPart, nth: int) -> str:
-        """The id of the nth call of a message: its own where that is legal and free."""
+        """The id of the nth call of a message: its own if legal and free, else a new one."""
         if id_ in self._ids or not self._work.rules.ids.takes(id_):
             self._work.repaired(findings.ID, piece)
             made = (_made_id(f"{piece.key}/{nth}/{id_}/{salt}") for salt in count())
@@ -197,7 +197,7 @@ class _Pairing:
 
 
 def _nearest(calls: list[_Call], result: ToolResult) -> _Call | None:
-    """Takes the call that a result answers: of the last turn with an open one, the first."""
+    """Remove and return the call that a result answers: the first of the last turn that has one."""
     if len(calls) == 1 and _fits(calls[0], result):
         return calls.pop()
     fitting = [call for call in calls if _fits(call, result)]
@@ -210,12 +210,12 @@ def _nearest(calls: list[_Call], result: ToolResult) -> _Call | None:
 
 
 def _fits(call: _Call, result: ToolResult) -> bool:
-    """Whether a call may be the one of a result: without ids, the names must agree."""
+    """Whether a call can belong to a result: without ids, the names must agree."""
     return bool(result.call_id) or result.name in (None, call.part.name)
 
 
 def legal_name(name: str, names: Alphabet) -> str:
-    """The name of a tool as a provider takes it."""
+    """The name of a tool as the provider accepts it."""
     if names.takes(name):
         return name
     found = _NOT_IN_NAMES.sub("_", name)[: names.longest]

@@ -1,7 +1,7 @@
-"""The first pass: a draft's messages as turns of parts that the provider has a place for.
+"""The first pass: turns a draft's messages into turns of parts that the provider supports.
 
-A message is split by who may say what: its results are the tools', its calls and reasoning
-the assistant's. What the provider has no place for is described in words, never lost.
+A message is split by speaker: results belong to tools, calls and reasoning to the assistant. What
+the provider doesn't support is described in words, never lost.
 """
 
 import operator
@@ -40,7 +40,7 @@ _SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
 
 
 def turns_of(work: Work) -> list[Turn]:
-    """The turns of the draft's messages, in their order; results of one turn together."""
+    """The turns of the draft's messages, in order; consecutive tool turns are merged."""
     turns: list[Turn] = []
     for place, message in enumerate(work.draft.messages):
         plain = _plain(place, message, work.rules)
@@ -55,7 +55,8 @@ def turns_of(work: Work) -> list[Turn]:
 def _plain(place: int, message: Outgoing, rules: Rules) -> Turn | None:
     """The turn of a message that stays as it is, as most do; None for all others.
 
-    It is texts and calls of an assistant, a user's text, or results: in words alone.
+    Such a message is an assistant's texts and calls, one text of a user, or results that hold
+    only text.
     """
     if message.name or message.kind == "digest" or not message.parts:
         return None
@@ -79,12 +80,12 @@ def _plain(place: int, message: Outgoing, rules: Rules) -> Turn | None:
 
 
 def _without_text(part: Part) -> Part:
-    """A call as its arguments alone; anything else as it is."""
+    """A call without the text of its arguments; anything else unchanged."""
     return part if not isinstance(part, ToolCall) or part.text is None else bare(part)
 
 
 def bare(call: ToolCall) -> ToolCall:
-    """A call without the text of its arguments, as forms have it that hold an object."""
+    """A call without the text of its arguments, for forms that hold arguments as an object."""
     return ToolCall(call.id, call.name, call.arguments)
 
 
@@ -110,30 +111,30 @@ def _is_plain_result(part: Part) -> bool:
 
 
 class _Reading:
-    """One message while it is read."""
+    """Reads one message into turns."""
 
     def __init__(self, work: Work, place: int, message: Outgoing) -> None:
         self._work = work
         self._message = message
         self._head = TurnPart(Text(""), place, message.key)
-        """Stands for the message in what is reported."""
+        """Stands for the message in findings."""
 
     def turns(self) -> Iterator[Turn]:
-        """Its turns; none where nothing is left of it."""
+        """The message's turns; none if nothing is left of it."""
         said_by = self._message.role
         role = Role.USER if said_by is Role.TOOL or not self._stays() else said_by
         name = self._name()
         pieces = list(self._pieces(role))
         if role is not Role.ASSISTANT:
-            # Results stand first in the message that brings them.
+            # Results come first in the message that contains them.
             pieces.sort(key=lambda piece: not isinstance(piece.part, ToolResult))
-        if not pieces:  # which no provider was ever sent: no signature stands for it
+        if not pieces:  # it was never sent to a provider, so it breaks no signature
             self._work.found(findings.EMPTY, self._head)
         for found, group in groupby(pieces, key=lambda piece: _speaker(piece, role)):
             yield Turn(found, list(group), name if found is role else None)
 
     def _stays(self) -> bool:
-        """Whether the message keeps its role: the system's may stand nowhere on some hosts."""
+        """Whether the message keeps its role: some hosts allow no system messages here."""
         return self._message.role not in _SYSTEM or self._work.rules.system_anywhere
 
     def _name(self) -> str | None:
@@ -153,7 +154,7 @@ class _Reading:
                 yield TurnPart(found, self._head.place, self._head.key)
 
     def _framed(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
-        """The parts with their words in a frame, where they are a summary or the system's.
+        """Frame the text of a summary, or of a system message that can't keep its role.
 
         A summary that another client made keeps the words and the role that it had there.
         """
@@ -177,7 +178,7 @@ class _Reading:
         return (Text(frame.format(words)), *others)
 
     def _read(self, part: Part, role: Role) -> Part | None:
-        """A part as the provider takes it in a turn of this role; None: it isn't sent."""
+        """A part as the provider accepts it in a turn of this role; None if it isn't sent."""
         match part:
             case Text(text):
                 return part if text.strip() else None
@@ -226,7 +227,7 @@ class _Reading:
     def _block(
         self, part: Image | File | Opaque, role: Role
     ) -> Text | Image | File | Opaque:
-        """An image, a file or a typed block whole, or a text that says what stood there."""
+        """An image, a file or a typed block, or else a text that describes it."""
         data = None
         if isinstance(part, Opaque):
             if self._is_own(part, role):
@@ -256,7 +257,7 @@ class _Reading:
 
 
 def _speaker(piece: TurnPart, role: Role) -> Role:
-    """Who says a part of a message: each of them is some speaker's alone."""
+    """The speaker of a part: results, and calls and reasoning, each have a fixed one."""
     match piece.part:
         case ToolResult():
             return Role.TOOL
@@ -266,7 +267,7 @@ def _speaker(piece: TurnPart, role: Role) -> Role:
 
 
 def _without_reasoning(text: str) -> str:
-    """A text without the reasoning that a model wrote into it; what nothing ends stays."""
+    """Remove reasoning that a model wrote into a text; an unclosed tag stays."""
     kept: list[str] = []
     at = begin = 0
     endless: set[str] = set()

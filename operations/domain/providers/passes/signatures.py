@@ -1,8 +1,8 @@
-"""Signed reasoning: what of it a request may hold (R6, R7, R9, R10), and what breaks it.
+"""Signed reasoning: what a request may hold of it (R6, R7, R9, R10), and what breaks it.
 
-A signature (or reasoning that only the provider can read) stands for the answer it is
-in and for everything before it. One change before it, and it and every later one are refused.
-So there is one watermark: before it all signatures go out as they are, from it on none does.
+A signature (or reasoning that only the provider can read) covers the answer it is in and
+everything before it. After one change, the provider refuses it and every later one. So there is
+one watermark: before it all signatures go out as they are, after it none does.
 """
 
 import base64
@@ -25,10 +25,10 @@ from .work import Work
 def settled(
     turns: list[Turn], work: Work, arranged: Callable[[list[Turn], Work], list[Turn]]
 ) -> list[Turn]:
-    """The turns without the reasoning that can't be sent, arranged by another pass.
+    """The turns without reasoning that can't be sent, arranged by another pass.
 
-    What is arranged may break signatures, and what is left out may change who speaks in a row; the
-    watermark only sinks, so that it ends.
+    Arranging may break signatures, and leaving parts out may change which turns are adjacent. The
+    watermark only ever sinks, so this terminates.
     """
     while True:
         watermark = work.watermark
@@ -41,7 +41,7 @@ def settled(
 
 
 def _without_broken(turns: Sequence[Turn], work: Work) -> list[Turn]:
-    """The turns without reasoning whose signature doesn't hold, and without those left empty."""
+    """Remove reasoning whose signature doesn't hold, and turns that this leaves empty."""
     kept: list[Turn] = []
     for turn in turns:
         if _has_reasoning(turn):
@@ -54,7 +54,7 @@ def _without_broken(turns: Sequence[Turn], work: Work) -> list[Turn]:
 
 
 def _without_loose(pieces: list[TurnPart], work: Work) -> Iterator[TurnPart]:
-    """The pieces without bare signatures that nothing they belong to follows."""
+    """Remove bare signatures that are not followed by what they belong to."""
     for piece, following in zip_longest(pieces, pieces[1:]):
         is_bare = isinstance(piece.part, Thinking) and not piece.part.text
         if is_bare and not (
@@ -80,7 +80,7 @@ def _may_stay(piece: TurnPart, work: Work) -> bool:
 
 
 def _fault(part: Thinking, place: int, work: Work) -> Finding | None:
-    """Why reasoning can't be sent; None where it can."""
+    """Why reasoning can't be sent; None if it can."""
     rules, message = work.rules, work.draft.messages[place]
     if rules.reasoning is Reasoning.WORDS:
         has_signature = part.signature is not None or part.data is not None
@@ -94,7 +94,7 @@ def _fault(part: Thinking, place: int, work: Work) -> Finding | None:
 
 
 def _without_last(turns: list[Turn], work: Work) -> list[Turn]:
-    """The turns, in which no assistant's ends in reasoning: providers refuse it."""
+    """Remove reasoning from the end of assistant turns, where providers refuse it."""
     if not work.rules.reasoning.is_bound:
         return turns
     is_item = work.rules.reasoning is Reasoning.ITEMS
@@ -109,7 +109,7 @@ def _without_last(turns: list[Turn], work: Work) -> list[Turn]:
 
 
 def _note_progress(turns: list[Turn], work: Work) -> None:
-    """Say so where results are the last that was said, of an answer that lost its reasoning."""
+    """Note if the request ends with results of an answer that lost its reasoning."""
     is_signed = work.rules.reasoning is Reasoning.SIGNED
     if not is_signed or work.draft.goes_on or len(turns) < 2:
         return
@@ -129,7 +129,7 @@ def _has_reasoning(turn: Turn) -> bool:
 
 
 def _is_readable(part: Thinking, work: Work) -> bool:
-    """Whether reasoning has a signature, in the alphabet that the provider asks for."""
+    """Whether reasoning has a signature, encoded as the provider requires."""
     encoded = work.rules.encoded_signatures
     signature, data = part.signature, part.data
     return is_signed(part) and not (
@@ -155,12 +155,12 @@ def is_signed(part: Thinking) -> bool:
 
 
 class Broken(NamedTuple):
-    """What one operation does to signatures."""
+    """The effect of one operation on signatures."""
 
     first_changed: int | None
-    """The place of the first message that is sent otherwise; None: none is."""
+    """The place of the first message that is sent differently; None if there is none."""
     keys: tuple[Key, ...]
-    """Messages that are still sent, with signed reasoning that the operation makes invalid."""
+    """Messages that are still sent and whose signed reasoning the operation invalidates."""
 
 
 def count_intact(
@@ -171,10 +171,10 @@ def count_intact(
 ) -> int:
     """How many messages, from the first, stand exactly as they were recorded.
 
-    `first` is the index of the original that comes first where nothing is changed: the count
-    of those that are the system prompt. This is `Draft.intact` where that prompt is unchanged.
-    `sent` is what the client sends, where that is not just all originals: `first` is a place in
-    it then.
+    `first` is the index of the original that comes first if nothing is changed: the number of
+    originals that form the system prompt. If that prompt is unchanged, the result is
+    `Draft.intact`. `sent` is what the client sends, if that is not simply all originals; `first`
+    is then a place in it.
     """
     for place, message in enumerate(messages, start=first):
         stands = (
@@ -188,7 +188,7 @@ def count_intact(
 
 
 def first_changed(before: Sequence[Outgoing], after: Sequence[Outgoing]) -> int | None:
-    """The place from which two sequences differ; None where they are the same."""
+    """The place from which two sequences differ; None if they are the same."""
     for place, (one, other) in enumerate(zip(before, after, strict=False)):
         if one is not other and (one.key, one.role, one.parts) != (
             *(other.key, other.role, other.parts),
@@ -200,9 +200,10 @@ def first_changed(before: Sequence[Outgoing], after: Sequence[Outgoing]) -> int 
 def broken_signatures(
     before: Sequence[Outgoing], after: Sequence[Outgoing], valid: int | None = None
 ) -> Broken:
-    """The signatures that are valid in `before` (without an operation), but not in `after`.
+    """The signatures that are valid in `before` (without an operation) but not in `after`.
 
-    `valid` is how many messages of `before` have valid signatures; None: as many as are intact.
+    `valid` is how many messages of `before` have valid signatures; None means those that are
+    intact.
     """
     place = first_changed(before, after)
     if place is None:
@@ -215,7 +216,7 @@ def broken_signatures(
 
 
 def signed_keys(messages: Iterable[Outgoing]) -> Iterator[Key]:
-    """The messages that hold signed reasoning."""
+    """The keys of messages that hold signed reasoning."""
     return (
         message.key
         for message in messages

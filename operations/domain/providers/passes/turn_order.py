@@ -1,4 +1,4 @@
-"""Who speaks when (R3, R4): speakers in turn, a user first, and none but a user or tool last."""
+"""The order of speakers (R3, R4): alternating, a user first, and a user or a tool last."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ BRIDGE = "[The results above were read.]"
 
 
 def alternated(turns: list[Turn], work: Work) -> list[Turn]:
-    """The turns as the provider lets them follow one another; at least one."""
+    """The turns in an order that the provider allows; at least one."""
     if not turns:
         work.found(findings.NOTHING)
     if not work.rules.alternates:
@@ -64,7 +64,7 @@ def _made(role: Role, words: str) -> Turn:
 
 
 def joined_results(turns: list[Turn]) -> list[Turn]:
-    """The turns with results and the user's words behind them as one user's turn."""
+    """Combine results and the user's message after them into one user turn."""
     joined: list[Turn] = []
     last: Role | None = None
     for turn in turns:

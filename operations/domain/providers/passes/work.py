@@ -1,4 +1,4 @@
-"""What the passes of a compiler share while one draft is compiled."""
+"""The state that a compiler's passes share while one draft is compiled."""
 
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
@@ -14,10 +14,10 @@ Findings = Mapping[Finding, Mapping[int, Key]]
 
 
 class Work:
-    """The draft, the provider's rules, what was found, and how far signatures hold.
+    """The draft, the provider's rules, the findings, and how far signatures hold.
 
-    A finding is reported once for a request, with the keys of all messages in which it was
-    found, so that a long thread gives a short list.
+    A finding is reported once per request, with the keys of all messages in which it was found,
+    so that a long thread gives a short list.
     """
 
     def __init__(self, draft: Draft, rules: Rules) -> None:
@@ -25,16 +25,16 @@ class Work:
         self.rules = rules
         self._found: dict[Finding, dict[int, Key]] = {}
         self.watermark = draft.intact
-        """The place from which on something is sent otherwise than it was recorded."""
+        """The place of the first message that is not sent as it was recorded."""
 
     def found(self, finding: Finding, piece: TurnPart | None = None) -> None:
-        """Report what was found, in the message of a piece or in none; a repeat counts once."""
+        """Report a finding, in the message of a piece if one is given; repeats count once."""
         keys = self._found.setdefault(finding, {})
         if piece is not None and piece.key is not None:
             keys[piece.place] = piece.key
 
     def repaired(self, finding: Finding, piece: TurnPart) -> None:
-        """Report what was changed in a piece, and that signatures no longer hold from it on."""
+        """Report a change to a piece; from it on, signatures no longer hold."""
         self.found(finding, piece)
         self.breaks(piece.place)
 
@@ -44,17 +44,17 @@ class Work:
             self.watermark = min(self.watermark, place)
 
     def places(self, finding: Finding) -> Collection[int]:
-        """The places of the messages in which something was found."""
+        """The places of the messages that a finding was reported for."""
         return self._found.get(finding, {}).keys()
 
     @property
     def findings(self) -> Findings:
-        """What was found, by the places and keys of the messages in which it was."""
+        """The findings, each with the places and keys of its messages."""
         return self._found
 
 
 def issues_of(found: Findings) -> tuple[Issue, ...]:
-    """All findings, by the first message in which each was found."""
+    """All findings as issues, ordered by the first message of each."""
 
     def rank(finding: Finding) -> tuple[int, str, str]:
         return min(found[finding], default=MADE), finding.rule, finding.detail
@@ -66,9 +66,9 @@ def issues_of(found: Findings) -> tuple[Issue, ...]:
 def together(
     portions: Iterable[tuple[int, Findings]], before: Findings = MappingProxyType({})
 ) -> Findings:
-    """What was found in portions of one request, each with the place at which it begins.
+    """Combine the findings of portions of a request, each given with the place where it begins.
 
-    `before` is what was found in those before them, by the places in the request.
+    `before` holds the findings of earlier portions, by places in the request.
     """
     found = {finding: dict(keys) for finding, keys in before.items()}
     for start, findings in portions:
