@@ -1,6 +1,6 @@
-"""A context to compare another with: without any operation, without one, with some that wait.
+"""Contexts to compare another with: without any operation, without one, or with proposals.
 
-Redactions stay on in both: what they mask is shown nowhere.
+Redactions stay on in all of them: what they mask is never shown.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,12 +25,12 @@ NOBODY = ""
 
 
 def context_of_originals(session: Session, query: ContextQuery) -> Context:
-    """The context that there would be without any operation."""
+    """The context without any operation."""
     return assemble_session(session, query_of_originals(session, query))
 
 
 def query_of_originals(session: Session, query: ContextQuery) -> ContextQuery:
-    """The same query of the thread that there would be without any operation."""
+    """The same query, for the thread without any operation."""
     log = load_history(session).log
     redactions = {
         number: recorded
@@ -45,7 +45,7 @@ def query_of_originals(session: Session, query: ContextQuery) -> ContextQuery:
 
 
 def context_without(session: Session, query: ContextQuery, operation: Key) -> Context:
-    """The context that there would be without one operation. Raises NotFound, Invalid."""
+    """The context without one operation. Raises NotFound, Invalid."""
     edit = load_history(session).log.edits.get(entry_number(operation) or 0)
     if edit is None:
         raise NotFound(f"There is no operation {operation}.", at=["against"])
@@ -61,7 +61,7 @@ def context_without(session: Session, query: ContextQuery, operation: Key) -> Co
 def context_with(
     session: Session, query: ContextQuery, operations: Iterable[Key]
 ) -> Context:
-    """The context that there would be if operations applied. Raises NotFound."""
+    """The context as if these operations applied. Raises NotFound."""
     thread = thread_with(session, query, operations)
     return assemble_session(session, replace(query, thread=thread))
 
@@ -69,7 +69,7 @@ def context_with(
 def thread_with(
     session: Session, query: ContextQuery, operations: Iterable[Key]
 ) -> Thread:
-    """The thread that there would be if operations were on and their conditions held."""
+    """The thread as if these operations were on and their conditions held."""
     log = load_history(session).log
     numbers = {key: entry_number(key) or 0 for key in operations}
     for key, number in numbers.items():
@@ -104,7 +104,7 @@ def _thread_without(
 
 
 def earliest(before: Context, after: Context) -> PrefixChange | None:
-    """Where the requests differ first: in what is sent, or in how it had to be compiled."""
+    """The first difference between the requests: in what is sent, or in how it was compiled."""
     change = first_change(_pieces(before), _pieces(after))
     keys = _recompiled(before, after)
     if not keys or (change and change.key in keys):
@@ -119,7 +119,7 @@ def earliest(before: Context, after: Context) -> PrefixChange | None:
 
 
 def broken(before: Context, after: Context) -> tuple[Key, ...]:
-    """Messages whose signatures hold in one context, and no longer in another."""
+    """Messages whose signatures hold in one context but no longer in the other."""
     old, new = before.assembly, after.assembly
     if list(old.layers) == list(new.layers):
         found = broken_signatures(old.messages, new.messages, old.intact).keys
@@ -132,7 +132,7 @@ def broken(before: Context, after: Context) -> tuple[Key, ...]:
 def first_broken(
     context: Context, found: Sequence[FirstChange]
 ) -> dict[Key, tuple[Key, ...]]:
-    """The signatures that one operation alone breaks: the first one, up to where the next acts."""
+    """The signatures that the first operation alone breaks, up to where the next one acts."""
     acting = sorted((touch.tokens, touch.operation) for touch in found if touch.key)
     if not acting:
         return {}
@@ -148,7 +148,7 @@ def first_broken(
 
 
 def _recompiled(before: Context, after: Context) -> tuple[Key, ...]:
-    """What the first message of a request is made of that is not as it was before."""
+    """The sources of the first compiled message that differs from the one before."""
     old, new = before.compiled, after.compiled
     for place, message in enumerate(new.messages):
         if place >= len(old.messages) or old.messages[place] != message:
@@ -157,7 +157,7 @@ def _recompiled(before: Context, after: Context) -> tuple[Key, ...]:
 
 
 def _pieces(context: Context) -> Iterator[PromptPiece]:
-    """The layers, then the messages: in this order they are hashed for the cache."""
+    """The layers, then the messages: the order in which providers hash them for the cache."""
     for layer in context.assembly.layers:
         key = layer.keys[0] if layer.keys else layer.name
         yield PromptPiece(key, layer.text, layer.tokens)
@@ -167,7 +167,7 @@ def _pieces(context: Context) -> Iterator[PromptPiece]:
 
 
 def _own(context: Context, keys: Iterable[Key]) -> tuple[Key, ...]:
-    """Of messages with signatures, those that the provider's own models wrote and that bind."""
+    """Of messages with signatures, those by the provider's own models, if signatures are bound."""
     rules = PROVIDERS[context.provider].rules
     if not rules.reasoning.is_bound:
         return ()

@@ -1,4 +1,4 @@
-"""All that a session's request is made of, as it is now: thread, policy, layers, the model."""
+"""Everything that a session's request is made of now: thread, policy, layers and model."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -27,18 +27,18 @@ from .layers import Surroundings, load_layers
 from .policies import pending_slice, policy_of
 
 _QUESTIONS = 20
-"""How many of the users' last messages are read at once, to find the last one with words."""
+"""How many user messages are read at once, searching backwards for the last one with text."""
 _STRATEGIES = {
     "anthropic": "anthropic",
     "bedrock": "anthropic",
     "gemini": "gemini",
 }
-"""The parsing strategy for what a provider's models write; `openai` for all others."""
+"""The parsing strategy of each provider's models; `openai` for all others."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContextInputs:
-    """All that a request is made of."""
+    """Everything that a request is made of."""
 
     session: Session
     reader: MessageReader
@@ -49,16 +49,16 @@ class ContextInputs:
     policy: Policy
     preference: Preference | None
     layers: Sequence[Layer]
-    """The layers other than the system prompt, with their words of now."""
+    """The layers other than the system prompt, with their current text."""
     encoding: str
     """The token encoding in which everything is counted."""
     can_recall: bool
-    """Whether the model has the tool `recall`; one without it is never told how to recall."""
+    """Whether the model has the tool `recall`. A model without it is never told how to recall."""
     tools: Sequence[dict[str, Any]] = ()
     basis: Hashable = None
-    """What the thread depends on, as the key of a cache; None: nothing made of it is cached."""
+    """What the thread depends on, as a cache key; None if nothing made from it may be cached."""
     plain: Sequence[Unread | None] = ()
-    """By index, what is known of originals that need not be read to be sent."""
+    """By index, the originals that needn't be read to be sent; None for the others."""
 
     @property
     def thread(self) -> Thread:
@@ -67,7 +67,7 @@ class ContextInputs:
 
     @property
     def version(self) -> Hashable:
-        """Inputs with equal versions make equal requests; None: it isn't known."""
+        """Inputs with equal versions make equal requests; None if the version isn't known."""
         return self.basis and (
             *(self.basis, self.provider, self.model, self.can_recall),
             *(self.policy, self.preference, tuple(self.layers)),
@@ -75,17 +75,17 @@ class ContextInputs:
 
     @property
     def chooses(self) -> bool:
-        """Whether the policy or a slice leaves out, cuts or marks any of what the thread shows."""
+        """Whether the policy or a slice leaves out, cuts or marks any of the thread."""
         policy = self.policy
         steps = policy.window or policy.isolation or policy.truncation or policy.markers
         return bool(steps or self.preference)
 
     @property
     def unread(self) -> Sequence[Unread | None]:
-        """`plain`, or nothing where all words are needed after all.
+        """`plain`, or empty if all contents are needed after all.
 
-        They are where a step chooses by them, where they are counted in another encoding, and
-        where the provider's rules look at all messages together.
+        They are needed if a step depends on them, if they are counted in another encoding, or if
+        the provider's rules look at all messages together.
         """
         reads_all = (
             self.chooses
@@ -98,8 +98,8 @@ class ContextInputs:
     def passes_through(self) -> bool:
         """Whether all messages are sent as the client gives them.
 
-        They are where nobody else's operation applies, the policy changes nothing, and there are
-        no layers.
+        That is so if no operation but the client's applies, the policy changes nothing, and there
+        are no layers.
         """
         edits = self.thread.log.edits
         return not (
@@ -115,7 +115,7 @@ class ContextInputs:
 def _changes(recorded: Recorded) -> bool:
     """Whether an edit that applies changes what the client sends.
 
-    What the client itself did is in its request already, so of its edits only redactions do.
+    The client's own changes are already in its request, so of its edits only redactions do.
     """
     if recorded.entry.actor == CLIENT:
         return isinstance(recorded.edit, Redact)
@@ -138,9 +138,9 @@ def inputs_of(
 ) -> ContextInputs:
     """What a session's request is made of now.
 
-    `actor` is the caller whose slice it is made of, if one waits. `policy` is tried in place of
-    the one in force. `encoding` is by default the model's own. `can_recall` is by default as the
-    session's last request had it; before the first, a model can.
+    `actor` is the caller whose pending slice is used, if there is one. `policy` is tried instead
+    of the one in force. `encoding` defaults to the model's own. `can_recall` defaults to its
+    value in the session's last request, or True before the first.
     """
     chosen, model = policy or policy_of(session), model or session.model
     if can_recall is None:
@@ -171,12 +171,12 @@ def inputs_of(
 
 
 def strategy_of(provider: str) -> str:
-    """The parsing strategy in whose form a provider's calls are recorded."""
+    """The parsing strategy under which a provider's calls are recorded."""
     return _STRATEGIES.get(provider, "openai")
 
 
 def counter_of(encoding: str) -> Count:
-    """Counts messages in an encoding, as those of a session were counted."""
+    """A counter for an encoding that counts messages in the same way as a session's."""
 
     def count(parts: Sequence[Part]) -> int:
         return tokens.count_again(parts, encoding)
@@ -185,7 +185,7 @@ def counter_of(encoding: str) -> Count:
 
 
 def basis_of(session: Session, thread: Thread) -> Hashable:
-    """What a session's own thread follows from."""
+    """The cache key of a session's own thread."""
     version = version_of(session)._replace(
         head=thread.head, message_count=thread.message_count
     )
@@ -193,7 +193,7 @@ def basis_of(session: Session, thread: Thread) -> Hashable:
 
 
 def last_question(reader: MessageReader) -> str:
-    """The last words of a user, as the model reads them; empty where there are none."""
+    """The last user message with text, as the model reads it; empty if there is none."""
     asked = (
         shown.key for shown in reader.thread.from_the_end() if shown.role == Role.USER
     )

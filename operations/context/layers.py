@@ -1,4 +1,4 @@
-"""The layers of a session: other apps register what they put before the history."""
+"""The layers of a session; other apps register what they put before the history."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,23 +17,23 @@ from threads.models import Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What a layer's words may depend on."""
+    """What the text of a layer may depend on."""
 
     session: Session
     thread: Thread
     policy: Policy
     can_recall: bool
-    """Whether the model can."""
+    """Whether the model can recall."""
     question: Callable[[], str]
-    """Reads the last message of the user, as the model does; empty where there is none."""
+    """Reads the user's last message as the model does; empty if there is none."""
 
 
 class LayerWords(NamedTuple):
-    """The words of a layer; none where the session has none of it."""
+    """The text of a layer; empty if the session has none."""
 
     text: str
     injected: tuple[Injected, ...] = ()
-    """What they were chosen from, piece by piece, and why."""
+    """The pieces that were chosen for it, and why."""
 
 
 Provide = Callable[[Surroundings], LayerWords]
@@ -42,14 +42,14 @@ _providers: dict[str, Provide] = {}
 
 
 def register_layer(name: str, provide: Provide) -> None:
-    """Let an app give the words of a layer, one of `operations.domain.context.layers.ORDER`."""
+    """Register the provider of a layer, one of `operations.domain.context.layers.ORDER`."""
     if name not in layers.ORDER:
         raise ValueError(f"{name} is none of {', '.join(layers.ORDER)}")
     _providers[name] = provide
 
 
 def load_layers(surroundings: Surroundings, count: Count) -> list[Layer]:
-    """The layers besides the system's prompt, in their order and as they may be read."""
+    """The layers other than the system prompt, in order and with redactions masked."""
     found = [
         layers.layer(
             name, mask_text(surroundings.session, words.text), count, words.injected

@@ -1,7 +1,7 @@
-"""What litellm's packaged map knows of models, read as data.
+"""What litellm's packaged model map says about models, read as data.
 
 The module litellm itself is never imported here: it is heavy, and configures logging and
-networking. Whoever reads the map keeps of its three megabytes only what is needed.
+networking. Readers of the map keep only what they need of its three megabytes.
 """
 
 import json
@@ -21,7 +21,7 @@ _FILE = "model_prices_and_context_window_backup.json"
 
 
 def read_models() -> dict[str, dict[str, Any]]:
-    """The facts of every model by its name; none where the package has no map."""
+    """The facts of every model by its name; empty if the package has no map."""
     spec = find_spec("litellm")
     file = Path(spec.origin).parent / _FILE if spec and spec.origin else None
     if file is None or not file.is_file():
@@ -31,12 +31,12 @@ def read_models() -> dict[str, dict[str, Any]]:
 
 
 def names_of(model: str) -> Iterator[str]:
-    """The names under which the map may have a model, the likeliest first."""
+    """The names under which the map may list a model, the likeliest first."""
     yield from (model, model.lower(), model.rsplit("/", 1)[-1].lower())
 
 
 def context_window(model: str) -> int | None:
-    """The most tokens that a model reads, or None for one that the map doesn't know."""
+    """The context window of a model in tokens; None if the map doesn't have it."""
     windows = _windows()
     return next((windows[name] for name in names_of(model) if name in windows), None)
 
@@ -62,14 +62,14 @@ _TIER = re.compile(r"(.+)_above_(\d+)k_tokens")
 
 
 class Share(NamedTuple):
-    """What a provider takes for the cache, as parts of the price of an input token."""
+    """What a provider charges for its cache, as fractions of the price of an input token."""
 
     write: Fraction
     read: Fraction
     minimum: int
     block: int = 1
     prefix: str = ""
-    """What the map puts before the names of its models."""
+    """The prefix of the provider's models in the map."""
 
 
 _CLAUDE = Share(Fraction(5, 4), Fraction(1, 10), 1024)
@@ -83,18 +83,18 @@ SHARES: Mapping[str, Share] = {
     "gemini": Share(Fraction(1), Fraction(1, 4), 2048, prefix="gemini/"),
     "deepseek": Share(Fraction(1), Fraction(1, 50), 64, 64, "deepseek/"),
 }
-"""By provider; of the others nothing is known, and nothing is taken to be cached."""
+"""By provider. Nothing is known of others, which are assumed not to cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """The tariff of a model for one provider."""
+    """The tariff of a model at one provider."""
 
     tariff: Tariff
     model: str
-    """The name under which the map has the model; empty: it has none, and no price is known."""
+    """The model's name in the map; empty if it isn't there, and no price is known."""
     estimated: tuple[str, ...]
-    """What the map doesn't say and the provider's usual shares stand in for."""
+    """What the map doesn't say, so that the provider's usual values are used."""
 
 
 def prices_of(provider: str, model: str) -> Prices:
@@ -115,9 +115,10 @@ def prices_of(provider: str, model: str) -> Prices:
 def cost_of(
     provider: str, model: str, *, input: int, cached: int, written: int, output: int
 ) -> Decimal | None:
-    """What one request cost, in dollars; None for a model whose price isn't known.
+    """What one request cost, in dollars; None if the price of the model isn't known.
 
-    `input` is all of it; `cached` of that was read from the provider's cache, `written` to it.
+    `input` counts the whole input, of which `cached` was read from the provider's cache and
+    `written` was written to it.
     """
     prices = prices_of(provider, model)
     facts = _known().get(prices.model, {})
@@ -140,7 +141,7 @@ def cost_of(
 
 
 def _listed(name: str, facts: Mapping[str, Any], share: Share) -> Prices:
-    """The prices that the map lists, completed by a provider's shares."""
+    """The prices that the map lists, completed by the provider's usual values."""
     is_cached = READ in facts or bool(facts.get("supports_prompt_caching"))
     usual = (READ, MINIMUM, *([WRITE] if share.write > 1 else []))
     missing = [fact for fact in usual if is_cached and fact not in facts]
@@ -154,9 +155,9 @@ def _listed(name: str, facts: Mapping[str, Any], share: Share) -> Prices:
 
 
 def _tiers(facts: Mapping[str, Any], share: Share) -> Iterator[tuple[int, Price]]:
-    """Prices by the tokens from which on they hold.
+    """Prices with the number of tokens from which they apply.
 
-    What a tier doesn't say is the part of its input's price that it was in the one below.
+    What a tier doesn't list keeps the ratio to its input price that it had in the tier below.
     """
     tiers: dict[int, dict[str, Fraction]] = {0: {}}
     for fact, value in facts.items():
@@ -169,7 +170,7 @@ def _tiers(facts: Mapping[str, Any], share: Share) -> Iterator[tuple[int, Price]
         token = said.get(INPUT, below.input)
         grown = token / below.input if below.input else Fraction(1)
         write = said.get(WRITE, below.write * grown)
-        # Providers without a surcharge bill what they write as input; the map says 0 or less.
+        # Providers without a surcharge bill cache writes as input; the map then says 0 or less.
         below = Price(token, max(write, token), said.get(READ, below.read * grown))
         yield start, below
 
@@ -182,7 +183,7 @@ def _tariff(tiers: Mapping[int, Price], minimum: int | None, share: Share) -> Ta
 
 @cache
 def _known() -> dict[str, dict[str, Any]]:
-    """Of the models that are billed by the token, what is said of input, cache and output."""
+    """The facts on input, cache and output of all models that are billed by the token."""
     return {
         name: {
             fact: value

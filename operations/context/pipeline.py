@@ -1,4 +1,4 @@
-"""From a session to the request that is sent of it: one way, whoever asks.
+"""The one way from a session to the request that is sent, whoever asks.
 
 The page, `GET …/context`, the agent's tools, `apply`, the provider checks, the ledger and every
 export of the effective view describe what they want as `ContextInputs` and get it from `build`.
@@ -51,12 +51,12 @@ from threads.store.originals import load_messages
 from .inputs import ContextInputs, counter_of, strategy_of
 
 _ROWS = 500
-"""Originals that are counted at once, where a model reads in another encoding."""
+"""How many originals are counted at once, if the model uses another encoding."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """A request with all that it was made of."""
+    """A request with everything that it was made of."""
 
     assembly: Assembly
     compiled: Compiled
@@ -64,7 +64,7 @@ class Built:
 
     @property
     def steps(self) -> Sequence[Step]:
-        """From the originals to what is sent, the compiler's own step last."""
+        """The steps from the originals to what is sent, ending with the compiler's own."""
         return [*self.assembly.steps, self._compiling.step]
 
     @property
@@ -74,7 +74,7 @@ class Built:
 
     @property
     def messages(self) -> Sequence[Outgoing]:
-        """The messages of the assembly with the tokens that the request has of each."""
+        """The messages of the assembly with their tokens in the request."""
         return self._compiling.messages
 
     @cached_property
@@ -85,7 +85,7 @@ class Built:
 def build(inputs: ContextInputs, assembly: Assembly | None = None) -> Built:
     """The request for a provider: assembled by policy and layers, then compiled by its rules.
 
-    `assembly` is one that was made of the same inputs for another provider, to be taken again.
+    `assembly` may be one made from the same inputs for another provider, to be reused.
     """
     assembly, draft = drafted(inputs, assembly)
     left_out = results_left_out(inputs, assembly, unanswered(draft.messages))
@@ -104,9 +104,9 @@ class Drafted(NamedTuple):
 
 
 def drafted(inputs: ContextInputs, assembly: Assembly | None = None) -> Drafted:
-    """What is compiled, but for what left out results of its calls.
+    """What is compiled, except for what left out results of its calls.
 
-    `assembly` is one that was made of the same inputs, to be taken again.
+    `assembly` may be one made from the same inputs, to be reused.
     """
     if assembly is None:
         assembly = _assemble(inputs, counter_of(inputs.encoding))
@@ -159,13 +159,16 @@ _last_steps: Cache[LastSteps] = Cache(
 
 
 class _KnownMessages(NamedTuple):
-    """The messages of a thread as they go out. A thread that grows from it begins with the same."""
+    """The messages of a thread as they go out.
+
+    A thread that extends it begins with the same ones.
+    """
 
     lineage: object
     strategy: str
     purged: frozenset[Key]
     nodes: int
-    """How many nodes at the top of the thread they cover."""
+    """How many nodes at the top of the thread the messages cover."""
     messages: list[Outgoing]
     tokens: int
     """The tokens of all these messages."""
@@ -177,8 +180,8 @@ _known: Cache[_KnownMessages] = Cache(lambda known: 400 * len(known.messages))
 def _messages_of(inputs: ContextInputs) -> tuple[list[Outgoing], int]:
     """The messages of the thread as they go out, and their tokens in the session's encoding.
 
-    A request of a loop only adds originals at the end, so that all before them is taken from the
-    last one. When the log has changed, those originals are taken over that nothing touches.
+    A request in a loop only adds originals at the end, so everything before them is taken from
+    the last request. If the log has changed, the originals that nothing touches are reused.
     """
     session, thread = inputs.session, inputs.thread
     can_recall = inputs.can_recall
@@ -207,7 +210,7 @@ def _read_messages(
     start: int = 0,
     last: Sequence[Outgoing] = (),
 ) -> list[Outgoing]:
-    """As `outgoings`, reading only what can't be taken from `last`, sent under another log."""
+    """As `outgoings`, reading only what can't be reused from `last`, sent under another log."""
     thread, count = inputs.thread, counter_of(inputs.session.encoding)
     nodes = thread.keys[start:]
     known = untouched(thread, inputs.unread, nodes) | unchanged(thread, last)
@@ -235,7 +238,7 @@ def _read_messages(
 def with_words(
     inputs: ContextInputs, messages: Sequence[Outgoing]
 ) -> Sequence[Outgoing]:
-    """The same messages, with the words of those that were not read yet."""
+    """The same messages, with the contents of those that were not read yet."""
     wanted = [one.key for one in messages if isinstance(one, Unread)]
     if not wanted:
         return messages
@@ -257,7 +260,7 @@ def _originals(session: Session) -> Iterator[tuple[Part, ...]]:
 def results_left_out(
     inputs: ContextInputs, assembly: Assembly, calls: Mapping[str, int]
 ) -> Mapping[str, LeftOutResult]:
-    """For calls that are sent without a result (`unanswered`): what left it out, by their ids."""
+    """Map calls sent without a result (`unanswered`) to what left the result out."""
     if not calls:
         return MappingProxyType({})
     thread = inputs.thread

@@ -1,7 +1,7 @@
-"""What a session's context is assembled by: its policy, and the slice that waits.
+"""The policy of a session, and the pending slices of callers.
 
-The policy is its own, its project's, or `replay`. The slice is what a caller asked its next
-context to hold: kept until its own `apply` has appended.
+The policy is the session's own, its project's, or `replay`. A slice is what a caller asked its
+next context to hold; it is kept until its own `apply` has appended.
 """
 
 import uuid
@@ -34,15 +34,15 @@ from threads.store import events
 from threads.store.selectors import get_session
 
 MOST_MATCHES = 10_000
-"""Of more that a search found the newest are kept: a slice takes these first."""
+"""Of more search matches the newest are kept, because a slice uses these first."""
 
 
 class InForce(NamedTuple):
-    """The policy in force for a session, and whose it is."""
+    """The policy in force for a session, and where it comes from."""
 
     policy: Policy
     of: str
-    """`session`, `project`, or empty where nobody chose one."""
+    """`session`, `project`, or empty if nobody chose one."""
     actor: str = ""
     actor_name: str = ""
     updated_at: datetime | None = None
@@ -66,7 +66,7 @@ def policy_of(session: Session) -> Policy:
 def _policy(project: Any) -> QuerySet[ContextPolicy, dict[str, Any]]:
     of_it = Q(session=given("session", UUIDField())) | Q(session=None)
     rows = ContextPolicy.objects.filter(of_it, project=project)
-    # Its own comes before its project's.
+    # The session's own policy takes precedence over the project's.
     ordered = rows.order_by(F("session").asc(nulls_last=True))
     return ordered.values_list("settings", flat=True)[:1]
 
@@ -81,13 +81,13 @@ _POLICY_BY_ID = Prepared(lambda: _policy(Subquery(_project_of_session())))
 
 
 def policy_by_id(session_id: uuid.UUID) -> Policy:
-    """The same of a session that wasn't read, and through no gate: tell nobody."""
+    """The policy in force for a session given by id, with no check of access: never show it."""
     of_it = _POLICY_BY_ID.first(session=session_id)
     return read_policy(of_it) if of_it is not None else REPLAY
 
 
 def default_policy(project: Project) -> Policy:
-    """The policy of the project's sessions that have none of their own."""
+    """The policy of a project's sessions that have none of their own."""
     return _read(_row(project.pk))
 
 
@@ -95,7 +95,7 @@ def default_policy(project: Project) -> Policy:
 def set_policy(
     caller: Caller, session_id: uuid.UUID, settings: Mapping[str, Any] | None
 ) -> Policy:
-    """Give a session a policy of its own; None: the project's again. Raises Invalid."""
+    """Give a session its own policy; None returns to the project's. Raises Invalid."""
     session = get_session(caller, session_id, Right.EDIT, lock=True)
     _write(caller, session.project_id, session, settings)
     events.announce(session)
@@ -106,7 +106,7 @@ def set_policy(
 def set_default_policy(
     caller: Caller, slug: str, settings: Mapping[str, Any] | None
 ) -> Policy:
-    """Choose what a project's sessions have where they have none of their own."""
+    """Set the policy of a project's sessions that have none of their own."""
     project = get_project(caller, slug, Right.ADMIN)
     _write(caller, project.pk, None, settings)
     return default_policy(project)
@@ -114,7 +114,7 @@ def set_default_policy(
 
 @transaction.atomic
 def set_window(caller: Caller, session_id: uuid.UUID, groups: int) -> Policy:
-    """Let the policy in force keep the last groups only; 0: all."""
+    """Limit the policy in force to the last groups; 0 means all."""
     session = get_session(caller, session_id, Right.OWN_SESSION, lock=True)
     settings = encode_policy(policy_of(session)) | {"window": groups}
     _write(caller, session.project_id, session, settings)
@@ -155,7 +155,7 @@ def _write(
 def request_slice(
     caller: Caller, session_id: uuid.UUID, preference: Preference
 ) -> Preference:
-    """Let this caller's next `apply` send this; an earlier wish that still waits is forgotten."""
+    """Choose what this caller's next `apply` sends, replacing an earlier pending slice."""
     session = get_session(caller, session_id, Right.OWN_SESSION)
     Slice.objects.update_or_create(
         session=session,
@@ -172,7 +172,7 @@ def request_slice(
 
 
 def keep_matches(caller: Caller, session: Session, indexes: Iterable[int]) -> None:
-    """Remember what a caller's last search in a session found: indexes of originals."""
+    """Store what a caller's last search in a session found, as indexes of originals."""
     found = sorted(set(indexes))[-MOST_MATCHES:]
     Slice.objects.update_or_create(
         session=session, actor=caller.actor, defaults={"matches": found}
@@ -180,7 +180,7 @@ def keep_matches(caller: Caller, session: Session, indexes: Iterable[int]) -> No
 
 
 def pending_slice(session: Session, actor: str) -> Preference | None:
-    """What waits for this caller's next `apply`; None where nothing does."""
+    """The slice pending for this caller's next `apply`; None if there is none."""
     row = _WAITING.first(session=session.pk, actor=actor) if actor else None
     if row is None:
         return None
@@ -203,6 +203,6 @@ _WAITING = Prepared(
 
 
 def consume_slice(session: Session, actor: str) -> None:
-    """Use up what waits for this caller."""
+    """Mark this caller's pending slice as used."""
     waiting = Slice.objects.filter(session=session, actor=actor, pending=True)
     waiting.update(pending=False)

@@ -1,4 +1,4 @@
-"""Contexts in the words of the public contract."""
+"""Contexts in the terms of the public API."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +12,7 @@ from .services import Context, Effect
 
 
 def present_context(context: Context) -> dict[str, Any]:
-    """A context as the public contract gives it."""
+    """A context in the terms of the public API."""
     compiled, assembly = context.compiled, context.assembly
     by_layer = {layer.name: layer.tokens for layer in assembly.layers}
     answer: dict[str, Any] = {
@@ -49,7 +49,7 @@ def _present_layer(layer: Layer) -> dict[str, Any]:
 
 
 def present_injected(layers: Iterable[Layer]) -> list[dict[str, str]]:
-    """The memos that are sent, and why each is."""
+    """The memos that are sent, and why."""
     return [one._asdict() for layer in layers for one in layer.injected]
 
 
@@ -64,7 +64,7 @@ def present_effect(effect: Effect) -> dict[str, Any]:
 
 
 def present_issue(issue: Issue) -> dict[str, Any]:
-    """A rule that was not kept."""
+    """A violated rule."""
     return {
         "rule": issue.rule,
         "severity": issue.severity.value,
@@ -75,7 +75,7 @@ def present_issue(issue: Issue) -> dict[str, Any]:
 
 
 def present_step(step: Step) -> dict[str, Any]:
-    """What a step did, with each message that lost something."""
+    """What a step did, including each message that lost something."""
     return {
         "name": step.name,
         "before": step.before,

@@ -1,8 +1,8 @@
-"""Whether each provider accepts a session as it stands: what compiling it finds, kept.
+"""Whether each provider accepts a session as it is: the findings of compiling it, cached.
 
-A check depends on nothing but what its stamp holds, so it is compiled once for a head, and
-found again until it runs out. One runs at a time: long threads take a second for each
-provider, and nobody waits for a check.
+A check depends only on what its stamp covers, so it is compiled once per head and cached until it
+expires. Only one runs at a time, because long threads take a second per provider and nobody waits
+for a check.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -23,15 +23,15 @@ from .pipeline import build
 from .services import ContextQuery, query_inputs
 
 MOST_KEYS = 12
-"""How many messages a hit names; it counts all of them."""
+"""How many messages a hit names; all of them are counted."""
 _SECONDS = 3600
-"""How long a check is kept: the rules may change with the product."""
+"""How long a check is cached: the rules may change with the product."""
 _GRAVE = (Severity.REFUSED, Severity.REPAIRED, Severity.NOTE)
 _one_at_a_time = Lock()
 
 
 class Hit(NamedTuple):
-    """A rule that the thread doesn't keep."""
+    """A rule that the thread violates."""
 
     rule: str
     severity: Severity
@@ -39,29 +39,29 @@ class Hit(NamedTuple):
     repair: str
     keys: tuple[Key, ...]
     messages: int
-    """In how many messages it was found."""
+    """The number of messages in which it was found."""
 
 
 class ProviderCheck(NamedTuple):
-    """What compiling a session's context for a provider finds."""
+    """The findings of compiling a session's context for a provider."""
 
     provider: str
     hits: tuple[Hit, ...] = ()
-    """The gravest first."""
+    """The most severe first."""
 
     @property
     def state(self) -> Severity:
-        """The gravest of what was found; `note` where the request is taken as it is."""
+        """The highest severity found; `note` if the request is accepted unchanged."""
         return self.hits[0].severity if self.hits else Severity.NOTE
 
     @property
     def gravest(self) -> int:
-        """How many hits are as grave as the check."""
+        """How many hits have the highest severity."""
         return sum(hit.severity is self.state for hit in self.hits)
 
 
 def load_checks(session: Session, wanted: Collection[str]) -> dict[str, ProviderCheck]:
-    """The checks that have run, in the providers' order; those of `wanted` for certain."""
+    """The checks that have run, in the providers' order; those in `wanted` are run if necessary."""
     stamp = stamp_of(session)
     names = {provider: f"check:{stamp}:{provider}" for provider in PROVIDERS}
     found = _known(names)
@@ -81,7 +81,7 @@ def _known(names: Mapping[str, str]) -> dict[str, ProviderCheck]:
 
 
 def _made(session: Session, providers: Collection[str]) -> Iterator[ProviderCheck]:
-    """One assembly serves all, but where isolation makes it depend on the provider."""
+    """Run checks, sharing one assembly unless isolation makes it depend on the provider."""
     inputs = query_inputs(session, ContextQuery())
     assembly: Assembly | None = None
     for provider in providers:
@@ -104,6 +104,6 @@ def _made(session: Session, providers: Collection[str]) -> Iterator[ProviderChec
 
 
 def stamp_of(session: Session) -> str:
-    """A digest of all that a session's context depends on, whatever it is compiled for."""
+    """A digest of everything that a session's context depends on, except its provider."""
     inputs = query_inputs(session, ContextQuery())
     return sha256(repr(inputs.version).encode()).hexdigest()

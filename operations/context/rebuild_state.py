@@ -1,4 +1,4 @@
-"""STATE read anew, from what is sent: the last block there may be another than the one in force."""
+"""Rebuilds STATE from what is sent, whose last block may differ from the one in force."""
 
 from typing import NamedTuple
 
@@ -13,23 +13,23 @@ from .services import ContextQuery, assemble_session
 
 
 class Rebuilt(NamedTuple):
-    """The last STATE of what is sent, beside the one in force; empty where there is none."""
+    """The last STATE in what is sent, and the one in force; empty if there is none."""
 
     key: Key | None
-    """The response that it is from."""
+    """The key of the response that it comes from."""
     text: str
     in_force: str
 
     @property
     def status(self) -> str:
-        """`proposed`, `unchanged`, or `none` where no response that is sent has one."""
+        """`proposed`, `unchanged`, or `none` if no response that is sent has a block."""
         if self.key is None:
             return "none"
         return "unchanged" if self.text == self.in_force else "proposed"
 
 
 def rebuild_state(session: Session) -> Rebuilt:
-    """What STATE would be; nothing is changed."""
+    """What STATE would be rebuilt to; nothing is changed."""
     context = assemble_session(session, ContextQuery())
     before = current_state(session, context.thread)
     in_force = before.text if before else ""

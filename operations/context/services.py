@@ -28,13 +28,13 @@ from .pipeline import Built, build
 from .policies import default_policy
 
 MOST_UNASKED = 2_000
-"""Of a session with more messages a page has contexts made only when somebody asks for them: the
-next edit must not wait for one that nobody looks at."""
+"""In sessions with more messages than this, a page makes contexts only when somebody asks for
+them, so that the next edit never waits for one that nobody looks at."""
 HEAVIEST = 5
-"""How many ranges are named where a context is over its budget."""
+"""How many ranges are named if a context is over its budget."""
 MOST_KEPT = 40_000
-"""How many messages kept contexts may have together; one with more is not kept, nor one with
-images or files, whose bytes the request holds."""
+"""The most messages of a cached context. Longer ones are not cached, nor are those with images or
+files, whose bytes the request contains."""
 _MEDIA = (Image, File)
 _PROVIDERS_OF = {"gemini_gca": "gemini"}
 _kept: Cache[Built] = Cache(lambda built: 900 * len(built.assembly.messages))
@@ -42,26 +42,26 @@ _kept: Cache[Built] = Cache(lambda built: 900 * len(built.assembly.messages))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextQuery:
-    """What a context is asked for. `policy` is tried in place of the one in force."""
+    """A query for a context. `policy` is tried instead of the one in force."""
 
     provider: str = ""
-    """Empty: the one that the session was recorded with."""
+    """Empty means the provider that the session was recorded with."""
     model: str = ""
     active_tags: frozenset[str] | None = None
     max_tokens: int | None = None
     actor: str = ""
-    """Whose slice is shown, if one waits: set by `assemble`."""
+    """The actor whose pending slice is shown; set by `assemble`."""
     can_recall: bool | None = None
-    """Whether the model can; None: as in the session's last request."""
+    """Whether the model can recall; None means as in the session's last request."""
     policy: Policy | None = None
     thread: Thread | None = None
-    """Taken in place of the session's own thread, to compare."""
+    """Used instead of the session's own thread, for comparisons."""
     basis: Hashable = None
-    """All that `thread` follows from besides the session, where its context is worth keeping."""
+    """Everything besides the session that `thread` depends on, if its context is worth caching."""
 
 
 class GroupRange(NamedTuple):
-    """Messages of one group that stand behind one another."""
+    """Consecutive messages of one group."""
 
     group: int
     first: Key
@@ -72,7 +72,7 @@ class GroupRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """A context with all that it was made of."""
+    """A context with everything that it was made of."""
 
     inputs: ContextInputs
     built: Built
@@ -92,7 +92,7 @@ class Context:
 
     @property
     def model(self) -> str:
-        """The model that is to read it; empty where none is known."""
+        """The model that is to read it; empty if not known."""
         return self.inputs.model
 
     @property
@@ -117,12 +117,12 @@ class Context:
 
     @property
     def encoding(self) -> str:
-        """In which everything is counted: the model's own where it is known."""
+        """The encoding in which everything is counted: the model's own if it is known."""
         return self.inputs.encoding
 
     @property
     def version(self) -> Hashable:
-        """All that it depends on: of two with the same one only one is made. None: not known."""
+        """Everything that it depends on, as a cache key; None if not known."""
         return self.inputs.version
 
     @property
@@ -137,9 +137,9 @@ class Context:
 
 
 def assemble(caller: Caller, session_id: uuid.UUID, query: ContextQuery) -> Context:
-    """The context of a session as this caller's next request would hold it.
+    """The context of a session as this caller's next request would contain it.
 
-    Raises Invalid for a provider that there is none of.
+    Raises Invalid if there is no such provider.
     """
     session = get_session(caller, session_id)
     return assemble_session(session, replace(query, actor=caller.actor))
@@ -159,7 +159,7 @@ def assemble_session(session: Session, query: ContextQuery) -> Context:
 
 
 def query_inputs(session: Session, query: ContextQuery) -> ContextInputs:
-    """What a context is made of. Raises Invalid for a provider that there is none of."""
+    """The inputs of a context. Raises Invalid if there is no such provider."""
     provider = query.provider or provider_of(session)
     if provider not in PROVIDERS:
         raise Invalid(there_is_no("provider", provider, PROVIDERS), at=["provider"])
@@ -187,7 +187,7 @@ def _has_media(assembly: Assembly) -> bool:
 
 
 class Effect(NamedTuple):
-    """A context under the policy in force, and under another one."""
+    """A context under the policy in force, and under another."""
 
     before: Context
     after: Context
@@ -200,7 +200,7 @@ def effect_of(
     *,
     provider: str = "",
 ) -> Effect:
-    """What a policy would change for a session; None: the project's. Raises Invalid."""
+    """What a policy would change for a session; None means the project's. Raises Invalid."""
     session = get_session(caller, session_id)
     policy = (
         default_policy(session.project) if settings is None else read_policy(settings)
@@ -213,14 +213,14 @@ def effect_of(
 
 
 def provider_of(session: Session) -> str:
-    """The provider that a session was recorded with, OpenAI for one that is not known."""
+    """The provider that a session was recorded with; OpenAI if it is not known."""
     strategy = session.parsing_strategy
     named = _PROVIDERS_OF.get(strategy, strategy)
     return named if named in PROVIDERS else "openai"
 
 
 def group_ranges(messages: Sequence[Outgoing]) -> list[GroupRange]:
-    """The messages by group, those of one that stand apart each by themselves."""
+    """Runs of consecutive messages of the same group."""
     found: list[GroupRange] = []
     for group, together in groupby(messages, attrgetter("group")):
         held = list(together)

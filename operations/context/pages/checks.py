@@ -1,4 +1,4 @@
-"""The provider checks of the thread's header: whether each accepts the thread as it stands.
+"""The provider checks in the thread's header: whether each provider accepts the thread.
 
 See `templates/operations/context/provider_checks.html`.
 """
@@ -39,43 +39,43 @@ _SHORT = {
     "bedrock": "Bedrock",
     "generic-strict": "Strict",
 }
-"""What providers with a long label are called where eight stand in a row."""
+"""Short names for providers with a long label, because eight are shown in a row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownCheck:
-    """The check of one provider, and what is printed beside it."""
+    """The check of one provider, as shown."""
 
     name: str
     label: str
     short: str
     state: str
     count: int
-    """How many rules had to be seen to, or can't be; 0 where the thread is accepted."""
+    """How many rules were repaired or refused; 0 if the thread is accepted."""
     hits: Sequence[tuple[Hit, Sequence[Named]]]
-    """What was found, with the messages that it names."""
+    """What was found, with the messages concerned."""
     check_href: str
-    """Where a check that has not run yet is asked for."""
+    """The address that runs a check that has not run yet."""
     context_href: str
 
     @property
     def sign(self) -> str:
-        """The icon that tells the state without a colour."""
+        """The icon that shows the state without relying on a colour."""
         return _SIGNS[self.state]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownChecks:
-    """All checks, and their sum where there is room for one sign only."""
+    """All checks, and their sum for where there is room for only one sign."""
 
     providers: Sequence[ShownCheck]
     state: str
-    """The gravest that is known."""
+    """The worst known state."""
     count: int
-    """How many providers are in it."""
+    """How many providers have this state."""
     known: int
     policy_leaves_out: bool
-    """Whether a request may hold less than the thread shows."""
+    """Whether a request may contain less than the thread shows."""
 
     @property
     def sign(self) -> str:
@@ -86,7 +86,7 @@ class ShownChecks:
 def shown_check(
     session: Session, provider: str, check: ProviderCheck | None
 ) -> ShownCheck:
-    """The check of one provider; None: it has not run."""
+    """The check of one provider; `check` is None if it has not run."""
     thread = load_thread(session)
     state = _STATES[check.state] if check else UNKNOWN
     address = reverse("operations:provider-checks", args=[session.pk])

@@ -1,4 +1,4 @@
-"""The messages of two requests beside one another, as a page shows them.
+"""The messages of two requests side by side, as a page shows them.
 
 See `templates/operations/context/compared_messages.html`.
 """
@@ -14,64 +14,65 @@ from threads.rendering import render_sides
 from .sent_messages import AT_ONCE, Address, RequestMessage, Show
 
 OPEN = 2
-"""Messages that one side of a row shows open; of more each is a line that opens."""
+"""Up to this many messages on one side of a row are shown open; of more, each is a line that
+opens."""
 LINES = 5
-"""Lines of one side that are in sight at first."""
+"""How many lines of one side are visible at first."""
 MARKED = 200_000
-"""Characters of one page whose words are compared: it costs the most of all."""
+"""The most characters of one page whose words are compared, which is the most expensive step."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedSide:
-    """What one request has in a row, as much of it as is on the page."""
+    """The messages of one request in a row, as far as they are on this page."""
 
     messages: Sequence[RequestMessage] = ()
     count: int = 0
-    """How many messages it has here, on all pages together."""
+    """How many messages it has in this row, on all pages together."""
     is_elsewhere: bool = False
-    """Whether it has at other places all that stands beside this."""
+    """Whether it has elsewhere everything that the other side has here."""
 
     @property
     def are_lines(self) -> bool:
-        """Whether each message is a line that opens: there are too many to show them."""
+        """Whether each message is a line that opens, because there are too many to show."""
         return self.count > OPEN
 
     @property
     def first(self) -> Sequence[RequestMessage]:
-        """Those in sight; of many lines only some, unless few would be left."""
+        """The visible messages; of many lines only the first, unless few would be left."""
         count = len(self.messages)
         return self.messages[: LINES if count > LINES + OPEN else count]
 
     @property
     def more(self) -> Sequence[RequestMessage]:
-        """The others."""
+        """The messages that are not visible at first."""
         return self.messages[len(self.first) :]
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """What stands beside what, or so many messages that both requests have."""
+    """A row of messages side by side, or a run of messages that both requests have."""
 
     before: ComparedSide = ComparedSide()
     after: ComparedSide = ComparedSide()
     alike: range = range(0)
-    """Where the request after has them."""
+    """The places of a common run in the request after."""
     number: int = 0
-    """Which change it is, from 1; 0: none."""
+    """The number of the change, from 1; 0 if the row is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedPage:
-    """Some of the lines that two requests make beside one another."""
+    """One page of the lines of two requests side by side."""
 
     rows: Sequence[ComparedRow] = ()
     total: int = 0
     """How many lines there are on all pages together."""
     begin: Sequence[int] = ()
-    """The lines on which changes begin, on all pages together."""
+    """The lines on which changes begin, over all pages."""
 
     def links(self, address: Address) -> dict[str, str]:
-        """Where the changes before and behind those of this page are."""
+        """The addresses of the changes before and after those on this page."""
         shown = [row.number for row in self.rows if row.number]
         first, last = (shown[0], shown[-1]) if shown else (1, 0)
 
@@ -92,7 +93,7 @@ def compared(
     leaves: Leaves,
     show: Show,
 ) -> ComparedPage:
-    """Two requests beside one another, from a line on."""
+    """Two requests side by side, from a line on."""
     total, begin, cut = 0, list[int](), list[tuple[PairedRuns, range, range, int]]()
     for pair in pair_up(before, after, leaves):
         if not pair.is_alike:
@@ -144,13 +145,13 @@ def _row(
 
 
 def _moved(before: Sequence[Hashable], after: Sequence[Hashable]) -> set[Hashable]:
-    """What both requests have equally often: where it stands in a change, it moved."""
+    """Messages that both requests have equally often: inside a change, these were moved."""
     old, new = Counter(before), Counter(after)
     return {message for message, times in old.items() if new.get(message) == times}
 
 
 def _with_words(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
-    """Rows in which the changed words of one message beside one are marked."""
+    """Mark the changed words in rows with exactly one message on each side."""
     left, marked = MARKED, list[ComparedRow]()
     for row in rows:
         both = [*row.before.messages, *row.after.messages]
@@ -167,7 +168,7 @@ def _with_words(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
 def _marked(
     old: RequestMessage, new: RequestMessage
 ) -> tuple[RequestMessage, RequestMessage]:
-    """Both, the words marked in pieces that are of one kind and stand at one place."""
+    """Both messages, with changed words marked in pieces of the same kind at the same place."""
     then, now = [*old.pieces], [*new.pieces]
     for place, (one, other) in enumerate(zip(then, now, strict=False)):
         if one.label != other.label or one.text == other.text:

@@ -52,7 +52,7 @@ from .sent_messages import (
 )
 
 REASONS = 4
-"""Reasons that are named of a step, at most."""
+"""The most reasons that are shown for a step."""
 NAMES = {
     "replay": "Operations",
     SLICE: "Slice",
@@ -63,12 +63,12 @@ NAMES = {
     "layers": "Layers",
     "compile": "Provider rules",
 }
-"""What people call the steps."""
+"""The names of the steps as people see them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rail:
-    """One line of a table of tokens: its share of the longest is `width`, in percent."""
+    """One line of a table of tokens. `width` is its share of the longest line, in percent."""
 
     name: str
     tokens: int
@@ -77,12 +77,12 @@ class Rail:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a step left something out, with all that it left out for it."""
+    """Why a step left something out, and how much."""
 
     why: str
     tokens: int
     places: int
-    """From how many messages, or folds."""
+    """How many messages or folds are concerned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +94,12 @@ class ShownStep:
     added: int
     after: int
     reasons: Sequence[Reason]
-    """Those that weigh most, the heaviest first."""
+    """The reasons with the most tokens, heaviest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonWords:
-    """What another context is called: in a sentence, and where messages differ."""
+    """How the page names the other context: in a sentence, and where messages differ."""
 
     than: str
     old: str
@@ -130,7 +130,7 @@ def _reasons(step: Step) -> list[Reason]:
 
 
 def layers_of(context: Context) -> list[Rail]:
-    """Tokens by layer, the history last: together all that is sent."""
+    """Tokens by layer, the history last; together everything that is sent."""
     found = [(layer.name, layer.tokens) for layer in context.assembly.layers]
     found.append(("history", context.sent - sum(tokens for _, tokens in found)))
     most = max((tokens for _, tokens in found), default=0) or 1
@@ -140,13 +140,13 @@ def layers_of(context: Context) -> list[Rail]:
 
 
 def messages_of(context: Context, start: int) -> tuple[int, list[RequestMessage]]:
-    """How many messages there are, and those from a place on."""
+    """The number of messages, and those from a place on."""
     count = len(context.compiled.messages)
     return count, listed(count, start, partial(_sent, context))
 
 
 def difference_of(before: Context, after: Context, start: int) -> ComparedPage:
-    """Two contexts beside one another, from a line on."""
+    """Two contexts side by side, from a line on."""
     contexts = {Side.BEFORE: before, Side.AFTER: after}
 
     def leaves(side: Side, place: int) -> list[Key]:
@@ -185,16 +185,16 @@ def _role(message: Mapping[str, Any]) -> str:
 
 ORIGINAL = "original"
 SNAPSHOT = "snapshot:"
-"""What stands before the name of a snapshot that is compared with."""
+"""The prefix of a snapshot's name in `against`."""
 LONGEST = 120
-"""Characters that say what to compare with."""
+"""The maximum length of `against`, in characters."""
 
 
 @require_safe
 def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """The page; `against` compares with the originals, the context without `o7`, or a snapshot.
 
-    With `until`, some messages alone that the two have in common.
+    With `until`, only a run of messages that both have in common.
     """
     session = get_session(caller_of(request), session_id)
     query = _query(request)
@@ -247,7 +247,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def _listed(
     before: Context | None, context: Context, start: int, href: str
 ) -> dict[str, Any]:
-    """The messages from a place on, or the rows beside those of another context."""
+    """The messages from a place on, or the rows of a comparison with another context."""
     sent, beside = list[RequestMessage](), ComparedPage()
     if before is None:
         total, sent = messages_of(context, start)
@@ -268,7 +268,7 @@ def _listed(
 
 
 def _address(request: HttpRequest, session: Session, context: Context) -> str:
-    """Where the request is shown for this provider and model."""
+    """The address of the request for this provider and model."""
     fields = {"provider": context.provider, "model": request.GET.get("model", "")}
     return f"{reverse('operations:context', args=[session.pk])}?{urlencode(fields)}"
 
@@ -276,7 +276,7 @@ def _address(request: HttpRequest, session: Session, context: Context) -> str:
 def _alike(
     request: HttpRequest, session: Session, context: Context, places: range
 ) -> HttpResponse:
-    """Some messages of the request alone."""
+    """A run of messages of the request."""
     count = len(context.compiled.messages)
     show = partial(_sent, context)
     found = {
@@ -290,7 +290,7 @@ def _alike(
 def _compared_with(
     session: Session, query: ContextQuery, against: str
 ) -> Context | None:
-    """The context that another one is held against; None where that isn't asked for."""
+    """The context to compare with; None if no comparison is asked for."""
     if not against:
         return None
     if against == ORIGINAL:
@@ -302,7 +302,7 @@ def _compared_with(
 
 
 def _in_words(against: str) -> ComparisonWords:
-    """What the page calls the context that it compares with."""
+    """How the page names the context that it compares with."""
     if against == ORIGINAL:
         return ComparisonWords("the original thread as sent", "Original", "Sent")
     if against.startswith(SNAPSHOT):
@@ -312,8 +312,8 @@ def _in_words(against: str) -> ComparisonWords:
 
 
 def _wants_part(request: HttpRequest) -> bool:
-    """Whether only what is shown below the fields is asked for."""
-    # Going back in the browser asks for the page, whole.
+    """Whether only the part below the fields is requested."""
+    # Going back in the browser requests the whole page.
     is_back = "HX-History-Restore-Request" in request.headers
     return "HX-Request" in request.headers and not is_back
 

@@ -1,4 +1,4 @@
-"""The form of a policy: every setting of `operations.domain.context.policy`, with what it means."""
+"""The form of a policy: every setting of `operations.domain.context.policy`, explained."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,7 +34,7 @@ def _switch(label: str, hint: str = "") -> forms.BooleanField:
 
 
 class PolicyForm(forms.Form):
-    """Settings of a policy. Those of truncation and pruning count where these are on."""
+    """The settings of a policy. Those of truncation and pruning count only if these are on."""
 
     window = _number(
         "Groups to send",
@@ -127,7 +127,7 @@ class PolicyForm(forms.Form):
     )
 
     def settings(self) -> dict[str, Any]:
-        """The settings as `read_policy` takes them."""
+        """The settings in the form that `read_policy` takes."""
         given = self.cleaned_data
         plain = ("window", "isolation", "markers", "guidelines", "memos", "fails_open")
         found: dict[str, Any] = {name: given[name] for name in plain}
@@ -138,7 +138,7 @@ class PolicyForm(forms.Form):
 
 
 def fields_of(policy: Policy) -> dict[str, Any]:
-    """A policy as the form's fields; what is off has the figures that it begins with."""
+    """The initial values of the form for a policy; what is off shows its default figures."""
     settings = encode_policy(policy)
     found = {name: value for name, value in settings.items() if name not in _NESTED}
     for name, default in _NESTED.items():

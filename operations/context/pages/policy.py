@@ -1,4 +1,4 @@
-"""The policy of a session: its settings, and what they would change before they are saved.
+"""The policy of a session: its settings, and their effect before they are saved.
 
 See `templates/operations/context/policy.html` and `effect.html`.
 """
@@ -32,7 +32,7 @@ TITLES = {
     "nexora": "With pruning",
     "custom": "Custom",
 }
-"""What people read a preset called; its name is what is stored and what the API takes."""
+"""The titles of presets for people; the names are what is stored and what the API accepts."""
 _WORDS = {
     "replay": "Sends the whole thread; nothing is left out.",
     "slop": "Shorter tool results, isolation, guidelines, and memos that fit the question.",
@@ -42,7 +42,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A policy to begin with."""
+    """A policy to start from."""
 
     name: str
     title: str
@@ -52,15 +52,15 @@ class Preset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyChange:
-    """A step under both policies; None: the policy has no such step."""
+    """A step under both policies; None if the policy has no such step."""
 
     name: str
     before: int | None
     after: int | None
     left_out: int
-    """Tokens that the new policy leaves out here."""
+    """Tokens that the new policy leaves out in this step."""
     messages: int
-    """Of how many messages or folds."""
+    """From how many messages or folds."""
     added: int
 
 
@@ -75,11 +75,11 @@ class PolicyEffect:
     changes: Sequence[PolicyChange]
     repaired: int
     repaired_before: int
-    """How many rules of the provider had to be seen to."""
+    """How many of the provider's rules were repaired or refused."""
 
     @property
     def difference(self) -> int:
-        """What would be sent more; less than 0 where it is less."""
+        """How many more tokens would be sent; negative if fewer."""
         return self.after - self.before
 
 
@@ -129,7 +129,7 @@ PROJECT = "project"
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
-    """The form, filled in with `preset`, or with what is in force; POST saves."""
+    """The form, filled in from `preset` or the policy in force; POST saves."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     if request.method == "POST":

@@ -1,8 +1,8 @@
-"""A message of a request as people read it: what is said in blocks, what it is in a line above.
+"""A message of a request for people to read: contents in blocks, its facts in a line above.
 
-It knows no provider: short values (ids, names) go to the line, words and whole objects to blocks
-of their own, so that a command or a result reads as it is and not as JSON in a string. What is
-sent byte for byte is in the download.
+It knows no provider: short values (ids, names) go to the line, texts and whole objects to blocks
+of their own, so that a command or a result reads as it is and not as JSON in a string. The exact
+bytes that are sent are in the download.
 """
 
 import json
@@ -15,19 +15,20 @@ from django.utils.safestring import SafeString
 from threads.rendering.hidden import visible
 
 LONGEST_VALUE = 400
-"""Characters of a value without blanks, as an image's bytes: the download has all of it."""
+"""The length, in characters, from which a value without spaces, such as an image's bytes, is cut;
+the download has all of it."""
 _LONGEST_FACT = 80
 _TEXTS = ("text", "input_text", "output_text")
 _BESIDE = ("role", "type", "status")
 _WORDS = ("content", "text", "output", "thinking", "arguments", "summary")
-"""What is a block even where it is short."""
+"""Members that are shown as blocks even if they are short."""
 _OBJECTS = ("input", "args", "arguments", "response", "json", "parameters")
-"""What is given to a tool or comes from it: shown whole."""
+"""Members given to or by a tool, shown as whole objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class PagePiece:
-    """Something of a message: what it is, empty for plain words, and its text, maybe empty."""
+    """A block of a message: a label, empty for plain text, and its text, which may be empty."""
 
     label: str
     text: str
@@ -37,14 +38,14 @@ class PagePiece:
 
 @dataclass(slots=True)
 class _RequestReading:
-    """What an object holds: short values, and blocks."""
+    """The contents of an object: short values, and blocks."""
 
     facts: list[str] = field(default_factory=list)
     pieces: list[PagePiece] = field(default_factory=list)
 
 
 def pieces_of(message: Mapping[str, Any]) -> list[PagePiece]:
-    """The pieces of a message of any provider's form."""
+    """The blocks of a message in any provider's form."""
     return list(_headed("", _read(message)))
 
 
@@ -72,7 +73,7 @@ def _read(given: Mapping[str, Any]) -> _RequestReading:
 
 
 def _item(name: str, item: Any) -> Iterator[PagePiece]:
-    """A part of a list: of words their text, of others what they are, and their blocks."""
+    """The blocks of a list item: its text, or its type with its own blocks."""
     if isinstance(item, str):
         yield PagePiece("", visible(item))
     elif not isinstance(item, dict):
@@ -86,7 +87,7 @@ def _item(name: str, item: Any) -> Iterator[PagePiece]:
 
 
 def _headed(label: str, read: _RequestReading) -> Iterator[PagePiece]:
-    """The blocks, the line above the first of them; the line alone where there are none."""
+    """The blocks, with the line of facts above the first; the line alone if there are none."""
     line = ": ".join(part for part in (label, ", ".join(read.facts)) if part)
     first, *others = read.pieces or [PagePiece("", "")]
     named = ", ".join(part for part in (line, first.label) if part)
@@ -110,7 +111,7 @@ def _is_fact(name: str, value: Any) -> bool:
 
 
 def _written(value: Any) -> str:
-    """A value as JSON, its long strings cut."""
+    """A value as JSON, with long strings cut."""
     return visible(json.dumps(_cut_within(value), ensure_ascii=False, indent=2))
 
 

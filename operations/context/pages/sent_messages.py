@@ -15,7 +15,7 @@ from operations.messages.names import Named
 from .request_page import PagePiece
 
 AT_ONCE = 100
-"""Messages on one page."""
+"""Messages per page."""
 _LONGEST_LINE = 120
 
 
@@ -28,18 +28,19 @@ class RequestMessage:
     pieces: Sequence[PagePiece]
     origins: Sequence[Named]
     is_moved: bool = False
-    """Whether the other request has it too, at another place."""
+    """Whether the other request has it too, in another place."""
 
     @property
     def line(self) -> str:
-        """What it says, in a line."""
+        """The start of its text, on one line."""
         texts = (piece.text or piece.label for piece in self.pieces)
         words = " ".join(next(texts, "")[: 4 * _LONGEST_LINE].split())
         return words if len(words) <= _LONGEST_LINE else f"{words[:_LONGEST_LINE]}…"
 
 
 Show = Callable[[Side, Sequence[int]], Iterable[RequestMessage]]
-"""The messages at these places: of the request before for `Side.BEFORE`, else of the one after."""
+"""Returns the messages at these places: of the request before for `Side.BEFORE`, else of the one
+after."""
 
 
 def listed(count: int, start: int, show: Show) -> list[RequestMessage]:
@@ -48,11 +49,11 @@ def listed(count: int, start: int, show: Show) -> list[RequestMessage]:
 
 
 Address = Callable[[int], str]
-"""Where the page is that begins with a line."""
+"""Returns the address of the page that starts at a line."""
 
 
 def links_of(total: int, start: int, address: Address) -> dict[str, str]:
-    """Where the messages behind those of a page are, and the first ones."""
+    """The addresses of the next page and of the first one."""
     behind = start + AT_ONCE
     return {
         "more_href": f"{address(behind)}#messages" if behind < total else "",
@@ -62,26 +63,26 @@ def links_of(total: int, start: int, address: Address) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class AlikeMessages:
-    """Some of the messages that two requests have in common, and the places of those behind."""
+    """Some of the messages that two requests have in common, and the places of the rest."""
 
     messages: Sequence[RequestMessage]
     more: range
 
 
 def alike_messages(count: int, places: range, show: Show) -> AlikeMessages:
-    """The first messages of a run in a request of so many."""
+    """The first messages of a run, in a request with `count` messages."""
     places = places[: max(count - places.start, 0)]
     return AlikeMessages([*show(Side.AFTER, places[:AT_ONCE])], places[AT_ONCE:])
 
 
 def leaves_of(thread: Thread, keys: Iterable[Key], role: str) -> list[Key]:
-    """The leaves that a message comes of; one of no keys, as a system prompt, is of its role."""
+    """The leaves that a message comes from; just `role` for one without keys, such as a prompt."""
     leaves = [leaf for key in keys for leaf in _leaves(thread, key)]
     return leaves or [role]
 
 
 def _leaves(thread: Thread, key: Key) -> Sequence[Key]:
-    """What a fold holds, or held when it was recorded where it is in the thread no more."""
+    """The leaves of a fold, or its targets as recorded if it is no longer in the thread."""
     if thread.holds(key):
         return thread.leaf_keys(key)
     number, _place = made_place(key) or (0, None)
