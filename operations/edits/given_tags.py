@@ -1,4 +1,4 @@
-"""Tags that a client gives with its messages: one edit for all messages with the same tags."""
+"""Records tags that a client gives with its messages: one edit per set of equal tags."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ TITLE = "Tags given with messages"
 
 
 def record(caller: Caller, session: Session, tags: Tags, first: int) -> None:
-    """Record the tags of messages whose first is the original at `first`. Raises Invalid."""
+    """Record the tags of messages that start at the original `first`. Raises Invalid."""
     targets: dict[tuple[str, ...], list[Key]] = defaultdict(list)
     for place, given in tags.items():
         key = original_key(first + place)

@@ -14,7 +14,7 @@ from threads.models import Session
 from threads.store.selectors import get_session
 
 LONGEST_NAME = 100
-"""Characters in the name of a lens."""
+"""The maximum length of a lens's name, in characters."""
 
 
 def list_lenses(session: Session) -> list[Lens]:
@@ -22,8 +22,8 @@ def list_lenses(session: Session) -> list[Lens]:
 
 
 def get_lens(session: Session, name: str) -> Lens:
-    """Raises NotFound."""
-    # Compared here, for a name may hold what PostgreSQL refuses to be asked for.
+    """The lens with a name. Raises NotFound."""
+    # Names are compared here, because one may contain what PostgreSQL refuses in a query.
     found = next((one for one in list_lenses(session) if one.name == name), None)
     if found is None:
         raise NotFound("There is no such lens.", at=["name"])
@@ -34,13 +34,13 @@ def get_lens(session: Session, name: str) -> Lens:
 def save_lens(
     caller: Caller, session_id: uuid.UUID, name: str, tags: Sequence[str]
 ) -> Lens:
-    """Name a set of active tags, or change what a name stands for."""
+    """Save a set of active tags under a name, replacing one of the same name."""
     session = get_session(caller, session_id, Right.EDIT, lock=True)
     return put_lens(session, name, tags)
 
 
 def put_lens(session: Session, name: str, tags: Sequence[str]) -> Lens:
-    """The same in a session that the caller has locked, or that nobody sees. Raises Invalid."""
+    """Save a lens in a session that the caller has locked or nobody sees yet. Raises Invalid."""
     if not (0 < len(name) <= LONGEST_NAME and name.isprintable()):
         raise Invalid(
             f"A lens name has 1 to {LONGEST_NAME} printable characters.", at=["name"]
@@ -53,7 +53,7 @@ def put_lens(session: Session, name: str, tags: Sequence[str]) -> Lens:
 
 @atomic
 def delete_lens(caller: Caller, session_id: uuid.UUID, name: str) -> None:
-    """Forget a named set of active tags; one that is not there is forgotten already."""
+    """Delete a named set of active tags; does nothing if it doesn't exist."""
     session = get_session(caller, session_id, Right.EDIT, lock=True)
     with suppress(NotFound):
         get_lens(session, name).delete()

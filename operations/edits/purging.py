@@ -1,4 +1,4 @@
-"""Destroying what messages say, for good: the one thing that the log can't take back."""
+"""Destroys the contents of messages for good: the one thing that the log can't take back."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -37,11 +37,10 @@ def remove_group(
     *,
     expected_head: int | None = None,
 ) -> LogTransaction:
-    """Leave a group out and destroy the words of its originals; one bundle.
+    """Leave a group out and destroy the contents of its originals, as one bundle.
 
-    Needs the right to administer. What stays is a tombstone: key, index, role and group.
-    Raises NotFound for a group that is not there, Conflict where the snip would cut through
-    a fold.
+    Needs the right to administer. A tombstone remains: key, index, role and group. Raises
+    NotFound if there is no such group, and Conflict if the snip would cut through a fold.
     """
     transaction = open_log(caller, session_id, Right.ADMIN, expected_head=expected_head)
     group = find_group(transaction.thread, group_id)
@@ -62,16 +61,16 @@ def remove_group(
             object_id=str(session_id),
         )
     committed = transaction.commit()
-    # Behind what keeps the log as it was read before its words were destroyed.
+    # After the hook that caches the log, which was read before its words were destroyed.
     on_commit(forget_everything)
     return committed
 
 
 def _purge_titles(transaction: LogTransaction, keys: Sequence[Key]) -> None:
-    """Destroy what titles took of these originals: most sessions' begin with the first message.
+    """Destroy what titles quote of these originals: most sessions' begin with the first message.
 
-    Of text that is masked in them nothing knows any more what it says, so that it is destroyed
-    in operations' titles too, and in replacements.
+    Once the originals are gone, nothing knows any more what the text masked in them was, so it is
+    also destroyed in operations' titles and in replacements.
     """
     session = transaction.session
     indexes = [original_number(key) - 1 for key in keys]

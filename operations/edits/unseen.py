@@ -1,8 +1,9 @@
-"""Redactions of texts that also stand where nobody can look for them.
+"""Extends redactions to copies of their text in places where nobody can look for them.
 
-A search finds what the thread shows. A message in a fold may say the same, as may an insert or a
-digest that is off, waits or is set aside, and words that an operation had before it was amended:
-all of these are unfolded, come back by a switch, or are read in the log and in exports.
+A search finds what the thread shows. The same text may be in a folded message, in an insert or a
+digest that is off, proposed or set aside, and in words that an operation had before it was
+amended. All of these can be unfolded, come back by a switch, or be read in the log and in
+exports.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ from threads.models import Session
 
 
 def with_unseen(session: Session, thread: Thread, edits: Sequence[Edit]) -> list[Edit]:
-    """The edits; redactions among them mask their texts in what the thread doesn't show, too."""
+    """The edits, with redactions extended to what the thread doesn't show."""
     if not any(isinstance(edit, Redact) for edit in edits):
         return list(edits)
     taken = {
@@ -50,7 +51,10 @@ def with_unseen(session: Session, thread: Thread, edits: Sequence[Edit]) -> list
 def _texts(
     session: Session, thread: Thread, redactions: Sequence[Redact]
 ) -> list[dict[str, str]]:
-    """What each masks, with its mask; a text that several mask is the first one's."""
+    """The texts that each redaction masks, with the masks.
+
+    A text masked by several is the first's.
+    """
     reader, known = MessageReader(session, thread), set[str]()
     found = []
     for edit in redactions:
@@ -68,7 +72,7 @@ def _texts(
 
 
 def _folded(session: Session, thread: Thread) -> Iterator[tuple[Key, Sequence[Part]]]:
-    """What the messages in folds say."""
+    """The messages in folds."""
     shown = set(keys_to_read(thread))
     inside = [
         key for key in keys_to_read(thread, include_folded=True) if key not in shown
@@ -80,7 +84,7 @@ def _folded(session: Session, thread: Thread) -> Iterator[tuple[Key, Sequence[Pa
 
 
 def _unseen(thread: Thread) -> Iterator[tuple[Key, Sequence[Part]]]:
-    """What operations made or once said that isn't in the thread, the words in force first."""
+    """What operations made or once said that the thread does not hold, current words first."""
     for number, recorded in thread.log.edits.items():
         in_force = messages_of(recorded.edit)
         for place, message in enumerate(in_force):
@@ -93,7 +97,7 @@ def _unseen(thread: Thread) -> Iterator[tuple[Key, Sequence[Part]]]:
 
 
 def _take(taken: dict[tuple[Key, int], list[range]], span: Span) -> bool:
-    """Take the place of a span, unless some of it is taken. Whether it was free."""
+    """Take the place of a span unless any of it is taken. Returns whether it was free."""
     places = taken.setdefault((span.key, span.part), [])
     if any(one.start < span.end and span.start < one.stop for one in places):
         return False

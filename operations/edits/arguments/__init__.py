@@ -1,7 +1,7 @@
-"""What a caller says to record an edit: one model a kind, the same for every door.
+"""The arguments with which a caller records an edit: one model per kind, for every door.
 
-`edit(session, thread)` resolves what was said (an index range, an index, keys, patterns) at the
-head on which the entry is recorded; only keys are kept.
+`edit(session, thread)` resolves them (an index range, an index, keys, patterns) at the head on
+which the entry is recorded; only keys are stored.
 """
 
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What a caller says to amend an operation."""
+"""The arguments with which a caller amends an operation."""
 
 from dataclasses import replace
 from typing import Any
@@ -28,7 +28,7 @@ class AmendArguments(RequestBody):
     expected_head: int | None = Field(None, ge=0)
 
     def amended(self, edit: Edit) -> Edit:
-        """The edit with these words. Raises Invalid for words that its kind does not have."""
+        """The edit with these changes. Raises Invalid for a field that its kind doesn't have."""
         if self.tags is not None and self.condition is not None and edit.kind != "tag":
             raise Invalid("Give either tags or condition, not both.", at=["tags"])
         changes: dict[str, Any] = {}
@@ -53,16 +53,16 @@ class AmendArguments(RequestBody):
 
 
 class RewordAmendment(BaseModel):
-    """What a dialog amends: the words of an operation's one message, the tags of its condition."""
+    """What a dialog amends: the text of an operation's one message, and its condition's tags."""
 
     text: str | None = None
-    """None: the words stay."""
+    """None keeps the text."""
     tags: TagNames = []
 
     def amended(self, edit: Edit) -> Edit:
-        """The edit with these tags and words; what else its message holds is kept.
+        """The edit with these tags and this text; anything else in its message is kept.
 
-        Raises Invalid where nothing is left of the words.
+        Raises Invalid if the text is empty.
         """
         condition = replace(edit.condition, tags=tuple(self.tags))
         made = messages_of(edit)
@@ -80,4 +80,4 @@ WORDS_OF = {
     "revise": "replacements",
     "insert": "messages",
 }
-"""The argument in which each kind of edit takes its words."""
+"""The argument that holds the text of each kind of edit."""

@@ -1,4 +1,4 @@
-"""What every edit takes, and the edits of a range of messages: tags, folds."""
+"""The arguments common to all edits, and those of edits on a range of messages: tags, folds."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -32,18 +32,18 @@ from threads.sessions.presentation import MessageData
 
 LONGEST_TAG = 100
 MOST_TAGS = 200
-"""Tags that one edit names: each of its messages carries them all."""
+"""The most tags that one edit gives: each of its messages carries all of them."""
 
 
 def _not_blank(words: str) -> str:
-    """Words that say something; of any kind, for a pattern would refuse lone surrogates."""
+    """Refuse blank text. A pattern would also refuse lone surrogates."""
     if not words.strip():
         raise ValueError("it must not be empty")
     return words
 
 
 def _tag(tag: str) -> str:
-    """A tag that can be shown; one that can't is refused in words, with pydantic's own codes."""
+    """Check that a tag can be shown. Refusals are worded for people but keep pydantic's codes."""
     if len(tag) > LONGEST_TAG:
         raise PydanticCustomError(
             "string_too_long", f"A tag has at most {LONGEST_TAG} characters"
@@ -75,9 +75,10 @@ Words = Annotated[str, AfterValidator(_not_blank), Field(description="Not empty.
 
 
 def made_messages(messages: Sequence[dict[str, Any]], field: str) -> tuple[New, ...]:
-    """Messages that an operation makes, from what a client sent. Raises Invalid with the place.
+    """Read a client's messages into those that an operation makes. Raises Invalid with the place.
 
-    One that says nothing is refused: providers take none, and to leave a message out is a snip's.
+    An empty message is refused: providers accept none, and leaving a message out is what a snip
+    does.
     """
     given = read_messages(messages, at=(field,))
     for place, message in enumerate(given):
@@ -104,7 +105,7 @@ class ConditionArguments(RequestBody):
     match: Literal["all", "any", "none"] = "all"
 
     def condition(self) -> Condition:
-        """The condition of the domain."""
+        """The domain's condition."""
         return Condition(
             tags=tuple(self.tags), objectives=tuple(self.objectives), match=self.match
         )
@@ -124,7 +125,10 @@ class EditArguments(RequestBody, ABC):
 
     @abstractmethod
     def edit(self, session: Session, thread: Thread) -> Edit:
-        """The edit, its targets resolved in the thread to keys. Raises Invalid with the place."""
+        """The edit, with its targets resolved to keys in the thread.
+
+        Raises Invalid with the place.
+        """
 
     def _condition(self, tags: Sequence[str] | None = None) -> Condition:
         if self.condition is not None and tags:
@@ -160,13 +164,13 @@ class RangeArguments(EditArguments):
         return self
 
     def targets_in(self, session: Session, thread: Thread) -> tuple[str, ...]:
-        """The keys meant. Raises Invalid for a range that is not in the session."""
+        """The keys of the targets. Raises Invalid for a range that is not in the session."""
         if self.targets is not None:
             return keys_named(session, self.targets)
         first, last = self.start_idx, self.end_idx
         if (
             first is None or last is None
-        ):  # the validator saw to it; this tells the type checker
+        ):  # the validator ensures it; this is for the type checker
             raise Invalid("Give start_idx and end_idx.", at=["start_idx"])
         if first > last:
             raise Invalid("start_idx is greater than end_idx.", at=["start_idx"])
@@ -202,7 +206,7 @@ class DigestArguments(RangeArguments):
     )
 
     def edit(self, session: Session, thread: Thread) -> Digest:
-        """The digest; its summary is a message of role system."""
+        """The digest; its summary is a message with the role system."""
         return Digest(
             targets=self.targets_in(session, thread),
             messages=(New(Role.SYSTEM, (Text(self.summary),)),),
@@ -226,9 +230,9 @@ class ReviseArguments(RangeArguments):
 
 
 class RewordArguments(RangeArguments):
-    """Show other words in the place of messages: what a dialog takes, for a person types no JSON.
+    """Show other text in place of messages. Used by dialogs, because a person types no JSON.
 
-    Of one message all but its words is kept: its calls, images, ids.
+    Of a single message everything but its text is kept: its calls, images and ids.
     """
 
     type: Literal["revise"] = "revise"
@@ -237,7 +241,7 @@ class RewordArguments(RangeArguments):
     tags: TagNames | None = None
 
     def edit(self, session: Session, thread: Thread) -> Revise:
-        """The revise, of one message."""
+        """The revise, which shows one message."""
         targets = self.targets_in(session, thread)
         role: str = self.role or "user"
         parts: tuple[Part, ...] = (Text(self.text),)

@@ -1,4 +1,4 @@
-"""Edits of where messages stand: what is put in, and in which order."""
+"""The arguments of edits that place messages: inserts and reordering."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -79,7 +79,7 @@ class ResequenceArguments(EditArguments):
 
     @staticmethod
     def _listed(thread: Thread, indexes: Sequence[int]) -> Iterator[str]:
-        """The keys of originals, each of which is there and listed once."""
+        """The keys of originals. Raises Invalid for an unknown index or one listed twice."""
         seen = set[int]()
         for place, index in enumerate(indexes):
             at = ("new_order", place)
@@ -99,9 +99,9 @@ class ResequenceArguments(EditArguments):
 
 
 class MoveArguments(EditArguments):
-    """Move messages behind another: a resequence as a person says it.
+    """Move messages after another: a resequence as a person describes it.
 
-    Without `after` they go to the top, or where `place` says so to the end.
+    Without `after` they go to the top or, if `place` says so, to the end.
     """
 
     type: Literal["resequence"] = "resequence"
@@ -117,7 +117,7 @@ class MoveArguments(EditArguments):
         return key
 
     def edit(self, session: Session, thread: Thread) -> Resequence:
-        """The resequence. Raises NotFound, or Invalid where nothing would move."""
+        """The resequence. Raises NotFound, or Invalid if nothing would move."""
         if self.after and not thread.holds(self.after):
             name = name_of(thread, self.after)
             raise NotFound(f"{name} is not in the thread.", at=["after"])
@@ -127,5 +127,5 @@ class MoveArguments(EditArguments):
         return Resequence(order=order, moved=moved, condition=self._condition())
 
     def leaves(self, thread: Thread) -> tuple[Key, ...]:
-        """What it moves, also what is where it goes already."""
+        """The leaves that it moves, including any that are already there."""
         return moved_leaves(thread, self.moved, self.after)

@@ -1,4 +1,4 @@
-"""Edits of text inside messages, and what a caller says of the text that they change."""
+"""The arguments of edits of text inside messages, and how a caller names that text."""
 
 from typing import Any, ClassVar, Literal
 
@@ -19,7 +19,7 @@ from .edit import EditArguments, TagNames
 MOST_PATTERNS = 100
 MOST_SPANS = 1000
 LONGEST_PATTERN = 100_000
-"""Characters of a start or an end."""
+"""The maximum length of a start or an end, in characters."""
 
 
 class PatternArguments(RequestBody):
@@ -96,7 +96,7 @@ class TextArguments(EditArguments):
     changes: ClassVar[type[Replace | Redact]]
     """The kind of edit."""
     floor: ClassVar[int] = 1
-    """Characters of the shortest text that it changes."""
+    """The minimum number of characters of a match."""
 
     patterns: list[PatternArguments] | None = Field(
         None, min_length=1, max_length=MOST_PATTERNS
@@ -117,13 +117,13 @@ class TextArguments(EditArguments):
         return self
 
     def edit(self, session: Session, thread: Thread) -> Replace | Redact:
-        """The edit of the text that is found. Raises Invalid or Conflict, and for a dry run."""
+        """The edit of the text that is found. Raises Invalid or Conflict; Invalid for a dry run."""
         if self.dry_run:
             raise Invalid("A dry run can't be part of a bundle.", at=["dry_run"])
         return edit_of(session, thread, self.request())
 
     def request(self) -> TextEditRequest:
-        """The text that is to be changed, as it was named: where it stands is yet to be found."""
+        """The requested edit, before its text is located."""
         return TextEditRequest(
             kind=self.changes,
             patterns=tuple(one.pattern() for one in self.patterns or ()),
@@ -155,7 +155,7 @@ class PersonalPattern(PatternArguments):
     regex: bool = False
 
     def pattern(self) -> Pattern:
-        """The pattern. Raises Invalid at the start for what is no expression."""
+        """The pattern. Raises Invalid, at its start, if the expression is invalid."""
         if not self.regex:
             return super().pattern()
         try:
@@ -167,7 +167,7 @@ class PersonalPattern(PatternArguments):
 
 
 class PersonalReplaceArguments(ReplaceArguments):
-    """As `ReplaceArguments`, of any length: the floor is there for those who see no matches."""
+    """As `ReplaceArguments`, for any length: the floor is for callers who do not see matches."""
 
     floor = 1
     patterns: list[PersonalPattern] | None = None  # type: ignore[assignment]  # of a subclass
