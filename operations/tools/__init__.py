@@ -1,7 +1,7 @@
-"""The agent's tools: each is one model of arguments with what it does, listed once.
+"""The agent's tools: each is one model of its arguments with what it does, listed once.
 
-From this table come `POST /api/tools/<name>` and `manage.py tool <name> '<json>'`; MCP and
-`GET /api/tools` are further translations of the same rows.
+`POST /api/tools/<name>` and `manage.py tool <name> '<json>'` are derived from this table; MCP and
+`GET /api/tools` are further translations of it.
 """
 
 from .definitions import context, edits, groups, history, log, snapshots, text

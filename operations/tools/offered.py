@@ -1,4 +1,4 @@
-"""The tools as the proxy adds them to a client's own requests, and answers their calls."""
+"""The tools that the proxy adds to clients' requests, and the answers to their calls."""
 
 import uuid
 from functools import cache
@@ -13,14 +13,14 @@ from .schemas import brief, description, parameters
 from .tool import TOOLS, Tool, call_once, chosen, read_call
 
 _SAID = frozenset({"session_id", "project"})
-"""What the conversation says by itself: the model is not asked for it."""
+"""Arguments that the conversation determines, so that the model isn't asked for them."""
 
 
 class ProxyTools:
-    """The table of tools for a model that is in the session that they act on."""
+    """The table of tools, for a model whose session is the one that they act on."""
 
     def offered(self, names: str) -> list[OfferedTool]:
-        """The tools of these groups, or of these names. Raises Invalid."""
+        """The tools of these groups or names. Raises Invalid."""
         return [_offered(tool) for tool in chosen(names)]
 
     def answer(
@@ -39,7 +39,7 @@ class ProxyTools:
 
 @cache
 def _offered(tool: type[Tool]) -> OfferedTool:
-    """A tool without what the conversation says; made once, for each request has them all."""
+    """A tool without the arguments in `_SAID`; cached, because each request has all of them."""
     schema = parameters(tool)
     fields, required = schema["properties"], schema["required"]
     own = schema | {

@@ -1,4 +1,4 @@
-"""The table of tools for models' providers, and for people as docs/tools.md."""
+"""The tools' schemas in the forms of providers, and docs/tools.md for people."""
 
 import inspect
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from .tool import Tool
 Format = Literal["openai", "anthropic", "mcp"]
 _ACTED_ON = ("session_id", "operation_id")
 _LATER = ("condition", "propose", "title")
-"""What every edit takes beside its own fields."""
+"""Arguments that every edit takes besides its own."""
 _HEAD = """\
 # The agent's tools
 
@@ -46,27 +46,28 @@ class ToolList(BaseModel):
 
 
 def function_schemas(tools: Iterable[type[Tool]], form: Format) -> list[dict[str, Any]]:
-    """Tools as a request to OpenAI or Anthropic, or a server of MCP, lists them."""
+    """Tools in the form of a request to OpenAI or Anthropic, or of an MCP server."""
     return [_listed(tool, form) for tool in tools]
 
 
 def description(tool: type[Tool]) -> str:
-    """What a model is told of a tool: when to use it, how, and an example."""
+    """What a model is told about a tool: when and how to use it, and an example."""
     return inspect.cleandoc(tool.__doc__ or "")
 
 
 def brief(tool: type[Tool]) -> str:
-    """The same in at most 1,024 characters: with more, OpenAI refuses the whole request."""
+    """The description in at most 1,024 characters: OpenAI refuses a request with a longer one."""
     return inspect.cleandoc(tool.brief) or description(tool)
 
 
 @cache
 def parameters(tool: type[Tool]) -> dict[str, Any]:
-    """The JSON schema of a tool's arguments, in words that every provider takes.
+    """The JSON schema of a tool's arguments, using only what every provider accepts.
 
-    Nothing is referred to, what may be left out is just not required (null is no type of
-    its own), and what all tools take comes last. The kind of an edit is said by the name.
-    Made once: those of all tools take a tenth of a second, and each agent that connects lists them.
+    It contains no references. Optional arguments are simply not required (null is no type of its
+    own), and arguments common to all tools come last. The kind of an edit is implied by the
+    tool's name. Cached, because the schemas of all tools take a tenth of a second, and each agent
+    that connects lists them.
     """
     schema = tool.model_json_schema()
     simple: dict[str, Any] = _simplified(schema, schema.get("$defs", {}))
@@ -84,7 +85,7 @@ def parameters(tool: type[Tool]) -> dict[str, Any]:
 
 
 def _rank(name: str) -> int:
-    """What is acted on first, then what is special to the tool, then what all take."""
+    """Order: what is acted on, then the tool's own arguments, then those common to all."""
     if name in _ACTED_ON:
         return 0
     return 2 if name in _LATER else 3 if name in Tool.model_fields else 1
@@ -112,7 +113,7 @@ def _listed(tool: type[Tool], form: Format) -> dict[str, Any]:
 
 
 def _simplified(schema: Any, defined: Mapping[str, Any]) -> Any:
-    """A schema without references, titles and alternatives of null."""
+    """A schema without references, titles and null alternatives."""
     if isinstance(schema, list):
         return [_simplified(item, defined) for item in schema]
     if not isinstance(schema, dict):
@@ -134,7 +135,7 @@ def _simplified(schema: Any, defined: Mapping[str, Any]) -> Any:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """What may be null by default, as what may be left out."""
+    """Turn fields that may be null by default into optional ones."""
     kinds = schema.get("anyOf", ())
     left = [kind for kind in kinds if kind != {"type": "null"}]
     if len(left) == len(kinds):
@@ -149,9 +150,9 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_items(schema: dict[str, Any]) -> dict[str, Any]:
-    """A list whose places are all of one kind, as a list of that; its length is said beside.
+    """Turn a list with a type per place into one of a single type, if all places have the same.
 
-    OpenAI and Gemini refuse a tool that lists the places.
+    Its length is given separately. OpenAI and Gemini refuse a tool that lists the places.
     """
     places = schema.get("prefixItems")
     if not places or any(one != places[0] for one in places):
@@ -193,7 +194,7 @@ def _section(tool: type[Tool]) -> list[str]:
 
 
 def _nested(words: str) -> str:
-    """A description whose own headings stand below the tool's."""
+    """A description with its headings moved below that of the tool."""
     return words.replace("\n## ", "\n### ").replace("\n### #", "\n####")
 
 

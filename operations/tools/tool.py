@@ -1,7 +1,7 @@
-"""What every tool of an agent is, the one table of them, and calling them.
+"""The base class of an agent's tools, the one table of them, and how they are called.
 
-Every door is a translation of the table. `register` adds a tool; apps that stand on this one
-register theirs when Django starts.
+Every door is a translation of the table. `register` adds a tool; apps above this one register
+theirs when Django starts.
 """
 
 import json
@@ -39,21 +39,21 @@ DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS = 4_000, 200, 1_000_000
 
 
 class Tool(RequestBody, ABC):
-    """A call of a tool: its arguments, checked."""
+    """A call of a tool, with validated arguments."""
 
     name: ClassVar[str]
     group: ClassVar[str]
-    """The name by which an agent takes it with others: `?tools=edit,recall`."""
+    """The group that an agent selects it with: `?tools=edit,recall`."""
     brief: ClassVar[str] = ""
-    """What a model is told where its provider takes less than the docstring."""
+    """The description for models whose provider accepts less than the docstring."""
     reads_only: ClassVar[bool] = False
-    """Whether it changes nothing: clients may then call it without asking anybody."""
+    """Whether it changes nothing, so that clients may call it without asking anybody."""
     is_paid_for: ClassVar[bool] = False
-    """Whether a call may ask a model, though it changes nothing."""
+    """Whether a call may query a model, although it changes nothing."""
     cuts_itself: ClassVar[bool] = False
-    """Whether its answer already has as many tokens as were asked for."""
+    """Whether it limits its answer to the requested tokens itself."""
     is_permanent: ClassVar[bool] = False
-    """Whether it destroys what can't be had back."""
+    """Whether it destroys something that can't be recovered."""
 
     project: str | None = Field(
         None, description="Slug of the project, if it must be named."
@@ -82,15 +82,15 @@ class Tool(RequestBody, ABC):
 
     @abstractmethod
     def call(self, caller: Caller) -> Any:
-        """Do it; the answer, as JSON takes it. Raises DomainError."""
+        """Run the call and return its answer as JSON values. Raises DomainError."""
 
     def session_at_hand(self, caller: Caller) -> Session | None:
-        """The session that it acts on; None where it is about none. Raises NotFound."""
+        """The session that it acts on; None if it acts on none. Raises NotFound."""
         return None
 
 
 class SessionTool(Tool):
-    """A tool that is about one session."""
+    """A tool that acts on one session."""
 
     session_id: uuid.UUID = Field(description="The session's id, a UUID.")
 
@@ -98,14 +98,14 @@ class SessionTool(Tool):
         return get_session(caller, self.session_id)
 
     def open_session(self, caller: Caller) -> Session:
-        """The session, at the head that the caller knows of. Raises NotFound, Conflict."""
+        """The session, at the head that the caller expects. Raises NotFound, Conflict."""
         session = get_session(caller, self.session_id)
         refuse_stale(session, self.expected_head)
         return session
 
     @contextmanager
     def held_session(self, caller: Caller) -> Iterator[Session]:
-        """The same, where nobody else records anything until the tool has acted."""
+        """The session, locked so that nobody else records anything until the tool has acted."""
         with atomic():
             session = get_session(caller, self.session_id, lock=True)
             refuse_stale(session, self.expected_head)
@@ -113,9 +113,9 @@ class SessionTool(Tool):
 
 
 def chosen(names: str) -> list[type[Tool]]:
-    """The tools of these groups, or of these names, separated by commas; all for an empty text.
+    """The tools of these groups or names, separated by commas; all of them for an empty text.
 
-    Raises Invalid for a name that is neither.
+    Raises Invalid for an unknown name.
     """
     wanted = {name.strip() for name in names.split(",")} - {""}
     known = {name: {name, tool.group} for name, tool in TOOLS.items()}
@@ -131,14 +131,14 @@ def chosen(names: str) -> list[type[Tool]]:
 
 
 def _refuse_other_project(caller: Caller, call: Tool) -> None:
-    """Raise Invalid where a call names a project in which its session is not."""
+    """Raise Invalid if a call names a project other than that of its session."""
     session = None if call.project is None else call.session_at_hand(caller)
     if session is not None and session.project.slug != call.project:
         raise Invalid("This session is in another project.", at=["project"])
 
 
 def _answer(caller: Caller, call: Tool) -> bytes:
-    """The answer as JSON, in as many tokens as were asked for. Raises DomainError."""
+    """The answer as JSON, limited to the requested tokens. Raises DomainError."""
     if call.cursor is not None and not call.reads_only:
         raise Invalid("Only a tool that just reads takes a cursor.", at=["cursor"])
     _refuse_other_project(caller, call)
@@ -146,7 +146,7 @@ def _answer(caller: Caller, call: Tool) -> bytes:
     count = tokens.counter(tokens.DEFAULT)
     if call.cuts_itself:
         return body
-    # A token is a byte at least, and seldom more than 16.
+    # A token is at least one byte, and seldom more than 16.
     is_short = len(body) <= call.max_tokens
     if not is_short and len(body) <= 16 * call.max_tokens:
         is_short = count(body.decode()) <= call.max_tokens
@@ -159,14 +159,14 @@ def _answer(caller: Caller, call: Tool) -> bytes:
     found = value if isinstance(value, dict) else {"result": value}
     if stop is not None and call.reads_only:
         found["next_cursor"] = encode_cursor([stop])
-    elif stop is not None:  # called again it would act again
+    elif stop is not None:  # calling it again would repeat the action
         found["truncated"] = True
     return dump(found)
 
 
 _tools: dict[str, type[Tool]] = {}
 TOOLS: Mapping[str, type[Tool]] = MappingProxyType(_tools)
-"""Every tool by its name, in the order in which they were registered."""
+"""Every tool by its name, in order of registration."""
 
 
 def register(tools: Iterable[type[Tool]]) -> None:
@@ -174,7 +174,7 @@ def register(tools: Iterable[type[Tool]]) -> None:
 
 
 def read_call(name: str, arguments: Any) -> Tool:
-    """A call of the tool with this name. Raises NotFound, or Invalid with the places."""
+    """Read a call of the named tool. Raises NotFound, or Invalid with the places."""
     tool = _tools.get(name)
     note_tool(name if tool else "")
     if tool is None:
@@ -189,9 +189,9 @@ def read_call(name: str, arguments: Any) -> Tool:
 
 @cache
 def _own_fields(tool: type[Tool]) -> list[str]:
-    """What a tool takes beside what all take, first what it needs.
+    """The arguments of a tool besides those common to all, required ones first.
 
-    The kind of an edit is said by the tool's name.
+    The kind of an edit is excluded, because the tool's name implies it.
     """
     schema = tool.model_json_schema()
     own = [
@@ -203,11 +203,10 @@ def _own_fields(tool: type[Tool]) -> list[str]:
 
 
 def call_once(caller: Caller, call: Tool) -> RecordedResponse:
-    """The answer of a call; one with an idempotency key that was used before gets it again.
+    """The answer of a call. A repeated idempotency key gets the recorded answer again.
 
-    What only reads is read again.
-
-    Raises DomainError only where there is no such key: else a refusal is an answer too.
+    Tools that only read are run again. Raises DomainError only for a call without a key; with
+    one, a refusal is recorded as the answer.
     """
 
     def answer() -> RecordedResponse:

@@ -1,4 +1,4 @@
-"""Tools for what is sent, and for what an agent keeps beside its messages."""
+"""Tools for the context that is sent, and for what an agent keeps beside its messages."""
 
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ _SHOWN = (
     *("tokens", "budget", "over_budget", "heaviest"),
     *("layers", "injected", "issues", "steps", "request"),
 )
-"""What an answer that is cut is to hold stands before what may be long."""
+"""The order of the answer: members that a cut answer must include come before long ones."""
 
 
 class ShowContext(SessionTool):
@@ -52,7 +52,7 @@ class ShowContext(SessionTool):
     budget: int | None = Field(None, ge=1, description="Tokens to compare with.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """The context. Raises Invalid for an unknown provider, or what it can't be sent."""
+        """Raises Invalid for an unknown provider, or if the context can't be sent to it."""
         self.open_session(caller)
         tags = None if self.active_tags is None else frozenset(self.active_tags)
         query = ContextQuery(
@@ -62,7 +62,7 @@ class ShowContext(SessionTool):
             max_tokens=self.budget,
         )
         found = present_context(assemble(caller, self.session_id, query))
-        # The request holds the texts of messages and layers: each stands once.
+        # The request contains the texts of messages and layers, so layers don't repeat them.
         layers = [
             {name: value for name, value in layer.items() if name != "text"}
             for layer in found["layers"]
@@ -88,7 +88,7 @@ class SetContextWindow(SessionTool):
     n: int = Field(ge=0, le=1_000_000, description="Groups; 0: all.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Set it. The tokens are those that show_context gives."""
+        """Set the window; the answer gives the same tokens as show_context."""
         with self.held_session(caller):
             policy = set_window(caller, self.session_id, self.n)
         context = assemble(caller, self.session_id, ContextQuery())
@@ -141,7 +141,7 @@ class RequestContextSlice(SessionTool):
         }
 
     def _preference(self, session: Session) -> Preference:
-        """What is to be sent. Raises Invalid."""
+        """The slice asked for. Raises Invalid."""
         start, end = self.start_message_index, self.end_message_index
         if start is not None and end is not None:
             end = min(end, session.message_count)

@@ -1,4 +1,4 @@
-"""Conversation groups, a user's message with all that follows it."""
+"""Tools for conversation groups: a user message with everything up to the next."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from operations.tools.tool import SessionTool
 
 
 class GroupTool(SessionTool):
-    """A tool that is about one group."""
+    """A tool that acts on one group."""
 
     group_id: int = Field(ge=0, description="As list_groups gives it.")
 
@@ -142,7 +142,7 @@ class UndoGroup(SessionTool):
     group = "groups"
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Record the snip. Raises Conflict where nothing is left."""
+        """Raises Conflict if no group is left."""
         thread = load_thread(self.open_session(caller))
         group = last_standing(groups_of(thread))
         if group is None:
@@ -159,7 +159,7 @@ class UndoGroup(SessionTool):
 def _snip(
     call: SessionTool, caller: Caller, group: MessageGroup, *, propose: bool = False
 ) -> LogTransaction:
-    """Leave out what still stands of a group."""
+    """Snip what the thread still shows of a group."""
     keys = tuple(map(original_key, range(group.first, group.last + 1)))
     return services.record_edit(
         caller,

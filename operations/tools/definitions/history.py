@@ -1,4 +1,4 @@
-"""An agent finds a session, looks into its own history, and sums up a part of it."""
+"""Tools with which an agent finds sessions, adds to them, and looks into their history."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The tools that read the log, and switch, review and take back what it holds."""
+"""Tools that read the log, and switch, review and take back operations."""
 
 import uuid
 from typing import Annotated, Any, ClassVar
@@ -27,7 +27,10 @@ from threads.models import Session
 
 
 def _operation(name: str) -> str:
-    """A name that an operation can have; refused in words, for pydantic knows but one kind."""
+    """Check that a name can be an operation's.
+
+    The refusal is worded here, as pydantic knows one kind only.
+    """
     if entry_number(name) is None:
         try:
             uuid.UUID(name)
@@ -49,10 +52,10 @@ OperationName = Annotated[
 
 
 class OperationTool(Tool):
-    """A tool that acts on one operation; where a session is named, on one of that session."""
+    """A tool that acts on one operation; if a session is given, the operation must be in it."""
 
     switches_to: ClassVar[Act]
-    """What is done to the operation by a tool that only switches it."""
+    """The act of a tool that only switches the operation."""
 
     operation_id: OperationName
     session_id: uuid.UUID | None = Field(
@@ -180,7 +183,7 @@ class ToggleActor(SessionTool):
 
 
 class ReviewTool(OperationTool):
-    """A tool that decides on a proposal, or on all that were proposed with it."""
+    """A tool that decides on a proposal, or on all proposals of its bundle."""
 
     bundle: bool = Field(
         False, description="Decide on all proposals that are waiting in its bundle."
@@ -272,7 +275,7 @@ class UndoOperation(SessionTool):
     group = "log"
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Raises Conflict where there is nothing, or others need it."""
+        """Raises Conflict if there is nothing to undo, or if others need it."""
         return _present_turned(
             own_entries.undo(caller, self.session_id, expected_head=self.expected_head)
         )
@@ -294,7 +297,7 @@ class RedoOperation(SessionTool):
 
 
 def _present_turned(transaction: LogTransaction) -> dict[str, Any]:
-    """What an undo or a redo did, and to which entries."""
+    """The answer of an undo or a redo, with the keys of the entries concerned."""
     turn = transaction.history.log.at(transaction.numbers[-1]).operation
     entries = turn.entries if isinstance(turn, Undo | Redo) else ()
     return {

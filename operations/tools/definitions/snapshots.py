@@ -1,4 +1,4 @@
-"""The tool that names points of a session and goes back to them."""
+"""The tool that takes snapshots of a session and restores them."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""Discard, distill, and replace by patterns."""
+"""The tool that prunes messages: discard, distill, and replace by patterns."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -37,7 +37,7 @@ _FORMS: dict[str, tuple[int | None, str]] = {
     "distill": (2, '["m12", "What it came to"]'),
     "replace": (None, '{"start": "…", "end": "…", "replacement": "…"}'),
 }
-"""What a target of each action is: how many words, or an object, and one as an example."""
+"""The targets of each action: how many texts they have (None: an object), and an example."""
 
 
 class PruneContext(SessionTool):
@@ -169,7 +169,7 @@ class PruneContext(SessionTool):
     @field_validator("targets", mode="before")
     @classmethod
     def _lists_hashes(cls, targets: Any) -> Any:
-        """A hash alone is a target of `discard`, whether in a list of its own or not."""
+        """A hash by itself is a target of `discard`, whether or not it is in its own list."""
         if not isinstance(targets, list):
             return targets
         return [[one] if isinstance(one, str) else one for one in targets]
@@ -187,7 +187,7 @@ class PruneContext(SessionTool):
         return self
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Do it, and answer. Raises DomainError for all but what the pattern rules refuse."""
+        """Do it and answer. Raises DomainError, except for what the pattern rules refuse."""
         if self.action == "replace":
             return self._replace(caller)
         return self._fold(caller)
@@ -265,7 +265,7 @@ def _edit(key: Key, target: Sequence[str]) -> Edit:
 
 
 def _spared_by(thread: Thread, found: SpanMatch) -> int:
-    """What a change of text saves of what the model reads: inside a fold nothing."""
+    """The tokens that a text change saves the model; 0 inside a fold."""
     is_hidden = bool(thread.path(found.match.key))
     return 0 if is_hidden or found.span is None else found.span.saved
 
@@ -273,7 +273,7 @@ def _spared_by(thread: Thread, found: SpanMatch) -> int:
 def _sizes(
     session: Session, thread: Thread, transaction: LogTransaction, key: Key, number: int
 ) -> dict[str, int]:
-    """How long what a target meant was, and what stands for it now."""
+    """The length of what a target named, and of what replaces it."""
     node = thread.node(key)
     if isinstance(node, FoldNode):
         keys = [f"{node.key}.{place}" for place in range(len(node.messages))]
@@ -294,7 +294,7 @@ def _length(parts: Sequence[Part]) -> int:
 
 
 def _told(session: Session, fault: DomainError) -> str:
-    """A fault with the matches that it is about, each with its message and an excerpt."""
+    """A fault, followed by its matches, each with its message and an excerpt."""
     matches: Any = fault.facts.get("matches", ())
     ids = message_ids(session, (match["key"] for match in matches))
     lines = [fault.message]

@@ -1,4 +1,4 @@
-"""How many queries run at once: each is a process with a copy of a session in memory."""
+"""Limits how many queries run at once: each is a process with a copy of a session in memory."""
 
 import threading
 import time
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from contextstudio.accounts.domain.errors import TooMany
 
 MOST = 4
-"""Queries of all callers that a process runs at once."""
+"""How many queries of all callers one process runs at once."""
 MOST_PER_CALLER = 2
 PATIENCE = 5.0
-"""Seconds that a query waits for its place before it is refused."""
+"""How many seconds a query waits for a place before it is refused."""
 
 _running: Counter[str] = Counter()
 _changed = threading.Condition()
@@ -20,7 +20,7 @@ _changed = threading.Condition()
 
 @contextmanager
 def place_of(actor: str) -> Iterator[None]:
-    """Within, this caller has one of the places. Raises TooMany where none becomes free."""
+    """Hold one of the places for this caller. Raises TooMany if none becomes free."""
 
     def is_free() -> bool:
         return _running[actor] < MOST_PER_CALLER and _running.total() < MOST

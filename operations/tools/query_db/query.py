@@ -1,6 +1,6 @@
-"""A session's own history, queried in SQL over a private copy (docs/decisions/0040).
+"""Queries a session's own history in SQL over a private copy (docs/decisions/0040).
 
-The rows are the originals of a session, as they may be read.
+The rows are the originals of the session, with redactions masked.
 """
 
 import json
@@ -22,17 +22,17 @@ _AT_ONCE = 500
 
 
 def run_query(session: Session, sql: str) -> dict[str, Any]:
-    """`{"columns", "rows", "truncated"}` of one SELECT over the table `messages`.
+    """Run one SELECT over the table `messages`; returns `{"columns", "rows", "truncated"}`.
 
-    Raises Invalid with the code `sql` (SQLite could not read it), `not_allowed`, `too_long`
-    or `too_large`.
+    Raises Invalid with the code `sql` (SQLite could not read it), `not_allowed`, `too_long` or
+    `too_large`.
     """
     with Sandbox(_load_rows(session)) as sandbox:
         return sandbox.ask(sql)._asdict()
 
 
 def _load_rows(session: Session) -> Iterator[QueryRow]:
-    """Every original with its place in the thread, in the order of their indexes."""
+    """Every original with its status in the thread, in order of index."""
     thread = load_thread(session)
     names: dict[str, str] = {}
     for start in range(0, session.message_count, _AT_ONCE):
@@ -62,7 +62,7 @@ def _row(thread: Thread, original: Original, names: Mapping[str, str]) -> QueryR
 
 
 def status(thread: Thread, index: int, parts: tuple[Part, ...]) -> str:
-    """`dropped` in a snip or purged, else `folded`, else `tool_call`, else `active`."""
+    """`dropped` if snipped or purged, else `folded` if in a fold, else `tool_call` or `active`."""
     key = original_key(index)
     kinds = {
         thread.log.edits[entry_number(fold) or 0].edit.kind for fold in thread.path(key)
@@ -76,7 +76,7 @@ def status(thread: Thread, index: int, parts: tuple[Part, ...]) -> str:
 
 
 def _tools(parts: tuple[Part, ...], names: Mapping[str, str]) -> str | None:
-    """The tools that a message calls or answers for, each once; None where it does neither."""
+    """The tools that a message calls or answers for, each once; None if it does neither."""
     found = [
         part.name
         if isinstance(part, ToolCall)
@@ -88,7 +88,7 @@ def _tools(parts: tuple[Part, ...], names: Mapping[str, str]) -> str | None:
 
 
 def _storable(text: str) -> str:
-    """Text as SQLite holds it: no lone surrogates, and no NUL, which ends a text for it."""
+    """Text that SQLite can hold: no lone surrogates, and no NUL, which would end it."""
     if text.isascii() and "\0" not in text:
         return text
     return text.replace("\0", "�").encode("utf-8", "replace").decode()

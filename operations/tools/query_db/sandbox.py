@@ -1,4 +1,4 @@
-"""A copy of rows in a process of its own, which can be asked in SQL: see `worker`."""
+"""A copy of rows in a separate process that can be queried in SQL: see `worker`."""
 
 import json
 import marshal
@@ -19,15 +19,15 @@ from contextstudio.accounts.domain.errors import Invalid
 _WORKER = Path(__file__).with_name("worker.py")
 _AT_ONCE = 500
 STARTED_WITHIN = 20.0
-"""Seconds that the process may take to start, which is not the caller's time."""
+"""The seconds that the process may take to start; they don't count for the caller."""
 SECONDS = 2.0
-"""That taking in the rows and answering a statement may last together."""
+"""The seconds that loading the rows and answering a statement may take together."""
 ANSWERED_WITHIN = 4.0
-"""Seconds after which a worker is given up that should have ended its own fork long ago."""
+"""The seconds after which a worker is abandoned; it should have ended its fork long before."""
 
 
 class QueryRow(NamedTuple):
-    """One original, in the order of `worker.COLUMNS`; texts are UTF-8 without NUL."""
+    """One original, with fields in the order of `worker.COLUMNS`; texts are UTF-8 without NUL."""
 
     id: int
     key: str
@@ -43,7 +43,7 @@ class QueryRow(NamedTuple):
 
 
 class QueryAnswer(NamedTuple):
-    """What a statement gave: names of columns, rows of JSON values, whether there were more."""
+    """The result of a statement: column names, rows of JSON values, and whether there were more."""
 
     columns: list[str]
     rows: list[list[Any]]
@@ -59,7 +59,7 @@ def _too_long() -> Invalid:
 
 
 class Sandbox:
-    """A private copy of rows, as a context manager: it ends with its process."""
+    """A private copy of rows, as a context manager; it is gone when its process ends."""
 
     def __init__(self, rows: Iterable[QueryRow]) -> None:
         self._rows = rows
@@ -89,7 +89,7 @@ class Sandbox:
         self._end()
 
     def ask(self, sql: str) -> QueryAnswer:
-        """The answer to one statement. Raises Invalid, with a code, where there is none."""
+        """The result of one statement. Raises Invalid, with a code, if there is none."""
         try:
             left = SECONDS - self._loaded_in
             self._send((sql.encode("utf-8", "replace").decode(), left))
@@ -139,7 +139,10 @@ class Sandbox:
         return told
 
     def _read(self, seconds: float) -> Iterator[bytes]:
-        """The next frame in pieces. Raises EOFError where the worker ended, TimeoutError late."""
+        """Read the next frame in pieces.
+
+        Raises EOFError if the worker ended, TimeoutError if late.
+        """
         pipe, until = cast(IO[bytes], self._process.stdout), time.monotonic() + seconds
         left, head = 4, b""
         while left:

@@ -1,12 +1,13 @@
-"""A process of its own that holds one session's rows and asks them in SQL, one fork a question.
+"""A separate process that holds one session's rows and queries them in SQL, one fork per query.
 
-It is run as a script in isolated mode and imports nothing of the product, so that what a
-statement could reach is the rows that it was given and nothing else. Each question is
-answered by a fork under limits of its own: memory, processor time, no new files, no writing.
-What SQLite does by itself (the authorizer, its limits, the progress handler) makes refusals
-clear; the process makes them certain, for some functions of SQLite look at no clock.
-`operations.tools.query_db.sandbox` speaks to it: frames of a length and marshalled values in, of a
-length and JSON out.
+It is run as a script in isolated mode and imports nothing of the product, so a statement can
+reach the rows that it was given and nothing else. Each query is answered by a fork with its own
+limits: memory, processor time, no new files, no writing. SQLite's own means (the authorizer, its
+limits, the progress handler) make refusals clear; the process makes them certain, because some
+functions of SQLite never check a clock.
+
+`operations.tools.query_db.sandbox` talks to it in frames: a length and marshalled values on the
+way in, a length and JSON on the way out.
 """
 
 import json
@@ -23,22 +24,22 @@ from typing import IO, Any
 import apsw
 
 MEMORY = 512 << 20
-"""Bytes of address space of this process and of each of its forks."""
+"""Address space of this process and of each of its forks, in bytes."""
 HEAP = 384 << 20
-"""Bytes that SQLite may use, the rows among them."""
+"""Memory that SQLite may use, including the rows, in bytes."""
 SECONDS = 1.5
-"""How long a statement may run at most before SQLite ends it."""
+"""How many seconds a statement may run before SQLite ends it."""
 KILLED_AFTER = 0.4
-"""Seconds behind that after which a fork is killed that has not ended."""
+"""After this many more seconds, a fork that has not ended is killed."""
 PROCESSOR_SECONDS = 2
 MOST_ROWS = 500
 MOST_BYTES = 200_000
-"""Of the answer's values, as UTF-8."""
+"""The maximum size of an answer's values, in bytes of UTF-8."""
 LONGEST_ANSWER = 8 << 20
 LONGEST_VALUE = 1 << 20
 LONGEST_STATEMENT = 20_000
 STEPS = 2_000
-"""Of SQLite's machine, after which the clock is looked at."""
+"""How many steps of SQLite's virtual machine run between looks at the clock."""
 
 TABLE = "messages"
 COLUMNS = {
@@ -79,7 +80,8 @@ sqlite_version strftime string_agg substr substring sum time timediff total trim
 unicode unixepoch unlikely upper -> ->>
 """
 FUNCTIONS = frozenset(_FUNCTIONS.split())
-"""The functions that a statement may call: what makes long values from nothing is not here."""
+"""The functions that a statement may call. Functions that make long values from nothing are
+excluded."""
 _NAMES = {
     apsw.SQLITE_ATTACH: "ATTACH",
     apsw.SQLITE_DETACH: "DETACH",
@@ -91,7 +93,7 @@ _NAMES = {
 
 
 class QueryRefused(Exception):
-    """A statement that is not answered: a code for programs, a sentence for people."""
+    """A refused statement: a code for programs, and a sentence for people."""
 
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -99,7 +101,7 @@ class QueryRefused(Exception):
 
 
 class SqlGuard:
-    """Says of each thing that a statement does whether it may; the first refusal is kept."""
+    """Allows or denies each action of a statement; the first refusal is kept."""
 
     def __init__(self) -> None:
         self.refusal = ""
@@ -107,7 +109,7 @@ class SqlGuard:
     def __call__(
         self, action: int, one: str | None, two: str | None, *_: str | None
     ) -> int:
-        """SQLite's authorizer: see its documentation for what `one` and `two` are."""
+        """SQLite's authorizer; its documentation explains `one` and `two`."""
         if action == apsw.SQLITE_SELECT:
             return apsw.SQLITE_OK
         if action == apsw.SQLITE_READ and (one in _TABLES or not two):
@@ -129,7 +131,7 @@ def _sentence(action: int, one: str | None, two: str | None) -> str:
 
 
 def opened() -> apsw.Connection:
-    """An empty copy, its table made and SQLite's own limits set."""
+    """An empty database with the table created and SQLite's own limits set."""
     apsw.hard_heap_limit(HEAP)
     copy = apsw.Connection(":memory:")
     columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
@@ -142,7 +144,7 @@ def opened() -> apsw.Connection:
 
 
 def close_off(copy: apsw.Connection, longest: int) -> None:
-    """Let nothing be written from now on; `longest` is the length of the longest row in bytes."""
+    """Forbid any further writing; `longest` is the length of the longest row in bytes."""
     copy.execute("PRAGMA query_only=1")
     for limit, most in _LIMITS.items():
         copy.limit(limit, most)
@@ -150,7 +152,7 @@ def close_off(copy: apsw.Connection, longest: int) -> None:
 
 
 def answer(copy: apsw.Connection, sql: str, seconds: float = SECONDS) -> dict[str, Any]:
-    """Columns, rows, and whether there were more; or code and sentence of a refusal."""
+    """Columns, rows, and whether there were more; or the code and sentence of a refusal."""
     guard, started = SqlGuard(), time.monotonic()
     copy.authorizer = guard
     copy.set_progress_handler(lambda: time.monotonic() - started > seconds, STEPS)
@@ -201,7 +203,7 @@ def _asked(copy: apsw.Connection, sql: str) -> dict[str, Any]:
 
 
 def _taken(cursor: apsw.Cursor) -> tuple[list[list[Any]], bool]:
-    """The first rows, within the limits of an answer; the last value may be cut."""
+    """The first rows, within the limits of an answer; in a single large row, values may be cut."""
     rows: list[list[Any]] = []
     left = MOST_BYTES
     for row in cursor:
@@ -220,7 +222,7 @@ def _taken(cursor: apsw.Cursor) -> tuple[list[list[Any]], bool]:
 
 
 def _told(value: Any) -> Any:
-    """A value as JSON has it: bytes in hex, infinity as a word."""
+    """A value for JSON: bytes as hex, infinity as text."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
@@ -239,9 +241,9 @@ def _cut(value: Any, most: int) -> Any:
 
 
 def _load(given: IO[bytes], copy: apsw.Connection) -> None:
-    """Take in rows: frames of lists of them, to an empty one."""
+    """Load rows: frames that are lists of rows, up to an empty one."""
     places = ",".join("?" * len(COLUMNS))
-    statement = f"INSERT INTO {TABLE} VALUES({places})"  # names of ours
+    statement = f"INSERT INTO {TABLE} VALUES({places})"  # only our own names
     longest = 0
     with copy:
         while rows := _read(given):
@@ -251,7 +253,7 @@ def _load(given: IO[bytes], copy: apsw.Connection) -> None:
 
 
 def _in_a_fork(copy: apsw.Connection, sql: str, seconds: float = SECONDS) -> bytes:
-    """The answer to a statement as JSON, whatever becomes of the fork that makes it."""
+    """The answer to a statement as JSON, whatever happens to the fork that computes it."""
     ours, its = os.pipe()
     pid = os.fork()
     if not pid:
@@ -283,7 +285,7 @@ def _in_a_fork(copy: apsw.Connection, sql: str, seconds: float = SECONDS) -> byt
 
 
 def _told_in_time(pipe: int, seconds: float) -> bytes:
-    """What a fork says until it ends, or its time does."""
+    """The output of a fork, until it ends or its time is up."""
     told, until = b"", time.monotonic() + seconds
     while len(told) < LONGEST_ANSWER:
         ready, _, _ = select.select([pipe], [], [], max(0.0, until - time.monotonic()))
@@ -297,14 +299,14 @@ def _told_in_time(pipe: int, seconds: float) -> bytes:
 
 
 def _limit_process() -> None:
-    """No more memory than this, no core files, and no file that grows."""
+    """Limit memory, and forbid core files and growing files."""
     _set(resource.RLIMIT_AS, MEMORY)
     _set(resource.RLIMIT_CORE, 0)
     _set(resource.RLIMIT_FSIZE, 0)
 
 
 def _limit_fork() -> None:
-    """Nor more processor time than this, nor a file, socket or process that is not there."""
+    """Limit processor time, and forbid opening files, sockets and processes."""
     os.close(0)
     os.close(1)
     _set(resource.RLIMIT_CPU, PROCESSOR_SECONDS)
@@ -315,12 +317,12 @@ def _limit_fork() -> None:
 def _set(limit: int, most: int) -> None:
     try:
         resource.setrlimit(limit, (most, most))
-    except (OSError, ValueError):  # what a system doesn't have, the others stand in for
+    except (OSError, ValueError):  # limits missing on a system are covered by others
         return
 
 
 def _read(given: IO[bytes]) -> Any:
-    """The next frame's value; None where there is no more."""
+    """The value of the next frame; None at the end."""
     head = given.read(4)
     if len(head) < 4:
         return None
@@ -333,7 +335,7 @@ def _write(taken: IO[bytes], told: bytes) -> None:
 
 
 def main() -> None:
-    """Take in rows, then answer statements until there is none."""
+    """Load rows, then answer statements until there are no more."""
     _limit_process()
     given, taken = sys.stdin.buffer, sys.stdout.buffer
     try:
