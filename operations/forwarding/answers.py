@@ -1,8 +1,8 @@
-"""Puts the answers of `apply` together from bytes, and keeps the last one of each session.
+"""Assembles the answers of `apply` from bytes, and caches the last one of each session.
 
-What goes out depends only on the session's state and on the request, so a request that comes again
-need not be worked out again. Its answer is kept as a splice, without the client's messages: these
-are taken from the request itself, byte for byte. If anything was recorded since, or the policy, a
+What goes out depends only on the session's state and on the request, so a repeated request
+needn't be processed again. Its answer is cached as a splice without the client's messages, which
+are taken byte for byte from the request itself. If anything was recorded since, or the policy, a
 layer or the slice has changed, no answer is found and `services.apply` makes one.
 """
 
@@ -40,28 +40,28 @@ class Answer:
 
     splice: Splice
     report: bytes
-    """The other members of the answer, a JSON object that is not empty."""
+    """The other members of the answer: a JSON object that is not empty."""
 
     def written(self, run: Callable[[int, int], Raw]) -> bytes:
-        """The answer as JSON, given the client's messages from one place to another."""
+        """The answer as JSON; `run` returns the client's messages from one place to another."""
         behind = b"]," + self.report[1:]
         return self.splice.of(run, before=b'{"messages":[', behind=behind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedAnswer:
-    """An answer, and what it was made under besides the session's state."""
+    """An answer, and what it depended on besides the session's state."""
 
     answer: Answer
     policy: Policy
     layers: Sequence[Layer]
     can_recall: bool
     facts: RequestFacts
-    """What the request was that it was made for."""
+    """The facts of the request that it answered."""
 
 
 class _LastAnswer(NamedTuple):
-    """The answer to the last request of a session, and how that request is recognised."""
+    """The answer to a session's last request, and how that request is recognised."""
 
     version: SessionVersion
     known_by: Sequence[Hashable]
@@ -69,7 +69,7 @@ class _LastAnswer(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """About how many bytes of memory it takes: its pieces are some seven times their bytes."""
+        """Approximate memory use in bytes; pieces take about seven times their bytes."""
         return 8 * (self.kept.answer.splice.weight + len(self.kept.answer.report))
 
 
@@ -77,7 +77,7 @@ _answers: Cache[_LastAnswer] = Cache(lambda last: last.weight)
 
 
 def keep(session: Session, raw: RawRequest, kept: CachedAnswer) -> None:
-    """Keep the answer to a request, now that the session holds all of its messages."""
+    """Cache the answer to a request, once the session holds all of its messages."""
     known_by = [raw.mark] if raw.mark is not None else []
     if raw.goes_on_from is None:
         known_by.append(raw.digest)
@@ -86,10 +86,10 @@ def keep(session: Session, raw: RawRequest, kept: CachedAnswer) -> None:
 
 
 def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None:
-    """The answer to a request, as JSON, where it is known; nothing is used up.
+    """The cached answer to a request as JSON, or None; a pending slice isn't used up.
 
-    All that is recorded is that the request came again. Raises NotFound and Forbidden as `apply`
-    does.
+    The only thing recorded is that the request came again. Raises NotFound and Forbidden like
+    `apply`.
     """
     started, known_by = perf_counter(), _known_by(raw)
     last = _answers.get(session_id)
@@ -140,7 +140,7 @@ def _record(
 
 
 def _known_by(raw: RawRequest) -> Hashable:
-    """By what a request is recognised that came before; None where it can't be one."""
+    """What identifies a repeated request; None if it can't be one."""
     known = raw.goes_on_from
     if known is None:
         return raw.digest

@@ -1,10 +1,10 @@
-"""What is done for a request before its session is locked.
+"""The work done for a request before its session is locked.
 
-A session whose policy says so is pruned first; the pruner belongs to an app above this one, which
-registers it when Django starts. And of a long request everything slow is done ahead: reading ten
-thousand messages, counting them and packing what goes out takes seconds, for which every other
-writer would wait. It is done as if the session stayed as it is. Under the lock the result is used
-if the session did stay so; otherwise the work is done again.
+A session is pruned first if its policy says so; the pruner belongs to an app above this one,
+which registers it when Django starts. For a long request, everything slow is done in advance:
+reading ten thousand messages, counting them and packing what goes out takes seconds, for which
+every other writer would wait. It assumes that the session stays as it is. Under the lock the
+result is used if that is true; otherwise the work is done again.
 """
 
 import logging
@@ -41,45 +41,46 @@ from .sent.keeping import PackedMessages, packed_messages
 
 logger = logging.getLogger(__name__)
 Prepare = Callable[[Session, Pruning, str, int], object]
-"""Prunes a session, given its rules, the model, and about how many tokens the request adds."""
+"""Prunes a session, given its rules, the model, and approximately how many tokens the request
+adds."""
 
 LONG = 1 << 16
-"""A request is long if it has this many bytes more than its session's last one: reading and
-counting them takes longer than loading the session a second time."""
+"""A request is long if it has this many bytes more than its session's last one. Reading and
+counting these takes longer than loading the session a second time."""
 
 _preparing: list[Prepare] = []
 
 
 def register(prepare_session: Prepare) -> None:
-    """Have a pruner called before requests; registering it twice changes nothing."""
+    """Register a pruner to be called before requests; registering it twice has no effect."""
     if prepare_session not in _preparing:
         _preparing.append(prepare_session)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkedOut:
-    """What was made of a request ahead of its lock."""
+    """The results computed for a request before its lock."""
 
     version: SessionVersion
-    """The version of the session for which it is right."""
+    """The version of the session for which they are valid."""
     aligned: RequestAlignment
     ready: Sequence[ReadyBatch]
-    """The new messages, ready to be recorded, which can be done only once."""
+    """The new messages, ready to be recorded; they can be used only once."""
     learnt: Sequence[Unread | None]
-    """What will be known of its messages from then on without reading them."""
+    """What will then be known of the session's messages without reading them."""
     inputs: ContextInputs
     sent: Outbound
-    """What goes out, as long as `is_made_of` says so."""
+    """What goes out, valid if `is_made_of` is true."""
     packed: PackedMessages
     seconds: float
-    """How long it took."""
+    """How long the work took."""
 
     def is_of(self, session: Session) -> bool:
-        """Whether a session is still as it was."""
+        """Whether a session is unchanged."""
         return self.version == version_of(session)
 
     def is_made_of(self, inputs: ContextInputs) -> bool:
-        """Whether all else that the request depends on is unchanged: policy, layers, title."""
+        """Whether everything else the request depends on is unchanged: policy, layers, title."""
         then = self.inputs
         return (
             (then.policy, then.preference) == (inputs.policy, inputs.preference)
@@ -93,8 +94,8 @@ def prepare(
 ) -> WorkedOut | None:
     """Prune the session if it is time, and do the slow part of a long request for `apply`.
 
-    Call it outside a transaction. A request with `append` off changes nothing, so nothing is done
-    for it. A prune that fails is left to the next request. Raises what `apply` does.
+    Call it outside a transaction. Nothing is done for a request with `append` off, since it
+    changes nothing. If a prune fails, it is left to the next request. Raises what `apply` does.
     """
     if not inbound.append:
         return None
@@ -113,7 +114,7 @@ def work_out_first(
 
 
 def _worked_out(caller: Caller, session: Session, inbound: Inbound) -> WorkedOut | None:
-    """The slow part of a request; `session` gets the title that the request would give it."""
+    """Do the slow part of a request; sets the title that the request would give to `session`."""
     started, version = perf_counter(), version_of(session)
     aligned = alignment.align_request(session, inbound)
     if aligned.is_side:
@@ -150,10 +151,10 @@ def inputs_for(
     new: Sequence[Message] = (),
     plain: Sequence[Unread | None],
 ) -> ContextInputs:
-    """What a request is made of, given its thread.
+    """The inputs of a request, given its thread.
 
-    `new` are its messages that are not recorded, behind the `held` originals; `plain` is what is
-    known of messages without reading them.
+    `new` are its messages that are not recorded yet, after the `held` originals. `plain` holds
+    what is known of messages without reading them.
     """
     return inputs_of(
         session,
@@ -169,7 +170,7 @@ def inputs_for(
 
 
 def given(inbound: Inbound) -> Callable[[int, int], Raw]:
-    """A function that gives the client's messages from one place to another, as they came in."""
+    """A function that returns the client's messages from one place to another, as they came in."""
     if inbound.raw is not None:
         return inbound.raw.run
     messages = [dump(message) for message in inbound.messages]
@@ -201,9 +202,9 @@ def _make_shorter(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> No
 
 
 def _about_to_come(session: Session, inbound: Inbound) -> int:
-    """About how many tokens a request adds to its session.
+    """Approximately how many tokens a request adds to its session.
 
-    It isn't aligned yet, so this counts the JSON of the messages behind as many as are held.
+    It isn't aligned yet, so this counts the JSON of the messages beyond the number held.
     """
     start = max(0, session.message_count - 1)
     new = [inbound.messages[place] for place in range(start, len(inbound.messages))]

@@ -1,6 +1,7 @@
-"""Replies that came side by side (`n`, `candidateCount`): the first is recorded, the others known.
+"""Remembers alternative replies (`n`, `candidateCount`), of which only the first is recorded.
 
-A client may go on from any. In its session it is then as if the reply had been made again.
+A client may continue from any of them. In its session it is then as if the reply had been
+regenerated.
 """
 
 import uuid
@@ -16,7 +17,7 @@ from threads.store.recording import named_by_hash
 
 
 def keep(request_id: uuid.UUID, others: Iterable[Message]) -> None:
-    """Know the replies again that came beside the recorded one, also without their reasoning."""
+    """Remember the replies offered beside the recorded one, with and without their reasoning."""
     digests = dict.fromkeys(one for other in others for one in _digests(other))
     rows = [OtherChoice(request_id=request_id, digest=one) for one in digests]
     if rows:
@@ -26,7 +27,7 @@ def keep(request_id: uuid.UUID, others: Iterable[Message]) -> None:
 def session_offered(
     sessions: Iterable[Session], replies: Sequence[bytes]
 ) -> Session | None:
-    """The session of these in which one of the replies was offered, by their digests."""
+    """Which of these sessions offered one of the replies, given by digest; None if none did."""
     offered = OtherChoice.objects.filter(
         request__session__in=list(sessions), digest__in=replies
     )

@@ -1,6 +1,6 @@
-"""Records what is new of a client's messages, and what the client did to the others.
+"""Records a client's new messages, and what it did to the others.
 
-That happens in the request's transaction, under the session's lock. For a request that records
+This happens in the request's transaction, under the session's lock. For a request that records
 nothing, the thread is made as it would be.
 """
 
@@ -45,9 +45,9 @@ def record(
     active_tags: frozenset[str] | None,
     ready: Iterable[ReadyBatch] | None = None,
 ) -> tuple[History, Thread]:
-    """Record what is new of a request, and what its client did; the session's row is locked.
+    """Record a request's new messages and the client's edits; the session's row is locked.
 
-    `ready` is what is new, where that was made ready before.
+    `ready` are the new messages, if they were prepared before.
     """
     first = session.message_count
     if aligned.new:
@@ -83,9 +83,9 @@ def tried(
     active_tags: frozenset[str] | None,
     weights: Sequence[int] | None = None,
 ) -> tuple[History, Thread]:
-    """The thread that there would be if a request was recorded; nothing is.
+    """The thread as if a request was recorded; nothing is.
 
-    `weights` are the tokens of what is new, where that was counted before.
+    `weights` are the tokens of the new messages, if they were counted before.
     """
     history, leaves = load_history(session), load_leaves(session)
     new, operations = aligned.new, aligned.plan.operations
@@ -124,7 +124,7 @@ def _leaves(
 
 
 def _counted(session: Session, operation: Operation) -> Operation:
-    """An operation with its images kept and its tokens counted."""
+    """An operation with its images stored and its tokens counted."""
     if isinstance(operation, Amend):
         return replace(operation, edit=counted(session, operation.edit))
     if isinstance(operation, Revise | Insert):
@@ -133,7 +133,7 @@ def _counted(session: Session, operation: Operation) -> Operation:
 
 
 def _with_tokens(session: Session, operation: Operation) -> Operation:
-    """An operation with its tokens counted, and nothing kept."""
+    """An operation with its tokens counted, and nothing stored."""
     if isinstance(operation, Amend):
         edit = _with_tokens(session, operation.edit)
         return replace(operation, edit=edit)  # type: ignore[arg-type]  # an edit's is one
@@ -152,10 +152,10 @@ def _with_tokens(session: Session, operation: Operation) -> Operation:
 def _masked_again(
     session: Session, log: Log, aligned: RequestAlignment, first: int
 ) -> Iterator[Redact]:
-    """What redactions mask in messages that are gone, masked in what stands there instead.
+    """Redactions that mask text of messages that are gone in the messages that replace them.
 
-    A client that edits or sums up a message tells what it said; what was redacted of it may be
-    in there, and must not be sent for being in another message. `first` is the index of the
+    A client that edits or summarises a message repeats what it said. Redacted text may be in
+    there, and must not be sent just because it is in another message. `first` is the index of the
     first new original.
     """
     if not log.masks:

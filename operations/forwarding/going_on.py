@@ -1,4 +1,4 @@
-"""Remembers how the last request of each session began, so that one that goes on is recognised."""
+"""Remembers how each session's last request began, to recognise one that continues it."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -16,24 +16,24 @@ class _Last(NamedTuple):
 
     beginning: Beginning
     absent: int
-    """How many originals it did not hold."""
+    """How many originals it did not contain."""
 
     @property
     def weight(self) -> int:
-        """About how many bytes of memory it takes."""
+        """Approximate memory use in bytes."""
         return self.beginning.length + 16 * len(self.beginning.bounds)
 
 
 _beginnings: Cache[_Last] = Cache(lambda last: last.weight)
 _TRIED = 64
-"""How many sessions of one caller are tried for the beginning of a request."""
+"""How many sessions of one caller are tried for the start of a request."""
 Form = dict[str, Any]
 _latest: Cache[tuple[uuid.UUID, ...]] = Cache(lambda found: 100 * len(found))
 """The sessions of a caller's last requests, the latest first."""
 
 
 def keep(actor: str, session: Session, raw: RawRequest, absent: int) -> None:
-    """Remember how a request began, now that the session holds all of its messages."""
+    """Remember how a request began, once the session holds all of its messages."""
     if raw.beginning is None:
         return
     _beginnings.keep((session.pk, raw.marks), _Last(raw.beginning, absent))
@@ -45,7 +45,7 @@ def keep(actor: str, session: Session, raw: RawRequest, absent: int) -> None:
 
 
 def find(session_id: uuid.UUID, body: bytes) -> Further | None:
-    """A request read from where the session's last one ended; None unless it begins with that."""
+    """A request read from where the session's last one ended; None unless it starts with that."""
     last = _beginnings.get((session_id, b""))
     return None if last is None else read_further(last.beginning, body)
 
@@ -58,14 +58,14 @@ def latest(actor: str, project_id: int, marks: bytes) -> Sequence[uuid.UUID]:
 def beginning_of(
     sessions: Iterable[uuid.UUID], marks: bytes, body: bytes
 ) -> tuple[uuid.UUID, _Last] | None:
-    """The session whose last request a body begins with; of several the one with the longest."""
+    """The session whose last request a body starts with; the longest if there are several."""
     known = ((one, _beginnings.get((one, marks))) for one in sessions)
     found = [(one, at) for one, at in known if at and at.beginning.begins(body)]
     return max(found, key=lambda pair: pair[1].beginning.length, default=None)
 
 
 class Messages(Sequence[Form]):
-    """The messages of a request; those that the last one had too are parsed only when asked for."""
+    """The messages of a request; those that the last one also had are parsed only on access."""
 
     def __init__(self, raw: RawRequest, new: Sequence[Form]) -> None:
         self._raw, self._new = raw, new

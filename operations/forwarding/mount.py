@@ -1,8 +1,8 @@
-"""The way to `apply` before Django, for requests with a key: their gate and answer are the API's.
+"""Answers `apply` before Django, for requests with a key; their checks and answers are the API's.
 
-A loop asks so with every turn, and what Django does around a view takes longer than most of these
-turns. Here stands no rule of its own: what isn't answered, for whatever reason, goes to Django,
-which refuses it or answers once more from the beginning.
+A loop calls it with every turn, and Django's work around a view takes longer than most of these
+turns. There are no rules of its own here: anything that isn't answered, for whatever reason, goes
+to Django, which refuses it or answers it from scratch.
 """
 
 import asyncio
@@ -37,14 +37,14 @@ Header = tuple[bytes, bytes]
 
 _PATH = re.compile(r"/api/sessions/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/apply")
 _BY_DJANGO = frozenset({b"idempotency-key", b"transfer-encoding"})
-"""Headers of requests that are left to it."""
+"""Requests with these headers are left to Django."""
 
 
 def with_apply(application: Application) -> Application:
-    """An application that answers `apply` to keys, and the rest as before."""
+    """An application that answers `apply` for keys and passes on everything else."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        # From here on whoever edits, by whatever door, waits for no channel layer.
+        # From here on no edit, by whatever door, waits for the channel layer.
         listen_in(asyncio.get_running_loop())
         asked = _asked(scope)
         if asked is None:
@@ -53,7 +53,7 @@ def with_apply(application: Application) -> Application:
         session_id, headers = asked
         body = await read_body(receive)
         if body is None:
-            return  # the client has gone
+            return  # the client has disconnected
         response = await in_thread(_response, session_id, headers, body)
         if response is None:
             await application(scope, again(body, receive), send)
@@ -64,7 +64,7 @@ def with_apply(application: Application) -> Application:
 
 
 def _asked(scope: Scope) -> tuple[uuid.UUID, Mapping[bytes, bytes]] | None:
-    """The session of which `apply` is asked by a key; None for all else."""
+    """The session id and headers if a key calls `apply`; None for anything else."""
     if (
         scope["type"] != "http"
         or scope["method"] != "POST"
@@ -83,7 +83,7 @@ def _asked(scope: Scope) -> tuple[uuid.UUID, Mapping[bytes, bytes]] | None:
 def _response(
     session_id: uuid.UUID, headers: Mapping[bytes, bytes], body: bytes
 ) -> HttpResponse | None:
-    """The answer; None where it is Django's to refuse."""
+    """The answer; None if Django is to refuse the request."""
     try:
         caller = caller_by_key(headers[b"authorization"].decode("latin-1"))
         client = headers.get(b"user-agent", b"").decode("latin-1")
@@ -114,7 +114,7 @@ _of_answers: dict[str, list[Header]] = {}
 
 
 def _headers(scope: Scope) -> list[Header]:
-    """What Django adds to every answer: the same for all that come by HTTPS, and for others."""
+    """The headers that Django adds to every answer, which depend only on the scheme."""
     scheme = scope.get("scheme", "http")
     if scheme not in _of_answers:
         handle: Callable[[HttpRequest], HttpResponse] = _empty

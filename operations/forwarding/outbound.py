@@ -1,7 +1,7 @@
 """Makes what goes out in place of a client's messages, and stores it in pieces.
 
-Where a request goes on from the client's last one, what was made for that one is used again,
-portion by portion, as far as nothing in it has changed.
+If a request continues the client's last one, what was made for that one is reused, portion by
+portion, as far as nothing in it has changed.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -43,22 +43,22 @@ from .sent.keeping import NONE_PACKED, PackedMessages, keep_sent
 from .sent.outgoing import OutgoingPiece, member_piece
 
 _BLOCK = 64
-"""Messages in one block, where all messages pass as the client sent them."""
+"""Messages per block if all messages pass as the client sent them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outbound:
-    """What is sent in place of a client's messages. Figures are tokens."""
+    """What is sent in place of a client's messages. Figures are in tokens."""
 
     blocks: Sequence[SentBlock]
-    """What goes out behind the portions in `kept`."""
+    """What goes out after the portions in `kept`."""
     system: Any
     before: int
     after: int
     kept: KeptPortions = field(default_factory=KeptPortions)
-    """The first portions, as far as their pieces are stored already."""
+    """The first portions, up to the first whose pieces aren't stored yet."""
     blocks_before: Sequence[SentBlock] = ()
-    """The blocks of the last request, if this one goes on from it."""
+    """The blocks of the last request, if this one continues it."""
     portions: Sequence[Portion] = ()
     units: Sequence[Unit] = ()
     by_key: Mapping[Key, Unit] = field(default_factory=dict)
@@ -67,32 +67,32 @@ class Outbound:
 
     @property
     def splice(self) -> Splice:
-        """Its messages."""
+        """The messages that go out."""
         more = (piece for block in self.blocks for piece in block.pieces)
         return Splice(joined(more, self.kept.blocks.pieces))
 
 
 class _LastRequest(NamedTuple):
-    """What went out for the last request of a client."""
+    """What went out for a client's last request."""
 
     trace: Trace
     size: int
-    """Bytes of its body."""
+    """The size of its body in bytes."""
     basis: Hashable
     """What its portions have in common."""
     units: Sequence[Unit]
     by_key: Mapping[Key, Unit]
     portions: Sequence[Portion]
     kept: KeptPortions
-    """The first portions, those whose pieces are stored."""
+    """The first portions, whose pieces are stored."""
     blocks: Sequence[SentBlock]
-    """In place of portions, where the whole request passed as the client sent it."""
+    """Used instead of portions if the whole request passed as the client sent it."""
     grows_from: Hashable
-    """As `_grows_from`."""
+    """See `_grows_from`."""
 
     @property
     def every_block(self) -> Sequence[SentBlock]:
-        """All that went out."""
+        """Everything that went out."""
         return self.blocks or [portion.block for portion in self.portions]
 
 
@@ -102,7 +102,7 @@ _last: Cache[_LastRequest] = Cache(lambda last: 4 * last.size)
 def outbound(
     inputs: ContextInputs, inbound: Inbound, units: Sequence[Unit]
 ) -> Outbound:
-    """What to send. Raises Invalid (`refused`) where the provider would take no form of it."""
+    """What to send. Raises Invalid (`refused`) if the provider would accept no form of it."""
     last = _last_of(inputs, inbound)
     before = last.every_block if last else ()
     if inputs.passes_through:
@@ -131,21 +131,21 @@ def outbound(
 
 
 def _is_grown(inputs: ContextInputs, units: Sequence[Unit], last: _LastRequest) -> bool:
-    """Whether everything that went out for the last request goes out again, with more behind it."""
+    """Whether everything that went out for the last request goes out again, followed by more."""
     is_same = not inputs.chooses and last.grows_from == _grows_from(inputs)
     return is_same and units[: len(last.units)] == last.units
 
 
 def _grows_from(inputs: ContextInputs) -> Hashable:
-    """What two threads have in common that differ only in further originals at the end.
+    """A value that is equal for threads that differ only in further originals at the end.
 
-    None where a policy or a slice chooses among the messages: then the end decides what is sent.
+    None if a policy or a slice selects messages: then the end affects what is sent.
     """
     return None if inputs.chooses else inputs.thread.lineage
 
 
 def keep_last(inputs: ContextInputs, inbound: Inbound, sent: Outbound) -> None:
-    """Remember what went out, now that all of it is stored, for the next request."""
+    """Remember what went out, once all of it is stored, for the next request."""
     if inbound.raw is None:
         return
     last = _LastRequest(
@@ -163,7 +163,7 @@ def keep_last(inputs: ContextInputs, inbound: Inbound, sent: Outbound) -> None:
 
 
 def _last_of(inputs: ContextInputs, inbound: Inbound) -> _LastRequest | None:
-    """The last request, if this one begins with the same bytes and is made in the same way."""
+    """The last request, if this one starts with the same bytes and is made in the same way."""
     last = _last.get((inputs.session.pk, inbound.format))
     if last is None or inbound.raw is None or last.basis != _basis(inputs, inbound):
         return None
@@ -181,7 +181,7 @@ def _basis(inputs: ContextInputs, inbound: Inbound) -> Hashable:
 
 
 def _by_key(units: Sequence[Unit], last: _LastRequest | None) -> Mapping[Key, Unit]:
-    """The units by the keys of their messages; those of the last request are taken over."""
+    """The units by the keys of their messages; those of the last request are reused."""
     count = len(last.units) if last else 0
     known: Mapping[Key, Unit] = {}
     if last and units[:count] == last.units:
@@ -190,7 +190,7 @@ def _by_key(units: Sequence[Unit], last: _LastRequest | None) -> Mapping[Key, Un
     for unit in units:
         first, behind, *_ = unit
         if behind == first + 1:
-            more[original_key(first)] = unit  # as nearly all are
+            more[original_key(first)] = unit  # the usual case
         else:
             more.update(dict.fromkeys(unit.keys, unit))
     return {**known, **more}
@@ -207,7 +207,7 @@ def _frame(
     prompt = next((layer for layer in draft.layers if layer.name == PROMPT), None)
     of_prompt = (by_key.get(key) for key in (prompt.keys if prompt else ()))
     at_top = [*takewhile(lambda unit: unit.start == 0, units), *of_prompt]
-    # A system prompt beside the messages was aligned too, as the first of them.
+    # A separate system prompt was aligned too, as the first message.
     beside_given = [None for _ in READERS[inbound.format].read_system(inbound.system)]
     places = range(len(inbound.messages))
     return Frame(
@@ -232,9 +232,9 @@ def _joined(
     kept: KeptPortions,
     assembly: Assembly,
 ) -> Outbound:
-    """The portions put together, with the step that tells what compiling changed.
+    """The portions put together, with the step that reports what compiling changed.
 
-    What the compiler would have changed in messages that go out as given is not told.
+    It doesn't report what the compiler would have changed in messages that go out as given.
     """
     new = portions[len(kept.sums.portions) :]
     sums = kept.sums.and_(new)
@@ -264,7 +264,7 @@ def _joined(
 
 
 def _of_others(issues: Iterable[Issue], portions: Sequence[Portion]) -> Iterable[Issue]:
-    """The issues, without those of messages that go out just as the client sent them."""
+    """The issues, without those of messages that go out exactly as the client sent them."""
     for issue in issues:
         own = set(issue.keys) if issue.is_own else set()
         for portion in portions if own else ():
@@ -281,8 +281,8 @@ def _own_blocks(
 ) -> list[SentBlock]:
     """The client's messages as they came in, in blocks, each message with its keys and tokens.
 
-    `known` are the blocks of the last request; if its last block isn't full, messages are added
-    to that.
+    `known` are the blocks of the last request. If the last of them isn't full, messages are added
+    to it.
     """
     start = sum(len(block.messages) for block in known)
     sent, room = _passed(thread, inbound, units, start), -start % _BLOCK
@@ -305,14 +305,14 @@ def _passed(
         keys = tuple(unit.keys)
         tokens = sum(_recorded_tokens(thread, key) for key in keys)
         for place in range(max(start, unit.start - beside), unit.end - beside):
-            # An original that is several messages here is counted with the first.
+            # An original that the client sends as several messages is counted with the first.
             weight = tokens if place == unit.start - beside else 0
             sent[place - start] = sent[place - start]._replace(keys=keys, tokens=weight)
     return sent
 
 
 def _recorded_tokens(thread: Thread, key: Key) -> int:
-    """The tokens of a message as it was recorded; 0 where the key names none."""
+    """The tokens of a message as it was recorded; 0 if there is none with this key."""
     index = original_index(key)
     if index is not None:
         return thread.leaves[index].tokens
@@ -349,7 +349,7 @@ def keep_outbound(
 ) -> list[PieceRun]:
     """Store what goes out, in the order in which providers read it.
 
-    `run` gives the client's messages as bytes.
+    `run` returns the client's messages as bytes.
     """
     beside: list[OutgoingPiece] = []
     if inbound.tools:

@@ -1,6 +1,6 @@
-"""A request as the bytes in which it came.
+"""Recognises requests by the bytes in which they came.
 
-With every turn a client sends its whole conversation again and a little more. Where a body begins
+With every turn a client sends its whole conversation again and a little more. If a body starts
 with the bytes of the last one, up to the end of its last message, only the rest is parsed.
 """
 
@@ -18,14 +18,15 @@ from operations.domain.forwarding.splice import Raw
 _NULL = msgspec.Raw(b"null")
 _GAPS = b" \t\n\r"
 _MOST_PIECES = 128
-"""Pieces of a `Beginning`; one with more is copied into a single piece, as comparing gets slow."""
+"""The most pieces of a `Beginning`. Beyond that it is copied into a single piece, because
+comparing gets slow."""
 _HOLE = b"[0]"
-"""Put in place of the list of messages, to see whether that list is what a parser reads."""
+"""Replaces the list of messages to check that this list is the one that a parser reads."""
 _IN_HOLE = [msgspec.Raw(b"0")]
 
 
 class Members(msgspec.Struct):
-    """The members of a request that decide its answer; `apply` reads the others."""
+    """The members of a request that determine its answer; `apply` reads the others."""
 
     messages: list[msgspec.Raw]
     system: msgspec.Raw = _NULL
@@ -34,20 +35,20 @@ class Members(msgspec.Struct):
 
 
 Read = Callable[[bytes], Members]
-"""Finds the members of a body, whatever its form calls them."""
+"""Reads these members from a body, whatever they are called in its form."""
 _read: Read = msgspec.json.Decoder(Members).decode
 
 
 class MessageBounds:
     """Start and end of each message in a body.
 
-    Held in arrays of numbers, for they are kept for every message and tuples would weigh more.
+    Stored in arrays, because they are kept for every message and tuples would take more memory.
     """
 
     __slots__ = ("_ends", "_starts")
 
     def __init__(self) -> None:
-        """Of no message yet."""
+        """Start without messages."""
         self._starts, self._ends = array("q"), array("q")
 
     def __len__(self) -> int:
@@ -63,7 +64,7 @@ class MessageBounds:
         self._ends.append(end)
 
     def and_(self, behind: "MessageBounds", more: int) -> "MessageBounds":
-        """These, and behind them others that are moved by so many bytes."""
+        """These bounds, followed by others that are shifted by `more` bytes."""
         bounds = MessageBounds()
         moved = [[at + more for at in of] for of in (behind._starts, behind._ends)]
         bounds._starts = self._starts + array("q", moved[0])
@@ -73,23 +74,23 @@ class MessageBounds:
 
 @dataclass(frozen=True, eq=False)
 class Beginning:
-    """A body up to the end of its last message: what a request that goes on from it begins with.
+    """A body up to the end of its last message, with which a request that continues it starts.
 
-    It is held in pieces, so that it can grow without being copied.
+    It is stored in pieces, so that it can grow without being copied.
     """
 
     pieces: tuple[bytes, ...]
     bounds: MessageBounds
     token: object = field(default_factory=object)
-    """Tells one beginning from another without holding its bytes."""
+    """Identifies a beginning without holding its bytes."""
 
     @property
     def length(self) -> int:
-        """How many bytes it has."""
+        """Its length in bytes."""
         return self.bounds[-1][1]
 
     def begins(self, body: bytes) -> bool:
-        """Whether a body begins so."""
+        """Whether a body starts with it."""
         place = 0
         for piece in self.pieces:
             if not body.startswith(piece, place):
@@ -99,7 +100,7 @@ class Beginning:
 
 
 class SlicedMessages(Sequence[bytes]):
-    """The messages of a body, each cut out of it only when it is asked for."""
+    """The messages of a body, each sliced from it only on access."""
 
     def __init__(self, body: bytes, bounds: MessageBounds) -> None:
         self._body, self.bounds = body, bounds
@@ -120,22 +121,22 @@ class SlicedMessages(Sequence[bytes]):
         return self._body[start:end]
 
     def run(self, start: int, end: int) -> Raw:
-        """Messages from one place to another, with what their client wrote between them."""
+        """The messages from one place to another, with the client's bytes between them."""
         (first, _), (_, last) = self.bounds[start], self.bounds[end - 1]
         return memoryview(self._body)[first:last]
 
 
 class Trace(NamedTuple):
-    """What must be kept of a request to recognise one that goes on from it."""
+    """What must be kept of a request to recognise one that continues it."""
 
     beginning: Beginning | None
     messages: Sequence[bytes]
-    """The messages themselves, where there is no beginning."""
+    """The messages themselves, if there is no beginning."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RawRequest:
-    """A request to `apply`, its messages as the bytes in which they came."""
+    """A request to `apply`, with its messages as received bytes."""
 
     body: bytes
     messages: Sequence[bytes]
@@ -144,7 +145,7 @@ class RawRequest:
     append: bool
     goes_on_from: Beginning | None = None
     marks: bytes = b""
-    """What else tells this request from one with the same body, such as tags in a header."""
+    """What else distinguishes requests with the same body, such as tags in a header."""
 
     @cached_property
     def digest(self) -> bytes:
@@ -153,7 +154,7 @@ class RawRequest:
 
     @cached_property
     def beginning(self) -> Beginning | None:
-        """What a request that goes on from this one begins with; None where that can't be said."""
+        """What a request that continues this one starts with; None if that can't be determined."""
         if not isinstance(self.messages, SlicedMessages) or not self.messages:
             return None
         bounds, known = self.messages.bounds, self.goes_on_from
@@ -166,39 +167,39 @@ class RawRequest:
 
     @property
     def mark(self) -> Hashable:
-        """The same for a request that repeats the last one, and for no other; None: not known."""
+        """A value that is equal only for requests that repeat the last one; None if not known."""
         known = self.beginning
         return None if known is None else (known.token, self.body[known.length :])
 
     @property
     def trace(self) -> "Trace":
-        """What is enough to recognise a request that goes on from this one."""
+        """What is needed to recognise a request that continues this one."""
         is_sliced = isinstance(self.messages, SlicedMessages)
         return Trace(self.beginning, () if is_sliced else self.messages)
 
     def extends(self, trace: "Trace") -> bool:
-        """Whether it begins with the messages of another one, byte for byte."""
+        """Whether it starts with the messages of another request, byte for byte."""
         if self.goes_on_from is not None or trace.beginning is not None:
             return self.goes_on_from is trace.beginning
         return self.messages[: len(trace.messages)] == trace.messages
 
     def run(self, start: int, end: int) -> Raw:
-        """Its messages from one place to another."""
+        """The bytes of its messages from one place to another."""
         if isinstance(self.messages, SlicedMessages):
             return self.messages.run(start, end)
         return b",".join(self.messages[start:end])
 
 
 class Further(NamedTuple):
-    """A request that goes on from another one."""
+    """A request that continues another one."""
 
     request: RawRequest
     rest: bytes
-    """The body without the messages that are known."""
+    """The body without the known messages."""
 
 
 def read_raw(body: bytes, read: Read = _read) -> RawRequest | None:
-    """A request read from its body; None where `apply` might read it otherwise, or refuse it."""
+    """Read a request from its body; None if `apply` might read it differently or refuse it."""
     try:
         found = read(body)
     except msgspec.MsgspecError:
@@ -212,7 +213,7 @@ def read_raw(body: bytes, read: Read = _read) -> RawRequest | None:
 def read_further(
     beginning: Beginning, body: bytes, read: Read = _read
 ) -> Further | None:
-    """A request that goes on from another one; None where it doesn't, or may not."""
+    """Read a request that continues another one; None unless that is certain."""
     if not beginning.begins(body):
         return None
     (first, _), place = beginning.bounds[0], _behind_gaps(body, beginning.length)
@@ -255,10 +256,10 @@ def _request(
 def _located(
     body: bytes, messages: Sequence[bytes], at: int, read: Read
 ) -> MessageBounds | None:
-    """Where the messages that were parsed stand in a body, the first of them at `at`.
+    """The bounds of parsed messages in a body, the first of which is at `at`.
 
-    None unless this is certain. A member may stand in a body twice, and the parser takes the last;
-    so the list is replaced by another, which must then be what the parser reads.
+    None unless they are certain. A member may occur twice in a body, and the parser takes the
+    last; so the list is replaced by another one, which must then be what the parser reads.
     """
     opening = body.rfind(b"[", 0, max(0, at))
     if opening < 0 or body[opening + 1 : at].strip(_GAPS):

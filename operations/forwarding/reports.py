@@ -1,7 +1,7 @@
-"""What `apply` answers beside the messages: how operations fared, and what each step left out.
+"""Reports what `apply` did: the outcome of operations, and what each step left out.
 
-A window over a long thread leaves out thousands of messages, with every turn the same ones and a
-few more. So the JSON for those of the last request is kept, and only the rest is written.
+A window over a long thread leaves out thousands of messages, the same ones every turn and a few
+more. So the JSON for those of the last request is cached, and only the rest is written.
 """
 
 import uuid
@@ -33,20 +33,22 @@ from .outbound import Outbound
 
 
 class Fared(NamedTuple):
-    """How the operations of others than the client fared in a request."""
+    """The outcome of all operations but the client's in a request."""
 
     lineage: object
-    """`Thread.lineage` of the thread for which it was worked out."""
+    """The `Thread.lineage` of the thread that it was computed for."""
     version: ThreadVersion
     """The version of that thread."""
     effects: Mapping[int, tuple[str, str | None]]
-    """By number: the id of each that applied, or had nothing to act on, with a reason for these."""
+    """Maps the number of each operation that applied, or had nothing to act on, to its id and the
+    reason why it had nothing."""
     applied: Sequence[str]
-    """The ids of those that applied."""
+    """The ids of the operations that applied."""
     suspended: Sequence[Mapping[str, str]]
-    """Those that are on and had nothing to act on among the client's messages, with the reason."""
+    """The operations that are on but had nothing to act on among the client's messages, each with
+    the reason."""
     reasons: Mapping[str, list[Key]]
-    """The keys of these by reason."""
+    """The keys of the suspended operations, by reason."""
 
 
 class _Written(NamedTuple):
@@ -57,7 +59,7 @@ class _Written(NamedTuple):
 
 
 _NOTHING = b"]}"
-"""How the JSON of a step ends that left nothing out."""
+"""The end of the JSON of a step that left nothing out."""
 _fared: Cache[Fared] = Cache(lambda fared: 300 * len(fared.effects))
 _written: Cache[Mapping[str, _Written]] = Cache(
     lambda steps: 300 * sum(len(one.left_out) for one in steps.values())
@@ -65,7 +67,7 @@ _written: Cache[Mapping[str, _Written]] = Cache(
 
 
 def how_fared(session: Session, history: History, thread: Thread) -> Fared:
-    """How operations fared; a thread that grew says the same as before."""
+    """The outcome of operations; cached for a thread that only grew."""
     known = _fared.get(session.pk)
     if known is not None and known.lineage is thread.lineage:
         return known
@@ -91,7 +93,7 @@ def how_fared(session: Session, history: History, thread: Thread) -> Fared:
 def _effects(
     history: History, thread: Thread, known: Fared | None
 ) -> dict[int, tuple[str, str | None]]:
-    """`Fared.effects`; most of it is what is known of an earlier version of the thread."""
+    """`Fared.effects`, mostly reused from an earlier version of the thread."""
     log, outcomes, rows = thread.log, thread.outcomes, history.rows
     effects = dict(known.effects) if known else {}
     for number in thread.revisited_since(known.version) if known else outcomes:
@@ -107,7 +109,7 @@ def _effects(
 
 
 def _is_without_effect(number: int, outcome: EditOutcome, log: Log) -> bool:
-    """Whether an edit is on and had nothing to act on among the client's messages."""
+    """Whether an edit is on but had nothing to act on among the client's messages."""
     return outcome.status is Status.SUSPENDED or (
         outcome.status is Status.VOID and bool(named_keys(log.edits[number].edit))
     )
@@ -116,7 +118,7 @@ def _is_without_effect(number: int, outcome: EditOutcome, log: Log) -> bool:
 def written_report(
     session: Session, fared: Fared, sent: Outbound, layers: Sequence[Layer]
 ) -> bytes:
-    """What was done to the messages, and the system prompt where there is one beside them."""
+    """The report as JSON: what was done to the messages, and the system prompt if separate."""
     system = {} if sent.system is None else {"system": sent.system}
     head = dump(
         {
@@ -139,7 +141,7 @@ def written_report(
 
 
 def _written_steps(session_id: uuid.UUID, steps: Sequence[Step]) -> Iterator[bytes]:
-    """The steps as JSON; what the last request left out too is taken over as text."""
+    """The steps as JSON; text for what the last request also left out is reused."""
     known, now = _written.get(session_id) or {}, dict[str, _Written]()
     for step in steps:
         last = known.get(step.name, _Written((), b""))

@@ -1,10 +1,10 @@
-"""Rewriting the messages that a client is about to send.
+"""Rewrites the messages that a client is about to send.
 
-They are aligned with what the session holds: what is new is recorded, and what the client did to
-its own history becomes operations of the actor `client`. Where nobody else's operation applies and
-the policy asks for nothing, all of it passes as it was given. Else the request is the one that the
-context shows (`operations.context.pipeline`), with the client's own messages wherever nothing
-touches them. A request that has no part in the session goes to one of its own.
+They are aligned with the session's originals: new messages are recorded, and the client's changes
+to its own history become operations of the actor `client`. If no other operation applies and the
+policy asks for nothing, everything passes as it was given. Otherwise the request is the one that
+the context shows (`operations.context.pipeline`), with the client's own messages wherever nothing
+touches them. A request that has no part in the session gets a session of its own.
 """
 
 import uuid
@@ -52,26 +52,26 @@ class Applied:
     """A client's request as it is to be sent, and where it was recorded."""
 
     made: Answer
-    """What goes out, with a report on it unless the proxy asked."""
+    """What goes out, with a report on it unless the proxy sends it."""
     run: Callable[[int, int], Raw]
-    """Gives the client's messages as bytes, from one place to another."""
+    """Returns the client's messages as bytes, from one place to another."""
     system: Any
-    """The system prompt beside the messages, as it goes out."""
+    """The separate system prompt as it goes out."""
     count: int
     """How many operations apply."""
     session: Session
-    """The one that it is of: perhaps another than the one it named."""
+    """The session that the request belongs to, possibly another than the one it named."""
     request: SessionRequest | None
-    """None where nothing was to be recorded."""
+    """None if nothing was to be recorded."""
 
     @property
     def answer(self) -> bytes:
-        """What `apply` answers, as JSON."""
+        """The answer of `apply` as JSON."""
         return self.made.written(self.run)
 
 
 class NotOfSession(DomainError):
-    """A request that doesn't go on from the session that it was taken to be of."""
+    """A request that doesn't continue the session that it was assumed to belong to."""
 
     status = 409
     default_code = "not_of_session"
@@ -85,16 +85,16 @@ def apply(
     absent: int | None = None,
     ahead: WorkedOut | None = None,
 ) -> Applied:
-    """The messages to send instead, and what was done to them.
+    """Rewrite a client's messages, and report what was done to them.
 
-    What is untouched goes out as the bytes that it came in. What is new, and what the client did
-    to its history, is recorded first, where `append` says so. `ahead` is what was made of it
-    before the lock. `absent` is given where the session was only guessed from how the request
-    begins: so many originals were absent from the last request. Raises NotOfSession where more
-    are absent now, and Invalid (`refused`) where the provider would take no form of what is left.
+    Untouched messages go out as the bytes that came in. If `append` is set, new messages and the
+    client's changes to its history are recorded first. `ahead` holds what was computed before the
+    lock. `absent` is given if the session was only guessed from how the request begins; it is how
+    many originals were absent from the last request. Raises NotOfSession if more are absent now,
+    and Invalid (`refused`) if the provider would accept no form of the request.
     """
     started = perf_counter() - (ahead.seconds if ahead else 0)
-    # Without `append` no lock is needed: what was read of a session stays right.
+    # Without `append` no lock is needed: what was read of a session stays valid.
     with transaction.atomic() if inbound.append else nullcontext():
         right = Right.OWN_SESSION if inbound.append else Right.READ
         session = get_session(caller, session_id, right, lock=inbound.append)
@@ -127,7 +127,7 @@ def apply(
 
 
 def _note_model(session: Session, inbound: Inbound) -> None:
-    """Keep which model is asked and whether it can recall, for whoever asks what it sees."""
+    """Store which model is used and whether it can recall, for views of what it sees."""
     found = inbound.model[:128] or session.model, inbound.can_recall
     if found != (session.model, session.can_recall):
         session.model, session.can_recall = found
@@ -141,7 +141,7 @@ def _aligned(
     absent: int | None,
     ahead: WorkedOut | None,
 ) -> tuple[Session, RequestAlignment, RequestDecision]:
-    """The session that a request belongs to, how it is aligned there, and what it is to it."""
+    """The session that a request belongs to, its alignment there, and how it relates to it."""
     aligned = ahead.aligned if ahead else alignment.align_request(session, inbound)
     if absent is not None and (aligned.plan.absent > absent or not aligned.goes_on):
         raise NotOfSession("The request is not of this session.")
@@ -161,25 +161,25 @@ def _aligned(
 
 
 class _Recorded(NamedTuple):
-    """The thread of a request, and what of the request was recorded to make it."""
+    """The thread of a request, and what was recorded of the request."""
 
     history: History
     thread: Thread
     plan: RequestPlan
     held: int
-    """How many originals there are, the recorded messages of the request with them."""
+    """The number of originals, including messages recorded from the request."""
     new: Sequence[Message]
-    """Its messages that are not recorded: they stand behind the originals."""
+    """The request's messages that are not recorded, which follow the originals."""
 
 
 class _Made(NamedTuple):
-    """An answer, what is to be known of it, and what it was made of."""
+    """An answer with its facts and inputs."""
 
     answer: Answer
     facts: RequestFacts
     inputs: ContextInputs
     run: Callable[[int, int], Raw]
-    """Gives the client's messages as bytes, from one place to another."""
+    """Returns the client's messages as bytes, from one place to another."""
     system: Any
 
 
@@ -190,7 +190,7 @@ def _made(
     aligned: RequestAlignment,
     ahead: WorkedOut | None,
 ) -> _Made:
-    """Record what there is to record, and make the request of the thread."""
+    """Record what there is to record, and make the request from the thread."""
     history, thread, plan, held, new = _recorded(session, inbound, aligned, ahead)
     plain = plain_originals(session)
     inputs = inputs_for(
@@ -221,7 +221,7 @@ def _recorded(
     aligned: RequestAlignment,
     ahead: WorkedOut | None,
 ) -> _Recorded:
-    """Record what is new of a request, if it is one to record, and play the log over it."""
+    """Record a request's changes if `append` is set, and replay the log over it."""
     plan, new, count = aligned.plan, aligned.new, session.message_count
     tags = inbound.active_tags
     if inbound.append:
@@ -245,7 +245,7 @@ def _facts(
     sent: Outbound,
     runs: Sequence[PieceRun],
 ) -> RequestFacts:
-    """What is recorded of a request."""
+    """The facts that are recorded of a request."""
     return RequestFacts(
         door=inbound.door,
         format=inbound.format,
@@ -265,13 +265,13 @@ def _facts(
         tokens_after=sent.after,
         sent=[[run.start, run.end] for run in runs],
         has_prompt=any(READERS[inbound.format].read_system(inbound.system)),
-        # The proxy sends it at once.
+        # The proxy sends it immediately.
         status=Status.SENT if inbound.is_forwarded else Status.PREPARED,
     )
 
 
 def _keep(session: Session, inbound: Inbound, made: _Made) -> None:
-    """Keep the answer for a request that comes again."""
+    """Cache the answer in case the request is repeated."""
     if inbound.raw is None or made.inputs.preference:
         return
     kept = answers.CachedAnswer(

@@ -1,8 +1,8 @@
-"""Which session a request is of, where it doesn't say so or has no part in the one it names.
+"""Finds the session of a request that doesn't name one, or has no part in the one it names.
 
-A client without a session's id is known by the first words of a user, which open each of its
-requests. All openings of a session are kept, by who sent them, and only sessions that opened so
-are looked at. For a client that cut its beginning off, its latest sessions are.
+A client without a session id is recognised by its first user message, with which each of its
+requests opens. All openings of a session are stored with who sent them, and only sessions with
+the same opening are tried. If a client cut off its start, its latest sessions are tried.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,17 +34,17 @@ from . import alignment, choices
 from .alignment import Inbound, RequestAlignment
 
 _TRIED = 10
-"""Of the sessions that opened with the same words, how many are looked at, the newest first."""
+"""How many sessions with the same opening are tried, newest first."""
 _LATEST = 20
-"""How many of a caller's latest sessions are tried for a client that cut its beginning off."""
+"""How many of a caller's latest sessions are tried for a client that cut off its start."""
 _SUMMED_UP = 3
-"""How many of these are tried where the request holds no replies, and may sum one of them up."""
+"""How many of these are tried if the request contains no replies and may summarise one of them."""
 _REPLIES = 16
-"""How many of a request's last replies are looked for in these sessions: one must be there."""
+"""How many of a request's last replies are searched for in these sessions; one must be found."""
 _PARTIAL = "partial"
 """The status of a message that broke off."""
 _BEGINNING = 8
-"""The most messages of a session that may consist of nothing but side calls."""
+"""The most messages of a session that may consist only of side calls."""
 
 
 def session_for(
@@ -54,11 +54,11 @@ def session_for(
     sent_to: Callable[[Session], Inbound] | None = None,
     named: Session | None = None,
 ) -> Session | None:
-    """The session of this caller that a request without an id goes on from.
+    """The session of this caller that a request without an id continues.
 
-    `sent_to`: the request as it is if it is of a session. `named`: the one that its client's name
-    for the conversation stands for. None where it begins a conversation. Raises Invalid for what
-    is no message.
+    `sent_to` returns the request as it would be in a given session. `named` is the session of the
+    client's name for the conversation. Returns None if the request starts a conversation. Raises
+    Invalid for malformed messages.
     """
     own = visible_sessions(caller).filter(project=project, parent=None)
 
@@ -91,7 +91,7 @@ def session_for(
 
 
 def remember(caller: Caller, session: Session, aligned: RequestAlignment) -> None:
-    """Keep how a request opened, so that the next one is known by it."""
+    """Store how a request opened, so that the next one is recognised."""
     opening = None if aligned.skipped else _opening(aligned.given)
     if opening is not None:
         ClientOpening.objects.get_or_create(
@@ -100,9 +100,9 @@ def remember(caller: Caller, session: Session, aligned: RequestAlignment) -> Non
 
 
 def side_session(caller: Caller, parent: Session, inbound: Inbound) -> Session:
-    """The session of its own that a request goes on from which has no part in `parent`.
+    """The separate session of a request that has no part in `parent`.
 
-    It is made where there is none yet. Its row is locked.
+    It is created if there is none yet. Its row is locked.
     """
     opening = alignment.read_opening(inbound)
     children = Session.objects.filter(parent=parent, deleted_at=None, staged_by=None)
@@ -126,9 +126,10 @@ def side_session(caller: Caller, parent: Session, inbound: Inbound) -> Session:
 
 
 def is_beginning(session: Session, inbound: Inbound) -> bool:
-    """Whether a session may hold nothing yet but side calls, and its conversation begins here.
+    """Whether a session holds only side calls so far, and its conversation begins here.
 
-    Some clients ask for a title, or whether they may ask at all, before they ask anything.
+    Some clients request a title, or check whether they may send requests at all, before the first
+    question.
     """
     if session.message_count > _BEGINNING or not inbound.tools:
         return False
@@ -137,11 +138,11 @@ def is_beginning(session: Session, inbound: Inbound) -> bool:
 
 
 def conversation_of(caller: Caller, session: Session, inbound: Inbound) -> Session:
-    """The session for a conversation that begins in one that holds nothing yet but side calls.
+    """The session for a conversation that begins in a session with only side calls so far.
 
-    Where the proxy made that one for a name of its client's, the conversation gets a session of
-    its own, which takes the name, and the side calls are parted from it. A session that somebody
-    made, or changed, is the conversation's own.
+    If the proxy created that session for a name of its client's, the conversation gets a new
+    session, which takes over the name, and the side calls are separated from it. A session that
+    somebody created or changed is kept for the conversation.
     """
     is_named = session.external_id or session.client_names.exists()
     edits = LogEntry.objects.filter(session=session).exclude(actor=CLIENT)
@@ -166,7 +167,7 @@ def conversation_of(caller: Caller, session: Session, inbound: Inbound) -> Sessi
 
 
 def forget_side_title(session: Session) -> None:
-    """Take the name from a session that only a side call's words gave it."""
+    """Remove a session's title if it came only from a side call."""
     originals = load_recorded_at(session, range(session.message_count))
     said = (Message(role=one.role, parts=one.parts) for one in originals.values())
     if session.title == clean_title(title_of(said)):
@@ -174,7 +175,7 @@ def forget_side_title(session: Session) -> None:
 
 
 def _opening(given: Given) -> bytes | None:
-    """The digest of the first words of a user."""
+    """The digest of the first user message; None if there is none."""
     for place, message in enumerate(given.messages):
         if starts_group(message.role, message.parts):
             return given.digest(place)
@@ -191,7 +192,7 @@ def _opened(
 
 
 def _asks_again(session: Session, aligned: RequestAlignment) -> bool:
-    """Whether a request is the last one again, all replies to which broke off."""
+    """Whether a request repeats the last one, all replies to which broke off."""
     absent = aligned.plan.absent
     if aligned.is_side or aligned.new or not absent:
         return False
@@ -211,7 +212,7 @@ def _better(
 
 
 def _offered(sessions: Sequence[Session], inbound: Inbound) -> Session | None:
-    """The session of these that a request goes on from another choice of."""
+    """The session for which a request continues from an alternative reply."""
     if not sessions:
         return None
     replies = alignment.read_replies(inbound, _REPLIES)
@@ -221,7 +222,7 @@ def _offered(sessions: Sequence[Session], inbound: Inbound) -> Session | None:
 def _latest(
     sessions: QuerySet[Session], caller: Caller, inbound: Inbound
 ) -> list[Session]:
-    """The caller's latest sessions that hold a reply of the request, or may be summed up in it."""
+    """The caller's latest sessions that hold a reply of the request, or that it may sum up."""
     openings = ClientOpening.objects.filter(actor=caller.actor).order_by("-id")
     named = openings.values_list("session_id", flat=True)[:_LATEST]
     latest = list(dict.fromkeys(named))

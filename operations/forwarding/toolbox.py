@@ -1,6 +1,6 @@
-"""The agent's tools, as the proxy offers them to a model and answers its calls.
+"""The agent's tools as the proxy offers them to a model and answers their calls.
 
-They stand above this room: who has them registers them when Django starts.
+They are defined above this room; whoever has them registers them when Django starts.
 """
 
 import re
@@ -11,36 +11,36 @@ from typing import Any, NamedTuple, Protocol
 from contextstudio.accounts.domain.caller import Caller
 
 RECALL = "recall"
-"""The tool that gives back what a reference names."""
+"""The tool that returns what a reference names."""
 _RECALL = re.compile(rf"(?:^|[^A-Za-z]){RECALL}$")
-"""Clients put the name of a server before that of its tool."""
+"""Clients prefix a tool's name with that of its server."""
 
 
 class OfferedTool(NamedTuple):
-    """A tool as a model is told of it; the session that it acts on is the conversation's own."""
+    """A tool as described to a model; it acts on the session of the conversation."""
 
     name: str
     description: str
     parameters: dict[str, Any]
     brief: str
-    """The description where a provider takes less."""
+    """The description for providers that accept less."""
 
     @property
     def function(self) -> dict[str, Any]:
-        """As OpenAI's forms list it."""
+        """The tool in the form of OpenAI's APIs."""
         named = {"name": self.name, "description": self.brief}
         return {**named, "parameters": self.parameters}
 
 
 class CallAnswer(NamedTuple):
-    """What a call came to, as JSON: its answer, or a problem document."""
+    """The result of a call as JSON: its answer, or a problem document."""
 
     text: str
     is_error: bool = False
 
 
 class Toolbox(Protocol):
-    """All tools."""
+    """The table of tools."""
 
     def offered(self, names: str) -> list[OfferedTool]:
         """The tools of these groups, or of these names, separated by commas. Raises Invalid."""
@@ -52,14 +52,14 @@ class Toolbox(Protocol):
 
 
 def names_of(tools: Iterable[dict[str, Any]]) -> set[str]:
-    """The names of a request's tools, in any provider's form; of what is none of them, none."""
+    """The names of a request's tools, in any provider's form; malformed tools are skipped."""
     given = (one.get("function") or one for one in tools)
     named = (one.get("name") for one in given if isinstance(one, dict))
     return {name for name in named if isinstance(name, str)}
 
 
 def has_recall(tools: Iterable[dict[str, Any]]) -> bool:
-    """Whether one of a request's tools is our `recall`, whatever a client puts before its name."""
+    """Whether one of a request's tools is our `recall`, with any prefix that a client adds."""
     return any(map(_RECALL.search, names_of(tools)))
 
 
@@ -67,12 +67,12 @@ _registered: list[Toolbox] = []
 
 
 def register(toolbox: Toolbox) -> None:
-    """Let these be the tools."""
+    """Register the table of tools, replacing an earlier one."""
     _registered[:] = [toolbox]
 
 
 def offered(names: str) -> list[OfferedTool]:
-    """The tools of these groups and names; none for an empty text. Raises Invalid."""
+    """The tools of these groups or names; none for an empty text. Raises Invalid."""
     return _registered[0].offered(names) if names.strip(", ") else []
 
 

@@ -1,4 +1,4 @@
-"""Where the messages of a client's request stand in its session, and what of them is new."""
+"""Aligns the messages of a client's request with its session, and finds what is new."""
 
 from .aligning import RequestAlignment, align_request, keep
 from .given import read_opening, read_replies

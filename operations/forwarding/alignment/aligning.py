@@ -1,8 +1,8 @@
-"""Aligns a request with what its session holds, and remembers how, for the next request.
+"""Aligns a request with its session, and remembers the result for the next request.
 
-A client sends all of its messages each time. Those that are the same bytes as last time still
-stand where they stood, for originals never change; only what comes behind them is read. Where a
-client no longer sends what it sent last, all originals are searched for what it does send
+A client sends all of its messages each time. Messages with the same bytes as last time keep their
+alignment, because originals never change; only what comes after them is read. If a client no
+longer sends what it sent last, all originals are searched for what it does send
 (`operations/domain/forwarding/`).
 """
 
@@ -48,53 +48,54 @@ from .held import HeldMessages
 from .inbound import Inbound
 
 _REPLIES = 3
-"""How many of the model's last replies may be the summary that a request quotes."""
+"""How many of the model's last replies are checked for the summary that a request quotes."""
 
 
 class RequestAlignment(NamedTuple):
-    """How a request's messages match a session's, and what of them is to be recorded."""
+    """How a request's messages match the session's, and what is to be recorded of them."""
 
     plan: RequestPlan
     given: Given
-    """The messages that were read: all, or the last ones."""
+    """The messages that were read: all, or those after the skipped ones."""
     skipped: int = 0
-    """How many messages before them were recognised by their bytes."""
+    """How many messages before those were recognised by their bytes."""
     is_side: bool = False
-    """Whether it has nothing to do with what the session holds."""
+    """Whether it has nothing to do with the session."""
     goes_on: bool = True
-    """Whether more than its opening words is the session's: it holds what the client sent last, or
-    a reply, or quotes one."""
+    """Whether more than its opening belongs to the session: it contains what the client sent last,
+    or a reply, or quotes one."""
     said: Mapping[int, Message] = MappingProxyType({})
-    """Originals that the request repeats in the words in which they were recorded, by index."""
+    """Maps indexes of originals that the request repeats exactly as recorded to their messages."""
 
     @property
     def new(self) -> Sequence[Message]:
-        """Those that become originals."""
+        """The messages that become originals."""
         start = self.plan.appended.start - self.skipped
         return self.given.messages[start:] if self.plan.appended else ()
 
     def message(self, place: int) -> Message:
-        """The message at a place of the request that was read."""
+        """The message at a place of the request, which must have been read."""
         return self.given.messages[place - self.skipped]
 
 
 class _Known(NamedTuple):
-    """The beginning of a request that was aligned with its session."""
+    """The start of a request that was aligned with its session."""
 
     length: int
-    """How many of its messages."""
+    """The number of its messages."""
     beginning: Beginning | None
-    """The bytes of these messages, where they can be recognised by them."""
+    """The bytes of these messages, if they can be recognised by them."""
     digest: bytes
-    """A digest of them, where they can't; in any case of the system prompt beside them."""
+    """A digest of the messages if they can't, and in any case of the separate system prompt."""
     units: tuple[Unit, ...]
     counts: UnitCounts
     held: int
-    """How many originals the session had then, without those at its end that nothing is sent of."""
+    """How many originals the session had then, not counting those at the end of which nothing is
+    sent."""
     clients: tuple[Recorded, ...]
-    """The client's edits in the log then."""
+    """The client's edits in the log at that time."""
     absent: frozenset[bytes]
-    """The digests of the originals that it left out."""
+    """The digests of the originals that the client left out."""
 
 
 _NOTHING = _Known(0, None, b"", (), UnitCounts(), 0, (), frozenset())
@@ -103,24 +104,24 @@ _NOTES = re.compile(rb'"x-anthropic-billing-header:[^"]*"')
 
 
 def align_request(session: Session, inbound: Inbound) -> RequestAlignment:
-    """Where the messages of a request stand in its session. Raises Invalid."""
+    """Align the messages of a request with its session. Raises Invalid."""
     log = load_history(session).log
     known = _beginning(session, inbound, log)
     if known.length:
         try:
             found = _extension(session, inbound, log, known)
         except Invalid:
-            found = None  # read whole, so that places count from the first message
+            found = None  # read it whole, so that places count from the first message
         if found is not None:
             return found
     return _align(session, inbound, log)
 
 
 def keep(session: Session, inbound: Inbound, made: RequestPlan) -> None:
-    """Remember how a request was aligned, now that the session holds all of its messages.
+    """Remember how a request was aligned, once the session holds all of its messages.
 
-    That is not done where redactions mask something, or where a message got ids from those before
-    it: the next request may then be aligned otherwise.
+    Skipped if redactions mask something, or if a message got ids from earlier ones: the next
+    request may then be aligned differently.
     """
     if inbound.raw is None or not made.counts.as_given:
         return
@@ -129,7 +130,7 @@ def keep(session: Session, inbound: Inbound, made: RequestPlan) -> None:
         return
     count, sent, held = len(inbound.messages), made.units[:], session.message_count
     while sent and sent[-1].start == sent[-1].end:
-        held = sent.pop().first  # nothing is sent of it, so what comes next may be it
+        held = sent.pop().first  # it sends nothing, so the next message may be it
     is_all = len(sent) == len(made.units)
     absent: frozenset[bytes] = frozenset()
     if log.client_edits:
@@ -172,7 +173,7 @@ def _digest(raw: RawRequest, count: int) -> bytes:
 def _extension(
     session: Session, inbound: Inbound, log: Log, known: _Known
 ) -> RequestAlignment | None:
-    """The alignment of a request that goes on from a known beginning; None where it doesn't."""
+    """The alignment of a request that continues a known start; None if it doesn't."""
     given = read_given(session, inbound, known.length)
     place = known.units[-1].end if known.units else 0
     keys = [original_key(at) for at in range(known.held, session.message_count)]
@@ -200,7 +201,7 @@ def _extension(
 def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
     """The alignment of a request that is read whole.
 
-    First it is compared with what the client sent last; only where that isn't all there, the
+    It is first compared with what the client sent last. Only if not all of that is there, all
     originals are searched for each message.
     """
     given, count = read_given(session, inbound, 0), session.message_count
@@ -239,7 +240,7 @@ def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
 def _said(
     given: Given, units: Sequence[Unit], held: HeldMessages
 ) -> dict[int, Message]:
-    """The originals that a client repeats in the words in which they were recorded, by index."""
+    """Map the indexes of originals that a client repeats exactly as recorded to their messages."""
     found: dict[int, Message] = {}
     for first, last, start, end, *_ in units:
         index = original_index(held.keys[first])
@@ -258,9 +259,9 @@ def _followed(
     held: HeldMessages,
     absent: AbstractSet[bytes],
 ) -> tuple[list[Unit], int] | None:
-    """Units for all that is held, and how many messages they cover.
+    """Units for everything in `held`, and how many messages they cover.
 
-    None where the client doesn't send all of that, or sends again what it had left out.
+    None if the client doesn't send all of it, or sends again what it had left out.
     """
     form, heading = REQUESTS[inbound.format], _heading(session)
     units, count = follow(given, held, form, heading)
@@ -273,7 +274,7 @@ def _followed(
 
 
 def _last_replies(session: Session, keys: Sequence[Key]) -> list[str]:
-    """What the model said last of what the client sent last."""
+    """The model's last replies among what the client sent last."""
     leaves = load_leaves(session)
     indexes = (original_index(key) for key in reversed(keys))
     said = (one for one in indexes if one is not None)

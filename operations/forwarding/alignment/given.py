@@ -1,4 +1,4 @@
-"""The messages of a request, read: those behind a place, its opening, its last replies."""
+"""Reads messages of a request: those from a place on, its opening, or its last replies."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -19,7 +19,7 @@ from .inbound import Inbound
 
 
 def read_given(session: Session, inbound: Inbound, start: int) -> Given:
-    """What came in from a message on; before the first there is the `system`."""
+    """The messages of a request from a place on; if that is the first, also the `system`."""
     given = _spoken(session, _given(inbound, slice(start, None)))
     if not (named := forms.hashes_of(given.messages)):
         return given
@@ -29,9 +29,9 @@ def read_given(session: Session, inbound: Inbound, start: int) -> Given:
 
 
 def _spoken(session: Session, given: Given) -> Given:
-    """The same, with the whole of each reply that the session holds and only its recording names.
+    """Replace messages that only name a recorded reply by that reply, if the session holds it.
 
-    OpenAI's models that speak are sent so what they said.
+    OpenAI's audio models are sent their own replies in this form.
     """
     said: dict[int, Message] = {}
     for place, message in enumerate(given.messages):
@@ -64,7 +64,7 @@ def _digested(messages: Sequence[Message], *, system: bool) -> Given:
 
 
 def read_opening(inbound: Inbound) -> Given:
-    """The messages of a request up to the first of a user that is more than results."""
+    """The messages of a request up to the first user message that is more than results."""
     asks = (at for at, one in enumerate(inbound.messages) if _asks(one))
     return _given(inbound, slice(next(asks, len(inbound.messages) - 1) + 1))
 
@@ -78,7 +78,7 @@ def _asks(message: Mapping[str, Any]) -> bool:
 
 
 def read_replies(inbound: Inbound, most: int) -> list[bytes]:
-    """The digests of the last replies of the model in a request."""
+    """The digests of the model's last replies in a request."""
     said = (
         one
         for one in reversed(inbound.messages)

@@ -1,4 +1,4 @@
-"""What a session holds, in the form in which requests are compared with it."""
+"""The messages of a session in the form that requests are compared with."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -15,11 +15,11 @@ from threads.models import Session
 from threads.store.originals import Original, load_digests, load_recorded_at
 
 _ROWS = 500
-"""Originals that are read at once."""
+"""How many originals are read at once."""
 
 
 class HeldMessages:
-    """What a session holds under some keys; its words are read only where they are needed."""
+    """The messages of a session under some keys, whose contents are read only when needed."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class HeldMessages:
         keys: Sequence[Key],
         known: "HeldMessages | None" = None,
     ) -> None:
-        """`known` holds the same originals, and was perhaps read already."""
+        """`known` holds the same originals and may have been read already."""
         self.keys = keys
         self._session, self._log, self._known = session, log, known
         self._rows: dict[int, Original] = {}
@@ -64,7 +64,7 @@ class HeldMessages:
 
     @property
     def lead(self) -> int:
-        """How many of them at the top are the system's."""
+        """How many system messages are at the top."""
         roles = self.roles
         return next(
             (at for at, role in enumerate(roles) if role not in SYSTEM), len(roles)

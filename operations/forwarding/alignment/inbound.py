@@ -13,29 +13,29 @@ class Inbound:
     """A request on its way to a provider."""
 
     messages: Sequence[dict[str, Any]]
-    """Perhaps read only where they are asked for."""
+    """May be parsed only on access."""
     format: str = "openai"
     system: Any = None
     active_tags: frozenset[str] | None = None
     append: bool = True
     model: str = ""
-    """Empty: the session's."""
+    """Empty means the session's model."""
     tools: Sequence[dict[str, Any]] = ()
     raw: RawRequest | None = None
-    """The same as it came in, where it can be read so."""
+    """The request as it came in, if it can be read that way."""
     door: str = "apply"
-    """By which it came: `apply` or `proxy`."""
+    """The door that it came by: `apply` or `proxy`."""
     client: str = ""
-    """What its client calls itself (User-Agent)."""
+    """The client's User-Agent."""
     offers_recall: bool = False
-    """Whether the proxy adds the tool that recalls to those of the client."""
+    """Whether the proxy adds the recall tool to those of the client."""
 
     @property
     def can_recall(self) -> bool:
-        """Whether the model has a tool that recalls. That its client has a key gives it none."""
+        """Whether the model has a tool that recalls. A client's key alone doesn't give it one."""
         return self.offers_recall or has_recall(self.tools)
 
     @property
     def is_forwarded(self) -> bool:
-        """Whether the proxy sends it: nobody is answered what goes out."""
+        """Whether the proxy sends it, so that nobody needs what goes out as an answer."""
         return self.door == "proxy"

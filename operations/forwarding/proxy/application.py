@@ -1,4 +1,4 @@
-"""The way in to the proxy, before Django: who asks, the request to its end, then the exchange."""
+"""The entry point of the proxy, before Django: reads the request, then runs the exchange."""
 
 import asyncio
 from codecs import BOM_UTF8
@@ -35,11 +35,11 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 _HTTP_ANSWER = "websocket.http.response"
-"""How a server is told to answer a WebSocket with HTTP, if it can."""
+"""The ASGI event with which a server can answer a WebSocket with HTTP, if it supports that."""
 
 
 def with_proxy(application: Application) -> Application:
-    """An application that forwards what providers would be asked; the rest is as before."""
+    """An application that forwards requests to providers' addresses and passes on the rest."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and is_forwarded(scope["path"]):
@@ -51,9 +51,9 @@ def with_proxy(application: Application) -> Application:
 
 
 async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
-    """Have a server that stops wait until the exchanges that it cancelled are recorded.
+    """Make a stopping server wait until the exchanges that it cancelled are recorded.
 
-    Uvicorn cancels them once its patience is over, and then lets the signal end its process.
+    Uvicorn cancels them once its grace period is over, and then lets the signal end its process.
     """
     await receive()
     await send({"type": "lifespan.startup.complete"})
@@ -63,7 +63,7 @@ async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class NoSockets(DomainError):
-    """A WebSocket to an address of a provider's: nothing is forwarded over one."""
+    """A WebSocket to a provider's address, which isn't forwarded."""
 
     status = 426
     default_code = "use_http"
@@ -72,7 +72,7 @@ class NoSockets(DomainError):
 def without_sockets(application: Application) -> Application:
     """An application that answers WebSockets to providers' addresses with 426.
 
-    By that Codex goes on over HTTP at once; by any other status it tries again first.
+    On this status Codex falls back to HTTP at once; on any other it retries first.
     """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -118,12 +118,12 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
         key = sent_key(headers, scope["query_string"])
         body = await read_body(receive)
         if body is None:
-            return  # the client has gone
+            return  # the client has disconnected
         incoming = Incoming(
             method=scope["method"],
             query=scope["query_string"],
             headers=[(name.lower(), value) for name, value in scope["headers"]],
-            # A byte order mark before JSON is none of it; other bodies are anything.
+            # A byte order mark isn't part of JSON; other bodies may be anything.
             body=body.removeprefix(BOM_UTF8) if route.form else body,
         )
         actor, outgoing = await in_thread(_prepared, key, route, incoming)
@@ -134,8 +134,9 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
             except Error as error:
                 if sent.offer is not None or outage(error) is None:
                     raise
-            # A database that was only restarted is there once a connection can be had, and a reply
-            # that it has taken is known again. Calls of tools might be answered twice.
+            # A database that was just restarted is back once a connection succeeds, and a reply
+            # that it has already stored is recognised. Calls of tools might be answered twice, so
+            # they are excluded.
             return await in_thread(_recorded, sent, outcome)
 
         async def is_allowed() -> bool:
@@ -154,7 +155,7 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
 def _prepared(
     key: str | None, route: Route, incoming: Incoming
 ) -> tuple[str, OutgoingRequest]:
-    """Who asks, and the request to send."""
+    """The caller's actor, and the request to send."""
     if key is None:
         raise Unauthenticated(
             "Send a key of ContextStudio in place of the provider's key."
@@ -164,17 +165,17 @@ def _prepared(
 
 
 def _is_allowed(actor: str) -> bool:
-    """Whether one whose request is on its way may still send requests."""
+    """Whether the caller of a request in progress may still send requests."""
     try:
         return bool(caller_of_actor(actor).projects(Right.OWN_SESSION))
     except Error:
-        return True  # that is found out the next time
+        return True  # the next check will tell
 
 
 def _recorded(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
-    """Record how a request ended; where calls of ours were answered, what is to be sent next.
+    """Record how a request ended; if calls of our tools were answered, also what to send next.
 
-    All by the rights of now: a key may be revoked, or a member leave, while a reply streams.
+    Uses current rights: a key may be revoked, or a member leave, while a reply streams.
     """
     if sent.exchange is None:
         return AfterReply()

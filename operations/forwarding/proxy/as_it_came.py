@@ -1,8 +1,8 @@
-"""Requests that go out as they came: no operation acts on them.
+"""Requests that go out unchanged, without any operation.
 
-Where a request can't be rewritten, the session's policy says whether it goes out as it came, and
-its project's where it has no session yet. It never does where a redaction is in force: what that
-hides would go out with it.
+If a request can't be rewritten, the session's policy (or its project's, if it has no session yet)
+says whether it goes out as it came. It never does while a redaction is in force, because what
+that hides would go out with it.
 """
 
 import logging
@@ -36,20 +36,20 @@ from .recording import UNKNOWN
 logger = logging.getLogger(__name__)
 _AS_IT_CAME = b"The request could not be rewritten and went out as it came."
 _REFUSALS = frozenset({401, 403, 404, 413, 415})
-"""What is refused whatever the policy: the caller, or the request, is at fault."""
+"""Statuses that are always refused, because the caller or the request is at fault."""
 
 
 class MayHide(DomainError):
-    """A request that would go out as it came, while a redaction may hide something of it."""
+    """A request that would go out unchanged although a redaction may hide something in it."""
 
     status = 409
     default_code = "may_hide"
 
 
 class ThreadNotFound(DomainError):
-    """A request that goes on a thread of Anthropic's, of which it holds the new messages alone.
+    """A request that continues a thread of Anthropic's and contains only the new messages.
 
-    A client must be able to send all of it at any time, for a thread lasts minutes.
+    A client must be able to send all of it at any time, because a thread lasts only minutes.
     """
 
     status = 404
@@ -58,26 +58,26 @@ class ThreadNotFound(DomainError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundRequest:
-    """A request in its session."""
+    """A request and its session."""
 
     session: Session | None
-    """None where it could not be said which, and the request goes out all the same."""
+    """None if the session couldn't be determined and the request is sent anyway."""
     body: ForwardedBody
-    """As the client sent it, with what was answered for it."""
+    """The body as the client sent it, plus the answers to calls of our tools."""
     rewritten: Rewritten
     request: SessionRequest | None
-    """None where nothing was recorded of it."""
+    """None if nothing was recorded of it."""
     count: int
-    """The index that the reply will have; `UNKNOWN` where that can't be said."""
+    """The index that the reply will have; `UNKNOWN` if that can't be determined."""
     note: bytes = b""
 
 
 def failed(
     asked: Asked, body: ForwardedBody, session: Session | None, error: Exception
 ) -> FoundRequest:
-    """The request as it came, where the policy says so and nothing of it is to be hidden.
+    """The request unchanged, if the policy allows it and no redaction may hide anything in it.
 
-    Else what went wrong is raised. One without a session is recorded nowhere.
+    Otherwise raises the given error. A request without a session is not recorded.
     """
     if isinstance(error, DomainError) and error.status in _REFUSALS:
         raise error
@@ -100,10 +100,10 @@ def failed(
 
 
 def _may_hide(asked: Asked, session: Session | None) -> bool:
-    """Whether a redaction hides something that a request may say.
+    """Whether a redaction hides something that the request may contain.
 
-    One whose session is not known may be of any that its caller sends requests to, but for those
-    that are deleted: whatever goes on from them begins anew.
+    A request of unknown session may belong to any session to which its caller sends requests,
+    except deleted ones: what continues one of those starts anew.
     """
     if session is not None:
         return bool(session.head and load_history(session).log.masks)
@@ -117,7 +117,7 @@ def _may_hide(asked: Asked, session: Session | None) -> bool:
 
 
 def note_of(body: ForwardedBody) -> bytes:
-    """What the client is told of a request that names what isn't known here."""
+    """The note to the client about a request that names something not known here."""
     return _not_known(body).encode() + b" No operation acts on it."
 
 
@@ -133,10 +133,10 @@ def _not_known(body: ForwardedBody) -> str:
 
 @transaction.atomic
 def stateful(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
-    """A request that names what only its provider has; None where it isn't recorded.
+    """Handle a request that names what only its provider has; None if it isn't recorded.
 
-    It can't be rewritten. Of one that goes on from the last response of a session, or is of a
-    conversation that its provider keeps, what it says is recorded. Raises MayHide.
+    Such a request can't be rewritten. If it continues the last response of a session, or belongs
+    to a conversation that its provider keeps, its messages are recorded. Raises MayHide.
     """
     session = _session_kept(asked, body)
     if _repeats(body) and _may_hide(asked, session):
@@ -165,7 +165,7 @@ def stateful(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
 
 
 def _session_kept(asked: Asked, body: ForwardedBody) -> Session | None:
-    """The session of what a request goes on from: one is made for a provider's conversation."""
+    """The session that a request continues; a provider's conversation gets a new one if needed."""
     if not (given := body.value.get(CONVERSATION)):
         if body.goes_on:
             reply = body.value.get(BEFORE)
@@ -201,7 +201,7 @@ def _id_of(conversation: object) -> str:
 
 
 def _repeats(body: ForwardedBody) -> bool:
-    """Whether a request says more than what is new: what the model said, or names of it."""
+    """Whether a request contains more than what is new: the model's messages, or names of them."""
     for item in body.value[body.names.messages]:
         is_answer = str(item.get("type")).endswith("_output")
         if item.get("role", "assistant") == "assistant" and not is_answer:
@@ -210,7 +210,7 @@ def _repeats(body: ForwardedBody) -> bool:
 
 
 def _is_said(session: Session, said: Sequence[Message]) -> bool:
-    """Whether a session ends with these messages: a client asks again that had no answer."""
+    """Whether a session ends with these messages: a client repeats a request that got no answer."""
     start = session.message_count - len(said)
     given = [digest(one.role, named_by_hash(one.parts)) for one in said]
     return start >= 0 and load_digests(session, start) == given
@@ -220,7 +220,7 @@ def _is_said(session: Session, said: Sequence[Message]) -> bool:
 def _record(
     asked: Asked, body: ForwardedBody, session: Session, error: str
 ) -> SessionRequest:
-    """Keep a request that was not rewritten."""
+    """Record a request that was not rewritten."""
     locked = get_session(asked.caller, session.pk, Right.OWN_SESSION, lock=True)
     request = records.record_request(
         locked,

@@ -1,7 +1,7 @@
-"""Which headers pass, and with whose key.
+"""Decides which headers pass, and adds the key.
 
-What is the connection's own ends here, as RFC 9110 has it, and so does what is ours: our key, the
-name of the session, cookies of this host. All others pass as they came.
+Headers of the connection end here, as RFC 9110 requires, and so do those meant for this proxy:
+its key, the name of the session, cookies of this host. All others pass unchanged.
 """
 
 from collections.abc import Iterable
@@ -19,14 +19,14 @@ CONVERSATION = (
     b"session-id",
     b"conversation-id",
 )
-"""In which clients name their conversation for themselves; they pass on to the provider. Those
-with an underscore reach nobody (`contextstudio/web/guard.py`)."""
+"""Headers in which clients name their conversation; they are passed on to the provider. Headers
+with an underscore in their name never arrive (`contextstudio/web/guard.py`)."""
 AGENTS = (b"x-claude-code-agent-id", b"thread-id")
-"""In which clients say which agent of the conversation asks."""
+"""Headers in which clients say which agent of the conversation sends the request."""
 TURN = b"x-codex-turn-metadata"
-"""In which Codex says what a turn is for, as JSON."""
+"""The header in which Codex describes the purpose of a turn, as JSON."""
 PARENT = b"x-parent-session-id"
-"""The session of the agent that a sub-agent works for, whose own session is in `SESSION`."""
+"""The session of the agent that a sub-agent works for; the sub-agent's own is in `SESSION`."""
 _HOP_BY_HOP = frozenset(
     {b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization"}
     | {b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade"}
@@ -48,9 +48,9 @@ _NOT_OF_THIS_HOST = frozenset(
     }
     | {b"service-worker-allowed", b"origin-agent-cluster"}
 )
-"""What a provider says of its own host, and would be taken to be said of this one."""
+"""Headers about a provider's own host, which would be applied to this one."""
 _HARMLESS = [
-    # A reply is nothing to be looked at here: a page of an upstream would act as this site.
+    # A reply must not be rendered here: a page from an upstream would act as this site.
     (b"x-content-type-options", b"nosniff"),
     (b"content-security-policy", b"default-src 'none'; sandbox"),
 ]
@@ -59,11 +59,11 @@ _HARMLESS = [
 def to_upstream(
     given: Iterable[Header], target: Target, *, is_read: bool, has_key: bool = False
 ) -> list[Header]:
-    """The headers of a request as it goes to the provider, but for those of its body.
+    """The headers of a request to the provider, except those about its body.
 
-    With the caller's own key where it brings one, else with the project's. `is_read`: the
-    reply's body must be one that we can read. `has_key`: the caller's stands elsewhere. Raises
-    Invalid where there is no key at all.
+    They contain the caller's own key if it sends one, else the project's. `is_read`: the reply's
+    body must be readable here. `has_key`: the caller's key is somewhere else. Raises Invalid if
+    there is no key at all.
     """
     given = list(given)
     dropped = _HOP_BY_HOP | _OURS | _named_by_connection(given)
@@ -79,7 +79,7 @@ def to_upstream(
         if name == b"accept-encoding" and is_read:
             continue
         sent.append((name, value))
-    if is_read:  # as it streams, beside the client: nothing to be unpacked
+    if is_read:  # read while it streams to the client, so uncompressed
         sent.append((b"accept-encoding", b"identity"))
     if not has_key:
         sent.append(_with_key(target))
@@ -104,11 +104,11 @@ def _with_key(target: Target) -> Header:
 
 
 def to_client(given: Iterable[Header]) -> list[Header]:
-    """The headers of a reply as it goes to the client."""
+    """The headers of a reply to the client."""
     given = list(given)
     dropped = _HOP_BY_HOP | _NOT_OF_THIS_HOST | _named_by_connection(given)
     if any(name.lower() == b"transfer-encoding" for name, _ in given):
-        dropped |= {b"content-length"}  # it doesn't count beside the other
+        dropped |= {b"content-length"}  # ignored beside the other
     kept = [
         (name.lower(), value)
         for name, value in given

@@ -1,4 +1,4 @@
-"""A client's request as it came, and who asks whom for what with it."""
+"""A client's request as it came, with its caller, project and route."""
 
 import uuid
 import zlib
@@ -27,14 +27,14 @@ _TITLE = "thread_title"
 
 
 class CannotBeForwarded(DomainError):
-    """A body that comes packed, in which nothing can be found."""
+    """A compressed body that can't be read."""
 
     status = 415
     default_code = "body_encoded"
 
 
 class UnpackedTooLarge(DomainError):
-    """A body that is small only while it is packed."""
+    """A body that is too large when uncompressed."""
 
     status = 413
     default_code = "body_too_large"
@@ -42,23 +42,23 @@ class UnpackedTooLarge(DomainError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A client's request, read to its end."""
+    """A client's request, read completely."""
 
     method: str
     query: bytes
     headers: Sequence[Header]
-    """Their names are in lower case."""
+    """Names are in lower case."""
     body: bytes
 
     def header(self, name: bytes) -> str:
-        """The value of a header; empty where it isn't sent."""
+        """The value of a header; empty if it isn't there."""
         value = next((value for key, value in self.headers if key == name), b"")
         return _text(value).strip()
 
     def unpacked(self) -> "Incoming":
-        """The same, a body that comes packed unpacked: so it is read, and so it goes out.
+        """The request with its body uncompressed, as it is then read and sent.
 
-        Raises CannotBeForwarded for a packing that is not known, and what isn't packed so.
+        Raises CannotBeForwarded for an unknown encoding, or a body that isn't encoded as it says.
         """
         encoding = self.header(_ENCODING).lower()
         if encoding in ("", "identity"):
@@ -81,14 +81,14 @@ class Incoming:
         return replace(self, headers=headers, body=body)
 
     def first_of(self, names: Iterable[bytes], most: int) -> bytes:
-        """The first of some headers that says anything; empty too where that is too long."""
+        """The first non-empty of some headers; empty if there is none or it is too long."""
         given = dict(reversed(self.headers))
         found = next((value for name in names if (value := given.get(name))), b"")
         return found if len(found) <= most else b""
 
 
 def _unpacked(encoding: str, body: bytes) -> bytes | None:
-    """A body, of one that is too long no more than is needed to see it; None: not known."""
+    """The uncompressed body, cut just above the maximum; None for an unknown encoding."""
     if encoding == "zstd":
         reader = zstandard.ZstdDecompressor().stream_reader(body)
         return reader.read(MOST_BYTES + 1)
@@ -97,7 +97,7 @@ def _unpacked(encoding: str, body: bytes) -> bytes | None:
 
 
 def _text(value: bytes) -> str:
-    """A header's value: in UTF-8, as most clients write it, else in Latin-1."""
+    """A header's value: as UTF-8, as most clients write it, else as Latin-1."""
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -105,7 +105,7 @@ def _text(value: bytes) -> str:
 
 
 class Asked(NamedTuple):
-    """Who asks for what."""
+    """A request with its caller, project, target and route."""
 
     caller: Caller
     project: Project
@@ -113,29 +113,29 @@ class Asked(NamedTuple):
     route: Route
     incoming: Incoming
     tools: Sequence[OfferedTool] = ()
-    """Of ours that it is to get."""
+    """The tools of ours that are added."""
     goes_on: uuid.UUID | None = None
-    """The session, where calls were answered since the client asked."""
+    """The session, if calls of tools were answered since the client's request."""
     may_call: bool = True
     """Whether the model may still call tools."""
 
     @property
     def is_recorded(self) -> bool:
-        """Whether it goes on with a conversation, and isn't only about one."""
+        """Whether it continues a conversation, and isn't only about one."""
         return self.route.kind is RequestKind.REPLY
 
     def unrecorded(self) -> "Asked":
-        """The same, of which nothing is to be recorded."""
+        """The same request, with nothing to be recorded."""
         route = replace(self.route, kind=RequestKind.COUNT)
         return self._replace(route=route)
 
     @property
     def name(self) -> str:
-        """What the client calls the session; empty where it doesn't say."""
+        """The client's name for the session; empty if it gives none."""
         return self.route.external_id or self.incoming.header(SESSION)
 
     def check_name(self) -> None:
-        """Raises Invalid for a name that no session can have."""
+        """Raises Invalid for a name that a session can't have."""
         if len(self.name) > MOST_NAME:
             raise Invalid(
                 f"A session's name has at most {MOST_NAME} characters.",
@@ -153,20 +153,20 @@ class Asked(NamedTuple):
 
     @property
     def agent(self) -> bytes:
-        """Which sub-agent of a conversation asks; empty where its own agent does, as most do."""
+        """The sub-agent that sends the request; empty for the main agent, as in most."""
         given = self.incoming.first_of(AGENTS, MOST_NAME)
         is_told = self._called and given != self._called and not self.goes_on
         return given if is_told else b""
 
     @property
     def names_session(self) -> bool:
-        """Whether it is of the session that it names."""
+        """Whether it belongs to the session that it names."""
         return bool(self.name) and not self.agent
 
     def conversation(self, body: ForwardedBody | None = None) -> bytes:
-        """What the client calls the conversation for itself; empty where it names a session.
+        """The client's name for its conversation; empty if it names a session.
 
-        A sub-agent's is called by its conversation, or the session that is named, and the agent.
+        For a sub-agent it consists of the conversation, or the named session, and the agent.
         """
         if self.agent:
             return (self.name.encode() or self._called) + b"\0" + self.agent
@@ -176,14 +176,14 @@ class Asked(NamedTuple):
 
     @property
     def parent(self) -> tuple[str, bytes]:
-        """Whom a sub-agent works for: a session's name, or what the client calls a conversation."""
+        """Whom a sub-agent works for: a session's name, or the client's name for a conversation."""
         if self.agent:
             return self.name, self._called
         return self.incoming.header(PARENT) if self.name else "", b""
 
     @property
     def asks_for_title(self) -> bool:
-        """Whether it is Codex that asks for a title, in a thread that nothing else links."""
+        """Whether it is Codex asking for a title, in a thread that nothing else links."""
         try:
             turn = read_json(self.incoming.header(TURN).encode() or b"null")
         except Invalid:
@@ -192,12 +192,12 @@ class Asked(NamedTuple):
 
     @property
     def tags(self) -> frozenset[str] | None:
-        """The tags that are active for this request alone; None: the session's."""
+        """The tags that are active for this request only; None means the session's."""
         if not any(name == TAGS for name, _ in self.incoming.headers):
             return None
         words = (word.strip() for word in self.incoming.header(TAGS).split(","))
         return frozenset(word for word in words if word)
 
     def model(self, body: ForwardedBody) -> str:
-        """The model that is asked."""
+        """The model that the request goes to."""
         return self.target.model or self.route.model or body.model

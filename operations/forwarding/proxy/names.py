@@ -1,7 +1,8 @@
-"""Conversations by the names that their clients give them.
+"""Finds conversations by the names that their clients give them.
 
-A name is one caller's in one project: whoever else sends it finds nothing. It says where to look
-first. What a request is to the conversation, its messages say, as of one without a name.
+A name belongs to one caller in one project; anybody else who sends it finds nothing. It only says
+where to look first: how a request relates to the conversation is decided by its messages, as
+without a name.
 """
 
 import hashlib
@@ -16,15 +17,15 @@ from threads.models import Session
 from threads.store.selectors import visible_sessions
 
 _known: Cache[uuid.UUID] = Cache(lambda _: 100)
-"""The sessions of names: a guess, for another process may have given one to another session."""
+"""A cache of sessions by name. Only a guess: another process may have reassigned the name."""
 
 
 class NameTaken(Conflict):
-    """Another request has begun the conversation of this name in the meantime."""
+    """Another request has meanwhile started the conversation of this name."""
 
 
 def session_called(caller: Caller, project: Project, name: bytes) -> Session | None:
-    """The session of the conversation that this caller calls so; None where there is none."""
+    """The session of the conversation that this caller gives the name to; None if there is none."""
     named = visible_sessions(caller).filter(
         project=project,
         client_names__project=project,
@@ -35,7 +36,7 @@ def session_called(caller: Caller, project: Project, name: bytes) -> Session | N
 
 
 def likely_session(caller: Caller, project: Project, name: bytes) -> uuid.UUID | None:
-    """The id of that session, from memory where it is known there; it may be gone by now."""
+    """The id of that session, cached if possible; the session may be gone by now."""
     key = caller.actor, project.pk, _digest(name)
     found = _known.get(key)
     if found is None and (session := session_called(caller, project, name)):
@@ -45,9 +46,9 @@ def likely_session(caller: Caller, project: Project, name: bytes) -> uuid.UUID |
 
 
 def remember(caller: Caller, name: bytes, session: Session, *, is_new: bool) -> None:
-    """Know a conversation by its name from now on, unless that is another's already.
+    """Remember a conversation by its name, unless another one already has it.
 
-    Raises NameTaken where a new session was made for it, and another one has the name.
+    Raises NameTaken if a new session was made for it but another one has the name.
     """
     project = session.project
     row, is_first = ClientName.objects.get_or_create(
@@ -68,5 +69,5 @@ def remember(caller: Caller, name: bytes, session: Session, *, is_new: bool) -> 
 
 
 def _digest(name: bytes) -> bytes:
-    """A name as it is kept: whatever a client writes, it is read by nobody."""
+    """The form in which a name is stored: whatever a client writes, nobody reads it."""
     return hashlib.sha256(name).digest()

@@ -1,4 +1,4 @@
-"""From a client's request to the one that is sent: where to, with which headers, which body."""
+"""Turns a client's request into the one to send: address, headers and body."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,41 +18,41 @@ from .routes import RequestKind, Route
 from .tools.offering import MOST_ROUNDS, NOT_YET, Answered, Offer, wanted
 
 _SHORTEST_KEY = 16
-"""Characters of what a provider may have drawn as a key."""
+"""The minimum length of a provider's real keys, in characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingRequest:
-    """A request as it is sent."""
+    """A request to send."""
 
     method: str
     target: Target
     path: bytes
-    """With the query."""
+    """Includes the query."""
     headers: Sequence[Header]
     body: bytes
     form: str = ""
-    """Of the reply that becomes a message; empty where none does."""
+    """The form of a reply that becomes a message; empty if none does."""
     is_list: bool = False
-    """Whether a stream that isn't of events is a list of responses."""
+    """Whether a stream that has no events is a list of responses."""
     exchange: Exchange | None = None
     notes: Sequence[Header] = field(default_factory=tuple)
-    """What the client is told of it, in headers of the reply."""
+    """Notes to the client, as headers of the reply."""
     offer: Offer | None = None
-    """The tools of ours that were added: a reply may call them."""
+    """The tools of ours that were added and that a reply may call."""
 
     @property
     def credentials(self) -> list[str]:
-        """The keys that it is sent with, whosever they are: no error may tell them."""
+        """All keys that it is sent with, whoever owns them; no error may reveal them."""
         given = (value for name, value in self.headers if name in CREDENTIALS)
         keys = (bare(value.decode("latin-1")) for value in given)
         return [key for key in keys if len(key) >= _SHORTEST_KEY]
 
     @property
     def secret(self) -> bytes:
-        """The project's key where it is sent along: who asks must not read it in an error.
+        """The project's key if it is sent; the caller must not read it in an error.
 
-        Servers that ask for no key are given a word in its place, which is none.
+        Servers that need no key may be given some word in its place, which doesn't count.
         """
         key = self.target.api_key.encode()
         is_sent = any(value.endswith(key) for _, value in self.headers)
@@ -62,10 +62,10 @@ class OutgoingRequest:
 def prepare(
     caller: Caller, route: Route, incoming: Incoming, answered: Answered = NOT_YET
 ) -> OutgoingRequest:
-    """The request to send in place of a client's, of which the session holds the messages by now.
+    """The request to send in place of a client's; its session holds the messages by then.
 
-    `answered`: the calls of our tools since the client asked. Raises what `apply` does, and Invalid
-    where there is no way to the provider.
+    `answered` counts the calls of our tools since the client's request. Raises what `apply` does,
+    and Invalid if there is no way to the provider.
     """
     project = project_to_edit(caller, None, Right.OWN_SESSION)
     if route.form:
@@ -75,13 +75,13 @@ def prepare(
     if route.kind is RequestKind.LATER:
         later = fetched(caller, project, route.reply)
     is_read = later is not None or route.kind is RequestKind.REPLY
-    keys = map(_key, _pairs(incoming))  # Gemini's may stand there
+    keys = map(_key, _pairs(incoming))  # Gemini's key may be there
     has_key = target.provider is WireProvider.GEMINI and any(
         key and not key.startswith(KEY_START) for key in keys
     )
     headers = to_upstream(incoming.headers, target, is_read=is_read, has_key=has_key)
     path = _path(target, route, incoming)
-    is_compacted = route.kind is RequestKind.COMPACTION  # which takes no tools
+    is_compacted = route.kind is RequestKind.COMPACTION  # a compaction takes no tools
     sent, offer = RewrittenRequest(incoming.body, later), None
     if route.kind not in (RequestKind.OTHER, RequestKind.LATER):
         asked = Asked(
@@ -122,9 +122,9 @@ def prepare(
 
 
 def _path(target: Target, route: Route, incoming: Incoming) -> bytes:
-    """The path at the provider's, as its own SDK makes it of a base URL.
+    """The path at the provider, built from the base URL as its own SDK does.
 
-    OpenAI's takes a base URL to which it adds what comes behind `/v1`; the others add all of it.
+    OpenAI's SDK appends what follows `/v1` to its base URL; the others append the whole path.
     """
     base, path = target.base.path, route.path
     root, _, rest = path[1:].partition("/")
@@ -134,7 +134,7 @@ def _path(target: Target, route: Route, incoming: Incoming) -> bytes:
         path = f"/{rest}" if rest else ""
     if target.model and route.model:
         path = path.replace(f"/models/{route.model}:", f"/models/{target.model}:")
-    # Without a key of ours; as it came in where it has none.
+    # Removes a key of ours; otherwise the query stays as it came.
     kept = b"&".join(
         pair for pair in _pairs(incoming) if not _key(pair).startswith(KEY_START)
     )
@@ -146,5 +146,5 @@ def _pairs(incoming: Incoming) -> list[bytes]:
 
 
 def _key(pair: bytes) -> str:
-    """The key that a part of a query brings, however it is spelled; empty where it brings none."""
+    """The key in one parameter of a query, however it is encoded; empty if it has none."""
     return dict(parse_qsl(pair.decode("latin-1"))).get("key", "")

@@ -1,4 +1,4 @@
-"""Refusals as clients of each provider read them: our problem document with their `error`."""
+"""Refusals in the form of each provider: our problem document with their `error`."""
 
 import zlib
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from .replies.unpacking import unpacking
 
 _HIDDEN = b"***"
 _BEHIND = 1 << 31
-"""The number of an event that stands behind all others, of which nobody knows how many came."""
+"""A sequence number after all others, because nobody knows how many events came."""
 _ANTHROPIC: Mapping[int, str] = {
     401: "authentication_error",
     403: "permission_error",
@@ -53,14 +53,14 @@ def _error(provider: WireProvider, error: DomainError) -> dict[str, Any]:
 
 
 def error_event(provider: WireProvider, form: str, sentence: str) -> bytes:
-    """The last event of a stream that broke off, behind what may be half of one."""
+    """The last event of a stream that broke off; what precedes it may be half an event."""
     failed = DomainError(sentence, code="upstream_broke_off")
     failed.status = 502  # type: ignore[misc]  # as if nothing had come yet
     error = _error(provider, failed)
     name = b"event: error\n"
     event: dict[str, Any] = {"type": "error", "error": error}
     if form == "openai-responses":
-        # Some clients read its members, others the error in it.
+        # Some clients read the members of the event, others the error in it.
         event = {**error, **event, "sequence_number": _BEHIND}
     elif provider is not WireProvider.ANTHROPIC:
         name, event = b"", {"error": error}
@@ -68,7 +68,7 @@ def error_event(provider: WireProvider, form: str, sentence: str) -> bytes:
 
 
 def unpacked_error(body: bytes, encoding: str) -> bytes:
-    """A provider's error as it was before it was packed, where that can be read."""
+    """A provider's error uncompressed, if possible."""
     unpack = unpacking(encoding, MOST_BYTES)
     try:
         return unpack(body) if unpack else body
@@ -77,5 +77,5 @@ def unpacked_error(body: bytes, encoding: str) -> bytes:
 
 
 def without_secret(plain: bytes, secret: bytes) -> bytes | None:
-    """A provider's error that doesn't repeat a secret; None where it never did."""
+    """A provider's error with a secret removed; None if it doesn't contain the secret."""
     return plain.replace(secret, _HIDDEN) if secret in plain else None

@@ -1,4 +1,4 @@
-"""Keeping what came back: the reply as a message of the session, and what it cost."""
+"""Records what came back: the reply as a message of the session, and its cost."""
 
 import logging
 import uuid
@@ -35,28 +35,28 @@ from .replies import Reply
 logger = logging.getLogger(__name__)
 Status = SessionRequest.Status
 UNKNOWN = -1
-"""The index of a reply whose place can't be said: it is not recorded as a message."""
+"""The index of a reply whose place isn't known; it isn't recorded as a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What is to be recorded of one request that was forwarded."""
+    """What is needed to record the outcome of a forwarded request."""
 
     caller: Caller
     session_id: uuid.UUID
     request_id: uuid.UUID | None
     count: int
-    """How many messages the session had once the request was aligned: the reply is the next."""
+    """How many messages the session had once the request was aligned; the reply is the next."""
     provider: str
     model: str
     is_named: bool = False
-    """Whether a later request may go on from the reply by its id alone."""
+    """Whether a later request may continue from the reply by its id alone."""
     is_rewritten: bool | None = None
-    """Whether its messages went out as others; None where it isn't known what they are."""
+    """Whether other messages were sent than those given; None if it isn't known what they are."""
     is_background: bool = False
-    """Whether its reply may come later: the model goes on with it whatever becomes of this."""
+    """Whether its reply may come later: the model continues even if this exchange ends."""
     is_fetched: bool = False
-    """Whether such a reply is fetched now."""
+    """Whether such a reply is being fetched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +64,9 @@ class Outcome:
     """How an exchange ended."""
 
     read: Callable[[], Reply] | None = None
-    """Gives the reply, where one has begun: what takes long of reading it is done only then."""
+    """Reads the reply, if one has begun; the slow part of reading happens only then."""
     before: Sequence[Message] = ()
-    """Messages that stand before it, of which its client knows nothing."""
+    """Messages before the reply that its client doesn't know of."""
     status: int | None = None
     error: str = ""
     first_byte_ms: float | None = None
@@ -74,10 +74,10 @@ class Outcome:
 
 
 def record_outcome(exchange: Exchange, outcome: Outcome) -> int | None:
-    """Record the reply, where there is one, and how the request ended; the reply's index.
+    """Record the reply, if there is one, and how the request ended; returns the reply's index.
 
-    Never raises DomainError. A session that is gone by then takes nothing. A reply that is made
-    in the background is recorded once it is fetched.
+    Never raises DomainError. A session that is gone by then records nothing. A reply made in the
+    background is recorded when it is fetched.
     """
     reply = outcome.read() if outcome.read else None
     is_over = reply is not None and reply.is_over
@@ -85,7 +85,7 @@ def record_outcome(exchange: Exchange, outcome: Outcome) -> int | None:
     if exchange.is_fetched and not is_over:
         return None
     if exchange.is_fetched or comes_later:
-        # What became of this response, and how long it took, is nothing of the reply's.
+        # The outcome and duration of this response say nothing about the reply itself.
         outcome = replace(outcome, error="", first_byte_ms=None, total_ms=None)
     messages = reply.messages if reply and not comes_later else ()
     said = [*outcome.before, *messages]
@@ -112,14 +112,14 @@ def record_outcome(exchange: Exchange, outcome: Outcome) -> int | None:
 
 
 def _tell_the_list(session_id: uuid.UUID) -> None:
-    """Announce how a request ended that brought the session nothing."""
+    """Announce the end of a request that added nothing to the session."""
     session = Session.objects.filter(pk=session_id, deleted_at=None).first()
     if session is not None:
         events.announce(session)
 
 
 def fetched(caller: Caller, project: Project, reply: str) -> Exchange | None:
-    """What is to be recorded of a reply that is fetched by its id; None where it is known."""
+    """What to record of a reply that is fetched by its id; None if it is already recorded."""
     asked = kept.request_of_reply(caller, project, reply)
     if asked is None or asked.status != Status.SENT:
         return None
@@ -136,7 +136,7 @@ def fetched(caller: Caller, project: Project, reply: str) -> Exchange | None:
 
 
 def _is_awaited(exchange: Exchange) -> bool:
-    """Whether nobody has recorded a reply yet: who asks holds the session's row by now."""
+    """Whether the reply isn't recorded yet; locks the session's row."""
     try:
         session = get_session(
             exchange.caller, exchange.session_id, Right.OWN_SESSION, lock=True
@@ -148,7 +148,7 @@ def _is_awaited(exchange: Exchange) -> bool:
 
 
 def has_gone_on(exchange: Exchange) -> bool:
-    """Whether the session has more by now than when the request was aligned, or is gone."""
+    """Whether the session's number of messages has changed since the alignment, or it is gone."""
     session = Session.objects.filter(pk=exchange.session_id, deleted_at=None).first()
     return session is None or session.message_count != exchange.count
 
@@ -211,11 +211,11 @@ def _cost(provider: str, model: str, tokens: ReplyTokens) -> Decimal | None:
 
 @transaction.atomic
 def record_reply(exchange: Exchange, said: Sequence[Message]) -> int | None:
-    """Make a reply the session's next message, behind what stands before it; its index.
+    """Record a reply as the session's next message, after those before it; returns its index.
 
-    None where the session went on meanwhile without it, as where one question was asked twice at
-    once: two replies can't both be the next message. A client that goes on from this one sends
-    it again with its next request, which is then aligned as what it is.
+    Returns None if the session continued without it, for example because a question was asked
+    twice at once: two replies can't both be the next message. A client that continues from this
+    one sends it again with its next request, which is then aligned accordingly.
     """
     session = get_session(
         exchange.caller, exchange.session_id, Right.OWN_SESSION, lock=True
@@ -230,7 +230,7 @@ def record_reply(exchange: Exchange, said: Sequence[Message]) -> int | None:
 
 
 def _known(session: Session, index: int, reply: Sequence[Message]) -> int | None:
-    """The last index of a reply that its client was faster to send again than we to record it."""
+    """The last index of a reply that its client sent again before it was recorded."""
     if index == UNKNOWN:
         return None
     held = load_digests(session, index)[: len(reply)]

@@ -1,8 +1,8 @@
-"""The exchange with the provider: the request sent, its reply passed on as it comes.
+"""The exchange with the provider: sends the request and passes the reply on as it comes.
 
-No thread and no connection to the database is held meanwhile. Whatever ends an exchange (the
-client goes or loses its right, the provider fails, stalls or breaks off, the server stops), the
-connection to the provider is given back or closed, and what was said by then is recorded, once.
+No thread and no database connection is held meanwhile. Whatever ends an exchange (the client
+leaves or loses its right, the provider fails, stalls or breaks off, the server stops), the
+connection to the provider is released or closed, and what was said by then is recorded, once.
 """
 
 import asyncio
@@ -37,17 +37,17 @@ Send = Callable[[dict[str, object]], Awaitable[None]]
 _SECONDS_TO_CONNECT = 10.0
 _SECONDS_TO_WRITE = 60.0
 _SECONDS_OF_CLIENT = 60.0
-"""How long a client may take to take a piece of the reply."""
+"""How many seconds a client may take to accept a piece of the reply."""
 SECONDS_BETWEEN_CHECKS = 10.0
-"""How often it is looked whether who asks still may, while a reply is on its way."""
+"""How many seconds pass between checks of the caller's rights while a reply is in progress."""
 _open = set["asyncio.Task[object]"]()
-"""The tasks of this process in which an exchange is under way."""
+"""The tasks of this process with an exchange in progress."""
 _OF_BYTES = frozenset({b"content-length", b"content-encoding"})
-"""Headers that say something of a body's bytes, which others take the place of."""
+"""Headers that describe a body's bytes, and no longer hold once it is replaced."""
 
 
 class BadGateway(DomainError):
-    """The provider can't be reached, or answers what is no answer."""
+    """The provider can't be reached, or sends no valid answer."""
 
     status = 502
     default_code = "upstream_failed"
@@ -62,25 +62,25 @@ class GatewayTimeout(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class AfterReply:
-    """What is to be done once a reply is recorded."""
+    """What to do after a reply is recorded."""
 
     again: OutgoingRequest | None = None
-    """The request to send now: calls of our tools were answered."""
+    """The next request to send, after calls of our tools were answered."""
     unsaid: frozenset[str] = frozenset()
-    """The tools whose calls are not the client's."""
+    """The tools whose calls are hidden from the client."""
 
 
 Record = Callable[[OutgoingRequest, Outcome], Awaitable[AfterReply]]
 
 
 async def all_ended() -> None:
-    """Wait for exchanges that were told to end: each records how far it came."""
+    """Wait for cancelled exchanges, each of which records how far it came."""
     if _open:
         await asyncio.wait(_open)
 
 
 class Exchanging:
-    """One request and its reply; of a client that is offered tools of ours, perhaps several."""
+    """One request and its reply, or several if the model calls tools of ours."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Exchanging:
         record: Record,
         is_allowed: Callable[[], Awaitable[bool]],
     ) -> None:
-        """`is_allowed` says whether who asks still may."""
+        """`is_allowed` returns whether the caller still has access."""
         self._outgoing = outgoing
         self._send = send
         self._record = record
@@ -101,15 +101,15 @@ class Exchanging:
         self._error = ""
         self._is_recorded = False
         self._is_begun = False
-        """Whether the client has a part of an answer."""
+        """Whether the client has received any part of an answer."""
         self._is_named = False
-        """Whether a reply that is made in the background is known by its id."""
+        """Whether the id of a background reply has been recorded."""
         self._again: OutgoingRequest | None = None
 
     async def run(self, receive: Receive) -> None:
-        """Send the request and pass on its reply, until it ends or the client goes.
+        """Send the request and pass on its reply, until it ends or the client leaves.
 
-        Raises DomainError where the client has been answered nothing yet.
+        Raises DomainError if nothing has been sent to the client yet.
         """
         refusal: Exception | None = None
         is_stopped = False
@@ -136,11 +136,11 @@ class Exchanging:
                     if allowed.cancelled_caught:
                         await self._break_off(Forbidden)
                 except (DomainError, Error) as error:
-                    refusal = error  # raised outside: a group of tasks would wrap it
+                    refusal = error  # raised outside, as a task group would wrap it
                 tasks.cancel_scope.cancel()
         except asyncio.CancelledError:
-            # Of all that may end this task, only a server that stops does it so. The client is
-            # told, and nothing raised: the server would log that as a fault of ours.
+            # Only a stopping server cancels this task in this way. The client is told, and
+            # nothing is raised, because the server would log that as an error of ours.
             self._error = self._error or "The server is stopping."
             is_stopped = True
         finally:
@@ -152,7 +152,7 @@ class Exchanging:
             raise refusal
 
     async def _attend(self, allowed: anyio.CancelScope) -> None:
-        """End the exchange of who may not ask any more: a key was revoked, a member left."""
+        """End the exchange if the caller loses access: a key was revoked, a member left."""
         while True:
             await anyio.sleep(SECONDS_BETWEEN_CHECKS)
             if not await self._is_allowed():
@@ -161,7 +161,7 @@ class Exchanging:
                 return
 
     def _begin_again(self, outgoing: OutgoingRequest) -> None:
-        """Be at the beginning of another request, with what was answered."""
+        """Reset to the start of another request, which contains the answers to calls."""
         self._outgoing, self._again = outgoing, None
         self._started, self._first_byte = time.perf_counter(), None
         self._reader, self._status = None, None
@@ -256,10 +256,9 @@ class Exchanging:
     async def _at_once(
         self, response: httpcore.Response, start: Sequence[Header], reader: ReplyReader
     ) -> None:
-        """A reply that doesn't stream, or may call tools of ours: recorded before it is passed on.
+        """Pass on a reply that doesn't stream, or may call tools of ours, after it is recorded.
 
-        So a client that goes on at once finds it in the session, and sees no call that is not
-        its own.
+        So a client that continues at once finds it in the session, and sees only its own calls.
         """
         held = await self._whole(response)
         recorded = await self._keep(broken=False)
@@ -280,7 +279,7 @@ class Exchanging:
         start: Sequence[Header],
         headers: Mapping[bytes, bytes],
     ) -> None:
-        """An error of the provider: as it came, but for the project's key where it repeats that."""
+        """Pass on a provider's error unchanged, except for the project's key if it repeats that."""
         body, secret = await self._whole(response), self._outgoing.secret
         encoding = headers.get(b"content-encoding", b"").decode("latin-1")
         plain = unpacked_error(body, encoding)
@@ -293,7 +292,7 @@ class Exchanging:
         await self._say(body if told is None else told, more=False)
 
     async def _whole(self, response: httpcore.Response) -> bytes:
-        """A reply's body, held until its end."""
+        """A reply's complete body."""
         held: list[bytes] = []
         size = 0
         async for chunk in response.aiter_stream():
@@ -310,13 +309,13 @@ class Exchanging:
         start: Sequence[Header],
         headers: Mapping[bytes, bytes],
     ) -> None:
-        """A reply that streams, or is not recorded: every piece as it comes.
+        """Pass on a reply that streams, or is not recorded, piece by piece.
 
-        Only the piece with which a conversation's reply ends, or by its length the whole body,
-        waits until that is recorded.
+        Only the piece that ends a conversation's reply, or that completes the body by its length,
+        waits until the reply is recorded.
         """
         await self._begin(response.status, start)
-        # A length counts for nothing beside an encoding of the transfer (RFC 9112, 6.3).
+        # A length doesn't count beside a transfer encoding (RFC 9112, 6.3).
         has_length = b"transfer-encoding" not in headers
         left = int(headers.get(b"content-length", b"-1")) if has_length else -1
         async for chunk in response.aiter_stream():
@@ -329,9 +328,9 @@ class Exchanging:
         await self._say(b"", more=False)
 
     async def _name(self) -> None:
-        """Have the id of a reply that is made in the background known before its client has it.
+        """Record the id of a background reply before the client gets it.
 
-        The client may fetch the rest of it at any time, by another connection.
+        The client may fetch the rest at any time, over another connection.
         """
         exchange = self._outgoing.exchange
         if exchange is None or not exchange.is_background or self._reader is None:
@@ -361,13 +360,13 @@ class Exchanging:
             raise httpcore.WriteError(self._error) from None
 
     def _took(self, chunk: bytes) -> bool:
-        """Note a piece of the reply; whether it brings the reply's end."""
+        """Process a piece of the reply; returns whether it ends the reply."""
         if self._first_byte is None:
             self._first_byte = self._since()
         return self._reader.feed(chunk) if self._reader else False
 
     async def _break_off(self, kind: Callable[[str], DomainError]) -> None:
-        """Let the client know that a reply ended before its end."""
+        """Tell the client that a reply broke off."""
         await self._keep(broken=True)
         if not self._is_begun:
             raise self._failed(kind(self._error))
@@ -375,14 +374,14 @@ class Exchanging:
             sent = self._outgoing
             event = error_event(sent.target.provider, sent.form, self._error)
             await self._say(event, more=False)
-        # Else the server closes the connection, for the body has not ended.
+        # Otherwise the server closes the connection, because the body is incomplete.
 
     def _failed(self, error: DomainError) -> DomainError:
         self._error = self._error or error.message
         return error
 
     async def _keep(self, *, broken: bool) -> AfterReply:
-        """Record how it ended, once."""
+        """Record how the exchange ended, once."""
         if self._is_recorded or self._outgoing.exchange is None:
             return AfterReply()
         self._is_recorded = True
@@ -397,10 +396,10 @@ class Exchanging:
         return await self._tell(outcome)
 
     async def _tell(self, outcome: Outcome) -> AfterReply:
-        """Have it recorded, whatever else ends meanwhile.
+        """Record an outcome, even if everything else is cancelled.
 
-        A database that is away by then takes no reply from a client that has some of it: who goes
-        on from it sends it again, and it is recorded then.
+        If the database is unavailable, a client that already has part of a reply still gets the
+        rest: when it continues from that reply, it sends it again, and it is recorded then.
         """
         recorded = AfterReply()
         with anyio.CancelScope(shield=True):

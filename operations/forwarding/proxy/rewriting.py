@@ -1,4 +1,4 @@
-"""A conversation on its way: which session it is of, and what its operations make of it."""
+"""Rewrites a conversation's request: finds its session and applies the operations."""
 
 import logging
 import uuid
@@ -41,22 +41,22 @@ class RewrittenRequest(NamedTuple):
 
     body: bytes
     exchange: Exchange | None = None
-    """Where its reply belongs."""
+    """Where its reply is recorded."""
     notes: Sequence[Header] = ()
-    """What the client is told in headers."""
+    """Notes to the client, as headers."""
     offered: frozenset[str] = frozenset()
-    """The tools of ours that were added to it."""
+    """The tools of ours that were added."""
     before: int = 0
-    """How many messages stand in the response that it goes on from."""
+    """How many messages come from the response that it continues."""
 
 
 def rewrite(asked: Asked) -> RewrittenRequest:
-    """What to send of a conversation, of which the session holds the messages by now.
+    """What to send for a conversation; its session holds the messages by then.
 
-    A request that only counts tokens, or says nothing, makes no session and records nothing.
-    Raises Invalid for a body that holds no conversation or a name that no session can have,
-    ThreadNotFound for one that says no more than what is new, and what `apply` does where the
-    policy says so.
+    A request that only counts tokens, or has no messages, makes no session and records nothing.
+    Raises Invalid for a body without a conversation or an impossible session name, ThreadNotFound
+    for a body with only the new messages of a thread, and what `apply` does if the policy says
+    so.
     """
     asked.check_name()
     found = _going_on(asked)
@@ -97,7 +97,7 @@ def rewrite(asked: Asked) -> RewrittenRequest:
 
 
 def _offered(asked: Asked, found: FoundRequest) -> list[OfferedTool]:
-    """The tools that a request gets; a side call asks for nothing that they could do."""
+    """The tools to add to a request; none for side calls, which need nothing from them."""
     if found.note or found.session is None:
         return []
     if found.session.relation == Relation.SIDE_CALL:
@@ -124,10 +124,10 @@ def _notes(body: ForwardedBody) -> Sequence[Header]:
 
 
 def _going_on(asked: Asked) -> FoundRequest | None:
-    """A request that begins with the very bytes of its session's last one: the rest is read.
+    """A request that starts with the exact bytes of its session's last one; only the rest is read.
 
-    None where there is no such session, and whenever anything is not as usual: it is then read
-    whole, which finds the same or says what is wrong.
+    None if there is no such session, or if anything is unusual: the request is then read whole,
+    which gives the same result or says what is wrong.
     """
     if asked.tools or asked.goes_on or not asked.is_recorded:
         return None
@@ -151,14 +151,14 @@ def _going_on(asked: Asked) -> FoundRequest | None:
             return _under_way(applied, body, bodies.rewritten(body, applied))
     except (DatabaseError, MemoryError):
         raise
-    except Exception as error:  # whatever it is, it is tried once more
+    except Exception as error:  # whatever it is, the request is read whole
         if not isinstance(error, DomainError):
             logger.warning("The rest of a request was not read", exc_info=error)
         return None
 
 
 def _of_late(asked: Asked, marks: bytes) -> Sequence[uuid.UUID]:
-    """The session that a request names, else those that its caller's last requests were of."""
+    """The session that a request names, or else those of its caller's last requests."""
     if asked.names_session:
         session = sessions.named_session(asked.caller, asked.project, asked.name)
         return [] if session is None else [session.pk]
@@ -169,7 +169,7 @@ def _of_late(asked: Asked, marks: bytes) -> Sequence[uuid.UUID]:
 
 
 def _find(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
-    """The request in its session; None where there is none, and none is made."""
+    """The request in its session; None if there is none, and none is made."""
     if not body.names_kept:
         return _applied(asked, body)
     try:
@@ -189,7 +189,7 @@ def _find(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
 def _applied(
     asked: Asked, body: ForwardedBody, known: Told | None = None
 ) -> FoundRequest | None:
-    """The same of a request that says all. `known`: what was told of it."""
+    """Apply a request that contains everything. `known`: what was resolved for it."""
     append, session = asked.is_recorded, None
     try:
         session = _session(asked, body, known.sessions[0] if known else None)
@@ -236,7 +236,7 @@ def _inbound(asked: Asked, body: ForwardedBody) -> Inbound:
 def _with_answered(
     asked: Asked, body: ForwardedBody, session: Session
 ) -> ForwardedBody:
-    """The body with the calls of our tools that were answered in a session, if it has the tools."""
+    """The body with the calls of our tools answered in a session, if it gets the tools."""
     has_tools = offering.offered(body, asked.tools)
     return rounds.with_answered(session, body) if has_tools else body
 
@@ -244,9 +244,9 @@ def _with_answered(
 def _session(
     asked: Asked, body: ForwardedBody, known: Session | None
 ) -> Session | None:
-    """The session that a request names, or goes on from; None where there is none yet.
+    """The session that a request names or continues; None if there is none yet.
 
-    `known`: the session of what it names otherwise.
+    `known` is the session of other things that it refers to.
     """
     if asked.goes_on:
         return get_session(asked.caller, asked.goes_on, Right.OWN_SESSION)
@@ -275,7 +275,7 @@ def _call_so(
     *,
     is_new: bool,
 ) -> None:
-    """Know a conversation again by what its client calls it; `found` it was taken to be of."""
+    """Remember a conversation by its client's name for it; `found` is the session first assumed."""
     name = asked.conversation(body)
     is_thread = asked.agent or asked.asks_for_title
     is_own = session == found if is_thread else session.parent_id is None
@@ -300,7 +300,7 @@ def _drafted_session(asked: Asked, body: ForwardedBody) -> Session:
 
 
 def _titled(asked: Asked, body: ForwardedBody) -> Session | None:
-    """The conversation that a title is asked for, whose first words the question ends with."""
+    """The conversation that a title is requested for: the request ends with its first message."""
     last = READERS[asked.route.form].read(
         body.value[body.names.messages], slice(-1, None)
     )
@@ -309,7 +309,7 @@ def _titled(asked: Asked, body: ForwardedBody) -> Session | None:
 
 
 def _masked_session(asked: Asked, body: ForwardedBody) -> Session | None:
-    """The session that a sub-agent repeats, where redactions hide something: they hold there."""
+    """The session that a sub-agent repeats, if redactions hide something there: they apply here."""
     parent = _parent(asked)
     if parent is None or not (parent.head and load_history(parent).log.masks):
         return None
@@ -317,7 +317,7 @@ def _masked_session(asked: Asked, body: ForwardedBody) -> Session | None:
 
 
 def _parent(asked: Asked) -> Session | None:
-    """The session that a sub-agent works for, as far as its client says and it is here."""
+    """The session that a sub-agent works for, if its client says so and the session is here."""
     name, called = asked.parent
     if name:
         return sessions.named_session(asked.caller, asked.project, name)
@@ -329,7 +329,7 @@ def _parent(asked: Asked) -> Session | None:
 def _under_way(
     applied: Applied, body: ForwardedBody, rewritten: Rewritten
 ) -> FoundRequest:
-    """What `apply` found."""
+    """The result of `apply`."""
     return FoundRequest(
         session=applied.session,
         body=body,

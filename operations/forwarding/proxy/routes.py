@@ -1,4 +1,4 @@
-"""Which addresses are forwarded, to which provider, and which of them hold a conversation."""
+"""Decides which addresses are forwarded, to which provider, and which hold a conversation."""
 
 import re
 from collections.abc import Mapping
@@ -11,36 +11,36 @@ from operations.forwarding.upstreams.services import WireProvider
 
 
 class RequestKind(StrEnum):
-    """What is asked of the provider."""
+    """What a request asks of the provider."""
 
     REPLY = "reply"
     """The next message of a conversation."""
     COUNT = "count"
-    """How many tokens a conversation has: nothing of it is recorded."""
+    """How many tokens a conversation has; nothing is recorded."""
     COMPACTION = "compaction"
-    """What stands for a conversation, as its provider makes it: it is not recorded either."""
+    """A replacement of a conversation, made by its provider; not recorded either."""
     LATER = "later"
-    """The reply to an earlier request, which its provider makes in the background."""
+    """The reply to an earlier request that its provider makes in the background."""
     OTHER = "other"
-    """Whatever else: passed on as it is."""
+    """Anything else, passed on unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """Where a request goes."""
+    """The destination of a request."""
 
     provider: WireProvider
     path: str
     """From `/v1` on, still percent-encoded."""
     kind: RequestKind = RequestKind.OTHER
     form: str = ""
-    """The form of a conversation: one of `apply`'s; empty where there is none."""
+    """The form of a conversation, one of `apply`'s; empty if there is none."""
     external_id: str | None = None
-    """The session that the path names."""
+    """The session named in the path."""
     model: str = ""
-    """Where the path names it."""
+    """The model, if it is named in the path."""
     streams: bool = False
-    """Whether the path asks for a stream; elsewhere the body does."""
+    """Whether the path requests a stream; in other forms the body does."""
     reply: str = ""
     """The id of the reply that is fetched."""
 
@@ -48,12 +48,12 @@ class Route:
 _ROOTS = ("/v1", "/v1beta", "/v1alpha")
 _SESSIONS = "/s/"
 _BARE = re.compile(r"/models/[^/]+:[A-Za-z]+")
-"""How LiteLLM asks for Gemini's models at an address that it is given without a version."""
+"""The path with which LiteLLM requests Gemini's models if its base URL has no version."""
 _DOUBLED = re.compile(r"(?:/v1(?:alpha|beta)?)+(?=/v1(?:alpha|beta)?/)")
-"""Of a client whose base URL has a version before which it puts its own."""
+"""The prefix of a client that puts its own version after that of its base URL."""
 _USUAL_VERSION = "/v1beta"
 _UNVERSIONED = frozenset({"/chat/completions", "/responses"})
-"""What OpenAI's clients ask for at an address that they are given without its version."""
+"""The paths that OpenAI's clients request if their base URL lacks the version."""
 _CONVERSATIONS = {
     "/v1/chat/completions": (WireProvider.OPENAI, RequestKind.REPLY, "openai"),
     "/v1/messages": (WireProvider.ANTHROPIC, RequestKind.REPLY, "anthropic"),
@@ -83,7 +83,7 @@ _GEMINI = {
 
 
 def is_forwarded(path: str) -> bool:
-    """Whether an address is the proxy's, if only to say what is wrong with it."""
+    """Whether an address is the proxy's, even if it is only to be refused there."""
     return path.startswith(_SESSIONS) or path in _UNVERSIONED or _is_providers(path)
 
 
@@ -94,9 +94,9 @@ def _is_providers(path: str) -> bool:
 
 
 def route_of(method: str, raw_path: bytes, headers: Mapping[bytes, bytes]) -> Route:
-    """Where a request to the proxy goes.
+    """The route of a request to the proxy.
 
-    Raises Invalid for a path that climbs, NotFound for one that no provider has.
+    Raises Invalid for a path with dot segments, NotFound for one that no provider has.
     """
     path = raw_path.decode("latin-1")
     external_id = None
@@ -112,7 +112,7 @@ def route_of(method: str, raw_path: bytes, headers: Mapping[bytes, bytes]) -> Ro
     segments = spelled_out.replace(b"\\", b"/").split(b"/")[1:]
     if {b"", b".", b".."} & set(segments[:-1]) or segments[-1] in (b".", b".."):
         raise Invalid("This path can't be forwarded.", at=["path"])
-    # A provider may take it for a conversation's however it is spelled: redactions hold there too.
+    # A provider may accept any spelling of a conversation's path, so redactions apply to all.
     address = spelled_out.decode("utf-8", "replace").rstrip("/")
     if doubled := _DOUBLED.match(address):
         address = address[doubled.end() :]
@@ -134,7 +134,7 @@ def _no_such_address(external_id: str | None) -> str:
 def _route(
     method: str, path: str, address: str, headers: Mapping[bytes, bytes]
 ) -> Route:
-    """The route of a path; `address` is the same without escapes and without a slash at its end."""
+    """The route of a path; `address` is the path unescaped, without a trailing slash."""
     if method == "POST" and (known := _CONVERSATIONS.get(address)):
         provider, kind, form = known
         return Route(provider=provider, path=path, kind=kind, form=form)
@@ -158,7 +158,7 @@ def _gemini(method: str, path: str, address: str) -> Route:
         return Route(provider=WireProvider.GEMINI, path=path)
     return Route(
         provider=WireProvider.GEMINI,
-        path=_escaped(address),  # in which another model can be put
+        path=_escaped(address),  # so that another model can be put in
         kind=kind,
         form="gemini",
         model=model.rpartition("/models/")[2],

@@ -1,4 +1,4 @@
-"""Which session a request is of: the one that it names, else the one that it goes on from."""
+"""Finds the session of a request: the one that it names, or else the one that it continues."""
 
 import uuid
 
@@ -22,13 +22,14 @@ from .names import NameTaken
 from .references import kept
 
 _BEGUN = 8
-"""Conversations that somebody began last, of which a title may be."""
+"""How many of the latest conversations are searched for the one that a title is for."""
 _FIRST = 4
-"""Messages of a user among which a conversation's first question is: others say where they are."""
+"""How many user messages may contain a conversation's first question: others describe the
+environment."""
 
 
 def named_session(caller: Caller, project: Project, name: str) -> Session | None:
-    """The session of this id, or of the caller's own name for it; None where there is none yet."""
+    """The session of this id, or of the caller's own name for it; None if there is none yet."""
     sessions = visible_sessions(caller).filter(project=project)
     try:
         return sessions.filter(pk=uuid.UUID(name)).first() or _by_name(sessions, name)
@@ -41,7 +42,7 @@ def _by_name(sessions: QuerySet[Session], name: str) -> Session | None:
 
 
 def session_of_reply(caller: Caller, project: Project, reply: object) -> Session | None:
-    """The session of which a response, by its provider's id, is the last message."""
+    """The session whose last message is a response, given by its provider's id."""
     found = kept.request_of_reply(caller, project, reply)
     if found is None or found.reply_index != found.session.message_count - 1:
         return None
@@ -49,7 +50,7 @@ def session_of_reply(caller: Caller, project: Project, reply: object) -> Session
 
 
 def session_ending_with(caller: Caller, project: Project, words: str) -> Session | None:
-    """The conversation that this caller began of late with what these words end with."""
+    """A recent conversation of this caller that began with a message these words end with."""
     began = visible_sessions(caller).filter(
         project=project, parent=None, client_names__actor=caller.actor
     )
@@ -74,10 +75,10 @@ def drafted(
     parent: Session | None = None,
     relation: Relation = Relation.SUBAGENT,
 ) -> Session:
-    """A session for a conversation that has none, not saved yet; `client` is its User-Agent.
+    """An unsaved session for a conversation that has none; `client` is its User-Agent.
 
-    `parent`: the session that the conversation belongs to, as that of a sub-agent or as
-    `relation` says. Raises Forbidden.
+    `parent` is the session that the conversation belongs to, as a sub-agent's or as `relation`
+    says. Raises Forbidden.
     """
     require(caller, Right.OWN_SESSION, project.pk)
     strategy = {"openai-responses": "openai"}.get(form, form)
@@ -94,7 +95,7 @@ def drafted(
 
 
 def begin(caller: Caller, session: Session) -> Session:
-    """Save it. Raises NameTaken where another request has made it in the meantime."""
+    """Save the session. Raises NameTaken if another request has meanwhile made it."""
     name = session.external_id
     try:
         save_new(session)

@@ -1,1 +1,1 @@
-"""The requests that clients made of a session: their rows, what is said of each, their page."""
+"""The requests that clients made in a session: rows, descriptions, and their page."""

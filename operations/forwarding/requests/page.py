@@ -1,6 +1,6 @@
-"""The page of a session's requests: what its client sent, and what became of each.
+"""The page of a session's requests: what its client sent, and the outcome of each.
 
-The contract stands in `templates/operations/forwarding/request_list.html`.
+The contract is in `templates/operations/forwarding/request_list.html`.
 """
 
 import uuid
@@ -49,16 +49,16 @@ class ShownRequest:
     sign: str
     suspended: int
     reasons: list[tuple[str, str]]
-    """Why operations were suspended, each with their keys."""
+    """The reasons why operations were suspended, each with their keys."""
     edits: str
     """The keys of the client's edits that were recorded."""
     cost: str
-    """In dollars; empty where it isn't known."""
+    """In dollars; empty if not known."""
 
 
 @require_safe
 def requests(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The requests of a session, the newest first; script gets the list alone."""
+    """The requests of a session, newest first; scripts get only the list."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     cursor = request.GET.get("cursor")

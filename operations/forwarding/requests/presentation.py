@@ -1,4 +1,4 @@
-"""A client's requests in the public contract, and what each was in a sentence."""
+"""A client's requests in the terms of the public API, each described in a sentence."""
 
 import uuid
 from collections.abc import Iterator
@@ -115,18 +115,18 @@ def present_request(row: SessionRequest) -> dict[str, Any]:
 
 
 LOST_AFTER = timedelta(days=1)
-"""By then a reply has ended, or its server was killed, or nobody will fetch it."""
+"""After this time a reply has ended, or its server was killed, or nobody will fetch it."""
 
 
 class RequestStanding(NamedTuple):
-    """How far a request came, and why no further."""
+    """The status of a request, and the error if it failed."""
 
     status: SessionRequest.Status
     error: str
 
 
 def standing_of(row: SessionRequest) -> RequestStanding:
-    """How far a request came, as far as is known by now; a reply may still be fetched later."""
+    """The current status of a request; a reply may still be fetched later."""
     status = SessionRequest.Status(row.status)
     lost = timezone.now() - LOST_AFTER
     if status is SessionRequest.Status.SENT and row.created_at < lost:
@@ -136,7 +136,7 @@ def standing_of(row: SessionRequest) -> RequestStanding:
 
 
 def sentence(row: SessionRequest) -> str:
-    """What a request was to its session, in plain words."""
+    """A description of how a request relates to its session."""
     return " ".join(_sentences(row))
 
 

@@ -1,7 +1,8 @@
-"""What is kept of each request that a client makes, and of the reply to it.
+"""Records each request of a client, and the reply to it.
 
-A request is recorded in the transaction that aligns it, under the session's lock, so that its
-number says in which order the session took it. What a reply brings is filled in later, by its id.
+A request is recorded in the transaction that aligns it, under the session's lock, so its number
+gives the order in which the session received it. The facts of the reply are filled in later, by
+the request's id.
 """
 
 import uuid
@@ -24,7 +25,7 @@ from threads.store.selectors import get_session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestFacts:
-    """A request as it was aligned and rewritten: the members of `SessionRequest`."""
+    """The facts of a request as aligned and rewritten, for the fields of `SessionRequest`."""
 
     door: str
     format: str
@@ -50,7 +51,7 @@ class RequestFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyFacts:
-    """What became of a request that was forwarded; what is None is not known."""
+    """The facts of the reply to a forwarded request; None means not known."""
 
     status: SessionRequest.Status
     error: str = ""
@@ -70,10 +71,10 @@ class ReplyFacts:
 def record_request(
     session: Session, caller: Caller, facts: RequestFacts
 ) -> SessionRequest:
-    """Keep what a request was; the session's row is locked by the transaction.
+    """Record a request; the transaction has locked the session's row.
 
-    Its head and its number of messages are kept as they are by now. One that changed neither is
-    announced here: the list of requests has it, too.
+    The session's current head and number of messages are stored with it. A request that changed
+    neither is announced here, because the list of requests shows it too.
     """
     known = {one.name: getattr(facts, one.name) for one in fields(facts)}
     known |= {"client": clean(facts.client)[:200], "model": clean(facts.model)[:128]}
@@ -102,7 +103,7 @@ _LAST_NUMBER = Prepared(
 
 
 def finish_request(request_id: uuid.UUID, reply: ReplyFacts) -> None:
-    """Fill in what is known by now of a request's reply; what isn't stays as it is."""
+    """Store what is known of a request's reply by now; unknown fields stay unchanged."""
     known = {one.name: getattr(reply, one.name) for one in fields(reply)}
     known["error"] = clean(reply.error)[:500] or None
     known = {name: value for name, value in known.items() if value is not None}
@@ -116,7 +117,7 @@ def list_requests(
     cursor: str | None = None,
     limit: int | None = None,
 ) -> Page[SessionRequest]:
-    """The requests of a session, the newest first. Raises Invalid for a foreign cursor."""
+    """The requests of a session, newest first. Raises Invalid for a foreign cursor."""
     session = get_session(caller, session_id)
     rows = SessionRequest.objects.filter(session=session).order_by("-number")
     if cursor:

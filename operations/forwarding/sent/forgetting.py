@@ -1,4 +1,4 @@
-"""Destroying what was sent, and answered, of originals that are purged."""
+"""Destroys what was sent and answered of originals that are purged."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -18,9 +18,9 @@ _AT_ONCE = 500
 def forget_sent(session: Session, indexes: Sequence[int] | None) -> None:
     """Destroy what was sent of these originals, in the caller's transaction.
 
-    That it was sent stays known. What else was sent keeps its words; where it quotes text that a
-    redaction masks in these, it stays masked, for nothing will tell that text any more. What was
-    sent of a session that is erased goes with it.
+    It stays known that they were sent. Other pieces keep their contents, but where they quote
+    text of these originals that a redaction masks, they are masked for good, because nothing will
+    know that text any more. What was sent of an erased session is deleted with it.
     """
     if indexes is None:
         return

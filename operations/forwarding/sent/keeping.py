@@ -1,7 +1,7 @@
-"""Keeps what was sent: each piece once per session, a request as runs over them.
+"""Stores what was sent: each piece once per session, a request as runs of pieces.
 
-Pieces are numbered under the session's lock. The process remembers the digests of those that it
-kept, and reads those of others when it finds that there are more.
+Pieces are numbered under the session's lock. The process caches the digests of the pieces that it
+stored, and reads those of other processes when it finds that there are more.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -33,7 +33,7 @@ _COLUMNS = ("number", *PackedPiece._fields)
 
 @dataclass(slots=True)
 class _Numbers:
-    """The numbers of a session's pieces by their digests, up to a number."""
+    """The numbers of a session's pieces below `end`, by digest."""
 
     of: dict[bytes, int]
     end: int = 0
@@ -63,11 +63,11 @@ def keep_sent(
     run: Callable[[int, int], Raw],
     packed: PackedMessages = NONE_PACKED,
 ) -> list[PieceRun]:
-    """Keep what goes out, and what goes before it; the session's row is locked.
+    """Store the pieces of a request; the session's row is locked.
 
-    What comes first is `kept` already. Blocks that were kept before are not looked at. `before`
-    are those of the last request, from which this one goes on. `run` gives the client's messages,
-    of which some are `packed` by now.
+    The first pieces are already stored as `kept`. Blocks that are stored are skipped. `before`
+    are the blocks of the last request, which this one continues. `run` returns the client's
+    messages, some of which may already be `packed`.
     """
     new = sum(block.runs is None for block in blocks)
     keeping = _Keeping(session, before[-new - 1 :], run, packed)
@@ -81,7 +81,7 @@ def keep_sent(
 
 
 class _Keeping:
-    """The pieces of one request, while they get their numbers."""
+    """Assigns numbers to the pieces of one request."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class _Keeping:
         self._rows: list[PackedPiece] = []
 
     def finish(self) -> None:
-        """Write those that are new."""
+        """Insert the new pieces."""
         if not self._rows:
             return
         start, end = self._known.end, self._known.end + len(self._rows)
@@ -118,7 +118,7 @@ class _Keeping:
         return self.number(piece)
 
     def number(self, piece: OutgoingPiece | PackedPiece) -> int:
-        """The number of a piece: the one that it has, or a new one."""
+        """The number of a piece: its existing one, or a new one."""
         digest = piece.digest
         number = self._known.of.get(digest, self._made.get(digest))
         if number is None:
@@ -131,7 +131,7 @@ class _Keeping:
 def packed_messages(
     blocks: Sequence[SentBlock], run: Callable[[int, int], Raw]
 ) -> PackedMessages:
-    """The messages of these blocks that are not kept yet, as `keep_sent` takes them."""
+    """Pack the messages of these blocks that are not stored yet, for `keep_sent`."""
     new = (
         message
         for block in blocks
@@ -142,12 +142,12 @@ def packed_messages(
 
 
 def _place(message: SentMessage) -> Hashable:
-    """What a message of a request is told by from the others in it."""
+    """Identifies a message among those of its request."""
     return (message.piece, *message.keys)
 
 
 def _numbers(session: Session) -> _Numbers:
-    """All pieces that the session has by now; another process may have kept some."""
+    """The numbers of all pieces of the session; another process may have stored some."""
     newest = _NEWEST.first(session=session.pk)
     end = 0 if newest is None else newest + 1
     known = _known.get(session.pk) or _Numbers({})

@@ -1,4 +1,4 @@
-"""The pieces of a request that goes out: tools, the system prompt beside the messages, messages."""
+"""The pieces of a request that goes out: tools, a separate system prompt, messages."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ _SEPARATOR = b"\0"
 
 
 class OutgoingPiece(NamedTuple):
-    """Something that is sent, as its bytes, and the messages of the thread it was made of."""
+    """A piece to send: its bytes, and the keys of the messages it was made from."""
 
     kind: str
     """One of `SentPiece.Kind`."""
@@ -27,20 +27,20 @@ class OutgoingPiece(NamedTuple):
 
     @property
     def digest(self) -> bytes:
-        """Stands for its bytes and for what it was made of."""
+        """Identifies its bytes and what it was made from."""
         found = hashlib.sha256(self.kind.encode())
         found.update(",".join(self.keys).encode() + _SEPARATOR)
         found.update(self.body)
         return found.digest()
 
     def packed(self) -> "PackedPiece":
-        """The same as it is stored."""
+        """The piece as it is stored."""
         keys = json.dumps(self.keys)
         return PackedPiece(self.digest, self.kind, keys, self.tokens, packed(self.body))
 
 
 class PackedPiece(NamedTuple):
-    """Something that is sent, as its row has it."""
+    """A piece in the form of its database row."""
 
     digest: bytes
     kind: str
@@ -53,7 +53,7 @@ class PackedPiece(NamedTuple):
 def message_piece(
     message: SentMessage, run: Callable[[int, int], Raw]
 ) -> OutgoingPiece:
-    """A message that goes out; `run` gives the client's."""
+    """The piece of a message; `run` returns the client's messages."""
     piece, keys, tokens = message
     body = piece if isinstance(piece, bytes) else bytes(run(*piece))
     return OutgoingPiece(SentPiece.Kind.MESSAGE, body, tuple(keys), tokens)
@@ -62,5 +62,5 @@ def message_piece(
 def member_piece(
     kind: SentPiece.Kind, value: object, keys: Sequence[Key], tokens: int
 ) -> OutgoingPiece:
-    """What stands in a member of its own: the tools, or the system prompt."""
+    """The piece of a separate member: the tools, or the system prompt."""
     return OutgoingPiece(kind, dump(value), tuple(keys), tokens)

@@ -1,4 +1,4 @@
-"""A piece of what was sent as it is kept: its JSON, compressed."""
+"""The stored form of a piece: its JSON, compressed."""
 
 import json
 import zlib
@@ -7,23 +7,23 @@ from typing import Any
 import zstandard
 
 PURGED = {"content": "Purged"}
-"""What is read of a piece whose words were destroyed."""
+"""What is read of a piece whose contents were destroyed."""
 _LEVEL = 1
-"""Of compression: most of what a message says is stored well enough by it, and soon."""
+"""The compression level: fast, and good enough for most of what messages say."""
 _ZSTANDARD = zstandard.FRAME_HEADER
 
 
 def packed(body: bytes) -> bytes:
-    """The JSON of a piece, for its row."""
+    """Compress the JSON of a piece for storage."""
     return zstandard.ZstdCompressor(level=_LEVEL).compress(body)
 
 
 def unpacked(content: bytes) -> Any:
-    """What a row's piece says; PURGED where it was destroyed."""
+    """The value of a stored piece; PURGED if it was destroyed."""
     if not content:
         return PURGED
     if content.startswith(_ZSTANDARD):
         return json.loads(zstandard.ZstdDecompressor().decompress(content))
     return json.loads(
         zlib.decompress(content)
-    )  # kept before zstandard, which takes a third
+    )  # from before zstandard, which takes a third

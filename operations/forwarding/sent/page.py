@@ -1,4 +1,4 @@
-"""What the model saw: the requests of a session as they were sent, one at a time or two compared.
+"""The page of what the model saw: requests as they were sent, one at a time or two compared.
 
 See `templates/operations/forwarding/sent.html`.
 """
@@ -39,30 +39,30 @@ from threads.store.selectors import get_session
 from .reading import SentRequest, change_of, load_sent, read_pieces
 
 MOST_ENTRIES = 12
-"""Operations that are named between two requests."""
+"""The most operations that are listed between two requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a request changed of another one."""
+    """How a request differs from another one."""
 
     other: SentRequest
     change: SentChange
     first: Sequence[Named]
-    """Of what the first piece is made that differs."""
+    """The sources of the first piece that differs."""
     is_tools: bool
-    """Whether the tools are what differs first."""
+    """Whether the first difference is in the tools."""
     operations: Sequence[tuple[str, str]]
-    """Key and name of the operations recorded between the two, the newest first."""
+    """Keys and names of the operations recorded between the two requests, newest first."""
     more: int
-    """How many of them are not named."""
+    """How many more operations there are."""
 
 
 @require_safe
 def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The page; `against` compares with another request. Without a number: the last one.
+    """The page of one request, by default the last; `against` compares it with another one.
 
-    With `until`, some messages alone that two requests have in common.
+    With `until`, only a run of messages that two requests have in common.
     """
     session = get_session(caller_of(request), session_id)
     numbers = SessionRequest.objects.filter(session=session).order_by("-number")
@@ -89,7 +89,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 def _alike(session: Session, number: int, places: range) -> dict[str, Any]:
-    """Messages of one request."""
+    """A run of messages of one request."""
     sent = load_sent(session, number)
     show = partial(_messages, session, sent, None)
     return {
@@ -104,7 +104,7 @@ def _address(session: Session, **fields: int) -> str:
 
 
 def _shown(session: Session, number: int, against: int, start: int) -> dict[str, Any]:
-    """One request: its messages, or where it differs from another one."""
+    """One request: its messages, or its differences from another one."""
     sent = load_sent(session, number)
     other = against or number - 1
     before = load_sent(session, other) if other else None
@@ -142,7 +142,7 @@ def _shown(session: Session, number: int, against: int, start: int) -> dict[str,
 def _leaves(
     thread: Thread, sent: SentRequest, before: SentRequest, side: Side, place: int
 ) -> list[Key]:
-    """The leaves that a message comes of, as the thread is now."""
+    """The leaves that a message comes from, in the current thread."""
     shown = before if side is Side.BEFORE else sent
     facts = shown.facts[shown.messages[place]]
     return leaves_of(thread, facts.keys, facts.kind)

@@ -1,4 +1,4 @@
-"""Reads what was sent: a request's pieces, and what it changed of another."""
+"""Reads what was sent: a request's pieces, and its differences from another request."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _AT_ONCE = 500
 
 
 class PieceFacts(NamedTuple):
-    """A piece without its words."""
+    """A piece without its contents."""
 
     kind: str
     keys: Sequence[Key]
@@ -31,17 +31,17 @@ class SentRequest:
 
     row: SessionRequest
     numbers: Sequence[int]
-    """Its pieces in their order."""
+    """The numbers of its pieces, in order."""
     facts: Mapping[int, PieceFacts]
 
     @property
     def messages(self) -> list[int]:
-        """Its pieces but the list of tools, which is no message."""
+        """The numbers of its pieces without the list of tools, which is no message."""
         return [one for one in self.numbers if self.facts[one].kind != "tools"]
 
     @property
     def tools_tokens(self) -> int:
-        """Tokens of the tools that it offers."""
+        """The tokens of the tools that it offers."""
         kinds = (self.facts[one] for one in self.numbers)
         return sum(one.tokens for one in kinds if one.kind == "tools")
 
@@ -56,14 +56,14 @@ def load_sent(session: Session, number: int) -> SentRequest:
 
 
 def change_of(before: SentRequest, after: SentRequest) -> SentChange:
-    """What a request changed of another one of its session."""
+    """How a request differs from another one of its session."""
     facts = {**before.facts, **after.facts}
     tokens = {number: one.tokens for number, one in facts.items()}
     return change_between(before.numbers, after.numbers, tokens)
 
 
 def read_pieces(session: Session, numbers: Collection[int]) -> dict[int, Any]:
-    """The JSON of pieces by number, with what redactions that are on mask."""
+    """The JSON of pieces by number, with active redactions masked."""
     rows = SentPiece.objects.filter(session=session, number__in=list(numbers))
     texts = masked_texts(session)
     return {

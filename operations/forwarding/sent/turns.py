@@ -1,4 +1,4 @@
-"""Which request was the first to go out with what the log held by then."""
+"""Finds the first request that went out with a given log entry."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ NEXT = "in the next request"
 
 @dataclass(frozen=True, slots=True)
 class SentTurns:
-    """The heads under which requests of a session went out, and since when."""
+    """The heads under which a session's requests went out, and when each was first used."""
 
     heads: Sequence[int]
     times: Sequence[datetime]
 
     def words(self, number: int) -> str:
-        """When entry `number` reached the model; empty for a session that no client sends."""
+        """When entry `number` reached the model; empty if no client sends the session."""
         if not self.heads:
             return ""
         place = bisect_left(self.heads, number)
@@ -34,7 +34,7 @@ class SentTurns:
 
 
 def load_turns(session: Session) -> SentTurns:
-    """The turns of a session that the caller may read, in the order of their heads."""
+    """The turns of a session that the caller may read, in order of their heads."""
     rows = SessionRequest.objects.filter(session=session)
     known = rows.values("head").annotate(first=Min("created_at")).order_by("head")
     found = list(known.values_list("head", "first"))

@@ -1,4 +1,4 @@
-"""Where requests are forwarded to: a project's providers, their keys, and the way to them.
+"""Where requests are forwarded to: a project's providers, their keys, and the connections.
 
-`addresses` says which addresses may be dialled, `dialing` dials them, `sealing` keeps keys.
+`addresses` decides which addresses may be dialled, `dialing` dials them, `sealing` encrypts keys.
 """

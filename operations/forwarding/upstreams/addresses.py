@@ -1,9 +1,9 @@
-"""Which addresses an upstream may have: its base URL, and the IP addresses behind its name.
+"""Decides which addresses an upstream may have: its base URL, and the IP addresses of its host.
 
-A base URL is chosen by who administers a project, and the server that calls it stands where its
-operator's other machines do. So it is taken apart by a grammar of its own, narrower than that of
-URLs, and every address that its name has is held against the lists below, when it is saved and
-again each time a connection is made.
+A base URL is chosen by an administrator of a project, but the server that calls it is in the same
+network as its operator's other machines. So the URL is parsed by a separate grammar, narrower
+than that of URLs, and every address of its host is checked against the lists below, when it is
+saved and again each time a connection is made.
 """
 
 import re
@@ -42,7 +42,7 @@ _PRIVATE = _networks(
     *("127.0.0.0/8", "100.64.0.0/10"),
     *("::1/128", "fc00::/7"),
 )
-"""Dialled only where the operator allows it: this machine, and networks of one's own."""
+"""Dialled only if the operator allows it: this machine, and private networks."""
 _NEVER = _networks(
     # This network, protocols, relays, documentation, benchmarks, multicast, reserved.
     *("0.0.0.0/8", "169.254.0.0/16", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24"),
@@ -53,29 +53,29 @@ _NEVER = _networks(
         "224.0.0.0/4",
         "240.0.0.0/4",
     ),
-    # Clouds answer their machines at these, with credentials among other things.
+    # Clouds serve metadata to their machines at these, including credentials.
     *("100.100.100.200/32", "168.63.129.16/32", "fd00:ec2::/32", "fd20:ce::/32"),
-    # Of the public half of IPv6: protocols and Teredo, documentation, 6to4.
+    # In the public half of IPv6: protocols and Teredo, documentation, 6to4.
     *("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"),
 )
 _PUBLIC_IPV6 = IPv6Network("2000::/3")
-"""All of IPv6 that is given out; what translates or embeds other addresses lies elsewhere."""
+"""All allocated public IPv6 space; addresses that translate or embed others are outside it."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaseAddress:
-    """The base URL of an upstream, taken apart."""
+    """The parsed base URL of an upstream."""
 
     scheme: str
     host: str
     """A name in lower case, or an IP address without brackets."""
     port: int
     path: str
-    """Empty, or from a slash on, without one at the end."""
+    """Empty, or starting with a slash and not ending with one."""
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port: where a key that is kept for it may go, and nowhere else."""
+        """Scheme, host and port: the only place where a key stored for it may go."""
         return f"{self.scheme}://{self.authority}"
 
     @property
@@ -89,9 +89,9 @@ class BaseAddress:
 
 
 def read_base(url: str, *, private: bool) -> BaseAddress:
-    """The parts of a base URL. Raises Invalid for all that is not a plain one.
+    """Parse a base URL. Raises Invalid for anything but a plain one.
 
-    `private` says that the operator allows addresses of private networks, where services often
+    `private` says that the operator allows addresses in private networks, where services often
     have neither TLS nor the usual port.
     """
     found = _URL.fullmatch(url) if len(url) <= MOST_CHARACTERS else None
@@ -120,12 +120,12 @@ def read_base(url: str, *, private: bool) -> BaseAddress:
 
 
 def _host(text: str) -> str:
-    """A host as it is resolved; IP addresses in their one usual spelling only."""
+    """A host as it is resolved; IP addresses are accepted only in their usual spelling."""
     try:
         if text.startswith("["):
             return str(IPv6Address(text[1:-1]))
         labels = text.removesuffix(".").split(".")
-        # What a resolver might read as an address: 127.1, 0x7f000001, 017700000001.
+        # A resolver might read these as addresses: 127.1, 0x7f000001, 017700000001.
         if _NUMBER.fullmatch(labels[-1]):
             return str(IPv4Address(text))
     except ValueError:
@@ -136,10 +136,10 @@ def _host(text: str) -> str:
 
 
 def forbidden(addresses: Iterable[str], *, private: bool) -> str | None:
-    """The first of some IP addresses that may not be dialled; None where all may.
+    """The first of some IP addresses that may not be dialled; None if all may.
 
-    All of them count, not the one that would be tried first: a name that has one public and
-    one private address is somebody's trick.
+    All of them are checked, not just the one that would be tried first: a host with one public
+    and one private address is an attack.
     """
     return next((one for one in addresses if not _may_dial(one, private)), None)
 

@@ -1,9 +1,9 @@
-"""The way to upstreams: connections that are made to addresses that were looked at.
+"""Connects to upstreams, only at addresses that were checked.
 
-A name is resolved once for each connection, every address that it has is checked, and one of
-these is dialled; TLS and `Host` still have the name. Nothing of the environment is read
-(`HTTPS_PROXY` and the like), nothing follows a redirect, and no cookies are kept: this is httpx's
-transport without its client.
+A host is resolved once per connection, every address that it has is checked, and one of these is
+dialled; TLS and `Host` still use the name. Nothing is read from the environment (`HTTPS_PROXY`
+and the like), no redirect is followed, and no cookies are kept: this is httpx's transport without
+its client.
 """
 
 import asyncio
@@ -24,18 +24,18 @@ from .addresses import forbidden
 MOST_CONNECTIONS = 2_000
 KEPT_CONNECTIONS = 200
 KEPT_FOR = {"https": 20.0, "http": 4.0}
-"""Seconds that an idle connection is kept; providers close theirs after a minute or more, servers
-of models on one's own network after 5 seconds, as uvicorn does. A request that meets its
-connection being closed would fail."""
+"""How many seconds an idle connection is kept. Providers close theirs after a minute or more,
+servers of models on one's own network after 5 seconds, as uvicorn does. A request on a connection
+that is just being closed would fail."""
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 class AddressRefused(Exception):
-    """A name has an address that may not be dialled; the sentence names neither."""
+    """A host has an address that may not be dialled; the message names neither."""
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """The IP addresses of a host. Raises OSError where it has none."""
+    """The IP addresses of a host. Raises OSError if it has none."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
@@ -46,7 +46,7 @@ async def checked_addresses(
 ) -> Sequence[str]:
     """The addresses of a host, all of which may be dialled.
 
-    Raises AddressRefused, and OSError where the name isn't known.
+    Raises AddressRefused, and OSError if the host isn't known.
     """
     addresses = await find(host, port)
     if forbidden(addresses, private=settings.ALLOW_PRIVATE_UPSTREAMS) is not None:
@@ -57,7 +57,7 @@ async def checked_addresses(
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
-    """httpcore's way to the network, with a look at where it goes."""
+    """httpcore's network backend, with a check of addresses."""
 
     def __init__(
         self,
@@ -103,18 +103,18 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         timeout: float | None = None,
         socket_options: Iterable[typing.Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Never: no upstream is one."""
+        """Always refused: no upstream is a Unix socket."""
         raise AddressRefused("An upstream is called by TCP.")
 
     async def sleep(self, seconds: float) -> None:
-        """Wait, as httpcore asks for between tries."""
+        """Wait between retries, for httpcore."""
         await self._network.sleep(seconds)
 
 
 def new_pool(
     backend: httpcore.AsyncNetworkBackend, scheme: str = "https"
 ) -> httpcore.AsyncConnectionPool:
-    """Connections to upstreams; HTTP/1.1, one request each at a time."""
+    """A pool of connections to upstreams: HTTP/1.1, one request at a time on each."""
     return httpcore.AsyncConnectionPool(
         max_connections=MOST_CONNECTIONS,
         max_keepalive_connections=KEPT_CONNECTIONS,
@@ -127,8 +127,11 @@ def new_pool(
 
 @cache
 def _trusted_authorities() -> ssl.SSLContext:
-    """Whom TLS trusts, read once: for each connection anew, every stream of a process would stand
-    still for a thirtieth of a second."""
+    """The trusted certificate authorities, read once.
+
+    Reading them for each connection would stall every stream of a process for a thirtieth of a
+    second.
+    """
     return httpcore.default_ssl_context()
 
 
@@ -138,7 +141,7 @@ _pools: WeakKeyDictionary[
 
 
 def pool(scheme: str) -> httpcore.AsyncConnectionPool:
-    """The connections of this event loop, those with TLS or those without."""
+    """The connection pool of this event loop, with or without TLS."""
     pools = _pools.setdefault(asyncio.get_running_loop(), {})
     if scheme not in pools:
         pools[scheme] = new_pool(GuardedBackend(), scheme)

@@ -1,8 +1,8 @@
-"""Keys of providers at rest: encrypted, and good for one place only.
+"""Encrypts providers' keys at rest, each for one place only.
 
-The key that seals them is derived from SECRET_KEY, which the operator gives or which lies in the
-data folder (mode 0600), not in the database. What is sealed names its place, so that who can
-write to the database still can't have a key sent elsewhere.
+The encryption key is derived from SECRET_KEY, which the operator sets or which is in the data
+folder (mode 0600), not in the database. The encrypted value names its place, so that somebody who
+can write to the database still can't have a key sent elsewhere.
 """
 
 import base64
@@ -15,12 +15,12 @@ from django.utils.crypto import salted_hmac
 
 
 def seal(secret: str, place: str) -> bytes:
-    """A secret, encrypted for one place."""
+    """Encrypt a secret for one place."""
     return _cipher().encrypt(json.dumps([place, secret]).encode())
 
 
 def unseal(sealed: bytes | memoryview, place: str) -> str | None:
-    """The secret; None where it was sealed for another place, or with another SECRET_KEY."""
+    """Decrypt a secret; None if it was sealed for another place, or with another SECRET_KEY."""
     try:
         sealed_for, secret = json.loads(_cipher().decrypt(bytes(sealed)))
     except InvalidToken:
@@ -31,10 +31,10 @@ def unseal(sealed: bytes | memoryview, place: str) -> str | None:
 def sealed_again(
     secret: str | None, known: bytes | memoryview | None, place: str
 ) -> bytes:
-    """What is kept of a secret that is set anew, empty where there is none.
+    """The value to store when a secret is set again; empty if there is none.
 
-    None keeps the one known, unless that was sealed for another place: no key goes to an origin
-    that it wasn't given for.
+    A `secret` of None keeps the known one, unless it was sealed for another place: no key goes to
+    an origin that it wasn't given for.
     """
     if secret is None and known:
         secret = unseal(known, place)
@@ -42,7 +42,7 @@ def sealed_again(
 
 
 def _cipher() -> MultiFernet:
-    """The newest key seals; those before it, as Django has them, still open."""
+    """Encrypts with the newest key; earlier ones, as configured in Django, can still decrypt."""
     return _cipher_of((settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS))
 
 

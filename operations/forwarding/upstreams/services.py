@@ -1,4 +1,4 @@
-"""A project's upstreams: where its requests go, with whose key, and as which model."""
+"""A project's upstreams: where its requests go, with which key, and as which model."""
 
 import asyncio
 from dataclasses import dataclass
@@ -40,25 +40,25 @@ PUBLIC = {
     WireProvider.ANTHROPIC: "https://api.anthropic.com",
     WireProvider.GEMINI: "https://generativelanguage.googleapis.com",
 }
-"""Where requests go that come with a key of the caller's own, unless the project says otherwise."""
+"""Where requests with a caller's own key go, unless the project says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where a project's requests of one form go."""
+    """The destination of a project's requests in one form."""
 
     provider: WireProvider
     base: BaseAddress
     api_key: str = ""
-    """Empty: the caller brings one."""
+    """Empty if the caller brings one."""
     model: str = ""
-    """Sent in place of the caller's; empty: the caller's."""
+    """Sent in place of the caller's model; empty keeps the caller's."""
     tools: str = ""
-    """Of ours that are added to requests: names and groups, separated by commas."""
+    """Our tools that are added to requests: names and groups, separated by commas."""
 
 
 def list_upstreams(project: Project) -> list[Upstream]:
-    """The upstreams of a project, for one who has passed its gate."""
+    """The upstreams of a project; the caller has checked access."""
     return list(Upstream.objects.filter(project=project).order_by("provider"))
 
 
@@ -72,17 +72,17 @@ def set_upstream(
     model: str = "",
     tools: str = "",
 ) -> Upstream:
-    """Say where a project's requests go. Needs the right to administer. Raises Invalid.
+    """Set where a project's requests go. Needs the right to administer. Raises Invalid.
 
-    `api_key`: None keeps the one that is there, unless the base URL leads to another origin, to
-    which no key is sent that wasn't given for it; empty takes it away. `tools`: names and groups
-    of ours that are added to each request.
+    `api_key`: None keeps the current key unless the base URL has another origin, because no key
+    is sent to an origin that it wasn't given for; an empty one removes it. `tools`: names and
+    groups of our tools that are added to each request.
     """
     project = get_project(caller, slug, Right.ADMIN)
     key = read_key(api_key)
     named = ",".join(filter(None, map(str.strip, tools.split(","))))
     toolbox.offered(named)
-    # Outside of the transaction: a resolver may take its time.
+    # Outside the transaction, because a resolver may be slow.
     base = checked_base(base_url.strip())
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
@@ -107,7 +107,7 @@ def set_upstream(
 
 @transaction.atomic
 def delete_upstream(caller: Caller, slug: str, provider: WireProvider) -> None:
-    """Forget an upstream with its key. Raises NotFound."""
+    """Delete an upstream with its key. Raises NotFound."""
     project = get_project(caller, slug, Right.ADMIN)
     gone, _ = Upstream.objects.filter(project=project, provider=provider).delete()
     if not gone:
@@ -116,9 +116,9 @@ def delete_upstream(caller: Caller, slug: str, provider: WireProvider) -> None:
 
 
 def target_of(project_id: int, provider: WireProvider) -> Target:
-    """Where the requests of a project go; the public provider where it doesn't say.
+    """The destination of a project's requests; the public provider if none is set.
 
-    Raises Invalid where what is stored can't be used any more.
+    Raises Invalid if what is stored can no longer be used.
     """
     row = _UPSTREAM.first(project=project_id, provider=provider)
     private = settings.ALLOW_PRIVATE_UPSTREAMS
@@ -159,9 +159,9 @@ def read_key(text: str | None) -> str | None:
 
 
 def checked_base(url: str) -> BaseAddress:
-    """The parts of a base URL whose host was looked up. Raises Invalid.
+    """Parse a base URL and look up its host. Raises Invalid.
 
-    That its host isn't known, or may not be called, is a reason too.
+    It is also refused if its host isn't known, or may not be called.
     """
     base = read_base(url, private=settings.ALLOW_PRIVATE_UPSTREAMS)
 

@@ -67,19 +67,19 @@ class UpstreamForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class ShownUpstream:
-    """One line: where requests of a form go now."""
+    """One line: the current destination of requests in one form."""
 
     provider: str
     label: str
     serves: str
     base_url: str
     row: Upstream | None
-    """None: the public provider, with the caller's own key."""
+    """None means the public provider, with the caller's own key."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def upstreams(request: HttpRequest, slug: str) -> HttpResponse:
-    """The upstreams of a project, and for owners the form that sets one."""
+    """The upstreams of a project, with the form that sets one for owners."""
     caller = caller_of(request)
     project = get_project(caller, slug)
     form = UpstreamForm(request.POST or None)
@@ -116,7 +116,7 @@ def upstreams(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def remove(request: HttpRequest, slug: str) -> HttpResponse:
-    """Forget an upstream with its key: requests go to the public provider again."""
+    """Delete an upstream with its key; requests then go to the public provider again."""
     try:
         provider = WireProvider(request.POST.get("provider", ""))
     except ValueError:

@@ -1,7 +1,7 @@
-"""A client's request as bytes: what is read of it, and what takes the place of its messages.
+"""A client's request as bytes: reading it, and replacing its messages.
 
-Everything that the session's operations don't touch goes out as the bytes that came in: where
-nothing is touched, the whole body; else every member but the conversation's.
+Everything that the session's operations don't change goes out as the bytes that came in: the
+whole body if nothing is changed, else every member but the conversation.
 """
 
 from .body import (

@@ -20,12 +20,12 @@ BEFORE = "previous_response_id"
 CONVERSATION = "conversation"
 REFERENCE = "item_reference"
 DECLARED = ("functionDeclarations", "function_declarations")
-"""The members in which a tool of Gemini's has its list: the API takes both spellings, and LiteLLM
-writes the second."""
+"""The members in which a Gemini tool lists its functions: the API accepts both spellings, and
+LiteLLM writes the second."""
 
 
 class Names(NamedTuple):
-    """What a form of requests calls the parts of a conversation."""
+    """The names of the members that hold a conversation in one form of request."""
 
     messages: str
     system: str
@@ -41,34 +41,36 @@ FORMS: Mapping[str, Names] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForwardedBody:
-    """A request's body, its conversation found in it."""
+    """A request's body, and the conversation found in it."""
 
     form: str
     raw: bytes
     members: Mapping[str, msgspec.Raw]
-    """As bytes; where only the rest of the body was read, with the new messages alone."""
+    """The members as bytes; if only the rest of the body was read, with only the new messages."""
     value: Mapping[str, Any]
-    """The members parsed; the messages without what is `ahead` of them or `behind`."""
+    """The members parsed, with the messages but without the items `ahead` and `behind`."""
     request: RawRequest
     ahead: Sequence[msgspec.Raw] = ()
-    """Items before the messages that are none, such as tools: they always stay there."""
+    """Items before the messages that aren't messages, such as tools; they always stay there."""
     behind: Sequence[msgspec.Raw] = ()
-    """Items behind the messages that are none: they ask for a compaction in place of a reply."""
+    """Items after the messages that aren't messages: they request a compaction instead of a
+    reply."""
     is_told: bool = False
-    """Whether all that it names is known: then `value` has that in full, `request` the names."""
+    """Whether everything it names is known. If so, `value` has that in full, and `request` the
+    references."""
     before: int = 0
-    """How many of its messages stand in the response that it goes on from."""
+    """How many of its messages come from the response that it continues."""
     is_spelled_out: bool = False
     """Whether its messages must go out in full, even if nothing in them is changed."""
 
     @property
     def messages(self) -> Sequence[bytes]:
-        """Its messages as the bytes that they came in."""
+        """Its messages as received bytes."""
         return self.request.messages
 
     @property
     def names(self) -> Names:
-        """What its parts are called."""
+        """The names of its members."""
         names = FORMS[self.form]
         if self.form == "gemini" and "system_instruction" in self.members:
             return names._replace(system="system_instruction")
@@ -76,20 +78,20 @@ class ForwardedBody:
 
     @property
     def model(self) -> str:
-        """The model that it asks for."""
+        """The model that it requests."""
         model = self.value.get("model")
         return model if isinstance(model, str) else ""
 
     @property
     def goes_on(self) -> bool:
-        """Whether messages that its provider keeps stand before its own."""
+        """Whether it continues messages that its provider keeps."""
         is_response = self.form == "openai-responses"
         is_named = self.value.get(BEFORE) or self.value.get(CONVERSATION)
         return self.continues_thread or (is_response and bool(is_named))
 
     @property
     def continues_thread(self) -> bool:
-        """Whether its client says no more than what is new of one of Anthropic's threads."""
+        """Whether it contains only the new messages of one of Anthropic's threads."""
         thread = self.value.get("thread")
         if self.form != "anthropic" or not isinstance(thread, dict):
             return False
@@ -97,44 +99,44 @@ class ForwardedBody:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether it has no messages, wherever they may stand: its provider refuses it."""
+        """Whether it has no messages anywhere; its provider will refuse it."""
         return not (self.messages or self.names_kept or self.value.get("prompt"))
 
     @property
     def is_background(self) -> bool:
-        """Whether its reply may come later, by other requests."""
+        """Whether its reply may come later, through other requests."""
         is_response = self.form == "openai-responses"
         return is_response and self.value.get("background") is True
 
     @property
     def names_kept(self) -> str:
-        """The member, or the type of items, by which it names what its provider keeps.
+        """The member or item type by which it refers to what its provider keeps.
 
-        Empty where all is in it, or what it names is known.
+        Empty if it contains everything, or everything it refers to is known.
         """
         if self.form != "openai-responses" or self.is_told:
             return ""
         for member in (CONVERSATION, BEFORE):
             if self.value.get(member):
                 return member
-        # What goes on from another request has no such items among those that are known.
+        # The part shared with an earlier request is known to have no such items.
         known = self.request.goes_on_from
         new = self.value["input"][len(known.bounds) if known else 0 :]
         return REFERENCE if any(map(is_reference, new)) else ""
 
     @property
     def conversation(self) -> bytes:
-        """What its client calls the conversation in it; empty where it doesn't say.
+        """The client's name for its conversation; empty if it gives none.
 
-        The key of a provider's cache is one where it is a UUID; else it may be that of a prompt,
-        which conversations share.
+        A provider's cache key serves as one if it is a UUID. Otherwise it may be the key of a
+        prompt, which several conversations share.
         """
         given = self.value.get("prompt_cache_key")
         return given.encode() if isinstance(given, str) and _UUID(given) else b""
 
     @property
     def tools(self) -> list[Form]:
-        """The tools that it offers; Gemini's stand in lists of declarations."""
+        """The tools that it offers; Gemini's are in lists of declarations."""
         tools = _listed(self.value.get("tools"))
         given = [one for one in tools if isinstance(one, dict)]
         if self.form != "gemini":
@@ -143,7 +145,7 @@ class ForwardedBody:
         return [tool for tool in found if isinstance(tool, dict)]
 
     def listed(self, messages: Iterable[bytes]) -> bytes:
-        """The member of the body that lists these messages."""
+        """The member of the body that lists these messages, with the items around them."""
         ahead, behind = (
             [bytes(memoryview(one)) for one in some]
             for some in (self.ahead, self.behind)
@@ -159,7 +161,7 @@ class ForwardedBody:
         model: str = "",
         client: str = "",
     ) -> Inbound:
-        """The conversation as `apply` takes it."""
+        """The conversation in the form that `apply` takes."""
         system = self.members.get(self.names.system, _NULL)
         return Inbound(
             messages=self.value[self.names.messages],
@@ -182,9 +184,9 @@ class ForwardedBody:
         )
 
     def written(self, changes: Mapping[str, bytes | None]) -> bytes:
-        """The body with other values for some of its members; as it came in where there is none.
+        """The body with some members changed; the received bytes if there are no changes.
 
-        A member without a value is left out.
+        A member whose new value is None is removed.
         """
         if not changes:
             return self.raw
@@ -206,28 +208,28 @@ class ForwardedBody:
 
 
 def is_reference(item: Form) -> bool:
-    """Whether an item of the Responses API names another one; its type may be left out."""
+    """Whether an item of the Responses API refers to another one; its type may be omitted."""
     kind = item.get("type")
     return kind == REFERENCE or (kind is None and item.keys() - {"type"} == {"id"})
 
 
 def marks_of(form: str, tags: frozenset[str] | None, *, append: bool) -> bytes:
-    """What tells apart two requests with the same body: their forms and tags."""
+    """What distinguishes requests with the same body: form, tags and `append`."""
     return f"{form} {append} {None if tags is None else sorted(tags)} ".encode()
 
 
 def declared_in(tool: Mapping[str, Any]) -> list[Any]:
-    """What a tool of Gemini's declares."""
+    """The functions that a Gemini tool declares."""
     return [one for name in DECLARED for one in _listed(tool.get(name))]
 
 
 def _listed(value: Any) -> list[Any]:
-    """A list; none where it is something else, which is for the provider to refuse."""
+    """The list, or an empty one for any other value, which the provider will refuse."""
     return value if isinstance(value, list) else []
 
 
 def _tools_in(item: msgspec.Raw) -> Iterator[Form]:
-    """The tools that such an item brings; of a namespace those in it."""
+    """The tools in such an item; for a namespace, those inside it."""
     given = read_json(bytes(memoryview(item))).get("tools")
     for one in given if isinstance(given, list) else ():
         if isinstance(one, dict):

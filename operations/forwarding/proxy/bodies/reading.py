@@ -1,4 +1,4 @@
-"""Reads a body: all of it, or only what stands behind a beginning that is known."""
+"""Reads a body: all of it, or only what follows a known beginning."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, takewhile
@@ -31,10 +31,10 @@ _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 def _reading(names: Names) -> Read:
-    """What finds the messages in a body; the rest of it is read once more."""
+    """A decoder that finds only the messages in a body."""
 
     class Found(Members, rename={"messages": names.messages}):
-        messages: list[msgspec.Raw]  # named anew only where it is declared anew
+        messages: list[msgspec.Raw]  # declared again, because only then is it renamed
 
     return msgspec.json.Decoder(Found).decode
 
@@ -43,9 +43,9 @@ _READ: Mapping[str, Read] = {form: _reading(names) for form, names in FORMS.item
 
 
 def read_body(form: str, raw: bytes) -> ForwardedBody:
-    """The body of a request that holds a conversation. Raises Invalid where it holds none."""
+    """Read the body of a request that holds a conversation. Raises Invalid if it holds none."""
     value, members, messages, is_as_sent, ahead, behind = _read(form, raw)
-    # Gemini's contents are read from the first on: a result names its call by the function alone.
+    # Gemini's contents are always read from the first: a result names its call only by function.
     knows_beginnings = is_as_sent and READERS[form].from_any_place
     request = read_raw(raw, _READ[form]) if knows_beginnings else None
     if request is None:
@@ -65,9 +65,9 @@ def read_body(form: str, raw: bytes) -> ForwardedBody:
 
 
 def read_rest(form: str, raw: bytes, beginning: Beginning) -> ForwardedBody | None:
-    """The same of a body that begins as another request did, of which only the rest is read.
+    """Read only the rest of a body that begins like another request.
 
-    None where it is to be read whole. Raises Invalid as `read_body`.
+    Returns None if it must be read whole. Raises Invalid like `read_body`.
     """
     further = read_further(beginning, raw, _READ[form])
     if further is None:
@@ -84,13 +84,13 @@ def read_rest(form: str, raw: bytes, beginning: Beginning) -> ForwardedBody | No
 
 
 class _Read(NamedTuple):
-    """What was read of a body."""
+    """The result of reading a body."""
 
     value: dict[str, Any]
     members: dict[str, msgspec.Raw]
     messages: list[msgspec.Raw]
     is_as_sent: bool
-    """Whether these are the messages that stand in it."""
+    """Whether the messages are exactly those in the body."""
     ahead: list[msgspec.Raw]
     behind: list[msgspec.Raw]
 
@@ -131,7 +131,7 @@ def _read(form: str, raw: bytes) -> _Read:
 
 
 def _bounds(form: str, items: Sequence[Form]) -> tuple[int, int]:
-    """Where the messages begin and end: Codex's tools and triggers around them are none."""
+    """The bounds of the messages, excluding Codex's tools before and triggers after them."""
     if form != "openai-responses":
         return 0, len(items)
     start = _count(_TOOLS, items)
@@ -139,16 +139,16 @@ def _bounds(form: str, items: Sequence[Form]) -> tuple[int, int]:
 
 
 def _count(kind: str, items: Iterable[Form]) -> int:
-    """How many of the first items are of a kind."""
+    """How many items at the start are of a kind."""
     return sum(1 for _ in takewhile(lambda item: item.get("type") == kind, items))
 
 
 def _whole_answers(
     contents: Sequence[Form], raws: Sequence[msgspec.Raw]
 ) -> list[msgspec.Raw]:
-    """Contents in which each answer of the model is one, as it was recorded.
+    """Join consecutive contents of the model into one answer, as it was recorded.
 
-    Clients that stream keep an answer in the pieces in which it came.
+    Clients that stream keep an answer in the pieces in which it arrived.
     """
     found: list[msgspec.Raw] = []
     for role, run in groupby(
@@ -166,6 +166,6 @@ def _whole_answers(
 
 
 def _has_parts(content: Form) -> bool:
-    """Whether a content's parts can be joined; what is malformed is refused when it is read."""
+    """Whether a content's parts can be joined; malformed ones are refused later, when read."""
     parts = content.get("parts") or []
     return isinstance(parts, list) and all(isinstance(one, dict) for one in parts)

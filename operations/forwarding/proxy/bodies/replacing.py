@@ -1,4 +1,4 @@
-"""What goes out in place of a body, once `apply` has said what becomes of its messages."""
+"""Replaces members of a body after `apply` has processed its messages."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -16,16 +16,16 @@ _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 class Rewritten(NamedTuple):
-    """What goes out in place of a body."""
+    """The changes to a body."""
 
     changes: dict[str, bytes | None]
     applied: int
     acts: bool | None = None
-    """Whether its messages are others; None where it can't be said what they are."""
+    """Whether its messages are changed; None if it isn't known what they are."""
 
 
 def rewritten(body: ForwardedBody, applied: Applied) -> Rewritten:
-    """What `apply` changes in a body; nothing where it says the same."""
+    """The changes that `apply` makes to a body; empty if it stays the same."""
     changes: dict[str, bytes | None] = {}
     sent = _messages(body, applied)
     acts = sent is not None
@@ -42,7 +42,7 @@ def rewritten(body: ForwardedBody, applied: Applied) -> Rewritten:
 
 
 def _messages(body: ForwardedBody, applied: Applied) -> bytes | None:
-    """The list of messages that goes out; None where it is the one that came in."""
+    """The list of messages that goes out; None if it equals the one that came in."""
     count, splice = len(body.messages), applied.made.splice
     if splice.pieces == ((GivenRun(0, count),) if count else ()):
         return None
@@ -56,9 +56,9 @@ def _messages(body: ForwardedBody, applied: Applied) -> bytes | None:
 
 
 def _without_lost_ids(body: ForwardedBody, sent: Sequence[bytes]) -> list[bytes]:
-    """The items to send; where reasoning is gone, what followed it has no id any more.
+    """The items to send; items whose reasoning was removed lose their id.
 
-    By its id the provider would look it up, and ask for the reasoning that it belongs to.
+    By the id the provider would look the item up, and require the reasoning that belongs to it.
     """
     left, nameless = set(sent), dict[bytes, Form]()
     is_lost = False

@@ -1,4 +1,4 @@
-"""What stands before a request that goes on from a response by its id."""
+"""The history before a request that continues a response by its id."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -21,10 +21,10 @@ from . import kept
 
 
 def history_of(asked: SessionRequest) -> list[Form] | None:
-    """What a client had said and been answered once this request was, as items.
+    """Everything that a client had said and been answered up to a request, as items.
 
-    Replies are the items that came, with their ids. None where not all of it is known, or is
-    there no more.
+    Replies are the original items with their ids. None if some of it isn't known or no longer
+    exists.
     """
     session, index = asked.session, asked.reply_index
     if index is None or asked.is_rewritten is None:
@@ -41,13 +41,13 @@ def history_of(asked: SessionRequest) -> list[Form] | None:
         return None
     messages = _messages(session, keys, known)
     if has_prompt and messages and messages[0].role is Role.SYSTEM:
-        # The provider takes it from one request into none of the next.
+        # The provider doesn't carry the prompt over from one request to the next.
         keys, messages = keys[1:], messages[1:]
     return _items(session, keys, messages)
 
 
 def _messages(session: Session, keys: Sequence[Key], log: Log) -> list[Message]:
-    """What these keys stand for, as it was recorded."""
+    """The messages of these keys, as recorded."""
     indexes = [original_index(key) for key in keys]
     originals = load_recorded_at(session, (one for one in indexes if one is not None))
     found: list[Message] = []
@@ -70,7 +70,7 @@ def _items(
     came = kept.items_of_replies(session, {*map(original_index, keys)})
     found: list[Form] = []
     for turn in in_turns(messages):
-        # All are written, for calls that are open say how their results are.
+        # All are written, because open calls determine the form of their results.
         for (ordinal, _), (_, written) in zip(turn, writer.write(turn), strict=True):
             index = original_index(keys[ordinal])
             found += written if index is None else came.get(index, written)

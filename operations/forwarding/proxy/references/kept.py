@@ -1,4 +1,4 @@
-"""The items of replies, by the ids that their provider gave them."""
+"""Stores the items of replies by the ids that their provider gave them."""
 
 import hashlib
 import uuid
@@ -19,12 +19,12 @@ _AT_ONCE = 500
 
 
 def digest_of_id(given: str) -> bytes:
-    """What stands for a provider's id, however long that is."""
+    """A digest that stands for a provider's id of any length."""
     return hashlib.sha256(given.encode("utf-8", "surrogatepass")).digest()
 
 
 def keep(request_id: uuid.UUID, items: Sequence[Form]) -> None:
-    """Keep the items of a request's reply, if its provider does: what it keeps has an id."""
+    """Store the items of a request's reply if its provider keeps them, which their ids show."""
     if not any(_id(item) for item in items):
         return
     ReplyItem.objects.bulk_create(
@@ -39,7 +39,7 @@ def keep(request_id: uuid.UUID, items: Sequence[Form]) -> None:
 
 
 def requests_of(caller: Caller, project: Project) -> QuerySet[SessionRequest]:
-    """This caller's requests of the sessions that it may read, the newest first."""
+    """This caller's requests in the sessions that it may read, the newest first."""
     mine = SessionRequest.objects.filter(
         actor=caller.actor,
         session__in=visible_sessions(caller).filter(project=project),
@@ -50,7 +50,7 @@ def requests_of(caller: Caller, project: Project) -> QuerySet[SessionRequest]:
 def request_of_reply(
     caller: Caller, project: Project, reply: object
 ) -> SessionRequest | None:
-    """The request that a response answered, by the response's id."""
+    """The request that a response answered, found by the response's id."""
     if not isinstance(reply, str):
         return None
     asked = requests_of(caller, project).filter(reply_digest=digest_of_id(reply))
@@ -60,7 +60,7 @@ def request_of_reply(
 def items_named(
     caller: Caller, project: Project, ids: Iterable[str]
 ) -> Mapping[str, tuple[Form, Session]]:
-    """Items by their ids, and the sessions whose replies they are of."""
+    """Items by id, each with the session of its reply."""
     wanted = {digest_of_id(one): one for one in ids}
     digests, found = [*wanted], dict[str, tuple[Form, Session]]()
     for start in range(0, len(digests), _AT_ONCE):
@@ -79,10 +79,10 @@ def items_named(
 def items_of_replies(
     session: Session, indexes: Container[int | None]
 ) -> Mapping[int, Sequence[Form]]:
-    """The items of those replies of a session that became these originals, by their indexes."""
+    """The items of a session's replies, by the index of the original that each reply became."""
     rows = ReplyItem.objects.filter(request__session=session)
     found: dict[int, dict[int, bytes]] = {}
-    # Without the requests themselves: each says of all that went out with it where that is.
+    # The requests themselves aren't loaded: each lists everything that went out with it.
     named = rows.order_by("pk").values_list("request__reply_index", "place", "content")
     for index, place, content in named:
         if index is not None and index in indexes:

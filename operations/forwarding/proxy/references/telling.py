@@ -1,4 +1,4 @@
-"""A request that names what its provider keeps, told in full."""
+"""Expands a request that refers to what its provider keeps."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,14 +21,14 @@ from .history import history_of
 
 
 class Told(NamedTuple):
-    """A body with what it names."""
+    """A body with everything that it refers to."""
 
     body: ForwardedBody
     sessions: Sequence[Session]
-    """Those that hold what is told; the request goes on in the first."""
+    """The sessions that hold what was filled in; the request continues in the first."""
 
     def may_show(self, session: Session | None) -> bool:
-        """Whether a request of a session would say what a redaction hides in another one."""
+        """Whether a request in this session would reveal what a redaction hides in another one."""
         return any(
             one.head and load_history(one).log.masks
             for one in self.sessions
@@ -37,11 +37,11 @@ class Told(NamedTuple):
 
 
 def told(asked: Asked, body: ForwardedBody) -> Told | None:
-    """The body with all that it names; None where some of that isn't known.
+    """The body with everything that it refers to; None if some of that isn't known.
 
-    What came before it, it then has in full. Items that it names stay names in the bytes that go
-    out, as long as nothing changes them. A `conversation` is never known: items come to it from
-    elsewhere, and it would go on without what a rewritten request says.
+    Earlier messages are included in full. Items that it refers to remain references in the bytes
+    that go out, as long as nothing changes them. A `conversation` is never known: it also gets
+    items from elsewhere, and would continue without what a rewritten request says.
     """
     if body.value.get(CONVERSATION):
         return None

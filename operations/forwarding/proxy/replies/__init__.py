@@ -1,8 +1,8 @@
-"""What a provider's reply says, read beside the client as it goes by.
+"""Reads a provider's reply while it is passed on to the client.
 
-A reader is fed the bytes of a reply's body and puts together what it would be had it come at once
-(`threads.domain.formats.io.streams`), which the readers of transcripts know. It never raises: what
-can't be read is passed on all the same.
+A reader is fed the bytes of a reply's body and reconstructs the reply as if it had come in one
+piece (`threads.domain.formats.io.streams`), in a form that the readers of transcripts know. It
+never raises: what can't be read is passed on all the same.
 """
 
 import logging
@@ -29,35 +29,35 @@ from .unpacking import unpacking
 logger = logging.getLogger(__name__)
 
 MOST_BYTES = 64 << 20
-"""Of a reply: what comes behind them is passed on and not recorded."""
+"""The most bytes read of a reply; what follows is passed on and not recorded."""
 
 _CHARSET = re.compile(
     r"charset=\"?(iso-8859-\d+|windows-125\d|us-ascii|utf-(?:16|32)(?:le|be)?)\b"
 )
-"""A character set that JSON is not to have, and sometimes has."""
+"""Character sets that JSON should not have, and sometimes has."""
 _BOM = b"\xef\xbb\xbf"
 _NO_JSON = "The reply was passed on but can't be read: it is not JSON."
 
 
 class Reply(NamedTuple):
-    """What came back."""
+    """A provider's reply."""
 
     messages: Sequence[Message]
-    """Several where a tool that the provider runs has answered in between."""
+    """Several if a tool that the provider runs answered in between."""
     tokens: ReplyTokens
     model: str
     is_whole: bool
-    """Whether it came to the end that its provider puts to it."""
+    """Whether it reached the end that its provider marks."""
     fault: str = ""
-    """What went wrong, as its provider says; or why it can't be read, where it can't."""
+    """What went wrong, in the provider's words, or why the reply can't be read."""
     said: Sequence[JSONObject] = ()
-    """What it says as messages of a next request, in its provider's form."""
+    """The reply as messages of the next request, in its provider's form."""
     id: str = ""
-    """What its provider calls it."""
+    """The provider's id of the reply."""
     is_over: bool = False
-    """Whether its provider adds nothing to it any more, as far as that is seen."""
+    """Whether its provider will add nothing more to it, as far as can be seen."""
     others: Sequence[Message] = ()
-    """The replies that came beside it, of which its client may go on from any."""
+    """Alternative replies, any of which its client may continue from."""
 
 
 class ReplyReader:
@@ -72,9 +72,9 @@ class ReplyReader:
         is_list: bool = False,
         secrets: Sequence[str] = (),
     ) -> None:
-        """`is_list`: a stream that isn't of events is a list of responses.
+        """`is_list`: a stream that has no events is a list of responses.
 
-        `secrets` are not told of an error that repeats them.
+        `secrets` are hidden in errors that repeat them.
         """
         self._form, self._assembler = form, FORMS[form]()
         self.has_events = content_type.startswith("text/event-stream")
@@ -89,7 +89,7 @@ class ReplyReader:
         self._is_readable = self._unpack is not None
         self._fault, self._secrets = "", secrets
         self._told = ""
-        """What the provider says went wrong."""
+        """The provider's error message."""
         if self._unpack is None:
             self._fault = (
                 "The reply was passed on but can't be read: "
@@ -97,9 +97,9 @@ class ReplyReader:
             )
 
     def feed(self, chunk: bytes) -> bool:
-        """Take what came next; whether a client may take the reply for complete by it.
+        """Read the next chunk; returns whether a client may now consider the reply complete.
 
-        LiteLLM goes on once it knows why a model of Anthropic's stopped.
+        LiteLLM continues once it knows why an Anthropic model stopped.
         """
         if not self._is_readable or self._unpack is None:
             return False
@@ -122,14 +122,14 @@ class ReplyReader:
         return self._assembler.is_whole or self._assembler.has_stopped
 
     def begun(self) -> Reply | None:
-        """What is known of a reply that goes on; None where it has no id yet."""
+        """What is known of an unfinished reply; None if it has no id yet."""
         known = self._assembler
         if not known.id:
             return None
         return Reply((), known.tokens, known.model, is_whole=False, id=known.id)
 
     def finish(self, *, broken: bool) -> Reply:
-        """What came back, whole or not."""
+        """The reply, complete or not."""
         try:
             return self._finish(broken)
         except Exception:
@@ -142,7 +142,7 @@ class ReplyReader:
         elif self._whole:
             self._take_whole(bytes(self._whole), broken)
         elif self.has_events and self._is_readable:
-            # The last event may lack the empty line behind it.
+            # The last event may lack its blank line.
             for event in self._events.send(b"\n\n"):
                 self._assembler.take(event)
                 self._told = self._told or fault_in(event, self._secrets)
@@ -150,7 +150,7 @@ class ReplyReader:
         is_whole = is_well and self._assembler.is_ended
         try:
             whole = self._assembler.whole()
-            # Calls that bring no id get one that no other of a session has.
+            # Calls without an id get one that is unique in a session.
             calls = f"call_{secrets.token_hex(4)}_"
             messages = read_reply(self._form, whole, calls) if whole else []
             beside = self._assembler.others() if messages else ()
@@ -184,12 +184,12 @@ class ReplyReader:
             self._fault = self._fault or _NO_JSON
 
     def unpacked(self, body: bytes) -> bytes:
-        """The whole of a body that could be read, as it was before it was packed."""
+        """A complete body that could be read, uncompressed."""
         unpack = unpacking(self._encoding, MOST_BYTES + 1)
         return unpack(body) if unpack else body
 
 
 def _partial(messages: list[Message]) -> list[Message]:
-    """The messages, the last as one that broke off; none of which nothing was said."""
+    """The messages without empty ones; the last is marked as broken off."""
     said = [message for message in messages if message.parts]
     return [*said[:-1], *(replace(last, partial=True) for last in said[-1:])]

@@ -1,4 +1,4 @@
-"""What a provider says went wrong, in the words of its error: the list of requests tells it."""
+"""Extracts a provider's error message, which the list of requests shows."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,9 +10,9 @@ _HIDDEN = "***"
 
 
 def fault_in(body: bytes, secrets: Iterable[str] = ()) -> str:
-    """The sentence of the error in a body, or in an event; empty where there is none.
+    """The message of the error in a body or an event; empty if there is none.
 
-    Providers repeat what they were asked with: the `secrets` in it are hidden.
+    Providers repeat parts of the request, so the `secrets` in it are hidden.
     """
     if _MARK not in body:
         return ""
@@ -23,7 +23,7 @@ def fault_in(body: bytes, secrets: Iterable[str] = ()) -> str:
 
 
 def _sentence(value: Any) -> str:
-    if isinstance(value, list):  # of responses, as Gemini's streams are
+    if isinstance(value, list):  # a list of responses, as in Gemini's streams
         return next(filter(None, map(_sentence, value)), "")
     if not isinstance(value, dict):
         return ""
@@ -35,5 +35,5 @@ def _sentence(value: Any) -> str:
         return next((one for one in told if one and isinstance(one, str)), "")
     if value.get("type") == "error" and isinstance(value.get("message"), str):
         return str(value["message"])
-    response = value.get("response")  # that failed, of the Responses API
+    response = value.get("response")  # a failed one, of the Responses API
     return _sentence(response) if isinstance(response, dict) else ""

@@ -1,23 +1,24 @@
-"""Bodies that come packed, unpacked piece by piece.
+"""Decompresses bodies piece by piece.
 
-Whatever is sent, the cost grows with its bytes and what is given back is bounded.
+Whatever is sent, the cost grows with its bytes, and the output is bounded.
 """
 
 import zlib
 from collections.abc import Callable
 
 _MEMBER = b"\x1f\x8b"
-"""How a member of gzip begins."""
+"""The first bytes of a gzip member."""
 _AT_ONCE = 1 << 10
-"""Bytes that are unpacked at once: what stands behind a stream's end is copied with each."""
+"""How many bytes are decompressed at once; data after a stream's end is copied each time."""
 
 Unpack = Callable[[bytes], bytes]
 
 
 def unpacking(encoding: str, most: int) -> Unpack | None:
-    """What unpacks an encoding (`Content-Encoding`); None for one that we can't.
+    """A decompressor for a `Content-Encoding`; None if it isn't supported.
 
-    Of a piece it gives at most about `most` bytes. It raises zlib.error for what isn't packed so.
+    It returns at most about `most` bytes per piece. It raises zlib.error for data that isn't in
+    the encoding.
     """
     match encoding.strip().lower():
         case "" | "identity":
@@ -30,7 +31,7 @@ def unpacking(encoding: str, most: int) -> Unpack | None:
 
 
 def _inflating(bits: int, most: int, *, members: bool = False) -> Unpack:
-    """`members`: several streams may stand behind one another. What else does is left out."""
+    """`members`: several streams may follow one another. Any other trailing data is ignored."""
     stream, is_over = zlib.decompressobj(bits), False
 
     def unpack(chunk: bytes) -> bytes:
@@ -53,7 +54,7 @@ def _inflating(bits: int, most: int, *, members: bool = False) -> Unpack:
 
 
 def _deflate(most: int) -> Unpack:
-    """With the header that it is to have, or without, as some servers send it."""
+    """Accepts data with the required header, or without it, as some servers send it."""
     head, unpack = b"", None
 
     def take(chunk: bytes) -> bytes:

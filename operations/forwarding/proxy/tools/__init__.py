@@ -1,5 +1,5 @@
-"""Tools of ours in a client's own requests: offered, and their calls answered here.
+"""Offers our tools in a client's own requests, and answers their calls.
 
-`offering` adds them to a request, `answering` calls them and asks the provider again, `rounds`
-keeps what the client was not told, and a file a form says how each provider writes it.
+`offering` adds them to a request, `answering` calls them and queries the provider again, `rounds`
+keeps what the client was not told, and one file per form knows how each provider writes it.
 """

@@ -1,12 +1,12 @@
-"""Answering a model's calls of our tools, and asking its provider again.
+"""Answers a model's calls of our tools, and queries its provider again.
 
-A reply that calls nothing but our tools is a message of the session that the client doesn't see:
-the calls are answered, and the client's own request is prepared once more, with what was said.
-Where the reply calls the client's tools too, ours are answered and kept as if they had come first,
+A reply that calls only our tools becomes a message of the session that the client doesn't see:
+the calls are answered, and the client's own request is prepared again, including what was said.
+If the reply also calls the client's tools, ours are answered and kept as if they had come first,
 and the client gets the reply without them.
 
-Of two requests with one question, as when a client doesn't wait, the calls of the reply that comes
-first are answered: the other is asked again with what these brought.
+If two requests ask the same, for example because a client doesn't wait, the calls of the first
+reply are answered; the other request is sent again with their results.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from .forms import FORMS
 from .offering import Offer
 
 MOST_CALLS = 32
-"""Of one reply, how many calls are answered."""
+"""How many calls of one reply are answered."""
 _TOO_MANY = CallAnswer(
     f'{{"detail":"Only {MOST_CALLS} calls of one reply are answered."}}', is_error=True
 )
@@ -40,16 +40,17 @@ _TOO_MANY = CallAnswer(
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What a reply that was held back comes to."""
+    """The result of a reply that was held back."""
 
     asks_again: bool = False
-    """Whether calls were answered that the client doesn't see: its request is to be sent anew."""
+    """Whether calls were answered that the client doesn't see, so that its request must be sent
+    again."""
     unsaid: frozenset[str] = frozenset()
-    """The tools whose calls are taken out of the reply."""
+    """The tools whose calls are removed from the reply."""
 
 
 def settle(offer: Offer, exchange: Exchange, outcome: Outcome) -> Settled:
-    """Record a reply that came to its end; calls of our tools are answered."""
+    """Record a finished reply, and answer its calls of our tools."""
     reply = outcome.read() if outcome.read else None
     if reply is None or not reply.messages or not reply.is_whole:
         record_outcome(exchange, outcome)
@@ -81,7 +82,7 @@ def settle(offer: Offer, exchange: Exchange, outcome: Outcome) -> Settled:
 def _results(
     offer: Offer, exchange: Exchange, calls: Sequence[Call]
 ) -> list[JSONObject]:
-    """The results of calls, made in the session with the rights of the client's key."""
+    """Answer calls in the session, with the rights of the client's key."""
     answers = [
         (
             call,
@@ -101,10 +102,10 @@ def _record_rest(
     reply: Reply,
     before: Sequence[Message] = (),
 ) -> int | None:
-    """Record a reply without its calls of our tools, behind other messages; its index.
+    """Record a reply without its calls of our tools, after other messages; returns its index.
 
-    A provider that keeps the reply has those calls too, and no results of them: what goes on from
-    it is to say all.
+    A provider that keeps the reply also has those calls, without results. So the reply counts as
+    rewritten, and requests that continue it are sent in full.
     """
     left = [_without(offer, message) for message in reply.messages]
     messages = [message for message in left if message.parts]

@@ -1,4 +1,4 @@
-"""Anthropic's Messages."""
+"""Anthropic's Messages API."""
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -9,7 +9,7 @@ from .form import Call, JSONObject, Stripper, ToolForm
 
 
 class AnthropicStripper(Stripper):
-    """Blocks come by index: those that stay are counted anew."""
+    """Blocks have an index; the remaining ones are renumbered."""
 
     def __init__(self, names: AbstractSet[str]) -> None:
         super().__init__(names)

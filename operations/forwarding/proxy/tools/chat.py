@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions, and the many that speak it."""
+"""OpenAI's Chat Completions API, and the many compatible ones."""
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -9,7 +9,7 @@ from .form import Call, JSONObject, Stripper, ToolForm, parsed
 
 
 class ChatStripper(Stripper):
-    """Calls come by index: those that stay are counted anew."""
+    """Calls have an index; the remaining ones are renumbered."""
 
     def __init__(self, names: AbstractSet[str]) -> None:
         super().__init__(names)
@@ -41,12 +41,12 @@ class ChatStripper(Stripper):
 
 
 class ChatTools(ToolForm):
-    """Functions."""
+    """Tools as functions."""
 
     stripper = ChatStripper
 
     def suits(self, value: JSONObject) -> bool:
-        """Of several choices each might call something else; `functions` stand beside no tools."""
+        """Not with several choices, which might call different things, nor beside `functions`."""
         return value.get("n") in (None, 1) and not value.get("functions")
 
     def definitions(self, tools: Sequence[OfferedTool]) -> list[JSONObject]:

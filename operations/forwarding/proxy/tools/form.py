@@ -1,4 +1,4 @@
-"""What the proxy needs to know of a form to offer tools in it and to answer their calls."""
+"""What the proxy needs from a form to offer tools in it and to answer their calls."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -22,36 +22,36 @@ class Call(NamedTuple):
     id: str
     name: str
     arguments: Any
-    """As JSON; a text where the model wrote none."""
+    """Parsed JSON; a text if the model wrote something else."""
 
 
 class Stripper(ABC):
-    """Takes calls out of a reply: of one that came at once, or event by event."""
+    """Removes calls from a reply, complete or event by event."""
 
     def __init__(self, names: AbstractSet[str]) -> None:
-        """`names`: of the tools whose calls go."""
+        """`names`: the tools whose calls are removed."""
         self.names = names
 
     @abstractmethod
     def take(self, value: JSONObject) -> JSONObject | None:
-        """The same without the calls; None for an event that was about nothing else."""
+        """The value without the calls; None for an event about nothing else."""
 
 
 class ToolForm(ABC):
-    """How one form writes tools, calls and results."""
+    """How one form represents tools, calls and results."""
 
     stripper: type[Stripper]
 
     def suits(self, value: JSONObject) -> bool:
-        """Whether tools of ours can be added to this body."""
+        """Whether our tools can be added to this body."""
         return True
 
     @abstractmethod
     def definitions(self, tools: Sequence[OfferedTool]) -> list[JSONObject]:
-        """Tools as the form lists them."""
+        """Tools in this form."""
 
     def with_tools(self, members: Members, tools: Sequence[OfferedTool]) -> bytes:
-        """The body's list of tools, ours behind the client's own, whose bytes stay."""
+        """The body's list of tools: the client's own bytes, followed by ours."""
         given = members.get("tools", _NULL)
         own = [] if given == _NULL else list_of_raws(given)
         more = map(dump, self.definitions(tools))
@@ -71,15 +71,15 @@ class ToolForm(ABC):
     def alone(
         self, said: Sequence[JSONObject], names: AbstractSet[str]
     ) -> list[JSONObject]:
-        """Only the calls of some tools, as messages of their own."""
+        """Only the calls of some tools, as separate messages."""
 
     @abstractmethod
     def results(self, answers: Sequence[tuple[Call, CallAnswer]]) -> list[JSONObject]:
-        """The messages that bring the results of calls."""
+        """The messages with the results of calls."""
 
 
 def parsed(text: Any) -> Any:
-    """Arguments that came as text; the text itself where it is no JSON."""
+    """Arguments parsed from text; the text itself if it isn't JSON."""
     if not isinstance(text, str):
         return text
     try:

@@ -15,7 +15,7 @@ _CALLING = ("functionCallingConfig", "function_calling_config")
 
 
 class GeminiStripper(Stripper):
-    """A signature stands on the first call of a step: it goes over to the first that stays."""
+    """A signature is on the first call of a step; it moves to the first one that remains."""
 
     def __init__(self, names: AbstractSet[str]) -> None:
         super().__init__(names)
@@ -42,15 +42,15 @@ class GeminiStripper(Stripper):
 
 
 class GeminiTools(ToolForm):
-    """Parts of `functionCall` and `functionResponse`; tools stand in one list of declarations."""
+    """Parts with `functionCall` and `functionResponse`; tools are in one list of declarations."""
 
     stripper = GeminiStripper
 
     def suits(self, value: JSONObject) -> bool:
-        """Functions stand beside none of the tools that the provider runs itself.
+        """Not beside tools that the provider runs itself, nor with several candidates.
 
-        What is no list of declarations is for the provider to refuse. Of several candidates each
-        might call something else.
+        Anything that isn't a list of declarations is left for the provider to refuse. Several
+        candidates might each call something else.
         """
         config = value.get("generationConfig", value.get("generation_config"))
         config = config if isinstance(config, dict) else {}
@@ -73,14 +73,14 @@ class GeminiTools(ToolForm):
         ]
 
     def with_tools(self, members: Members, tools: Sequence[OfferedTool]) -> bytes:
-        """One list of declarations: the provider refuses several."""
+        """A single list of declarations, because the provider refuses several."""
         given = members.get("tools")
         own = read_json(bytes(memoryview(given))) if given is not None else None
         declared = [tool for one in own or () for tool in declared_in(one)]
         return dump([{DECLARED[0]: [*declared, *self.definitions(tools)]}])
 
     def without_calls(self, value: JSONObject) -> tuple[str, bytes]:
-        """The client's settings stay but for that; a name stands in one spelling or the other."""
+        """The client's other settings stay. A name is in one spelling or the other."""
         member = "tool_config" if "tool_config" in value else "toolConfig"
         given = value.get(member)
         kept = given.items() if isinstance(given, dict) else ()
@@ -99,7 +99,10 @@ class GeminiTools(ToolForm):
     def alone(
         self, said: Sequence[JSONObject], names: AbstractSet[str]
     ) -> list[JSONObject]:
-        """A step of their own: where the model signs its steps, the first of them needs that."""
+        """The calls as a step of their own.
+
+        If the model signs its steps, the first call needs a signature.
+        """
         calls = [
             part
             for content in said

@@ -1,4 +1,4 @@
-"""Tools of ours in a client's request: which, and how the body looks with them."""
+"""Chooses the tools to add to a client's request, and adds them to its body."""
 
 import uuid
 from collections.abc import Sequence
@@ -17,11 +17,12 @@ from operations.forwarding.upstreams.services import Target
 from .forms import FORMS
 
 MOST_ROUNDS = 8
-"""How often calls are answered before a client has its reply; then it is asked without calls."""
+"""How often calls are answered before a client gets its reply. After that the model may not call
+tools."""
 
 
 class Answered(NamedTuple):
-    """What was answered since the client asked."""
+    """What was answered since the client's request."""
 
     rounds: int = 0
     session_id: uuid.UUID | None = None
@@ -33,16 +34,16 @@ NOT_YET = Answered()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """What was offered with a request, and what it takes to ask again."""
+    """The tools offered with a request, and what is needed to query the provider again."""
 
     caller: Caller
     route: Route
     incoming: Incoming
     names: frozenset[str]
     before: int
-    """How many messages stand before those of the client's body."""
+    """How many messages come before those in the client's body."""
     answered: int
-    """How often calls were answered since the client asked."""
+    """How often calls were answered since the client's request."""
 
     @property
     def is_last(self) -> bool:
@@ -51,9 +52,9 @@ class Offer:
 
 
 def wanted(incoming: Incoming, target: Target) -> list[OfferedTool]:
-    """The tools that a request is to get: those of its header, else its upstream's.
+    """The tools that a request should get: those in its header, or else its upstream's.
 
-    Raises Invalid for a name that none has.
+    Raises Invalid for an unknown name.
     """
     if any(name == TOOLS for name, _ in incoming.headers):
         return toolbox.offered(incoming.header(TOOLS))
@@ -61,10 +62,10 @@ def wanted(incoming: Incoming, target: Target) -> list[OfferedTool]:
 
 
 def offered(body: ForwardedBody, tools: Sequence[OfferedTool]) -> list[OfferedTool]:
-    """Those of the tools that a body can get: of two with one name the client's own stays.
+    """The tools that can be added to a body; if names collide, the client's own tool stays.
 
-    None where the client's own are malformed: what they are is for the provider to say. None
-    where no reply is asked for but a compaction.
+    Empty if the client's own tools are malformed, which the provider is to report, or if a
+    compaction is requested instead of a reply.
     """
     if body.behind:
         return []
@@ -81,7 +82,7 @@ def offered(body: ForwardedBody, tools: Sequence[OfferedTool]) -> list[OfferedTo
 def changes(
     body: ForwardedBody, tools: Sequence[OfferedTool], *, calls: bool
 ) -> dict[str, bytes | None]:
-    """The members of a body with tools of ours. `calls`: whether the model may call any."""
+    """The changed members of a body with our tools. `calls`: whether the model may call tools."""
     form = FORMS[body.form]
     found: dict[str, bytes | None] = {"tools": form.with_tools(body.members, tools)}
     if not calls:

@@ -1,4 +1,4 @@
-"""OpenAI's Responses."""
+"""OpenAI's Responses API."""
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -9,7 +9,7 @@ from .form import Call, JSONObject, Stripper, ToolForm, parsed
 
 
 class ResponsesStripper(Stripper):
-    """Items come by index, events by number: both are counted anew."""
+    """Items have an index and events a number; both are renumbered."""
 
     def __init__(self, names: AbstractSet[str]) -> None:
         super().__init__(names)
@@ -41,16 +41,16 @@ class ResponsesStripper(Stripper):
 
 
 class ResponsesTools(ToolForm):
-    """Items of `function_call` and `function_call_output`."""
+    """Items with `function_call` and `function_call_output`."""
 
     stripper = ResponsesStripper
 
     def suits(self, value: JSONObject) -> bool:
-        """A reply that is fetched later is answered by nobody here."""
+        """Not for background replies, whose calls nobody here would answer."""
         return value.get("background") is not True
 
     def definitions(self, tools: Sequence[OfferedTool]) -> list[JSONObject]:
-        # By itself `strict` is true here, and then every field would be required.
+        # `strict` defaults to true here, which would make every field required.
         return [
             {"type": "function", **tool.function, "strict": False} for tool in tools
         ]
@@ -68,7 +68,8 @@ class ResponsesTools(ToolForm):
     def alone(
         self, said: Sequence[JSONObject], names: AbstractSet[str]
     ) -> list[JSONObject]:
-        # Without their ids, by which the provider would ask for the reasoning before them.
+        # The ids are removed, because by them the provider would require the reasoning before
+        # them.
         return [
             {name: value for name, value in item.items() if name != "id"}
             for item in said

@@ -1,8 +1,8 @@
-"""Calls that were answered here, with their answers: what the client of a session doesn't know.
+"""Stores calls that were answered here, with their answers, which the client doesn't know.
 
-The client sends its own messages each time. Where calls were answered for it, they are put in
-again behind the message at which they were made, as if it had sent them: so the session holds
-them, operations act on them, and the model knows what it did.
+The client sends its own messages each time. Calls that were answered for it are reinserted after
+the message at which they were made, as if it had sent them. So the session holds them, operations
+act on them, and the model knows what it did.
 """
 
 import hashlib
@@ -33,10 +33,11 @@ def keep(
     index: int,
     messages: Sequence[JSONObject],
 ) -> None:
-    """Keep calls with their answers, made at the end of a body as its client sent it.
+    """Store calls with their answers, made at the end of a body as its client sent it.
 
-    `place` says how many messages stand before them, those of what it goes on from with them;
-    `index` is the first original that they are. What is kept at it stays.
+    `place` is how many messages come before them, including those of a response that is
+    continued. `index` is the first original that they become. If something is already stored at
+    it, that stays.
     """
     if AnsweredCalls.objects.filter(session_id=session_id, index=index).exists():
         return
@@ -67,7 +68,7 @@ def with_answered(session: Session, body: ForwardedBody) -> ForwardedBody:
         answered = [bytes(memoryview(one)) for one in by_place.get(place, ())]
         messages += [raw, *answered]
         values += [body.value[name][place - 1], *map(read_json, answered)]
-    # As many as before stand in what it goes on from.
+    # The number of messages from the continued response doesn't change.
     listed = body.listed(messages[body.before :])
     raw = body.written({name: listed})
     return replace(
@@ -82,10 +83,10 @@ def with_answered(session: Session, body: ForwardedBody) -> ForwardedBody:
 def _placed(
     body: ForwardedBody, rows: Sequence[AnsweredCalls]
 ) -> Iterator[tuple[int, AnsweredCalls]]:
-    """Behind how many of the client's messages each row stands; those whose message is gone don't.
+    """For each row, after how many client messages it goes; omitted if its message is gone.
 
-    A client that cut its beginning off sends the others as far ahead as before. What a request
-    goes on from has its own with it.
+    If a client cut off its start, the other messages keep their distances. What a request
+    continues already contains its own calls.
     """
     marks: dict[int, bytes] = {}
     shift, first = 0, body.before + 1
@@ -107,7 +108,7 @@ def _placed(
 
 
 def _mark(body: ForwardedBody, at: int) -> bytes:
-    """What a message of a client says, however it writes it."""
+    """A digest of what a client's message says, however it is written."""
     value: Any = body.value[body.names.messages][at]
     try:
         said = READERS[body.form].read_messages([value])

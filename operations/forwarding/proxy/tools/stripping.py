@@ -1,4 +1,4 @@
-"""A reply as its client gets it: without calls that are not its own."""
+"""Removes calls that aren't the client's own from a reply."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def without_calls(
     if events:
         return b"".join(_events(stripper, body))
     value = parse(body)
-    if isinstance(value, list):  # a stream that is a list
+    if isinstance(value, list):  # a stream in the form of a list
         return dump([stripper.take(one) for one in value])
     return dump(stripper.take(value))
 
