@@ -1,4 +1,4 @@
-"""Putting what was archived back before the model, with where it is from."""
+"""Inserts archived content into a thread again, with the reference it came from."""
 
 import uuid
 from collections.abc import Sequence
@@ -18,15 +18,15 @@ from threads.models import Session
 from threads.store.selectors import get_session
 
 MOST_TOKENS = 100_000
-"""What is inserted of one reference; of a longer text the beginning, which says so."""
+"""Most tokens inserted per reference; a longer text is cut and says so."""
 TITLE = "Insert from the archive"
 PURGED = "The content was purged: nothing of it is left."
 
 
 def look_up_whole(caller: Caller, session: Session, ref_id: str) -> Recalled:
-    """What a reference names, as much of it as is inserted.
+    """What a reference names, up to `MOST_TOKENS`.
 
-    Raises what a recall does, and Conflict (`purged`) where nothing is left of it.
+    Raises what a recall does, and Conflict (`purged`) if nothing is left of it.
     """
     found = look_up(
         caller, ref_id, max_tokens=MOST_TOKENS, session_id=session.pk, counts=False
@@ -37,7 +37,7 @@ def look_up_whole(caller: Caller, session: Session, ref_id: str) -> Recalled:
 
 
 def message_of(found: Recalled) -> New:
-    """The message that is inserted: the text below its reference."""
+    """The message to insert: the reference, and below it the text."""
     answer = found.answer
     text = f"From the archive, [recall:{answer['ref_id']}]:\n\n{answer['content']}"
     if answer["truncated"]:
@@ -48,9 +48,9 @@ def message_of(found: Recalled) -> New:
 def insert_recalled(
     caller: Caller, session_id: uuid.UUID, ref_id: str
 ) -> LogTransaction:
-    """Insert what a reference names behind all other messages, below its reference.
+    """Insert what a reference names at the end of the thread, below its reference.
 
-    Of those who may not edit it is a proposal. Raises what `look_up_whole` does.
+    It is a proposal if the caller may not edit. Raises what `look_up_whole` does.
     """
     session = get_session(caller, session_id, Right.PROPOSE)
     (edit,) = _inserts(session, [look_up_whole(caller, session, ref_id)])
@@ -60,7 +60,7 @@ def insert_recalled(
 def insert_together(
     caller: Caller, session_id: uuid.UUID, found: Sequence[Recalled]
 ) -> LogTransaction:
-    """Insert what was recalled behind all other messages, in this order, as one bundle."""
+    """Insert what was recalled at the end of the thread, in this order, as one bundle."""
     session = get_session(caller, session_id, Right.PROPOSE)
     return record_bundle(caller, session.pk, _inserts(session, found), title=TITLE)
 

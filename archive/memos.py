@@ -1,4 +1,4 @@
-"""Saving memos and finding them again, across sessions and the projects that a caller may see."""
+"""Saves memos and finds them again, across sessions and the projects that a caller may see."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -26,11 +26,12 @@ from .domain.memo import ReadableMemo, keywords, layer_text, relevant, tagged
 from .models import Memo, MemoReader
 
 LONGEST = 20_000
-"""Characters of a memo."""
+"""Most characters of a memo."""
 MOST_IN_CONTEXT = 5
 MOST_ANSWERED = 20
 _MOST_READ = 2000
-"""The newest memos of a project are looked through: a busy one hides none of another."""
+"""How many of a project's newest memos are searched; per project, so that a busy one hides none of
+another's."""
 
 
 @transaction.atomic
@@ -43,10 +44,10 @@ def save_memo(
     project: str | None = None,
     supersedes: uuid.UUID | None = None,
 ) -> Memo:
-    """Keep a memo in the session's project, or the one named, or the caller's only one.
+    """Save a memo in the session's project, the given project, or the caller's only project.
 
-    The memo that it supersedes is kept and no longer found. Raises Invalid where it says
-    nothing or too much, or where no project is meant; Conflict where another memo has superseded
+    A memo that it supersedes is kept but no longer found. Raises Invalid if the content is empty
+    or too long, or if no project is determined; Conflict if another memo has already superseded
     that one.
     """
     _require_words(content)
@@ -72,7 +73,7 @@ def save_memo(
 
 
 def _memo_to_change(caller: Caller, memo_id: uuid.UUID, *, at: str = "memo_id") -> Memo:
-    """The memo, locked, for one who may change it: a key without the right to edit its own words.
+    """Lock a memo that the caller may change; without the right to edit, only the caller's own.
 
     Raises NotFound or Forbidden.
     """
@@ -90,7 +91,7 @@ def _memo_to_change(caller: Caller, memo_id: uuid.UUID, *, at: str = "memo_id") 
 
 
 def _refuse_superseded(memo: Memo, at: str) -> None:
-    """Raise Conflict for words that another memo has taken the place of: nobody would find them."""
+    """Raise Conflict if another memo supersedes this one, as nobody would find the change."""
     other = memo.superseded_by
     if other is None:
         return
@@ -118,9 +119,10 @@ def update_memo(
     content: str | None = None,
     tags: Sequence[str] | None = None,
 ) -> Memo:
-    """Give a memo other words or tags; what is None stays, and words that it reads already.
+    """Change a memo's content or tags; None leaves either as it is.
 
-    Raises Invalid, or Conflict where another memo supersedes it.
+    Content equal to the masked content is also left as it is. Raises Invalid, or Conflict if
+    another memo supersedes it.
     """
     memo = _memo_to_change(caller, memo_id)
     if content is not None and content != _content_of(memo):
@@ -137,7 +139,7 @@ def update_memo(
 
 @transaction.atomic
 def delete_memo(caller: Caller, memo_id: uuid.UUID) -> Memo:
-    """Let a memo be found by nobody any more; what it superseded stays superseded."""
+    """Delete a memo, so that nobody finds it; what it superseded stays superseded."""
     memo = _memo_to_change(caller, memo_id)
     memo.deleted_at = timezone.now()
     memo.save(update_fields=["deleted_at"])
@@ -158,9 +160,9 @@ def retrieve_memos(
     session_id: uuid.UUID | None = None,
     project: str | None = None,
 ) -> list[ReadableMemo]:
-    """Memos of the projects that the caller may recall, the best first, then the newest.
+    """Memos of the projects that the caller may recall, best match first, then newest first.
 
-    With tags those that have any of them; with a query those that have a word of it.
+    `tags` selects memos with any of them; `query` selects memos with any of its words.
     """
     session = get_session(caller, session_id) if session_id else None
     notes = _notes(selectors.recallable_projects(caller, project))
@@ -169,7 +171,7 @@ def retrieve_memos(
     if query.strip():
         matches = relevant(notes, keywords(query), len(notes))
         notes = [match.note for match in matches]
-    # Asked first: to read again needs no lock.
+    # Check first, so that only the first read of a session takes a lock.
     if session is not None and not MemoReader.objects.filter(session=session).exists():
         MemoReader.objects.get_or_create(session=session)
     return notes[:MOST_ANSWERED]
@@ -183,7 +185,7 @@ _READS = Prepared(
 
 
 def words_for_context(surroundings: Surroundings) -> LayerWords:
-    """The layer of memos: at most 5 of the session's project, by the user's last words."""
+    """The memo layer: at most 5 memos of the session's project, chosen by the last question."""
     session = surroundings.session
     query = surroundings.policy.memos
     is_layer = query is Memos.RELEVANT
@@ -203,7 +205,7 @@ def words_for_context(surroundings: Surroundings) -> LayerWords:
 
 
 def why_none(session: Session) -> str:
-    """Why no memo would be sent with the session's next request, where none is."""
+    """Why no memo would be sent with the session's next request, given that none is."""
     query = policy_of(session).memos
     if query is Memos.NONE:
         return "None: the policy never sends memos."
@@ -241,7 +243,7 @@ _NEWEST = Prepared(
 
 
 def _notes(projects: Iterable[Project]) -> list[ReadableMemo]:
-    """The newest memos of each project, as they may be read; the newest of all first."""
+    """The newest memos of each project, with redactions applied; newest first overall."""
     rows = [row for one in projects for row in _NEWEST.rows(project=one.pk)]
     rows.sort(key=lambda row: (-row.created_at.timestamp(), row.pk))
     return [
@@ -261,15 +263,16 @@ def _notes(projects: Iterable[Project]) -> list[ReadableMemo]:
 
 
 def _content_of(memo: Memo) -> str:
-    """What a memo says, with what redactions that are on mask in the session it is from."""
+    """A memo's content, masked by redactions that are on in the session it came from."""
     content = bytes(memo.content).decode("utf-8", "surrogatepass")
     return mask_text(memo.session, content) if memo.session else content
 
 
 def mask_for_good(session: Session, indexes: Sequence[int] | None) -> None:
-    """Mask for good what a session's memos quote of originals, or of all of it, that are destroyed.
+    """Mask permanently what a session's memos quote of redacted texts that are being destroyed.
 
-    In the caller's transaction: after it, nothing tells what a redaction masked in them.
+    `indexes` are the originals; None means the whole session. Runs in the caller's transaction:
+    after it, nothing tells what a redaction masked in the originals.
     """
     memos = list(Memo.objects.filter(session=session))
     texts = masked_in(session, indexes) if memos else {}

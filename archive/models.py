@@ -16,9 +16,9 @@ class Memo(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, CASCADE, related_name="memos")
     session = models.ForeignKey(Session, SET_NULL, null=True, related_name="memos")
-    """The session that it came from, while that is there."""
+    """The session that it came from, as long as that exists."""
     content = models.BinaryField()
-    """UTF-8; bytes, for it may quote any text."""
+    """UTF-8; bytes, because it may quote any text."""
     tags = models.JSONField(default=list)
     actor = models.CharField(max_length=64)
     actor_name = models.CharField(max_length=150)
@@ -26,9 +26,9 @@ class Memo(models.Model):
     changed_at = models.DateTimeField(null=True)
     """When its words or tags were last changed."""
     superseded_by = models.ForeignKey("self", SET_NULL, null=True, related_name="+")
-    """The memo that says it better, or says what is so now: this one is no longer found."""
+    """The memo that replaces it; this one is no longer found."""
     deleted_at = models.DateTimeField(null=True)
-    """Since when it is no longer shown to anybody."""
+    """Since when it is deleted and shown to nobody."""
 
     class Meta:
         indexes = [index("memos_newest_first", "project", "-created_at")]
@@ -38,7 +38,7 @@ class Memo(models.Model):
 
 
 class MemoReader(models.Model):
-    """A session that has saved or retrieved a memo: from then on memos are among its layers."""
+    """Marks a session that has saved or retrieved a memo, so that memos are among its layers."""
 
     session = models.OneToOneField(Session, CASCADE, primary_key=True, related_name="+")
 
@@ -47,13 +47,13 @@ class MemoReader(models.Model):
 
 
 class ArchivedContent(models.Model):
-    """The parts of an archived message, once per project however often it was left out."""
+    """The parts of an archived message, stored once per project however often it is left out."""
 
     project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
     digest = models.BinaryField(max_length=32)
-    """SHA-256 of the content before it was compressed."""
+    """SHA-256 of the uncompressed content."""
     content = models.BinaryField()
-    """Zstandard of `threads.domain.body.encode_parts`."""
+    """The output of `threads.domain.body.encode_parts`, compressed with Zstandard."""
 
     class Meta:
         constraints = [unique("one_archived_content_per_digest", "project", "digest")]
@@ -67,18 +67,18 @@ class ArchiveEntry(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     ref_id = models.CharField(max_length=200, unique=True)
-    """`nexora://<project>/<session>/<message>[:<location>]` with the session's whole id."""
+    """`nexora://<project>/<session>/<message>[:<location>]` with the session's full id."""
     project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
     session = models.ForeignKey(
         Session, CASCADE, related_name="archived", db_index=False
     )
     message_key = models.CharField(max_length=24)
-    """The key of the message; `name` is its short id, or again the key."""
+    """The key of the message; `name` is its short id, or the key if it has none."""
     name = models.CharField(max_length=24)
     location = models.CharField(max_length=32, blank=True)
     content_type = models.CharField(max_length=16)
     summary = models.BinaryField()
-    """UTF-8; bytes, for it may quote any text."""
+    """UTF-8; bytes, because it may quote any text."""
     content = models.ForeignKey(
         ArchivedContent, SET_NULL, null=True, related_name="entries"
     )
@@ -87,7 +87,7 @@ class ArchiveEntry(models.Model):
     tool_name = models.CharField(max_length=128, blank=True)
     token_count = models.PositiveIntegerField()
     rule = models.CharField(max_length=16, blank=True)
-    """The pruner's rule that left it out (`archive.domain.pruning.classes.Rule`), or empty."""
+    """The pruner's rule that left it out (`archive.domain.pruning.classes.Rule`), if any."""
     original_created_at = models.DateTimeField(null=True)
     archived_at = models.DateTimeField()
     last_accessed_at = models.DateTimeField(null=True)
@@ -106,14 +106,14 @@ class ArchiveEntry(models.Model):
 
 
 class TrayItem(models.Model):
-    """A reference that somebody set aside, to insert it into a thread together with others."""
+    """A reference that somebody collected, to insert it into a thread together with others."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     actor = models.CharField(max_length=64)
     session = models.ForeignKey(Session, CASCADE, related_name="+")
-    """What it names is of this one."""
+    """The session of the message that it names."""
     ref_id = models.CharField(max_length=200)
-    """As `ArchiveEntry.ref_id`; of a message that need not be archived."""
+    """In the form of `ArchiveEntry.ref_id`; the message need not be archived."""
     added_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
@@ -124,21 +124,21 @@ class TrayItem(models.Model):
 
 
 class EntryWords(models.Model):
-    """What is searched of an entry; written anew where the message is archived again.
+    """The searchable words of an entry; written anew when the message is archived again.
 
-    Ids ascend in the order of archiving: `archive.entries.words` has an index over them.
+    Ids ascend in archiving order; `archive.entries.words` has an index over them.
     """
 
     entry = models.OneToOneField(ArchiveEntry, CASCADE, related_name="words")
     words = models.TextField()
-    """Folded: the summary, the tool and the paths, a line each."""
+    """The summary, the tool and the paths, one per line, folded for search."""
 
     def __str__(self) -> str:
         return f"words of {self.entry_id}"
 
 
 class EntryMark(WordMark):
-    """How far the index of what entries say has come."""
+    """How far the word index of entries has progressed."""
 
 
 class SummaryProvider(models.Model):
@@ -146,13 +146,13 @@ class SummaryProvider(models.Model):
 
     project = models.ForeignKey(Project, CASCADE, related_name="summary_providers")
     name = models.CharField(max_length=32)
-    """In the table of `archive.domain.summaries.providers`."""
+    """A name in the table of `archive.domain.summaries.providers`."""
     base_url = models.CharField(max_length=500, blank=True)
-    """Empty: the provider's own."""
+    """Empty for the provider's own address."""
     sealed_key = models.BinaryField(default=b"")
     """Encrypted for this project and origin by `operations.forwarding.upstreams.sealing`."""
     model = models.CharField(max_length=128, blank=True)
-    """The one to take; empty: the table's."""
+    """The model to use; empty for the one in the table."""
     updated_at = models.DateTimeField()
 
     class Meta:
@@ -163,18 +163,21 @@ class SummaryProvider(models.Model):
 
 
 class SummarySettings(models.Model):
-    """Who summarises, and whether by itself: a project's, or a session's own that override it."""
+    """Which model summarises, and whether automatically.
+
+    A session's own settings override those of its project.
+    """
 
     project = models.ForeignKey(Project, CASCADE, related_name="+")
     session = models.OneToOneField(
         Session, CASCADE, null=True, related_name="summary_settings"
     )
-    """None: the project's."""
+    """None for the project's settings."""
     summarization_provider = models.CharField(max_length=32, blank=True)
     summarization_model = models.CharField(max_length=128, blank=True)
-    """Both empty: whoever is fastest."""
+    """If provider and model are both empty, the fastest model is used."""
     disable_auto_summarize = models.BooleanField(null=True)
-    """None: as the project says, and off for imported sessions."""
+    """None for the project's choice; imported sessions are then never summarised automatically."""
 
     class Meta:
         constraints = [

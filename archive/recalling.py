@@ -1,4 +1,4 @@
-"""Recalling what a reference names: archive entries, then live messages, where one may read."""
+"""Recalls what a reference names, from archive entries or from messages the caller may read."""
 
 import uuid
 from collections.abc import Sequence
@@ -39,12 +39,12 @@ from .models import ArchiveEntry
 MOST_CANDIDATES = 20
 OTHER = "other"
 NEAR = 8
-"""How many messages before a result that has no id may hold its call."""
+"""How many messages before a result without an id are searched for its call."""
 _DIGITS = 32
 
 
 class Recalled(NamedTuple):
-    """What was recalled: the message that it is from, and the tool's answer."""
+    """What was recalled: the message it came from, and the tool's answer."""
 
     session: Session
     key: Key
@@ -57,7 +57,7 @@ class _Found(NamedTuple):
     key: Key
     parts: tuple[Part, ...]
     entries: tuple[ArchiveEntry, ...] = ()
-    """What is archived of it, if anything is."""
+    """The message's archive entries, if any."""
 
 
 def look_up(
@@ -72,13 +72,13 @@ def look_up(
     project: str | None = None,
     counts: bool = True,
 ) -> Recalled:
-    """What a reference names, as it may be read; the session at hand is `session_id`.
+    """What a reference names, with redactions applied; `session_id` is the current session.
 
-    `start` is the character of what is recalled from which it is given. What is archived notes
-    that it was recalled, where `counts` says so.
+    `start` is the index of the first character to return. With `counts`, the archive entry
+    records that it was recalled.
 
-    Raises NotFound where it names nothing that the caller may see, Conflict with
-    `candidates` where it names several things.
+    Raises NotFound if the reference names nothing that the caller may see, Conflict with
+    `candidates` if it is ambiguous.
     """
     current = get_session(caller, session_id) if session_id else None
     reference = read_reference(ref_id)
@@ -99,7 +99,7 @@ def look_up(
         content = "\n".join(excerpt.matching(content, search))
     count = tokens.counter(found.session.encoding)
     content = content[start:]
-    # A character may have more tokens than are asked for: a cursor has to lead on all the same.
+    # One character may have more tokens than `max_tokens`; the cursor must advance regardless.
     kept = excerpt.within(content, max_tokens, count) or content[:1]
     entry = nearest(found.entries, reference.location) if found.entries else None
     session, slug = found.session, found.session.project.slug
@@ -120,7 +120,7 @@ def look_up(
 
 
 def _purged(found: _Found, location: Location | None) -> Recalled:
-    """The answer for a message whose content was destroyed: that it was."""
+    """The answer for a message whose content was purged."""
     slug, session = found.session.project.slug, found.session
     answer = {
         "ref_id": write_reference(slug, str(session.pk), found.name, location),
@@ -136,7 +136,7 @@ def _purged(found: _Found, location: Location | None) -> Recalled:
 
 
 def _lines_of(text: str, location: Location) -> str:
-    """The lines of a text that are wanted. Raises Invalid where it ends before them."""
+    """The given lines of a text. Raises Invalid if it ends before them."""
     wanted = excerpt.lines_of(text, location)
     if wanted is None:
         count = len(text.splitlines())
@@ -148,10 +148,10 @@ def _lines_of(text: str, location: Location) -> str:
 def _told(
     found: _Found, location: Location | None, entry: ArchiveEntry | None
 ) -> dict[str, Any]:
-    """What is known of a message besides its content: as archived, else as it is called now."""
+    """A message's type, summary and paths: from its archive entry, or else from its calls now."""
     if entry is not None:
         (read,) = readable([entry])
-        # Of a message with several results each has an entry, with its own paths.
+        # If a message has several results, each has an entry with its own paths.
         whole = location is None and entry.location
         every = readable(found.entries) if whole else [read]
         paths = [path for one in every for path in one.file_paths]
@@ -173,7 +173,7 @@ def _told(
 
 
 def place_of(cursor: str | None) -> int:
-    """The character to go on from. Raises Invalid."""
+    """The character index that a cursor stands for. Raises Invalid."""
     place = decode_cursor(cursor, 1)[0] if cursor else 0
     if not isinstance(place, int) or place < 0:
         raise Invalid("This cursor does not belong to a recall.", at=["cursor"])
@@ -181,14 +181,14 @@ def place_of(cursor: str | None) -> int:
 
 
 class _Tools(NamedTuple):
-    """The calls that a message makes or brings results of; the names of tools without one."""
+    """The calls that a message makes or answers, and the tool names of results without a call."""
 
     calls: list[ToolCall]
     names: list[str]
 
 
 def _tools_of(found: _Found, location: Location | None) -> _Tools:
-    """What was called; where a location names one of several, that one alone."""
+    """The calls of a message, or only the one that a location names."""
     calls = [part for part in found.parts if isinstance(part, ToolCall)]
     results = [part for part in found.parts if isinstance(part, ToolResult)]
     if location is not None and location.kind == "tool":
@@ -208,7 +208,10 @@ def _tools_of(found: _Found, location: Location | None) -> _Tools:
 
 
 def _call_of(found: _Found, result: ToolResult) -> ToolCall | None:
-    """The call that a result answers: the last of its id before it; without an id the last."""
+    """The call that a result answers: the last one before it with its id.
+
+    For a result without an id, the last one without an id in the `NEAR` messages before.
+    """
     index = original_index(found.key)
     if index is None:
         return None
@@ -251,7 +254,7 @@ def _sessions_meant(
     current: Session | None,
     project: str | None,
 ) -> Sequence[Session]:
-    """The sessions that a reference may be of: the one at hand where it names none."""
+    """The sessions that a reference may mean; the current one if it names none."""
     if reference.session is None:
         if current is None:
             sentence = "Give session_id: the reference names no session."
@@ -268,12 +271,12 @@ def _sessions_meant(
 
 
 def _ambiguous(ref_id: str, found: Sequence[_Found]) -> Conflict:
-    """The refusal of a reference that may name any of these messages."""
+    """The error for a reference that may name any of these messages."""
     candidates = [
         write_reference(one.session.project.slug, str(one.session.pk), one.name)
         for one in found[:MOST_CANDIDATES]
     ]
-    # Sessions may begin with the same 8 digits.
+    # The ids of several sessions may start with the same 8 digits.
     if len(set(candidates)) < len(candidates):
         candidates = [
             f"nexora://{one.session.project.slug}/{one.session.pk}/{one.name}"
@@ -288,7 +291,7 @@ def _ambiguous(ref_id: str, found: Sequence[_Found]) -> Conflict:
 
 
 def _messages(session: Session, name: str) -> list[_Found]:
-    """The messages that a short id, or its beginning, or a key names."""
+    """The messages that a short id, a prefix of one, or a key names."""
     index = original_index(name)
     if index is None and (archived := _archived(session, name)):
         return archived
@@ -309,7 +312,7 @@ def _messages(session: Session, name: str) -> list[_Found]:
 
 
 def _archived(session: Session, name: str) -> list[_Found]:
-    """The messages that a name means and that are archived, where the archive has all of them."""
+    """The messages that a name means, from the archive; empty unless all of them are archived."""
     by_name: dict[str, list[ArchiveEntry]] = {}
     for entry in entries_of(session, name, MOST_CANDIDATES):
         by_name.setdefault(entry.name, []).append(entry)

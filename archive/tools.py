@@ -1,4 +1,4 @@
-"""Tools of the archive: memos, and recalling what is no longer in view."""
+"""Tools of the archive: memos, and recall of what is no longer in view."""
 
 import uuid
 from typing import Annotated, Any
@@ -19,14 +19,14 @@ Tags = Annotated[list[TagName], Field(max_length=20)]
 
 
 class ArchiveTool(Tool):
-    """A tool that reaches beyond one session; the session at hand may be named."""
+    """Base of tools that reach beyond one session; naming the current session is optional."""
 
     session_id: uuid.UUID | None = Field(
         None, description="The session that you are in, a UUID."
     )
 
     def refuse_stale(self, caller: Caller) -> None:
-        """Raise Conflict where the log of the session at hand has grown."""
+        """Raise Conflict if the log of the current session has grown past `expected_head`."""
         if self.session_id is not None:
             refuse_stale(get_session(caller, self.session_id), self.expected_head)
 

@@ -1,4 +1,4 @@
-"""Where the pages are of what outlives a session's context."""
+"""URLs of the archive's pages."""
 
 from django.urls import path
 

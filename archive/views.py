@@ -35,7 +35,7 @@ from .recalling import Recalled, look_up
 _LONGEST_REFERENCE = 500
 _LONGEST_QUERY = 1000
 _MOST_TOKENS = 4000
-"""What is recalled is cut here; the tool gives more to who asks for more."""
+"""Recalled text is cut here; the tool returns more on request."""
 MOST_TAGS = 20
 LONGEST_TAG = 100
 
@@ -56,7 +56,7 @@ class MemoForm(forms.Form):
     )
 
     def clean_tags(self) -> list[str]:
-        """Raises ValidationError for too many, or one that is too long."""
+        """The tags. Raises ValidationError for too many, or one that is too long."""
         tags: list[str] = self.cleaned_data["tags"]
         if any(len(tag) > LONGEST_TAG for tag in tags):
             raise forms.ValidationError(f"A tag has at most {LONGEST_TAG} characters.")
@@ -74,7 +74,7 @@ class MemoLine(NamedTuple):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def memos(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
-    """The memos that have the words `q` and the tag `tag`, and what `ref` names; POST saves one."""
+    """The memos that match `q` and `tag`, and what `ref` names; POST saves a memo."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     form = MemoForm(request.POST if request.method == "POST" else None)
@@ -96,7 +96,7 @@ def memos(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
 def memo(
     request: HttpRequest, session_id: uuid.UUID, memo_id: uuid.UUID
 ) -> HttpResponseBase:
-    """Change a memo, or delete it where the form's `action` says so."""
+    """Change a memo, or delete it if the form's `action` is `delete`."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     if request.POST.get("action") == "delete":
@@ -128,7 +128,7 @@ def _shown(
 ) -> HttpResponse:
     query = request.GET.get("q", "")[:_LONGEST_QUERY]
     tag = request.GET.get("tag", "")[:100]
-    # Without the session: looking is no reason for memos to become a layer of its context.
+    # Without the session, so that looking doesn't make memos a layer of its context.
     found = retrieve_memos(
         caller,
         tags=[tag] if tag else (),
@@ -163,14 +163,14 @@ def _edit_form(memo: ReadableMemo) -> MemoForm:
 
 
 def _ids_of(memo_id: object) -> str:
-    """The ids of a memo's fields: there are as many as memos on the page."""
+    """The `auto_id` of a memo's form, as the page has one form per memo."""
     return f"id_{memo_id}_%s"
 
 
 def _recalled(
     caller: Caller, session: Session, fields: QueryDict
 ) -> tuple[Recalled | None, errors.DomainError | None]:
-    """What the reference names, or why it names nothing; neither where none was asked for."""
+    """What `ref` names, or the error if it names nothing; both None without `ref`."""
     reference = fields.get("ref", "").strip()[:_LONGEST_REFERENCE]
     if not reference:
         return None, None

@@ -1,4 +1,4 @@
-"""What a recall tells of a message: what kind of thing it holds, and what is cut out of it."""
+"""What a recall returns of a message: a one-line summary, or the part that a location names."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +10,7 @@ from .reference import Location
 
 Count = Callable[[str], int]
 _LONGEST_TOKEN = 24
-"""Characters that a token has at most in nearly every text: what is counted is cut so before."""
+"""Most characters per token in nearly every text; longer text is cut before it is counted."""
 _LONGEST = 80
 
 
@@ -22,11 +22,11 @@ def summary_of(parts: Sequence[Part]) -> str:
 
 
 def at_location(parts: Sequence[Part], location: Location | None) -> str | None:
-    """The text of a message, or of what a location names in it; None where that is nothing.
+    """The text of a message, or of the part a location names; None if there is no such part.
 
-    `tool-n` is the nth call; where there is none, the nth result. `match-n` is the nth line
-    that is not blank, as a search's result has one a line. Pictures and files are named below the
-    text, or a message of nothing else would seem to be empty.
+    `tool-n` is the nth call or, in a message without calls, the nth result. `match-n` is the nth
+    line that is not blank, because search results have one match per line. Images and files are
+    listed below the text; a message that holds nothing else would seem empty otherwise.
     """
     text = whole_text(parts)
     if location is None:
@@ -40,19 +40,22 @@ def at_location(parts: Sequence[Part], location: Location | None) -> str | None:
 
 
 def lines_of(text: str, location: Location) -> str | None:
-    """Lines of a text, from 1, both ends in; None where none is there."""
+    """The lines of a text that a location names, counted from 1, both ends included.
+
+    None if the text has none of them.
+    """
     found = text.splitlines()[location.first - 1 : location.last]
     return "\n".join(found) if found else None
 
 
 def matching(text: str, search: str) -> list[str]:
-    """The lines that hold what is searched, ignoring case."""
+    """The lines that contain the search string, ignoring case."""
     wanted = search.casefold()
     return [line for line in text.splitlines() if wanted in line.casefold()]
 
 
 def within(text: str, most: int, count: Count) -> str:
-    """The longest beginning of a text that has so many tokens at most."""
+    """The longest prefix of a text with at most `most` tokens."""
     text = text[: most * _LONGEST_TOKEN]
     low, high = 0, len(text)
     if count(text) <= most:
@@ -78,7 +81,7 @@ def _tool(parts: Sequence[Part], number: int) -> str | None:
 
 
 def _not_text(parts: Sequence[Part]) -> Iterator[str]:
-    """A line for each picture or file of a message and of its results."""
+    """One line for each image or file in a message, including those in its tool results."""
     for part in parts:
         if isinstance(part, ToolResult):
             yield from _not_text(part.content)

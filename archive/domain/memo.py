@@ -1,4 +1,4 @@
-"""Which memos matter for what was just said: by the words and tags that both have."""
+"""Finds the memos relevant to the last question, by the words and tags they share with it."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -15,15 +15,15 @@ _COMMON_WORDS = (
     " way well were what when where which while who why will with would yes yet you your"
     " continue okay"
 )
-"""Words that say nothing of what a message is about."""
+"""Stop words: they say nothing about the subject of a message."""
 _COMMON = frozenset(_COMMON_WORDS.split())
 MOST_NAMED = 5
-"""Words that a reason names."""
+"""How many shared words `Match.why` lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadableMemo:
-    """A memo as it may be read."""
+    """A memo as a reader may see it."""
 
     id: str
     content: str
@@ -37,13 +37,13 @@ class ReadableMemo:
 
 
 def keywords(text: str) -> frozenset[str]:
-    """The words of a text that it may be about, ignoring case."""
+    """The words of a text that may tell its subject, in lower case and without stop words."""
     return frozenset(_WORD.findall(text.casefold())) - _COMMON
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A memo that fits what was said, and the words and tags that both have."""
+    """A relevant memo, with the words and tags it shares with the question."""
 
     note: ReadableMemo
     words: tuple[str, ...]
@@ -61,7 +61,7 @@ class Match:
 def relevant(
     notes: Iterable[ReadableMemo], words: Collection[str], most: int
 ) -> list[Match]:
-    """The memos that have any of these words, those with more of them first, then newer ones."""
+    """The memos that contain any of these words, best match first, then newest first."""
     newest = sorted(notes, key=lambda note: note.created_at, reverse=True)
 
     def words_of(note: ReadableMemo) -> frozenset[str]:
@@ -71,7 +71,7 @@ def relevant(
 
 
 def tagged(notes: Iterable[ReadableMemo], tags: Sequence[str]) -> list[ReadableMemo]:
-    """The memos with any of these tags, those with more of them first, else as they came."""
+    """The memos with any of these tags, best match first, otherwise in the given order."""
     wanted = frozenset(map(str.casefold, tags))
     found = _best(notes, wanted, lambda note: frozenset(map(str.casefold, note.tags)))
     return [match.note for match in found]
@@ -82,7 +82,7 @@ def _best(
     wanted: frozenset[str],
     held: Callable[[ReadableMemo], frozenset[str]],
 ) -> list[Match]:
-    """The memos that hold any of what is wanted, those with more of it first."""
+    """The memos that hold any of the wanted words, those with the most first."""
     found = [Match(note, tuple(sorted(wanted & held(note)))) for note in notes]
     found = [match for match in found if match.words]
     found.sort(key=lambda match: -len(match.words))
@@ -90,7 +90,7 @@ def _best(
 
 
 def layer_text(notes: Sequence[ReadableMemo]) -> str:
-    """Memos as the model reads them; nothing where there are none."""
+    """Memos as the model reads them; an empty string if there are none."""
     if not notes:
         return ""
     lines = ["## Memos"]

@@ -1,7 +1,7 @@
 """References: `nexora://<project>/<session>/<message>[:<location>]` and its short forms.
 
-`_` is the project at hand and `current` the session at hand; a bare `msg-…` is in it, and so
-is a key (`m12`, `o7.0`). `[recall:…]` around a reference is understood.
+`_` is the current project and `current` the current session. A bare `msg-…` or a key (`m12`,
+`o7.0`) means a message of the current session. A reference may be wrapped in `[recall:…]`.
 """
 
 import re
@@ -33,10 +33,10 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class RecallReference:
-    """What a reference names; None is the project, or the session, at hand.
+    """What a reference names; None means the current project or session.
 
-    `session` is the beginning of a session's id in hex digits, `message` a short id or the
-    beginning of one, or a key.
+    `session` is a prefix of a session's id in hex digits; `message` is a short id, a prefix of
+    one, or a key.
     """
 
     message: str
@@ -46,7 +46,7 @@ class RecallReference:
 
 
 def read_reference(text: str) -> RecallReference | None:
-    """The reference that a text is; None where it is none."""
+    """Parse a reference; None if the text isn't one."""
     text = text.strip()
     if wrapped := _WRAPPED.fullmatch(text):
         text = wrapped[1].strip()
@@ -73,7 +73,7 @@ def read_reference(text: str) -> RecallReference | None:
 
 
 def read_location(text: str) -> Location | None:
-    """`L10-50`, `match-3` or `tool-2`; None for anything else."""
+    """Parse `L10-50`, `match-3` or `tool-2`; None for anything else."""
     if place := _PLACE.fullmatch(text):
         number = int(place[2])
         return Location(place[1], number, number) if number else None
@@ -81,7 +81,7 @@ def read_location(text: str) -> Location | None:
 
 
 def read_lines(text: str) -> Location | None:
-    """`10-50` or `10`, counted from 1, both ends in; None for anything else."""
+    """Parse `10-50` or `10`, counted from 1, both ends included; None for anything else."""
     lines = _LINES.fullmatch(text.strip())
     if lines is None:
         return None

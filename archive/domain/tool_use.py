@@ -1,7 +1,7 @@
-"""What a call of a tool did: what kind of work it was, and on which files.
+"""What a tool call did: the kind of work, and the files it names.
 
 Names alone mislead: `write_stdin` writes no file, `TaskCreate` creates none, an editor may only
-show one. So the kind follows from the words of the name and from what the call was given.
+show one. So the kind follows from the words of the name and from the call's arguments.
 """
 
 import re
@@ -22,9 +22,9 @@ _KINDS = {
     | {"execute", "stdin", "ipython"},
     "file_view": {"read", "view", "cat", "open", "show"},
 }
-"""Words of tools' names; the first kind that fits counts."""
+"""Words in tool names, by kind; the first kind that fits counts."""
 KindName = Literal["file_view", "grep", "bash", "edit", "other"]
-"""The kinds as the contract of the API lists them in place."""
+"""The kinds, as the API's contract lists them inline."""
 _PATHS = frozenset(
     {"path", "paths", "file", "files", "filename", "filenames", "filepath", "filepaths"}
     | {"absolutepath", "notebookpath", "targetfile", "dir", "dirpath", "directory"}
@@ -33,19 +33,19 @@ _PATHS = frozenset(
 _PATTERNS = frozenset({"pattern", "query", "regex", "glob", "search", "q", "filename"})
 _COMMANDS = frozenset({"command", "commands", "cmd", "script", "code", "chars"})
 _LINES = frozenset({"command", "commands", "cmd", "script"})
-"""Arguments that hold command lines, in which paths are looked for."""
+"""Names of arguments that hold command lines, which are searched for paths."""
 _VIEWS = frozenset({"view", "read", "open", "show"})
 _PATCHED = re.compile(
     r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE
 )
 _SHORT = 300
-"""Characters of a path; what is longer is a file's contents."""
+"""Most characters of a path; anything longer is a file's contents."""
 
 
 def kind_of(name: str, arguments: JSON) -> str:
-    """`file_view`, `grep`, `bash` or `edit`; else `other`.
+    """`file_view`, `grep`, `bash` or `edit`; otherwise `other`.
 
-    Where the arguments are not known (None), the name alone must tell.
+    If the arguments are unknown (None), the name alone decides.
     """
     words = _words_of(name)
     given = {"": arguments}
@@ -60,7 +60,7 @@ def kind_of(name: str, arguments: JSON) -> str:
 
 
 def paths_of(call: ToolCall) -> list[str]:
-    """The files that a call names, each once, in their order."""
+    """The files that a call names, each once, in order."""
     found = [*_named(call.arguments), *_patched(call.arguments)]
     if not found:
         members = _members(call.arguments)
@@ -71,18 +71,18 @@ def paths_of(call: ToolCall) -> list[str]:
 
 @lru_cache(1_000)
 def _words_of(name: str) -> frozenset[str]:
-    """The words of a tool's name, of which a thread has few."""
+    """The words of a tool's name; cached, as a thread uses few tools."""
     words = _WORDS.findall(_PREFIX.sub("", name, count=1))
     return frozenset(map(str.lower, words))
 
 
 def _names_something(path: str) -> bool:
-    """Whether there is a name in a path: `../..` is a place to go to."""
+    """Whether a path contains a name; `../..` contains none."""
     return bool(path.strip("./"))
 
 
 def _fits(kind: str, given: dict[str, Any]) -> bool:
-    """Whether a call of this kind would be given this; what edits names a file."""
+    """Whether a call of this kind would have these arguments; an edit names a file."""
     if "" in given:
         return kind != "edit" or bool(paths_of(ToolCall("", "", given[""])))
     if kind == "grep":
@@ -95,7 +95,7 @@ def _fits(kind: str, given: dict[str, Any]) -> bool:
 
 
 def _named(value: JSON) -> Iterator[str]:
-    """What members that are called so name as paths, wherever they stand."""
+    """The paths in members named like `_PATHS`, at any depth."""
     if isinstance(value, list):
         for item in value:
             yield from _named(item)
@@ -129,8 +129,8 @@ def _texts(value: JSON) -> list[str]:
 
 
 def _members(value: JSON) -> Iterator[tuple[str, str]]:
-    """The texts that members of an object hold, or a list in them, by the members' names."""
-    if isinstance(value, str):  # which may be anything that a tool takes
+    """The texts in an object's members, at any depth, each with the member's name."""
+    if isinstance(value, str):  # a bare string may be anything that a tool takes
         yield "command", value
     if isinstance(value, dict):
         for name, item in value.items():

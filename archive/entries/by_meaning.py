@@ -1,8 +1,7 @@
-"""Finding entries by what their messages are about: those of the nearest message first.
+"""Finds entries by meaning, those of the nearest message first.
 
-An entry is as near as the message that it is of, as that may be read; all results of one
-message are equally near. What operations put into a thread has no vectors, and is found by words
-alone.
+An entry is as near as its message, with redactions applied; all results of one message are equally
+near. What operations put into a thread has no vectors and is found by words only.
 """
 
 from collections import defaultdict
@@ -29,9 +28,9 @@ _AT_ONCE = 200
 def find_entries(
     caller: Caller, query: ArchiveQuery, *, cursor: str | None, limit: int | None
 ) -> tuple[Page[Readable], int]:
-    """A page of entries, by words or by meaning; and how many texts could not be looked at.
+    """A page of entries, by words or by meaning, and how many texts are not indexed yet.
 
-    Raises Invalid; Conflict where search by meaning is off.
+    Raises Invalid; Conflict if search by meaning is off.
     """
     if not query.meaning:
         return list_entries(caller, query, cursor=cursor, limit=limit), 0
@@ -60,7 +59,7 @@ def find_entries(
 def _entries_of(
     caller: Caller, query: ArchiveQuery, near: Sequence[Near]
 ) -> Mapping[tuple[UUID, str], list[Readable]]:
-    """The entries of messages that are asked for, by session and key."""
+    """Map of (session id, message key) to the entries of these messages that fit the query."""
     scores = {(UUID(one.session), f"m{one.index}"): one.score for one in near}
     rows = asked_of(caller, query).filter(
         session__in={session for session, _ in scores},

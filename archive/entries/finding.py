@@ -1,9 +1,9 @@
-"""Finding entries by what they are, the newest first, and what there is to choose from.
+"""Finds entries by their properties, newest first, and lists the facets to choose from.
 
-A project's entries are walked in the order in which they were archived, and the session of each is
-looked up: that costs as much in an archive of a million entries as in a small one. Of several
-projects each is walked, and what they give is merged. Words are looked up in their index, which
-gives entries in the order of their archiving too; in one session they are read.
+A project's entries are walked in the order they were archived, and the session of each is looked
+up: that costs the same in an archive of a million entries as in a small one. Several projects are
+walked one by one, and the results merged. Words are looked up in their index, which also returns
+entries in archiving order; within one session the words are read instead.
 """
 
 import uuid
@@ -32,14 +32,14 @@ from .selectors import Readable, readable
 from .words import ENTRIES, searched
 
 MOST_EXAMINED = 5000
-"""Entries that one page looks into for words; the next one goes on from there."""
+"""Most entries that one page examines for words; the next page continues from there."""
 _AT_ONCE = 200
 _SHOWN = ("session", "session__project")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveQuery:
-    """Which entries are asked for; what is empty is no condition."""
+    """Which entries to find; an empty field is no condition."""
 
     session_id: uuid.UUID | None = None
     project: str | None = None
@@ -50,11 +50,11 @@ class ArchiveQuery:
     until: datetime | None = None
     words: str = ""
     meaning: bool = False
-    """Whether the words say what entries are about, not what they hold."""
+    """Whether `words` are searched by meaning instead of literally."""
 
     @property
     def wanted(self) -> list[str]:
-        """What an entry's words must hold, the longest first."""
+        """The strings that an entry's words must contain, longest first."""
         given = filter(None, (searched(self.words), searched(self.path)))
         return sorted(given, key=len, reverse=True)
 
@@ -62,7 +62,7 @@ class ArchiveQuery:
 def list_entries(
     caller: Caller, query: ArchiveQuery, *, cursor: str | None, limit: int | None
 ) -> Page[Readable]:
-    """Entries of what the caller may recall, the newest first. Raises Invalid."""
+    """The entries that the caller may recall, newest first. Raises Invalid."""
     count, found = clamp(limit), list[Readable]()
     if query.session_id is None and query.wanted:
         return _holding(caller, query, cursor, count)
@@ -76,7 +76,7 @@ def list_entries(
 
 
 def facets_of(caller: Caller, query: ArchiveQuery) -> dict[str, list[str]]:
-    """The kinds and tools that there are under a query's session and project."""
+    """The kinds and tools that occur in a query's session or project."""
     below = ArchiveQuery(session_id=query.session_id, project=query.project)
     names = {"type": "content_type", "tool": "tool_name"}
     found: dict[str, set[str]] = {facet: set() for facet in names}
@@ -89,7 +89,10 @@ def facets_of(caller: Caller, query: ArchiveQuery) -> dict[str, list[str]]:
 def _holding(
     caller: Caller, query: ArchiveQuery, cursor: str | None, count: int
 ) -> Page[Readable]:
-    """A page of entries whose words hold what is wanted; it ends where many were looked into."""
+    """A page of entries that contain the wanted words.
+
+    It ends early once `MOST_EXAMINED` entries were examined.
+    """
     found: list[Readable] = []
     examined = 0
     named = ENTRIES.candidates(query.wanted[0], _position(cursor))
@@ -107,7 +110,10 @@ def _holding(
 def _looked_into(
     caller: Caller, query: ArchiveQuery, keys: Sequence[int]
 ) -> Iterator[tuple[int, Readable]]:
-    """Those of some words that hold what is wanted, with their entries as they may be read."""
+    """Yield the rows of words, among these keys, that contain the wanted strings.
+
+    Each comes with its entry, with redactions applied.
+    """
     rows = EntryWords.objects.filter(pk__in=keys).order_by("-pk")
     words_of = {
         entry: key
@@ -124,7 +130,7 @@ def _looked_into(
 
 
 def _position(cursor: str | None) -> int | None:
-    """The words behind which a page goes on. Raises Invalid for a cursor of another list."""
+    """The key of the words after which a page starts. Raises Invalid for another list's cursor."""
     if not cursor:
         return None
     (key,) = decode_cursor(cursor, 1)
@@ -136,7 +142,7 @@ def _position(cursor: str | None) -> int | None:
 def _newest(
     caller: Caller, query: ArchiveQuery, cursor: str | None, count: int
 ) -> Page[ArchiveEntry]:
-    """A page of entries that may match: of every project its newest, merged."""
+    """A page of entries that may match: the newest of every project, merged."""
     pages = [
         newest_first(rows.only("archived_at"), "archived_at", cursor, count)
         for rows in _found(caller, query)
@@ -146,7 +152,7 @@ def _newest(
         reverse=True,
     )
     kept = every[:count]
-    # Joined here: a database that joins the sessions first would sort all of their entries.
+    # Join only here: a database that joins the sessions first would sort all of their entries.
     rows = ArchiveEntry.objects.select_related(*_SHOWN)
     entries = rows.in_bulk([key for _, key in kept])
     items = [entries[key] for _, key in kept if key in entries]
@@ -157,7 +163,7 @@ def _newest(
 
 
 def _found(caller: Caller, query: ArchiveQuery) -> Iterator[QuerySet[ArchiveEntry]]:
-    """What a query asks for: of one session, or of each project that has entries."""
+    """The entries a query selects: one queryset for its session, or one per project."""
     rows = asked_of(caller, query)
     if query.session_id is not None:
         for wanted in query.wanted:
@@ -173,7 +179,7 @@ def _found(caller: Caller, query: ArchiveQuery) -> Iterator[QuerySet[ArchiveEntr
 
 
 def asked_of(caller: Caller, query: ArchiveQuery) -> QuerySet[ArchiveEntry]:
-    """What the caller may recall, by all of a query but its session and its words."""
+    """What the caller may recall, filtered by all of a query but its session and words."""
     sessions = recallable_sessions(caller, query.project)
     own = Exists(sessions.filter(pk=OuterRef("session")))
     rows = ArchiveEntry.objects.filter(own, content__isnull=False)
@@ -189,7 +195,7 @@ def asked_of(caller: Caller, query: ArchiveQuery) -> QuerySet[ArchiveEntry]:
 
 
 def _values(rows: QuerySet[ArchiveEntry], name: str) -> Iterator[str]:
-    """The values of a column, each by a look into the index: there are few, of many entries."""
+    """The distinct values of a column, one index lookup each: few values, many entries."""
     ordered = rows.order_by(name).values_list(name, flat=True)
     value: str | None = ""
     while value := ordered.filter(**{f"{name}__gt": value}).first():
@@ -197,7 +203,7 @@ def _values(rows: QuerySet[ArchiveEntry], name: str) -> Iterator[str]:
 
 
 def matches(found: Readable, query: ArchiveQuery) -> bool:
-    """Whether an entry tells, as it may be read, what is asked for."""
+    """Whether an entry, with redactions applied, has the words and the path of a query."""
     paths = [fold(path) for path in found.file_paths]
     told = "\n".join([fold(found.summary), fold(found.entry.tool_name), *paths])
     has_path = not query.path or any(fold(query.path) in path for path in paths)

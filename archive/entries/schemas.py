@@ -1,4 +1,4 @@
-"""What the API takes and answers of the archive."""
+"""Request and response schemas of the archive's API."""
 
 import uuid
 from datetime import datetime
@@ -36,13 +36,13 @@ class ArchiveEntryOut(BaseModel):
     tool_name: str
     token_count: int
     rule: str
-    """The pruner's rule that left it out; empty: it was archived otherwise."""
+    """The pruner's rule that left it out; empty if it was archived in another way."""
     original_created_at: datetime | None
     archived_at: datetime
     last_accessed_at: datetime | None
     access_count: int
     similarity: float | None
-    """Of a search by meaning how near its message is, from 0.2 to 1; else null."""
+    """In a search by meaning, how near its message is, from 0.2 to 1; otherwise null."""
 
 
 class EntryPage(BaseModel):
@@ -51,7 +51,7 @@ class EntryPage(BaseModel):
     items: list[ArchiveEntryOut]
     next_cursor: str | None
     pending: int
-    """Texts that a search by meaning could not look at yet: a job is at it."""
+    """How many texts a search by meaning can't find yet; a job is indexing them."""
 
 
 class EntriesOut(BaseModel):

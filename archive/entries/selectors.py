@@ -1,4 +1,4 @@
-"""Reading the archive: entries of a message, and what they keep as it may be read."""
+"""Reads the archive: the entries of a message, and their content with redactions applied."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,17 +22,17 @@ from .store import parts_of
 
 
 class Readable(NamedTuple):
-    """An entry as it may be read: redactions that are on mask what it tells."""
+    """An entry as it may be read: its texts are masked by redactions that are on."""
 
     entry: ArchiveEntry
     summary: str
     file_paths: tuple[str, ...]
     similarity: float | None = None
-    """From 0 to 1 how near its message is to what was asked, where it was found by meaning."""
+    """How near its message is to the query, from 0 to 1, if it was found by meaning."""
 
 
 def entries_of(session: Session, name: str, most: int) -> list[ArchiveEntry]:
-    """What is archived of the messages that a name, or its beginning, means."""
+    """The entries of the messages with this name, or with this prefix of a short id."""
     if name.startswith("msg-") and len(name) < len("msg-") + 8:
         return list(_kept().filter(session=session, name__startswith=name)[:most])
     return _NAMED.rows(session=session.pk, name=name)[:most]
@@ -53,15 +53,16 @@ _NAMED = Prepared(
 def entries_by_reference(
     session: Session, references: Iterable[str]
 ) -> list[ArchiveEntry]:
-    """The entries of a session that are stored under these references, in their order."""
+    """The entries of a session stored under these references, ordered by reference."""
     found = ArchiveEntry.objects.filter(session=session, ref_id__in=list(references))
     return list(found.select_related("session__project").order_by("ref_id"))
 
 
 def nearest(entries: Sequence[ArchiveEntry], location: Location | None) -> ArchiveEntry:
-    """Of the entries of one message that of a location, else that of the whole, else the first.
+    """The entry of a location among those of one message; else that of the whole message, else
+    the first.
 
-    A result may stand behind the entries that were read: it is looked for by its location.
+    The entry of a result may not be among those that were read, so it is queried by location.
     """
     wanted = str(location or "")
     found = min(entries, key=lambda one: (one.location != wanted, one.location != ""))
@@ -72,14 +73,14 @@ def nearest(entries: Sequence[ArchiveEntry], location: Location | None) -> Archi
 
 
 def readable_parts(session: Session, entry: ArchiveEntry) -> tuple[Part, ...]:
-    """What an entry keeps, with what redactions that are on mask in its session."""
+    """The parts that an entry keeps, masked by redactions that are on in its session."""
     masks = load_history(session).log.masks if session.head else None
     parts = parts_of(entry)
     return masks.read(entry.message_key, parts) if masks else parts
 
 
 def readable(entries: Sequence[ArchiveEntry]) -> list[Readable]:
-    """Entries with what redactions mask in each one's session."""
+    """The entries, each with its texts masked by the redactions of its session."""
     masks: dict[uuid.UUID, Mapping[str, str]] = {}
     found: list[Readable] = []
     for entry in entries:
@@ -95,7 +96,10 @@ def readable(entries: Sequence[ArchiveEntry]) -> list[Readable]:
 
 
 def count_access(entry: ArchiveEntry, at: datetime | None = None) -> bool:
-    """Note that an entry was recalled, where that makes nobody wait. Whether it was noted."""
+    """Record that an entry was recalled, unless that would have to wait for a lock.
+
+    Returns whether it was recorded.
+    """
     row = ArchiveEntry.objects.filter(pk=entry.pk)
     return write_if_free(
         lambda: row.update(

@@ -1,4 +1,4 @@
-"""Putting messages into the archive by hand, and what was recalled of it after all."""
+"""Archives messages by hand, and counts how much of what was left out was recalled."""
 
 import uuid
 from collections.abc import Sequence
@@ -39,8 +39,8 @@ def archive_by_hand(
 ) -> list[ArchiveEntry]:
     """Put messages into the archive; the thread stays as it is.
 
-    What is destroyed meanwhile is not kept. Raises NotFound, Forbidden; Invalid for a key that
-    names no message.
+    Messages that are purged in the meantime are not kept. Raises NotFound, Forbidden; Invalid for
+    a key that names no message.
     """
     session = get_session(caller, session_id, Right.OWN_SESSION)
     packed: list[PackedEntry] = []
@@ -60,7 +60,7 @@ def archive_by_hand(
 
 
 def regret_of(session: Session) -> list[Regret]:
-    """For each rule how much of what it left out was recalled, by agents or through the API."""
+    """How much of what each rule left out was recalled, by agents or through the API."""
     rows = ArchiveEntry.objects.filter(session=session).exclude(rule="")
     counted = rows.values("rule").annotate(
         archived=Count("pk"),
@@ -71,7 +71,7 @@ def regret_of(session: Session) -> list[Regret]:
 
 
 def _by_hand(session: Session, message: MessageText) -> Stashed:
-    """What the archive notes of a message that is put into it as it stands."""
+    """What the archive records about a message that is archived by hand."""
     (use,) = tool_uses([message.parts])[:1] or (None,)
     call = use.call if use else None
     return Stashed(

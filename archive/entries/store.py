@@ -1,4 +1,4 @@
-"""Keeping messages in the archive, and letting go of them where they are purged."""
+"""Stores messages in the archive, and destroys them when they are purged."""
 
 import hashlib
 import uuid
@@ -26,7 +26,7 @@ _AGAIN = (
     *("message_key", "content_type", "summary", "content", "file_paths", "tool_name"),
     *("token_count", "rule", "archived_at"),
 )
-"""What a message that is archived again takes anew; how often it was recalled stays."""
+"""Fields to update when a message is archived again; how often it was recalled stays."""
 _STORED = (
     "SELECT digest, id FROM archive_archivedcontent"
     " WHERE project_id = %s AND digest = ANY(%s) FOR KEY SHARE"
@@ -39,7 +39,7 @@ class _Packed(NamedTuple):
 
 
 class PackedEntry(NamedTuple):
-    """An entry that is ready to be kept, its content, and what is searched of it."""
+    """An entry that is ready to be stored, its content, and its text for search."""
 
     entry: ArchiveEntry
     content: _Packed
@@ -51,9 +51,9 @@ def pack(
     stashed: Iterable[Stashed],
     messages: Mapping[Key, MessageText],
 ) -> list[PackedEntry]:
-    """What `stashed` names, compressed; `messages` are these as they were recorded.
+    """Compress the messages that `stashed` names; `messages` are these as they were recorded.
 
-    It writes nothing, so that no lock is held meanwhile.
+    It writes nothing, so that no lock is held in the meantime.
     """
     items = list(stashed)
     packed = {key: _pack(messages[key].parts) for key in {item.key for item in items}}
@@ -68,10 +68,10 @@ def pack(
 
 
 def keep(session: Session, packed: Sequence[PackedEntry]) -> None:
-    """Write entries in the caller's transaction; one that is archived already is kept once.
+    """Write entries in the caller's transaction; an entry that exists already is updated.
 
-    The session's row is locked. Contents, which sessions share, come first and in one order, so
-    that of those who keep the same none waits for another that waits for it.
+    The session's row must be locked. Contents, which sessions share, are written first and in a
+    fixed order, so that transactions that store the same contents can't deadlock.
     """
     contents = _keep_contents(session, [one.content for one in packed])
     for some in chunks(packed, _AT_ONCE):
@@ -87,7 +87,7 @@ def keep(session: Session, packed: Sequence[PackedEntry]) -> None:
 
 
 def parts_of(entry: ArchiveEntry) -> tuple[Part, ...]:
-    """What an entry keeps, as it was recorded; nothing where it was purged."""
+    """The parts that an entry keeps, as recorded; empty if it was purged."""
     if entry.content is None:
         return ()
     packed = bytes(entry.content.content)
@@ -95,9 +95,10 @@ def parts_of(entry: ArchiveEntry) -> tuple[Part, ...]:
 
 
 def forget(session: Session, indexes: Sequence[int] | None) -> None:
-    """Destroy what is archived of these originals, or of the session, in the caller's transaction.
+    """Destroy what is archived of these originals, or of the whole session if `indexes` is None.
 
-    Of originals the entries stay, as their tombstones do, and say nothing more.
+    Runs in the caller's transaction. The entries of purged originals stay without content, as
+    their tombstones do.
     """
     entries = ArchiveEntry.objects.filter(session=session)
     if indexes is not None:
@@ -114,11 +115,11 @@ def forget(session: Session, indexes: Sequence[int] | None) -> None:
 
 
 def _drop_unused(keys: Sequence[int]) -> None:
-    """Remove contents that no entry has, and that none is about to have."""
+    """Remove contents that no entry has and that none is about to get."""
     contents = ArchivedContent.objects.filter(pk__in=keys)
     if connection.features.has_select_for_update_skip_locked:
         free = contents.order_by().select_for_update(skip_locked=True)
-        # What somebody kept until now is seen by a statement of its own.
+        # A separate statement, to see the entries that others stored until now.
         contents = contents.filter(pk__in=list(free.values_list("pk", flat=True)))
     contents.filter(entries=None).delete()
 
@@ -130,7 +131,7 @@ def _pack(parts: Sequence[Part]) -> _Packed:
 
 
 def _keep_contents(session: Session, packed: Iterable[_Packed]) -> dict[bytes, int]:
-    """The keys of these contents by their digests; those that are new are stored."""
+    """Store the contents that are new; returns the map of digest to key of all of them."""
     project_id, found = session.project_id, dict[bytes, int]()
     wanted = {one.digest: one.content for one in packed}
     for digests in chunks(sorted(wanted), _AT_ONCE):
@@ -151,9 +152,9 @@ def _keep_contents(session: Session, packed: Iterable[_Packed]) -> dict[bytes, i
 
 
 def _stored(project_id: int, digests: Sequence[bytes]) -> dict[bytes, int]:
-    """The keys of contents by their digests, of those that are stored.
+    """Map of digest to key of the contents that are stored already.
 
-    They stay until the transaction ends.
+    On PostgreSQL they are locked, so that none is removed before the transaction ends.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -191,6 +192,6 @@ def _entry(session: Session, item: Stashed, message: MessageText) -> ArchiveEntr
 def full_reference(
     project: str, session_id: uuid.UUID, name: str, location: str
 ) -> str:
-    """The reference under which an entry is stored: nothing shortened, so that it is unique."""
+    """The reference under which an entry is stored: unabbreviated, so that it is unique."""
     place = f":{location}" if location else ""
     return f"nexora://{project}/{session_id}/{name}{place}"

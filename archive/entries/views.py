@@ -35,9 +35,9 @@ from .selectors import Readable
 
 _ON_A_PAGE = 50
 _LONGEST = 500
-"""Characters of what is searched or referred to."""
+"""Most characters of a search or a reference."""
 _MOST_TOKENS = 8000
-"""What is read in the pane is cut here; the API gives more to who asks for more."""
+"""The reading pane cuts texts here; the API returns more on request."""
 TYPES = {
     "file_view": "File views",
     "grep": "Searches",
@@ -45,7 +45,7 @@ TYPES = {
     "edit": "Edits",
     "other": "Other",
 }
-"""What people read a kind called."""
+"""Labels of the kinds of entries."""
 TIMES = {
     "hour": ("Last hour", timedelta(hours=1)),
     "day": ("Last day", timedelta(days=1)),
@@ -56,7 +56,7 @@ _NAMES = ("scope", "type", "tool", "path", "time", "q", "meaning")
 
 @dataclass(frozen=True, slots=True)
 class EntryLine:
-    """An entry in the list: its reference, and the address that opens it."""
+    """An entry in the list: its reference, and the link that opens it."""
 
     found: Readable
     ref: str
@@ -66,7 +66,7 @@ class EntryLine:
 
 @require_safe
 def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Entries that fit the facets, and what `ref` names."""
+    """The entries that match the facets, and what `ref` names."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     query = _query(session, request.GET)
@@ -103,7 +103,10 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_safe
 def recall(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
-    """What `ref` names, to be unfolded where it is mentioned; without script, the page of it."""
+    """What `ref` names, to be unfolded where it is mentioned.
+
+    Without htmx, redirects to the archive's page with `ref` opened.
+    """
     caller = caller_of(request)
     session = get_session(caller, session_id)
     if "HX-Request" not in request.headers:
@@ -123,7 +126,7 @@ def recall(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
 
 @require_POST
 def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
-    """Insert what `ref` names at the end of the thread, with where it is from."""
+    """Insert what `ref` names at the end of the thread, with its reference."""
     caller = caller_of(request)
     reference = request.POST.get("ref", "")[:_LONGEST]
     recorded = insert_recalled(caller, session_id, reference)
@@ -133,14 +136,14 @@ def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
 
 
 def to_inserted(recorded: LogTransaction) -> HttpResponseBase:
-    """Lead to the first of what was inserted, or proposed, in its thread."""
+    """Redirect to the first inserted or proposed message in its thread."""
     key = entry_key(recorded.numbers[0])
     address = reverse("operations:thread", args=[recorded.session.pk])
     return redirect(f"{address}?at={key}#{node_id(key)}")
 
 
 def inserted(recorded: LogTransaction) -> str:
-    """What was done: of those who may only propose, the thread shows nothing new yet."""
+    """What was done; a caller who may only propose has not changed the thread yet."""
     return "Proposed an insert" if recorded.waits else "Inserted"
 
 
@@ -160,7 +163,7 @@ def _query(session: Session, given: QueryDict) -> ArchiveQuery:
 
 
 def _is_by_meaning(given: QueryDict) -> bool:
-    """Whether it is asked for, with words, and there to be asked."""
+    """Whether search by meaning is on, and was asked for with some words."""
     return bool(given.get("meaning") and given.get("q")) and meaning.is_on()
 
 
@@ -181,7 +184,7 @@ def _line(found: Readable, given: QueryDict) -> EntryLine:
 
 
 def address_of(given: QueryDict) -> str:
-    """The page as it is asked for, as a query: facets, the place in the list, what is read."""
+    """The query string of the page: facets, position in the list, and what is being read."""
     return _address(given, cursor=given.get("cursor"), ref=given.get("ref"))
 
 
@@ -193,7 +196,7 @@ def _address(given: QueryDict, **others: str | None) -> str:
 def _recalled(
     request: HttpRequest, session: Session
 ) -> tuple[Recalled | None, errors.DomainError | None]:
-    """What `ref` names, or why it names nothing; neither where none was asked for."""
+    """What `ref` names, or the error if it names nothing; both None without `ref`."""
     reference = request.GET.get("ref", "").strip()[:_LONGEST]
     if not reference:
         return None, None

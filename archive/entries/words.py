@@ -1,4 +1,4 @@
-"""What entries say, in an index of words: written with an entry, and gone with what is purged."""
+"""The word index of archive entries: written with an entry, destroyed when it is purged."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -29,12 +29,12 @@ ENTRIES = WordIndex(TABLES, EntryMark, _read)
 
 
 def searched(text: str) -> str:
-    """A text as it is searched; a text column takes neither NUL nor half a surrogate pair."""
+    """A text normalized for search; a text column takes neither NUL nor lone surrogates."""
     return fold(text).replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def keep_words(words: Mapping[str, str]) -> None:
-    """Write what the entries of these references say, in the caller's transaction."""
+    """Write the words of the entries with these references, in the caller's transaction."""
     entries = ArchiveEntry.objects.filter(ref_id__in=list(words))
     keys = dict(entries.values_list("ref_id", "pk"))
     forget_words(entries)
@@ -44,7 +44,7 @@ def keep_words(words: Mapping[str, str]) -> None:
 
 
 def forget_words(entries: QuerySet[ArchiveEntry]) -> None:
-    """Destroy what these entries say, in the caller's transaction."""
+    """Destroy the words of these entries, in the caller's transaction."""
     rows = EntryWords.objects.filter(entry__in=entries)
     for some in chunks(list(rows.values_list("pk", flat=True)), _AT_ONCE):
         ENTRIES.forget(some)

@@ -1,4 +1,4 @@
-"""A thread as hindsight looks at it: what each message says, and what left it out."""
+"""Reads a thread for hindsight: the texts of each message, and what left it out."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,26 +16,26 @@ from threads.domain.text import text_of
 from threads.models import Session
 
 _NEAR = 500
-"""Characters beside what was replaced in which the rest of a reference may stand."""
+"""Characters on either side of a replaced span that are searched for the rest of a reference."""
 _WORD = re.compile(r"\S*")
 _WORD_AT_END = re.compile(r"\S*\Z")
 
 
 class _Place(NamedTuple):
-    """A message in the order of the thread with every fold open."""
+    """A message of the thread with every fold open."""
 
     key: Key
     folds: tuple[Key, ...] = ()
-    """The folds that leave it out, from the outermost in; empty: it is sent."""
+    """The folds that leave it out, outermost first; empty if it is sent."""
     shown_by: Key | None = None
-    """The fold that shows it."""
+    """The fold that shows it, if it is a replacement."""
 
 
 def said_in(session: Session, thread: Thread, kept: int = 0) -> list[Passage]:
     """The messages of a thread: those that it shows, and those that operations left out.
 
-    `kept` is for how many messages more each was still sent before it was left out, and
-    what it says counts as said. What redactions mask stands in none of them.
+    `kept` is for how many more messages each was still sent before it was left out; with it, the
+    uses in left-out messages count too. What redactions mask occurs in none of them.
     """
     places = list(_places(thread))
     words = MessageReader(session, thread).recorded(place.key for place in places)
@@ -71,7 +71,7 @@ def _said(
     changes: Sequence[SpanChange],
     kept: int,
 ) -> Iterator[Passage]:
-    """A message as it reads in the thread, and beside it what replacing took from it."""
+    """A message as it reads in the thread, preceded by the texts that were replaced in it."""
     parts, since = said.parts, number + 1 + kept
     if changes:
         for operation, texts in _replaced(parts, changes).items():
@@ -95,7 +95,7 @@ def _said(
 def _replaced(
     parts: Sequence[Part], changes: Sequence[SpanChange]
 ) -> dict[Key, list[str]]:
-    """By operation the text that it replaced, with the words that it cut into."""
+    """Map of operation to the texts that it replaced, completed to whole words."""
     found: dict[Key, list[str]] = {}
     texts: dict[int, str] = {}
     for change in changes:
@@ -114,7 +114,7 @@ def _replaced(
 
 
 def _blanked(parts: Sequence[Part], number: int, changes: Sequence[SpanChange]) -> str:
-    """The text of a part with blanks where it is redacted."""
+    """The text of a part with redacted spans blanked."""
     text, pieces, end = text_of(parts[number]), list[str](), 0
     for change in sorted(changes):
         if change.redacted and change.part == number:

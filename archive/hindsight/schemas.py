@@ -1,4 +1,4 @@
-"""What the API takes and answers of hindsight."""
+"""Request and response schemas of the hindsight API."""
 
 import uuid
 from typing import Annotated, Any, Literal
@@ -61,7 +61,7 @@ class LossOut(BaseModel):
     text: str
     kind: LossKind
     left_out_in: list[str]
-    """The messages left out in which it stands."""
+    """The left-out messages that contain it."""
     used_in: list[str]
     """The messages that needed it."""
 
@@ -70,9 +70,9 @@ class OperationHindsightOut(BaseModel):
     """What an operation, or a step of a policy, saves in tokens, and what was lost by it."""
 
     operation_id: uuid.UUID | None
-    """Null for what is not in the log."""
+    """Null if it is not in the log."""
     key: str
-    """Of the operation; of what is tried the key that it would get, or the step's name."""
+    """The operation's key; in a trial, the key it would get, or the name of the policy's step."""
     tokens_saved: int
     lost: list[LossOut]
 
@@ -82,9 +82,9 @@ class BundleHindsightOut(BaseModel):
 
     bundle_id: uuid.UUID
     operations: list[str]
-    """Keys of those that leave something out."""
+    """Keys of its operations that leave something out."""
     lost: int
-    """Different references."""
+    """The number of distinct references."""
 
 
 class HindsightTokens(BaseModel):
@@ -99,16 +99,16 @@ class HindsightOut(BaseModel):
 
     session_id: uuid.UUID
     references: int
-    """Those used after something was left out, that had been said before."""
+    """References used after something was left out that had occurred earlier in the thread."""
     lost: int
-    """Those of them that stood in nothing that was still sent."""
+    """Those of them that occurred in nothing that was still sent."""
     tokens: HindsightTokens
     operations: list[OperationHindsightOut]
     bundles: list[BundleHindsightOut]
 
 
 def present_hindsight(found: SessionHindsight) -> dict[str, Any]:
-    """Hindsight as `HindsightOut` has it."""
+    """Hindsight in the form of `HindsightOut`."""
     rows = load_history(found.session).rows if found.session.head else {}
     return {
         "session_id": str(found.session.pk),

@@ -1,4 +1,4 @@
-"""What was left out of a session and needed later: under its log, or what is tried instead."""
+"""Hindsight for a session: what was left out and needed later, by its log or an alternative."""
 
 import uuid
 from collections import defaultdict
@@ -40,7 +40,7 @@ _kept: Cache[Hindsight] = Cache(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationCost:
-    """What one operation, or one step of a policy, saves and lost."""
+    """What one operation, or one step of a policy, saved and lost."""
 
     key: str
     saved: int
@@ -50,17 +50,17 @@ class OperationCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleCost:
-    """What operations that were recorded together lost."""
+    """What the operations of a bundle lost."""
 
     id: str
     keys: Sequence[str]
-    """Of its operations, as far as they leave something out."""
+    """The keys of its operations that leave something out."""
     losses: Sequence[Loss]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionHindsight:
-    """What of a session was needed later than it was left out. Counts are of references."""
+    """What was needed in a session after it was left out. Counts are of references."""
 
     session: Session
     thread: Thread
@@ -68,15 +68,15 @@ class SessionHindsight:
     lost: int
     operations: Sequence[OperationCost]
     before: int
-    """The tokens without what left something out."""
+    """The tokens before anything was left out."""
     after: int
 
     @property
     def bundles(self) -> Sequence["BundleCost"]:
-        """What of the operations of each bundle was needed, each reference once."""
+        """What the operations of each bundle lost, each reference once."""
         together: dict[str, list[OperationCost]] = defaultdict(list)
         for cost in self.operations:
-            number = entry_number(cost.key)  # steps of a policy have none
+            number = entry_number(cost.key)  # steps of a policy have no number
             bundle = self.thread.log.at(number).bundle if number else None
             if bundle is not None:
                 together[bundle].append(cost)
@@ -91,7 +91,7 @@ class SessionHindsight:
 
     @property
     def saved_share(self) -> float:
-        """The share of the tokens that is saved, from 0."""
+        """The share of the tokens that is saved; at most 1, negative if there are more."""
         return (self.before - self.after) / self.before if self.before else 0.0
 
     @property
@@ -103,9 +103,9 @@ class SessionHindsight:
 def of_log(
     caller: Caller, session_id: uuid.UUID, operation: Key = ""
 ) -> SessionHindsight:
-    """What the operations of a session's log cost; with `operation` this one alone.
+    """What the operations of a session's log cost; with `operation`, only that one.
 
-    Raises NotFound for an operation that there is none of.
+    Raises NotFound for an unknown operation.
     """
     session = get_session(caller, session_id)
     thread = load_thread(session)
@@ -128,7 +128,7 @@ def of_operations(
     session_id: uuid.UUID,
     edits: Sequence[EditArguments | Edit],
 ) -> SessionHindsight:
-    """What these operations would cost in the place of the log's; nothing is recorded.
+    """What these operations would cost instead of the log's; nothing is recorded.
 
     Raises Invalid and Conflict as recording them as a bundle would.
     """
@@ -139,16 +139,16 @@ def of_operations(
 def of_rules(
     caller: Caller, session_id: uuid.UUID, rules: Mapping[str, Any]
 ) -> SessionHindsight:
-    """What pruning by these rules would cost in the place of the log's operations.
+    """What pruning by these rules would cost instead of the log's operations.
 
-    What was said while a message was among the last that are kept was said in its sight.
+    A message counts as still in sight while it was among the last ones that the rules keep.
     """
     session = get_session(caller, session_id)
     return under_rules(session, rules_of(session, rules))
 
 
 def under_rules(session: Session, rules: Pruning) -> SessionHindsight:
-    """What pruning by rules would cost a session that the caller may read."""
+    """`of_rules` for a session that the caller is known to be allowed to read."""
     thread = _originals(session)
     planned = plan(
         prunable(session, thread, rules), rules, counter_of(session.encoding)
@@ -159,13 +159,13 @@ def under_rules(session: Session, rules: Pruning) -> SessionHindsight:
 def of_policy(
     caller: Caller, session_id: uuid.UUID, settings: Mapping[str, Any]
 ) -> SessionHindsight:
-    """What a policy would cost in the place of the log's operations. Raises Invalid."""
+    """What a policy would cost instead of the log's operations. Raises Invalid."""
     session = get_session(caller, session_id)
     return under_policy(session, read_policy(settings))
 
 
 def under_policy(session: Session, policy: Policy) -> SessionHindsight:
-    """What a policy would cost a session that the caller may read."""
+    """`of_policy` for a session that the caller is known to be allowed to read."""
     query = query_of_originals(session, ContextQuery(policy=REPLAY))
     before = assemble_session(session, query)
     after = assemble_session(
@@ -198,7 +198,7 @@ def under_policy(session: Session, policy: Policy) -> SessionHindsight:
 
 
 def _originals(session: Session) -> Thread:
-    """The thread without any operation but redactions, which stay on."""
+    """The thread without any operations except redactions, which stay on."""
     thread = query_of_originals(session, ContextQuery()).thread
     assert thread is not None  # noqa: S101 - for the type checker
     return thread
@@ -218,7 +218,7 @@ def _of_edits(
 
 
 def _number_of(session: Session, operation: str) -> int:
-    """The number of an operation that is named by its key or id. Raises NotFound."""
+    """The number of an operation given by key or id. Raises NotFound."""
     history = load_history(session)
     number = entry_number(operation) or next(
         (number for number, row in history.rows.items() if str(row.id) == operation), 0
@@ -239,14 +239,14 @@ def _leaving_out(thread: Thread) -> list[int]:
 
 
 def _leaves_out(edit: Edit) -> bool:
-    """Whether an edit takes away what hindsight may look for: not what a redaction masks."""
+    """Whether an edit takes away text that hindsight may look for; a redaction doesn't count."""
     return isinstance(edit, Fold) or (edit.kind == "replace" and bool(spans_of(edit)))
 
 
 def _looked_at(
     session: Session, thread: Thread, numbers: Iterable[int], kept: int = 0
 ) -> Hindsight:
-    """The check, which reads a session only where something was left out."""
+    """Run hindsight; it reads the session only if something was left out."""
     return hindsight(said_in(session, thread, kept) if numbers else ())
 
 

@@ -1,6 +1,6 @@
-"""A policy tried on the newest sessions of a project: what it saves, and what it would have lost.
+"""Tries a policy on the newest sessions of a project: what it saves, and what it would have lost.
 
-Reading so many sessions takes a while, so that it is a job. Nothing is changed by it.
+Reading so many sessions takes a while, so this runs as a job. It changes nothing.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ from .services import SessionHindsight, under_policy, under_rules
 KIND = "hindsight"
 MOST_SESSIONS = 50
 LONGEST = 20_000
-"""Messages of a session that is tried; a longer one is passed over."""
+"""Most messages of a session that is tried; longer sessions are skipped."""
 WORDS, SENT, PRUNED = "session", "sent", "pruned"
 
 Try = Callable[[Session], SessionHindsight]
@@ -42,7 +42,7 @@ def try_in(
     settings: Mapping[str, Any],
     sessions: int = MOST_SESSIONS,
 ) -> Job:
-    """The same in a project that the caller may read."""
+    """`order_trial` in a project that the caller is known to be allowed to read."""
     arguments = {"policy": encode_policy(read_policy(settings)), "sessions": sessions}
     return enqueue(project, KIND, arguments, caller)
 
@@ -50,9 +50,9 @@ def try_in(
 def run_trial(
     context: JobContext, policy: dict[str, Any], sessions: int
 ) -> dict[str, Any]:
-    """Try a policy; what it leaves out of requests, and what its rules prune, by itself.
+    """Try a policy: what its steps leave out of requests, and what its rules prune, separately.
 
-    The rules name nothing that was used later: a session that goes on can't know.
+    The rules don't name what is used later, as a running session can't know that.
     """
     tries = tries_of(read_policy(policy))
     tried, passed = _newest(context, sessions)
@@ -76,7 +76,7 @@ _PARTS = (SENT, PRUNED)
 
 
 def tries_of(policy: Policy) -> dict[str, Try]:
-    """What of a policy leaves something out: its steps, its rules, or both."""
+    """The functions that try a policy, by name: for its steps, its pruning rules, or both."""
     tries: dict[str, Try] = {}
     pruning = policy.pruning
     if policy.window or policy.truncation or policy.isolation:
@@ -88,7 +88,7 @@ def tries_of(policy: Policy) -> dict[str, Try]:
 
 
 def _newest(context: JobContext, count: int) -> tuple[list[Session], int]:
-    """The newest sessions that are not too long, and how many are."""
+    """The newest sessions that can be tried, and how many were skipped."""
     sessions = visible_sessions(context.caller, context.project.slug)
     newest = list(sessions.order_by("-updated_at", "pk")[:count])
     tried = [one for one in newest if 0 < one.message_count <= LONGEST]

@@ -1,4 +1,4 @@
-"""What was needed later, on markers and in the drawer; trials on the page of the policy.
+"""Shows losses on markers and in the drawer, and trials on the policy page.
 
 See `templates/archive/losses.html` and `trial.html`.
 """
@@ -26,14 +26,14 @@ from .services import SessionHindsight, of_log
 from .trials import KIND, try_in
 
 MOST_PLACES = 3
-"""How many messages a marker names in which something was needed."""
+"""How many messages that needed something a marker names."""
 MOST_LISTED = 20
-"""How many references the drawer lists of an operation."""
+"""How many references the drawer lists per operation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownLoss:
-    """A reference, and the messages by their names."""
+    """A lost reference, with messages as names to show."""
 
     text: str
     kind: str
@@ -43,22 +43,22 @@ class ShownLoss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownLosses:
-    """What of an operation, or of a bundle by its id, was needed later."""
+    """What an operation or a bundle lost; `key` is the operation's key or the bundle's id."""
 
     key: str
     count: int
     places: Sequence[Named]
     """The first messages that needed something."""
     more: int
-    """How many others did."""
+    """How many other messages did."""
     listed: Sequence[ShownLoss]
 
 
 @require_safe
 def losses(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """A line for each operation of which something was needed later.
+    """A line for each operation that lost something.
 
-    For a long session there is none, until `asked` is given.
+    For a long session there are none unless `asked` is given.
     """
     caller = caller_of(request)
     session = get_session(caller, session_id)
@@ -69,7 +69,7 @@ def losses(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 def shown_losses(found: SessionHindsight) -> Iterator[ShownLosses]:
-    """The operations of which something was needed, and the bundles, with names for people."""
+    """The operations and bundles that lost something, ready to show."""
     of_each = [(cost.key, cost.losses) for cost in found.operations]
     of_bundles = [(bundle.id, bundle.losses) for bundle in found.bundles]
     for key, losses in (*of_each, *of_bundles):
@@ -113,7 +113,7 @@ def start_trial(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def trial(
     request: HttpRequest, session_id: uuid.UUID, job_id: uuid.UUID
 ) -> HttpResponse:
-    """How far a trial is, or what came of it."""
+    """A trial's progress or result."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     job = get_job(caller, job_id)
@@ -127,7 +127,7 @@ _TITLES = {"sent": "What is sent", "pruned": "Pruning"}
 
 
 def _parts(job: Job) -> list[tuple[str, dict[str, float]]]:
-    """What a trial found, by what left something out; shares in percent."""
+    """What a trial found, one item per title; shares in percent."""
     found = job.result or {}
     return [
         (

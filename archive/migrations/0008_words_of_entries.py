@@ -1,4 +1,4 @@
-"""What is searched of entries in a table of its own, with an index of words over it."""
+"""Moves the searchable words of entries to a table of their own, with a word index over it."""
 
 import django.db.models.deletion
 from django.db import migrations, models

@@ -1,4 +1,4 @@
-"""Pruning by itself: where the policy says so, and the next request would be too long."""
+"""Automatic pruning: when the policy says so and the next request would be too long."""
 
 from archive.domain.pruning.trigger import Trigger, trigger
 from archive.summaries.services import summarise_if_due
@@ -11,20 +11,20 @@ from threads.models import Session
 from .services import prune_by_itself, rules_of
 
 _futile: Cache[int] = Cache(lambda _: 0)
-"""Of sessions that had nothing to prune, how many messages they had then."""
+"""Map of session id to its number of messages when there was nothing to prune."""
 
 
 def trigger_of(session: Session, model: str = "", more: int = 0) -> Trigger:
-    """How full the model's window would be with the thread as it stands, and `more` tokens."""
+    """How full the model's window would be with the current thread and `more` tokens."""
     return _trigger(session, rules_of(session), model or session.model, more)
 
 
 def prune_before_request(
     session: Session, rules: Pruning, model: str, more: int
 ) -> None:
-    """Prune where too little of the window would be left; where that isn't enough, summarise.
+    """Prune if too little of the window would be left; if that isn't enough, summarise.
 
-    A session that had nothing to prune is looked at again once it has some messages more.
+    A session that had nothing to prune is tried again once it has `keep_last_n` more messages.
     """
     if not _trigger(session, rules, model, more).is_due:
         return

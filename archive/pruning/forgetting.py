@@ -1,8 +1,8 @@
-"""What the pruner wrote in the place of messages, gone with what they said.
+"""Empties the pruner's lines about messages that are purged.
 
-A condensed line quotes the message in its first words, so a purge that left it would leave these.
-What people and agents wrote about a message is theirs and stays (`docs/decisions/0050`): a line of
-the pruner is told by the reference to the message that it ends in.
+A condensed line quotes the first words of its message, so a purge must remove those too. What
+people and agents wrote about a message is theirs and stays (`docs/decisions/0050`). The pruner's
+lines are recognised by the recall reference at their end.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ _REFERENCE = b"[recall:"
 
 
 def forget_lines(session: Session, indexes: Sequence[int] | None) -> None:
-    """Take what these originals said out of the pruner's lines, in the caller's transaction.
+    """Remove the words of these originals from the pruner's lines, in the caller's transaction.
 
-    The log of a session that is erased goes with it.
+    Does nothing if `indexes` is None: an erased session takes its log with it.
     """
     if indexes is None:
         return
@@ -48,7 +48,7 @@ def forget_lines(session: Session, indexes: Sequence[int] | None) -> None:
 
 
 def _without_words(session: Session, message: New) -> New:
-    """A message without what a line of the pruner quotes; others as they are."""
+    """A message of the pruner without the words it quotes; other messages are unchanged."""
     if _REFERENCE not in encode_parts(message.parts):
         return message
     parts = tuple(
@@ -58,7 +58,7 @@ def _without_words(session: Session, message: New) -> New:
 
 
 def _emptied(part: Part) -> Part:
-    """A part in its place: calls keep their ids and names, so that no pair is split."""
+    """The purged form of a part; calls keep their ids and names, so that pairs stay intact."""
     match part:
         case ToolCall():
             return ToolCall(part.id, part.name, {})

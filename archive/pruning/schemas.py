@@ -1,4 +1,4 @@
-"""What the API takes and answers of pruning."""
+"""Request and response schemas of the pruning API."""
 
 from typing import Annotated, Any, Literal
 
@@ -34,7 +34,7 @@ Protect = Annotated[
     ProtectIn | None,
     BeforeValidator(_of_keys, json_schema_input_type=ProtectIn | list[str] | None),
 ]
-"""What a run leaves alone; a list holds keys."""
+"""What a run leaves alone; a plain list holds message keys."""
 
 
 class PruneIn(RequestBody):
@@ -54,7 +54,7 @@ class PruneIn(RequestBody):
 
     @property
     def query(self) -> PruneQuery:
-        """What the service is asked for."""
+        """The request as the service takes it."""
         given = self.protect or ProtectIn()
         protected = Protected(
             tools=tuple(given.tools),
@@ -79,7 +79,7 @@ class PruneItemOut(BaseModel):
     tokens: int
     tokens_after: int
     ref_id: str | None = None
-    """By which it is recalled; of a message that is left alone there is none."""
+    """The reference that recalls it; null for a message that is kept."""
 
 
 class PruneOut(BaseModel):
@@ -93,12 +93,12 @@ class PruneOut(BaseModel):
     removed: int
     first_changed: str | None
     fits: bool | None = None
-    """Whether the thread is as short as was asked for; null where nothing was."""
+    """Whether the thread is as short as requested; null without `target_tokens`."""
     bill: BillOut | None = None
-    """Of a dry run what it would come to in a request, as the ledger has it."""
+    """For a dry run, what it would save and cost in a request, as in the ledger."""
     bundle_id: str | None = None
     status: Literal["applied", "proposed"] | None = None
-    """A proposal changes nothing until it is accepted; null where nothing was recorded."""
+    """A proposal changes nothing until it is accepted; null if nothing was recorded."""
     head: int
     rules: dict[str, Any]
 
@@ -109,7 +109,7 @@ class RegretOut(BaseModel):
     rule: str
     archived: int
     recalled: int
-    """Entries that were recalled, however often."""
+    """How many entries were recalled at least once."""
     recalls: int
 
 
@@ -130,7 +130,7 @@ class RulesOut(BaseModel):
 
     rules: dict[str, Any]
     own: bool
-    """Whether the session's policy has them; else they are document 1's."""
+    """Whether the session's policy has rules of its own; otherwise they are document 1's."""
     trigger: TriggerOut
     regret: list[RegretOut]
 

@@ -1,4 +1,4 @@
-"""Pruning a session: planned from its thread, archived, then recorded as one bundle."""
+"""Prunes a session: plans from its thread, archives, and records the run as one bundle."""
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -41,31 +41,31 @@ from threads.store.selectors import get_session, may_in
 
 TITLE = "Prune"
 _LEAST = 20
-"""A run by itself saves at least this part of what stays: a twentieth."""
+"""An automatic run must save more than one part in this many of what remains (a twentieth)."""
 _PRODUCT = Caller(actor="system", name="Pruner")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruneQuery:
-    """What a run is asked for. `rules` are changes to those of the session's policy."""
+    """The options of a run. `rules` are changes to the rules of the session's policy."""
 
     rules: Mapping[str, Any] | None = None
     target_tokens: int | None = None
     protected: Protected | None = None
     protected_keys: Sequence[Key] = ()
-    """Messages that are left alone too; the key of a fold or an insert means all of it."""
+    """Messages to keep as well; the key of a fold or an insert means all its messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruned:
-    """What a run comes to; `transaction` is None where nothing was recorded."""
+    """The result of a run; `transaction` is None if nothing was recorded."""
 
     session: Session
     plan: PrunePlan
     rules: Pruning
     transaction: LogTransaction | None = None
     trial: BundleTrial | None = None
-    """What it would come to in a request, where that was asked for and anything goes."""
+    """What it would save and cost in a request, if that was asked for and there are steps."""
     is_proposal: bool = False
     """Whether what was recorded waits for review."""
 
@@ -79,9 +79,9 @@ class Pruned:
 
 
 def rules_of(session: Session, changes: Mapping[str, Any] | None = None) -> Pruning:
-    """The rules of a session's policy, else document 1's, with these changes.
+    """The rules of a session's policy, or else document 1's, with these changes.
 
-    Raises Invalid; Conflict for a rule that needs search by meaning where that is off.
+    Raises Invalid; Conflict for a rule that needs search by meaning while that is off.
     """
     rules = policy_of(session).pruning or Pruning(automatic=False)
     if changes and changes.get("keep_relevant_above") is not None:
@@ -98,7 +98,7 @@ def has_rules(session: Session) -> bool:
 def set_rules(
     caller: Caller, session_id: uuid.UUID, changes: Mapping[str, Any]
 ) -> Pruning:
-    """Change the rules in the session's own policy; what it says else stays. Raises Invalid."""
+    """Change the rules in the session's own policy and keep its other settings. Raises Invalid."""
     session = get_session(caller, session_id, Right.EDIT, lock=True)
     rules = rules_of(session, changes)
     settings = encode_policy(policy_of(session)) | {"pruning": encode_pruning(rules)}
@@ -109,9 +109,9 @@ def set_rules(
 def dry_run(
     caller: Caller, session_id: uuid.UUID, query: PruneQuery, *, tried: bool = True
 ) -> Pruned:
-    """What a run would do, and with `tried` what it would cost; nothing is recorded.
+    """What a run would do and, with `tried`, what it would cost; nothing is recorded.
 
-    Raises Invalid for rules that can't be.
+    Raises Invalid for invalid rules.
     """
     session = get_session(caller, session_id)
     rules = rules_of(session, query.rules)
@@ -121,7 +121,7 @@ def dry_run(
 
 
 def _tried(session: Session, planned: PrunePlan) -> BundleTrial:
-    """What a run would come to in a request."""
+    """What a run would save and cost in a request."""
     trial = try_out_bundle(session, planned.edits)
     less = planned.tokens_saved - trial.row.bill.saved
     return trial._replace(row=replace(trial.row, frame=less))
@@ -134,10 +134,10 @@ def prune(
     *,
     expected_head: int | None = None,
 ) -> Pruned:
-    """Archive what the rules leave out and leave it out with one bundle, in one transaction.
+    """Archive what the rules leave out, and leave it out with one bundle, in one transaction.
 
-    Of those who may not edit the bundle is a proposal. Raises Conflict where the log has grown
-    since the caller looked.
+    If the caller may not edit, the bundle is a proposal. Raises Conflict if the log has grown
+    past `expected_head`.
     """
     session = get_session(caller, session_id, Right.PROPOSE)
     rules = rules_of(session, query.rules)
@@ -158,9 +158,10 @@ def prune(
 
 
 def prune_by_itself(session: Session, rules: Pruning) -> Pruned:
-    """Prune a session because its policy says so; the log names the product.
+    """Prune a session because its policy says so; the log names the product as the actor.
 
-    What would save next to nothing is left: each run costs the provider's cache of the prompt.
+    A run that would save next to nothing isn't recorded, as each run invalidates the provider's
+    prompt cache.
     """
     query = PruneQuery()
 
@@ -180,7 +181,7 @@ def _record(
     *,
     proposed: bool = False,
 ) -> tuple[LogTransaction | None, PrunePlan]:
-    """Plan, compress and check without a lock; write the bundle and its archive under it."""
+    """Plan, compress and check without a lock; then lock to write the bundle and the archive."""
     packed: list[PackedEntry] = []
 
     def write(transaction: LogTransaction) -> tuple[LogTransaction | None, PrunePlan]:
@@ -229,14 +230,17 @@ def prunable(session: Session, thread: Thread, rules: Pruning) -> list[Prunable]
 
 
 def _relevance(session: Session, rules: Pruning) -> Mapping[Key, float]:
-    """How near originals are to the objective, where the rules ask for it and it can be known."""
+    """Map of original to its similarity to the objective, as far as it is known.
+
+    Empty unless the rules ask for it and search by meaning is on.
+    """
     if rules.keep_relevant_above is None or not meaning.is_on():
         return {}
     return relevance_of(session)
 
 
 def _is_leaf(thread: Thread, key: Key) -> bool:
-    """Whether a message is an original or inserted, not what a fold shows."""
+    """Whether a message is an original or an inserted one, not a fold's replacement."""
     number, _ = made_place(key) or (0, None)
     return not number or isinstance(thread.log.edits[number].edit, Insert)
 
@@ -259,7 +263,7 @@ def _planned(
 
 
 def _leaves(thread: Thread, keys: Sequence[Key]) -> frozenset[Key]:
-    """The messages that keys name. Raises Invalid with the place of each that names none."""
+    """The messages that keys name. Raises Invalid with the place of each unknown key."""
     if not keys:
         return frozenset()
     try:

@@ -38,14 +38,14 @@ from .automatic import trigger_of
 from .services import Pruned, PruneQuery, dry_run, prune, rules_of
 
 MOST_SHOWN = 500
-"""Messages that are listed; the figures are of all."""
+"""How many messages are listed; the figures count all of them."""
 RULES = {
     "superseded": "Outdated views",
     "error": "Old errors",
     "result": "Old tool results",
     "words": "Long answers",
 }
-"""What people read a rule called."""
+"""Labels of the rules."""
 _NUMBERS = (
     *("keep_last_n", "condense_after_n", "remove_errors_after"),
     *("condense_above", "condense_calls_above"),
@@ -55,7 +55,7 @@ _RELEVANT = "keep_relevant_above"
 
 
 class PruneForm(forms.Form):
-    """The rules of one run, and how short the thread is to become."""
+    """The rules of one run, and how short the thread should become."""
 
     target_tokens = forms.IntegerField(
         label="Fit into this many tokens",
@@ -97,7 +97,7 @@ class PruneForm(forms.Form):
     head = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def query(self) -> PruneQuery:
-        """What the service is asked for."""
+        """The form's data as the service takes it."""
         given = self.cleaned_data
         names = (*_NUMBERS, *_LISTS, *([_RELEVANT] if meaning.is_on() else []))
         return PruneQuery(
@@ -108,14 +108,14 @@ class PruneForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class PlanLine:
-    """What becomes of a message, by its name for people."""
+    """What becomes of a message, with the message's name to show."""
 
     item: PruneItem
     name: str
     by: Named | None
-    """The message that made it out of date, where one did."""
+    """The message that superseded it, if one did."""
     relevance: float | None
-    """How near it is to the objective, where that is known."""
+    """Its similarity to the objective; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class RuleSum:
 
 @dataclass(frozen=True, slots=True)
 class RegretLine:
-    """What of a rule's messages was recalled."""
+    """How much of what a rule left out was recalled, with the rule's label."""
 
     title: str
     regret: Regret
@@ -137,7 +137,7 @@ class RegretLine:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
-    """The plan of a run under the rules that the address names; POST applies it."""
+    """The plan of a run under the rules in the query string; POST applies it."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     if request.method == "POST":
@@ -170,14 +170,14 @@ def _apply(request: HttpRequest, caller: Caller, session: Session) -> HttpRespon
 
 
 def _again(session: Session, sent: Mapping[str, Any]) -> str:
-    """The address of the plan under the rules that were sent."""
+    """The URL of the plan under the submitted rules."""
     names = (name for name in PruneForm.base_fields if name in sent and name != "head")
     rules = urlencode({name: sent[name] for name in names})
     return f"{reverse('archive:prune', args=[session.pk])}?{rules}"
 
 
 def _given(session: Session, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What the form is filled with: the rules in force, and what was sent in their place."""
+    """The form's data: the rules in force, overridden by the submitted fields."""
     rules = rules_of(session)
     known = {name: getattr(rules, name) for name in (*_NUMBERS, _RELEVANT)}
     written = ListField().prepare_value
@@ -196,7 +196,7 @@ def _shown(
 ) -> HttpResponse:
     found = None
     if form.is_valid():
-        # In a thread so long it would keep the page waiting.
+        # For a longer thread the estimate would keep the page waiting.
         is_short = session.message_count <= MOST_UNASKED
         found = dry_run(caller, session.pk, form.query(), tried=is_short)
     else:
@@ -241,7 +241,7 @@ def _plan_shown(found: Pruned, everything: bool) -> dict[str, Any]:
 
 
 def _estimate(trial: BundleTrial | None) -> dict[str, Any]:
-    """What the run comes to in what is sent; empty where that isn't known."""
+    """What the run saves and costs in a request; empty if that isn't known."""
     if trial is None:
         return {}
     return {"cost": line_of(trial.row, trial.prices), "prices": note_of(trial)}

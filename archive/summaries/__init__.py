@@ -1,1 +1,1 @@
-"""Summaries: chosen models called by jobs, the digests they propose, and what these dropped."""
+"""Summaries: jobs that call a chosen model and record digests, and what those dropped."""

@@ -1,4 +1,4 @@
-"""Who summarises a session, by the request, the session's settings, the project's, or speed."""
+"""Chooses the model for a session: by request, by the session's or project's settings, or speed."""
 
 import uuid
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ FIELDS = ("summarization_provider", "summarization_model", "disable_auto_summari
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsInForce:
-    """The settings that hold for a session."""
+    """The settings in force for a session."""
 
     wanted: Wanted | None
-    """Who was chosen; None: whoever is fastest."""
+    """The explicit choice; None for the fastest model."""
     disable_auto_summarize: bool
 
 
@@ -45,7 +45,10 @@ def choices(
     provider: str = "",
     model: str = "",
 ) -> list[Choice]:
-    """Who may be asked, the one to ask first; an explicit choice stands alone. Raises Invalid."""
+    """The models that may be called, best first; an explicit choice is the only one.
+
+    Raises Invalid.
+    """
     targets = targets_of(project)
     usable = {name: target.model for name, target in targets.items()}
     wanted = in_force(project, session).wanted
@@ -57,7 +60,7 @@ def choices(
 
 
 def in_force(project: Project, session: Session | None = None) -> SettingsInForce:
-    """The settings of a session, each its own or its project's."""
+    """The settings of a session, each from the session itself or else from its project."""
     rows = SummarySettings.objects.filter(
         Q(session=session) | Q(session=None), project=project
     )
@@ -84,7 +87,7 @@ def _is_imported(session: Session | None) -> bool:
 
 
 def settings_of(project: Project, session: Session | None = None) -> dict[str, Any]:
-    """What a project, or a session itself, has set: empty, or None, where it has not."""
+    """What a project, or a session itself, has set; empty or None if it has not."""
     row = SummarySettings.objects.filter(project=project, session=session).first()
     return {name: getattr(row or SummarySettings(), name) for name in FIELDS}
 
@@ -93,7 +96,7 @@ def settings_of(project: Project, session: Session | None = None) -> dict[str, A
 def set_project_settings(
     caller: Caller, slug: str, changes: dict[str, Any]
 ) -> dict[str, Any]:
-    """Change what a project's sessions have where they have nothing of their own."""
+    """Change the settings of a project's sessions that have none of their own."""
     project = get_project(caller, slug, Right.ADMIN)
     AuditEntry.objects.create(
         project=project,
@@ -108,7 +111,7 @@ def set_project_settings(
 def set_session_settings(
     caller: Caller, session_id: uuid.UUID, changes: dict[str, Any]
 ) -> dict[str, Any]:
-    """Change what a session overrides of its project's."""
+    """Change the settings that a session overrides."""
     session = get_session(caller, session_id, Right.EDIT, lock=True)
     return _write(session.project, session, changes)
 

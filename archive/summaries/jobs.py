@@ -1,4 +1,4 @@
-"""The jobs that call models: a summary of a range, STATE from a window, the test of a provider."""
+"""The jobs that call models: summarise a range, write STATE from a window, test a provider."""
 
 import uuid
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ SUMMARY = "summary"
 STATE = "state"
 TEST = "test provider"
 MOST_LISTED = 500
-"""References that a result lists as dropped."""
+"""Most dropped mentions that a result lists."""
 LONGEST_OBJECTIVE = 500
 _TEST_SECONDS = 30
 Made = TypeVar("Made")
@@ -45,26 +45,26 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryOrder:
-    """What a summary is asked for, as the job keeps it."""
+    """The order for a summary, as the job stores it."""
 
     session_id: str
     keys: list[str]
     provider: str
-    """As it was asked for; empty: as settings say, or the fastest."""
+    """As requested; if empty, the settings decide, or the fastest is taken."""
     model: str
     instructions: str = ""
     propose: bool = False
     record: bool = True
-    """Whether it becomes a digest; else it is only answered, for a person to go on with."""
+    """Whether it becomes a digest; otherwise it is only returned, for a person to edit."""
     automatic: int = 0
-    """Of one that nobody asked for, how many messages there were; else 0."""
+    """For an automatic summary, the number of messages at that time; otherwise 0."""
 
     def arguments(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def run_summary(context: JobContext, **arguments: Any) -> dict[str, Any]:
-    """Make a summary, check it, and record it as a digest in the transaction that ends the job."""
+    """Make a summary, check it, and record it as a digest in the job's final transaction."""
     order = SummaryOrder(**arguments)
     session = get_session(context.caller, uuid.UUID(order.session_id), Right.PROPOSE)
     thread = load_thread(session)
@@ -98,9 +98,9 @@ def run_summary(context: JobContext, **arguments: Any) -> dict[str, Any]:
 
 
 def run_state(context: JobContext, *, session_id: str) -> dict[str, Any]:
-    """Have STATE written from the window that is sent; nothing is changed.
+    """Have a model write STATE from the window that is sent; nothing is changed.
 
-    Its goal is what the session's objective may be.
+    The goal in it is returned as a suggestion for the session's objective.
     """
     session = get_session(context.caller, uuid.UUID(session_id), Right.PROPOSE)
     window = assemble_session(session, ContextQuery())
@@ -138,7 +138,7 @@ def run_state(context: JobContext, *, session_id: str) -> dict[str, Any]:
 
 
 def run_test(context: JobContext, *, provider: str, model: str) -> dict[str, Any]:
-    """Ask a provider for one word. A refusal is the job's outcome, in a clear sentence."""
+    """Ask a provider for one word. Raises Conflict with the reason if the call fails."""
     target = targets_of(context.project).get(provider)
     if target is None:
         raise Conflict("The provider is no longer set up.", code="provider_not_set")
@@ -204,9 +204,10 @@ def _by_the_first(
     *,
     rules: Callable[[], Made] | None = None,
 ) -> tuple[Choice, Made, dict[str, Any]]:
-    """What the first of those made that may be asked and can, who that was, what was spent.
+    """Call `make` with the first model that works; returns the choice, the result and the usage.
 
-    One that has no such model, or refuses its key, is passed over, unless it was chosen.
+    A provider that lacks the model, or refuses its key, is skipped unless it was chosen
+    explicitly. Raises Conflict with the first failure if none works.
     """
     failures: list[Conflict] = []
     targets = targets_of(session.project)
@@ -241,10 +242,10 @@ def _by_the_first(
 
 
 def _record(context: JobContext, order: SummaryOrder, result: dict[str, Any]) -> None:
-    """Record the digest; if it no longer fits, the refusal keeps the words that were paid for."""
+    """Record the digest; if it no longer fits, the error carries the summary that was paid for."""
     session_id = uuid.UUID(order.session_id)
     session = get_session(context.caller, session_id, Right.PROPOSE, lock=True)
-    # What was redacted since the model read it.
+    # Mask what was redacted since the model read it.
     result["summary"] = mask_text(session, result["summary"])
     kind = "Automatic summary" if order.automatic else "Summary"
     digest = DigestArguments.model_validate(
@@ -270,4 +271,4 @@ KINDS = (
     (STATE, run_state, "State from the window", Right.PROPOSE),
     (TEST, run_test, "Test of a provider", Right.EDIT),
 )
-"""Each kind with what does it, what pages call it, and the right that it takes."""
+"""Each kind with its function, its title on pages, and the right that it needs."""

@@ -1,7 +1,7 @@
-"""Making a summary by calls of a model: part by part, joined, then verified.
+"""Makes a summary by calling a model: part by part, joined, then verified.
 
-No transaction is open. What a call gave is kept in the job's notes, so that a run that goes on
-after a pause or a crash repeats none that came to its end.
+No transaction is open meanwhile. Each answer is kept in the job's notes, so that a run that
+resumes after a pause or a crash repeats no completed call.
 """
 
 import time
@@ -24,33 +24,33 @@ from .calling import CallFailed, Failure, ModelCall, call_model
 from .providers import ModelTarget
 
 UNKNOWN_WINDOW = 8_192
-"""Tokens that a model is taken to read where the map doesn't know it."""
+"""The window, in tokens, assumed for a model that the price map doesn't know."""
 MOST_IN_A_PART = 48_000
 LEAST_IN_A_PART = 1_000
 LONGEST_ANSWER, SHORTEST_ANSWER = 2_000, 400
-"""Tokens that a model may answer."""
+"""Bounds of the tokens that a model may answer."""
 _OVERHEAD = 1_200
-"""Tokens of what a model is told besides."""
+"""Tokens reserved for the instructions."""
 MOST_VERIFIED = 60
-"""References that a model is asked to work in."""
+"""Most mentions that a model is asked to work in."""
 CUT = "[The model's answer was cut off here.]"
-"""Below an answer that ended because it may have no more tokens, or at a provider's filter."""
+"""Appended to an answer that was cut off by the token limit or a provider's filter."""
 _BETWEEN_PREVIEWS = 0.5
 SECONDS_OF_SILENCE = 120
 _LEAST_TELLING = (ReferenceKind.NUMBER,)
 
 
 class Spent(NamedTuple):
-    """What calls used, in all."""
+    """The total usage of all calls, in tokens."""
 
     input: int
     output: int
     cost: Decimal | None
-    """In dollars, by the price map; None where it has no price for the model."""
+    """In dollars, by the price map; None without a price or for a provider without a key."""
 
 
 class Summariser:
-    """One model at work for one job."""
+    """Calls one model for one job."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Summariser:
         gate: Callable[[], object],
         announce: Callable[[], object] = lambda: None,
     ) -> None:
-        """`gate` is passed before each call: it raises where the work is not wanted any more."""
+        """`gate` is called before each model call; it raises if the work is no longer wanted."""
         self.choice, self._gate = choice, gate
         self._context, self._target, self._announce = context, target, announce
         self._done, self._total = 0, 1
@@ -75,7 +75,7 @@ class Summariser:
         replaced: int,
         wish: str = "",
     ) -> str:
-        """A summary of messages. Raises Later, Conflict and what ends a job."""
+        """Summarise messages. Raises Later, Conflict and what ends a job."""
         answer = min(max(SHORTEST_ANSWER, replaced // 4), LONGEST_ANSWER)
         most = self._in_a_part(answer)
         parts = in_parts([read_aloud(message) for message in messages], most, count)
@@ -92,7 +92,7 @@ class Summariser:
         return summary if is_refused else again
 
     def ask(self, step: str, messages: Request, most: int) -> str:
-        """The answer to one request, or what was kept of it. Raises as `summary_of`."""
+        """The answer to one request, from the job's notes if kept. Raises as `summary_of`."""
         self._step = step
         kept = dict(self._context.job.notes.get("answers", {}))
         name = f"{self.choice.name} {step}"
@@ -105,9 +105,9 @@ class Summariser:
         return text
 
     def _told(self, step: str, messages: Request, most: int) -> str:
-        """The answer to one request. Raises also where it tells nothing of what it is about.
+        """`ask`, but raises Conflict if the answer isn't a summary.
 
-        Joined with those of other parts it would be missed by nobody.
+        Once it is joined with other parts, nobody would notice.
         """
         text = self.ask(step, messages, most)
         if why := why_useless(text):
@@ -115,7 +115,7 @@ class Summariser:
         return text
 
     def refused(self, why: str, answer: str) -> Conflict:
-        """The refusal of the last answer, which is set aside: a retry has to ask again."""
+        """The error that refuses the last answer, which is set aside so that a retry asks again."""
         kept = dict(self._context.job.notes.get("answers", {}))
         name = f"{self.choice.name} {self._step}"
         kept[f"{name} refused {len(kept)}"] = {**kept.pop(name), "text": ""}
@@ -125,7 +125,7 @@ class Summariser:
 
     @property
     def spent(self) -> Spent:
-        """What all calls used that were kept, those of earlier runs with them."""
+        """The usage of all kept calls, including those of earlier runs."""
         calls = [
             call
             for name, call in self._context.job.notes.get("answers", {}).items()
@@ -145,12 +145,12 @@ class Summariser:
         return Spent(used[0], used[1], cost)
 
     def part_size(self) -> int:
-        """How many tokens the model is given at once."""
+        """How many tokens of messages the model gets in one call."""
         return self._in_a_part(LONGEST_ANSWER)
 
     def _in_a_part(self, answer: int) -> int:
         window = context_window(self.choice.name) or UNKNOWN_WINDOW
-        # The model counts otherwise than the session: a fifth is left over.
+        # The model's tokenizer may differ from the session's, so a fifth is left free.
         room = int((window - answer - _OVERHEAD) * 0.8)
         return max(LEAST_IN_A_PART, min(room, MOST_IN_A_PART))
 
@@ -170,7 +170,7 @@ class Summariser:
     def _verified(
         self, summary: str, messages: Sequence[Utterance], answer: int, count: Count
     ) -> str:
-        """The summary with what it dropped worked in, where that came to anything."""
+        """The summary with what it dropped worked in, or unchanged if that did not help."""
         before = check_retention(messages, summary)
         asked = sorted(before.dropped, key=lambda one: one.kind in _LEAST_TELLING)
         if not asked:
@@ -224,7 +224,7 @@ class Summariser:
 
     def _explained(self, failed: CallFailed) -> Exception:
         if failed.failure in (Failure.KEY, Failure.MODEL):
-            return failed  # another model may do, where none was chosen
+            return failed  # another model may work, unless this one was chosen
         sentence = f"{self._target.provider.label}: {failed.sentence}"
         if failed.is_passing:
             return Later(sentence, failed.retry_after)
@@ -232,13 +232,13 @@ class Summariser:
 
 
 def refusal(target: ModelTarget, failed: CallFailed) -> Conflict:
-    """Why a call gave nothing, as a job answers it."""
+    """The error with which a job reports a failed call."""
     sentence = f"{target.provider.label}: {failed.sentence}"
     return Conflict(sentence, at=["provider"], code=f"provider_{failed.failure.value}")
 
 
 def _grouped(texts: list[str], most: int, count: Count) -> list[list[str]]:
-    """Texts in groups that fit into a part, of two at least."""
+    """Texts in groups that fit into a part, but with at least two per group."""
     groups: list[list[str]] = [[]]
     size = 0
     for text in texts:
@@ -252,7 +252,7 @@ def _grouped(texts: list[str], most: int, count: Count) -> list[list[str]]:
 
 
 class _Preview:
-    """What came of an answer so far, written now and then for those who look on."""
+    """The answer so far, written to the job's notes from time to time for anyone watching."""
 
     def __init__(self, context: JobContext, announce: Callable[[], object]) -> None:
         self._context, self._announce = context, announce
@@ -264,7 +264,7 @@ class _Preview:
         return "".join(self._pieces)
 
     def add(self, piece: str) -> None:
-        """Take a piece; twice a second what there is is shown."""
+        """Append a piece; writes the preview at most twice a second."""
         self._pieces.append(piece)
         now = time.monotonic()
         if now - self._written >= _BETWEEN_PREVIEWS:

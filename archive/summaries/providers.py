@@ -1,7 +1,7 @@
-"""The providers that a project can ask: by a key of the environment, its own, or an upstream's.
+"""The providers that a project can call, with a key of the environment, its own, or an upstream's.
 
-A key of the environment goes to the provider's own address and nowhere else; what a project gives
-as another base URL gets only the key that was given with it.
+A key of the environment is sent only to the provider's own address. Another base URL set by a
+project gets only the key that was given with it.
 """
 
 from collections.abc import Mapping
@@ -42,21 +42,21 @@ class KeySource(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelTarget:
-    """A provider that can be asked: where, and with what key."""
+    """A provider that can be called: its address and key."""
 
     provider: ModelProvider
     source: KeySource
     base_url: str
     api_key: str = ""
-    """Empty: none is needed, and no call is paid for."""
+    """Empty if none is needed; calls are then free."""
     model: str = ""
-    """That is named for it; empty: the table's."""
+    """The configured model; empty for the one in the table."""
     private: bool = False
-    """Whether it may have an address of a private network."""
+    """Whether its address may be in a private network."""
 
 
 def targets_of(project: Project) -> Mapping[str, ModelTarget]:
-    """The providers that are set for a project, by name, in the order of the table."""
+    """The providers that are set up for a project, by name, in the order of the table."""
     rows = {row.name: row for row in SummaryProvider.objects.filter(project=project)}
     found = {}
     for name, provider in PROVIDERS.items():
@@ -71,19 +71,19 @@ def targets_of(project: Project) -> Mapping[str, ModelTarget]:
 
 
 def rows_of(project: Project) -> dict[str, SummaryProvider]:
-    """What a project set up itself, by the provider's name."""
+    """The project's own settings, by provider name."""
     rows = SummaryProvider.objects.filter(project=project)
     return {row.name: row for row in rows}
 
 
 def changed_at(project: Project) -> dict[str, datetime]:
-    """When a project last set a provider up or forgot it, by the provider's name."""
+    """When a project last set up or deleted each provider, by provider name."""
     changes = AuditEntry.objects.filter(project=project, action__in=(_SET, _DELETED))
     return dict(changes.values_list("object_id").annotate(last=Max("at")))
 
 
 def current_provider(session: Session) -> str:
-    """The provider that the session's requests last went to, by the form of the last one."""
+    """The provider that the session's last request went to, judging by its format."""
     last = SessionRequest.objects.filter(session=session).order_by("-number").first()
     form = last.format if last else session.parsing_strategy
     known = (name for name in PROVIDERS if form == name or form.startswith(f"{name}-"))
@@ -99,10 +99,10 @@ def set_provider(
     api_key: str | None = None,
     model: str = "",
 ) -> SummaryProvider:
-    """Set a provider up for a project's summaries. Needs the right to administer.
+    """Set up a provider for a project's summaries. Needs the right to administer.
 
-    `api_key`: None keeps the one that is there, as long as the origin stays; empty takes it
-    away. Raises Invalid.
+    `api_key`: None keeps the stored key as long as the origin stays the same; empty removes it.
+    Raises Invalid.
     """
     project = get_project(caller, slug, Right.ADMIN)
     provider = _known(name)
@@ -135,7 +135,7 @@ def set_provider(
 
 @transaction.atomic
 def delete_provider(caller: Caller, slug: str, name: str) -> None:
-    """Forget what a project set up of a provider, with its key. Raises NotFound."""
+    """Delete a project's settings for a provider, with its key. Raises NotFound."""
     project = get_project(caller, slug, Right.ADMIN)
     gone, _ = SummaryProvider.objects.filter(project=project, name=name).delete()
     if not gone:
@@ -152,7 +152,7 @@ def _known(name: str) -> ModelProvider:
 def _own(
     project: Project, provider: ModelProvider, row: SummaryProvider
 ) -> ModelTarget | None:
-    """What the project set up, if it is all that is needed."""
+    """The target from the project's own settings; None if those are not enough."""
     place = _place(project, provider, row.base_url)
     key = (unseal(row.sealed_key, place) or "") if row.sealed_key else ""
     if not key and not (provider.is_free and row.base_url):
@@ -170,10 +170,10 @@ def _own(
 def _of_environment(
     provider: ModelProvider, row: SummaryProvider | None
 ) -> ModelTarget | None:
-    """What the server's operator set up; a project may name the model."""
+    """The target that the server's operator set up; a project may name the model."""
     variables = settings.PROVIDER_VARIABLES
     key = variables.get(provider.key_variable, "")
-    if key.startswith(KEY_START):  # for a client of ours, from the same shell
+    if key.startswith(KEY_START):  # a key of ours, set for a client in this shell
         key = ""
     base = variables.get(provider.base_variable, "")
     if (row is not None and row.base_url) or not (key or (provider.is_free and base)):
@@ -189,14 +189,14 @@ def _of_environment(
 
 
 def _of_upstream(project: Project, provider: ModelProvider) -> ModelTarget | None:
-    """What the project forwards requests to, where it keeps a key for that."""
+    """The target from the project's upstream, if that has a stored key."""
     if provider.name not in list(upstreams.WireProvider):
         return None
     try:
         target = upstreams.target_of(project.pk, upstreams.WireProvider(provider.name))
     except (
         Invalid
-    ):  # its key is lost, or its address no longer allowed: its page says so
+    ):  # the key is lost, or the address no longer allowed; the upstream's page says so
         return None
     if not target.api_key:
         return None
@@ -210,7 +210,7 @@ def _of_upstream(project: Project, provider: ModelProvider) -> ModelTarget | Non
 
 
 def _address(provider: ModelProvider, base: str) -> str:
-    """A base URL as litellm takes it, given with or without the version."""
+    """A base URL as litellm expects it, whether given with or without the version."""
     base = base.rstrip("/")
     if provider.form == "anthropic":
         return base.removesuffix("/v1")
@@ -221,7 +221,7 @@ def _address(provider: ModelProvider, base: str) -> str:
 
 def _place(project: Project, provider: ModelProvider, base_url: str) -> str:
     private = (
-        True  # the place only names the origin; whether it may be dialled is asked anew
+        True  # only the origin is needed; whether it may be dialled is asked elsewhere
     )
     origin = read_base(base_url or provider.base_url, private=private).origin
     return f"{project.pk} summaries {provider.name} {origin}"

@@ -1,4 +1,4 @@
-"""What is read of messages that are to be summed up."""
+"""Reads the messages to summarise."""
 
 from collections.abc import Sequence
 
@@ -14,11 +14,11 @@ from threads.models import Session
 def utterances_of(
     session: Session, thread: Thread, keys: Sequence[Key]
 ) -> list[Utterance]:
-    """Messages by their keys, as somebody reads them who sums them up.
+    """The messages with these keys, as a summariser reads them.
 
-    What a snip or a revise took out of the thread stays out: there stands what it shows. Below
-    digests and the pruner's lines the messages are read in full, for each summary of a summary
-    loses more. Raises Conflict where nothing is left.
+    What a snip or a revise took out of the thread stays out; what it shows is read instead.
+    Messages below digests and the pruner's lines are read in full, because each summary of a
+    summary loses more. Raises Conflict if nothing is left.
     """
     texts = MessageReader(session, thread).effective(_standing(thread, keys))
     if not texts:
@@ -28,7 +28,10 @@ def utterances_of(
 
 
 def _standing(thread: Thread, keys: Sequence[Key]) -> dict[Key, None]:
-    """The messages among these that stand in the thread, in their order, and what folds show."""
+    """The keys to read, in order: those given that the thread holds.
+
+    Messages that a snip or a revise takes out are replaced by what it shows.
+    """
     wanted = frozenset(keys)
     known: dict[Key, bool] = {}
 

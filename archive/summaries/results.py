@@ -1,4 +1,4 @@
-"""What jobs have answered of a session: masked where it is shown, gone with what is purged."""
+"""The results of a session's jobs: masked when shown, destroyed when messages are purged."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,12 +12,12 @@ from threads.models import Session
 from .jobs import STATE, SUMMARY
 
 _QUOTING = ("summary", "dropped", "state", "previous", "objective")
-"""The members of results that hold words of messages, or of who read them."""
+"""The members of results that quote messages, or hold what a model wrote about them."""
 _UNFINISHED = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.ASKS)
 
 
 def shown_result(job: Job) -> dict[str, Any] | None:
-    """The result of a job about a session, with what redactions that are on mask now."""
+    """The result of a job about a session, masked by redactions that are on now."""
     session_id = job.arguments.get("session_id")
     session = Session.objects.filter(pk=session_id).first()
     masks = masked_texts(session) if session and job.result else {}
@@ -26,9 +26,10 @@ def shown_result(job: Job) -> dict[str, Any] | None:
 
 
 def forget_results(session: Session, indexes: Sequence[int] | None) -> None:
-    """Destroy what jobs said of these originals, or of the session, in the caller's transaction.
+    """Destroy what jobs said about these originals, or about the session if `indexes` is None.
 
-    One that is still at it is cancelled. The row stays, with what was done, when and by whom.
+    Runs in the caller's transaction. Unfinished jobs are cancelled. The row stays, with what was
+    done, when and by whom.
     """
     keys = None if indexes is None else set(map(original_key, indexes))
     for job in Job.objects.filter(

@@ -1,4 +1,4 @@
-"""Summaries, providers and their settings as JSON. A key goes in and never comes out."""
+"""JSON schemas of summaries, providers and settings. A key is write-only."""
 
 import uuid
 from typing import Any, Literal
@@ -66,7 +66,7 @@ class ProviderOut(Schema):
     """Where its key comes from."""
     base_url: str
     model: str
-    """The model that is taken of it, unless another is named."""
+    """The model used unless another is named."""
 
 
 class ProvidersOut(Schema):

@@ -1,4 +1,4 @@
-"""Asking for summaries: what is wrong with a request is said at once, the work is a job."""
+"""Orders summaries: the request is validated at once, the work runs as a job."""
 
 import logging
 import uuid
@@ -33,16 +33,16 @@ logger = logging.getLogger(__name__)
 
 LONGEST_WISH = 2_000
 _DISMISSED = "dismissed"
-"""In the notes of a job: the end of it that needs to be shown no more."""
+"""Key in a job's notes: the finish time of the failure that somebody dismissed."""
 UNFINISHED = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.ASKS)
 KEPT_OPEN = 10
-"""The newest messages that no summary takes by itself."""
+"""How many of the newest messages an automatic summary leaves alone."""
 FEWEST = 4
-"""Messages that are worth a summary that nobody asked for."""
+"""Fewest messages that are worth an automatic summary."""
 
 
 class Ordered(NamedTuple):
-    """A summary that was asked for: its job, and who is to make it."""
+    """An ordered summary: its job, and the model that is to make it."""
 
     job: Job
     choice: Choice
@@ -64,10 +64,10 @@ def order_summary(
     expected_head: int | None = None,
     automatic: bool = False,
 ) -> Ordered:
-    """Have a range summarised, half-open, or the messages with these keys.
+    """Order a summary of a half-open range, or of the messages with these keys.
 
     Raises Invalid with the place, and Conflict with what is in the way, as a digest of the same
-    range would: before anything is paid for.
+    messages would, before anything is paid for.
     """
     session = get_session(caller, session_id, Right.PROPOSE)
     refuse_stale(session, expected_head)
@@ -89,7 +89,7 @@ def order_summary(
 
 @transaction.atomic
 def order_state(caller: Caller, session_id: uuid.UUID) -> Ordered | None:
-    """Have STATE written anew from the window by a model; None where no provider is set."""
+    """Order a new STATE, written from the window by a model; None if no provider is set up."""
     session = get_session(caller, session_id, Right.PROPOSE)
     choice = choices(session.project, session)[0]
     if not choice.provider:
@@ -100,7 +100,7 @@ def order_state(caller: Caller, session_id: uuid.UUID) -> Ordered | None:
 
 @transaction.atomic
 def order_test(caller: Caller, slug: str, provider: str, model: str = "") -> Ordered:
-    """Have a provider asked for one word. Raises Invalid where it is not set up."""
+    """Order a test call to a provider. Raises Invalid if it is not set up."""
     project = get_project(caller, slug, Right.EDIT)
     choice = choices(project, provider=provider, model=model)[0]
     if choice.provider not in targets_of(project):
@@ -110,12 +110,12 @@ def order_test(caller: Caller, slug: str, provider: str, model: str = "") -> Ord
 
 
 def summarise_if_due(session: Session, protected: Collection[str]) -> Ordered | None:
-    """Have all but the newest messages summarised, where the settings let that happen by itself.
+    """Order a summary of all but the newest messages, if the settings allow automatic summaries.
 
-    For who has found that the window is full and pruning was not enough. It is done for whoever
-    the session belongs to; what has one of the `protected` tags stays. None where it is switched
-    off, no provider is set, there is too little that is not summarised already, or the last one
-    still goes on or has just failed.
+    Call it when the window is full and pruning was not enough. It is ordered on behalf of the
+    session's owner; messages with one of the `protected` tags stay. Returns None if automatic
+    summaries are off, no provider is set up, too little is left to summarise, or the last summary
+    is still running or has just failed.
     """
     if in_force(session.project, session).disable_auto_summarize:
         return None
@@ -133,7 +133,7 @@ def summarise_if_due(session: Session, protected: Collection[str]) -> Ordered | 
 
 
 def into_thread(session: Session) -> QuerySet[Job]:
-    """The summaries that become a digest of a session, whoever asked for them."""
+    """The jobs whose summaries become digests of a session, whoever ordered them."""
     return Job.objects.filter(
         kind=SUMMARY,
         project=session.project,
@@ -143,7 +143,7 @@ def into_thread(session: Session) -> QuerySet[Job]:
 
 
 def newest_failed(session: Session) -> Job | None:
-    """The summary that came to its end last, if it failed and nobody has dismissed that."""
+    """The summary that finished last, if it failed and nobody has dismissed that."""
     ended = into_thread(session).filter(status__in=(Job.Status.DONE, Job.Status.FAILED))
     last = ended.exclude(finished_at=None).order_by("finished_at").last()
     if last is None or last.status != Job.Status.FAILED:
@@ -153,7 +153,7 @@ def newest_failed(session: Session) -> Job | None:
 
 @transaction.atomic
 def dismiss(job: Job) -> Job:
-    """Show no more in the thread that a summary failed; a later failure of it is shown again."""
+    """Stop showing in the thread that a summary failed; a later failure of it is shown again."""
     row = Job.objects.select_for_update().get(pk=job.pk)
     if row.status == Job.Status.FAILED:
         row.notes[_DISMISSED] = _end_of(row)
@@ -166,7 +166,7 @@ def _end_of(job: Job) -> str:
 
 
 def _is_early(session: Session) -> bool:
-    """Whether a summary of the session goes on, or one by itself has just failed."""
+    """Whether a summary of the session is running, or an automatic one has just failed."""
     jobs = Job.objects.filter(
         kind=SUMMARY, project=session.project, arguments__session_id=str(session.pk)
     ).order_by("-created_at")
@@ -180,9 +180,9 @@ def _is_early(session: Session) -> bool:
 
 
 def _unsummarised(session: Session, protected: Collection[str]) -> list[str]:
-    """The messages behind the last digest and the system prompt, without the newest ones.
+    """The messages after the last digest and the system prompt, without the newest ones.
 
-    Without those with a protected tag too. A result is not parted from its call.
+    Messages with a protected tag are left out too. A result is not separated from its call.
     """
     thread = load_thread(session)
     nodes = thread.keys[: -KEPT_OPEN or None]
@@ -201,7 +201,7 @@ def _unsummarised(session: Session, protected: Collection[str]) -> list[str]:
     stay = {key for key in leaves if not tags.isdisjoint(thread.tags(key))}
     new = stay
     while new:
-        # No more at once than are all looked at.
+        # `parted` looks at no more than this many at once.
         some = chunks(sorted(new), MOST_RUNS)
         others = {key for keys in some for key in parted(session, thread, keys).keys}
         new = others - stay
@@ -219,7 +219,7 @@ def _keys(
     end: int | None,
     targets: Sequence[str] | None,
 ) -> list[str]:
-    """The keys of what is to be summarised, checked as those of a digest."""
+    """The keys of the messages to summarise, checked as for a digest."""
     thread = load_thread(session)
     if targets is None:
         if start is None or end is None:

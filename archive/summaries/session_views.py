@@ -1,4 +1,4 @@
-"""Summaries beside a thread: a session's settings, and those that are being written into it.
+"""A session's summary settings, and the summaries that are being written into its thread.
 
 See `templates/archive/summaries/`.
 """
@@ -33,7 +33,7 @@ from threads.store.selectors import get_session
 from . import choosing, services
 
 _MOST = 10
-"""Summaries of one thread that are shown while they are written."""
+"""Most pending summaries shown in one thread."""
 _AUTOMATIC = [
     ("", "As the project says"),
     ("no", "When pruning doesn't make enough room"),
@@ -43,7 +43,7 @@ _STORED = {"": None, "no": False, "yes": True}
 
 
 class SessionSettingsForm(forms.Form):
-    """What a session overrides of its project's settings for summaries."""
+    """The summary settings that a session overrides."""
 
     summarization_provider = forms.ChoiceField(
         required=False,
@@ -70,13 +70,13 @@ class SessionSettingsForm(forms.Form):
     )
 
     def clean_disable_auto_summarize(self) -> bool | None:
-        """The choice as it is stored; None: the project's."""
+        """The choice as it is stored; None for the project's."""
         return _STORED[self.cleaned_data["disable_auto_summarize"]]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Who summarises this session, as a part of the page of its policy; POST saves."""
+    """Which model summarises this session, as a part of the policy page; POST saves."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     if request.method == "POST":
@@ -114,11 +114,11 @@ def _in_force(session: Session) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A summary on its way into the thread, or one that has just come to its end."""
+    """A summary being written into the thread, or one that has just finished."""
 
     job: Job
     key: Key
-    """The row in which it is shown: where its digest will stand."""
+    """The row in which it is shown, which is where its digest will be."""
     range: str
     preview: str
     result: dict[str, Any] | None
@@ -129,7 +129,7 @@ class Pending:
 def pending(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """The summaries that are being written into a thread.
 
-    Of those that a page names in `known` also how they ended; and the last, where it failed.
+    Includes finished ones that the page names in `known`, and the last one if it failed.
     """
     session = get_session(caller_of(request), session_id)
     failed = services.newest_failed(session)
@@ -170,7 +170,7 @@ def _holds(thread: Thread, key: Key) -> bool:
 
 
 def _ids(given: str) -> list[uuid.UUID]:
-    """The ids in a list with commas; what is none is passed over."""
+    """The UUIDs in a comma-separated list; anything else in it is skipped."""
     found = []
     for one in given.split(",")[:_MOST]:
         try:

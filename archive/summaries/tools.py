@@ -26,7 +26,7 @@ from .choosing import choices
 from .reading import utterances_of
 
 PATIENCE = 20.0
-"""Seconds that a tool waits for a model; then it answers with the job."""
+"""Seconds that a tool waits for a model before it answers with the job."""
 _PAUSE = 0.1
 _ENDED = (Job.Status.DONE, Job.Status.FAILED, Job.Status.CANCELLED, Job.Status.ASKS)
 
@@ -151,9 +151,9 @@ def _difference(
 
 
 def _answer_of(caller: Caller, job: Job) -> dict[str, Any]:
-    """The result of a job, or its id where it takes long. Raises Conflict where it failed."""
+    """The result of a job, or its id if it takes long. Raises Conflict if it failed."""
     if connection.in_atomic_block:
-        # The call is made under an idempotency key: nobody can see the job before it is answered.
+        # With an idempotency key, the job is committed only with the answer: don't wait for it.
         return {"job_id": str(job.pk)}
     end = time.monotonic() + PATIENCE
     while (found := get_job(caller, job.pk)).status not in _ENDED:

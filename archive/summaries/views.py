@@ -1,4 +1,4 @@
-"""The page of a project's providers, and what the digest dialog shows of a summary.
+"""The page of a project's providers, and summaries in the digest dialog.
 
 See `templates/archive/summaries/`.
 """
@@ -47,7 +47,7 @@ _KEYS = {
     KeySource.UPSTREAM: "the upstream's",
 }
 MOST_SHOWN = 30
-"""Dropped references that the dialog lists."""
+"""Most dropped mentions that the dialog lists."""
 
 
 class ProviderForm(forms.Form):
@@ -76,7 +76,7 @@ class ProviderForm(forms.Form):
 
 
 class SettingsForm(forms.Form):
-    """Who summarises, where not the fastest is to."""
+    """Which model summarises, if not the fastest, and whether automatically."""
 
     summarization_provider = forms.ChoiceField(
         required=False,
@@ -100,24 +100,24 @@ class SettingsForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class ShownProvider:
-    """One line of the table."""
+    """One row of the table of providers."""
 
     name: str
     label: str
     address: str
     key: str
-    """Where its key comes from; empty: it is not set."""
+    """Where its key comes from; empty if it is not set up."""
     model: str
     is_chosen: bool
     is_own: bool
-    """Whether the project set it up, and may forget it."""
+    """Whether the project itself set it up, and may remove it."""
     test: Job | None
-    """The newest test of it, as it is set up now."""
+    """The newest test of its current settings."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_providers(request: HttpRequest, slug: str) -> HttpResponse:
-    """The providers of a project, and for owners the form that sets one up."""
+    """The providers of a project, and the form for owners that sets one up."""
     caller = caller_of(request)
     project = get_project(caller, slug)
     form = ProviderForm(request.POST or None)
@@ -143,7 +143,7 @@ def project_providers(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """Choose who summarises, and whether by itself."""
+    """Choose which model summarises, and whether automatically."""
     form = SettingsForm(request.POST)
     if form.is_valid():
         choosing.set_project_settings(caller_of(request), slug, form.cleaned_data)
@@ -155,7 +155,7 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def remove(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Forget what the project set up of a provider."""
+    """Delete the project's settings for a provider."""
     providers.delete_provider(caller_of(request), slug, name)
     messages.success(request, "Provider removed.")
     return redirect("archive:providers", slug=slug)
@@ -163,7 +163,7 @@ def remove(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 @require_POST
 def test(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Have a provider asked for one word; the page shows how it went."""
+    """Start a test call to a provider; the page shows the outcome."""
     services.order_test(caller_of(request), slug, name)
     return redirect("archive:providers", slug=slug)
 
@@ -214,7 +214,7 @@ def _shown(project: Project, chosen: Choice) -> list[ShownProvider]:
 
 
 def _tests(project: Project) -> dict[str, Job]:
-    """The newest test of each provider, but what ended before its key or address changed."""
+    """Map of provider to its newest test, unless that ended before the settings changed."""
     changed, tests = providers.changed_at(project), dict[str, Job]()
     for job in Job.objects.filter(project=project, kind=TEST).order_by("created_at"):
         name = str(job.arguments.get("provider"))
@@ -233,7 +233,7 @@ def _key(target: ModelTarget | None) -> str:
 
 @require_POST
 def order(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Have what a digest is about summarised for its dialog, or recorded once it is written."""
+    """Order a summary for the digest dialog, or one that is recorded when it is done."""
     caller, fields = caller_of(request), fields_of(request)
     session = get_session(caller, session_id, Right.PROPOSE)
     try:
@@ -258,7 +258,7 @@ def order(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def progress(
     request: HttpRequest, session_id: uuid.UUID, job_id: uuid.UUID
 ) -> HttpResponse:
-    """How far a summary is, and what there is of it."""
+    """A summary's progress and its text so far."""
     session = get_session(caller_of(request), session_id)
     job = _summary(get_job(caller_of(request), job_id), session.pk)
     return _progress(request, session, job)
@@ -268,7 +268,7 @@ def progress(
 def act(
     request: HttpRequest, session_id: uuid.UUID, job_id: uuid.UUID, verb: str
 ) -> HttpResponse:
-    """Cancel a summary, let one that asks go on, start one again that failed, or dismiss it."""
+    """Cancel a summary, continue one that asks to, retry one that failed, or dismiss it."""
     session = get_session(caller_of(request), session_id)
     job = _summary(get_job_to_change(caller_of(request), job_id), session.pk)
     acts = {"continue": go_on, "retry": repeat, "dismiss": services.dismiss}
@@ -278,7 +278,7 @@ def act(
 
 @require_POST
 def rebuild_state(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Have a model write STATE anew from the window, for the page of notes."""
+    """Have a model write STATE anew from the window, for the notes page."""
     caller = caller_of(request)
     session = get_session(caller, session_id, Right.PROPOSE)
     ordered = services.order_state(caller, session.pk)
@@ -293,7 +293,7 @@ def rebuild_state(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def rebuilt_state(
     request: HttpRequest, session_id: uuid.UUID, job_id: uuid.UUID
 ) -> HttpResponse:
-    """How far a STATE is that a model writes, and its difference to the one in force."""
+    """The progress of a STATE that a model writes, and its difference from the one in force."""
     session = get_session(caller_of(request), session_id)
     job = get_job(caller_of(request), job_id)
     if job.kind != STATE or job.arguments.get("session_id") != str(session.pk):
@@ -314,7 +314,7 @@ def _rebuilt(request: HttpRequest, session: Session, job: Job) -> HttpResponse:
 
 
 def _summary(job: Job, session_id: uuid.UUID) -> Job:
-    """A job that is a summary of this session. Raises Invalid for any other."""
+    """The job, if it is a summary of this session. Raises Invalid for any other."""
     if job.kind != SUMMARY or job.arguments.get("session_id") != str(session_id):
         raise Invalid("This job doesn't summarise this session.", at=["job_id"])
     return job

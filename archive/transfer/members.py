@@ -1,4 +1,4 @@
-"""Members of a document that may come from anybody."""
+"""Reads members of an untrusted document."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from contextstudio.accounts.domain.errors import Invalid
 
 
 def list_of(document: Mapping[str, Any], name: str) -> list[Any]:
-    """A list; empty where there is none. Raises Invalid."""
+    """A list member; empty if it is missing. Raises Invalid."""
     found = document.get(name, [])
     if not isinstance(found, list):
         raise Invalid(f"{name} must be a list.", at=[name])
@@ -15,7 +15,7 @@ def list_of(document: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def text_of(document: Mapping[str, Any], name: str) -> str:
-    """A text; empty where there is none. Raises Invalid."""
+    """A string member; empty if it is missing. Raises Invalid."""
     found = document.get(name) or ""
     if not isinstance(found, str):
         raise Invalid(f"{name} must be a text.", at=[name])

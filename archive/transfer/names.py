@@ -1,4 +1,4 @@
-"""The names that a session has beside its log: snapshots and lenses, in a document and from one."""
+"""Writes a session's snapshots and lenses to a transfer document, and reads them from one."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -23,10 +23,10 @@ from .members import list_of, text_of
 def write_snapshots(
     session: Session, log: Log, operations: Collection[int]
 ) -> Iterator[dict[str, Any]]:
-    """Snapshots by the last of these operations that they came after, the oldest first.
+    """Yield the snapshots, oldest first, each with the last of these operations before it.
 
-    Those alone at which the operations applied as they do now: the document doesn't say how
-    others did.
+    Only snapshots at which the operations applied as they do now: the document doesn't say how
+    they applied at others.
     """
     then = fold(())
     for point in reversed(list_snapshots(session)):
@@ -41,21 +41,21 @@ def write_snapshots(
 
 
 def _applies_alike(then: Log, log: Log) -> bool:
-    """Whether the edits of a log's beginning applied there as they do now."""
+    """Whether the edits of a log's prefix applied at its end as they do now."""
     return then.active_tags == log.active_tags and all(
         _is_alike(one, log.edits[number]) for number, one in then.edits.items()
     )
 
 
 def _is_alike(then: Recorded, now: Recorded) -> bool:
-    if isinstance(then.edit, Redact):  # what it masks is masked in the document anyway
+    if isinstance(then.edit, Redact):  # its text is masked in the document anyway
         return True
     was_on, is_on = then.state is EditState.ON, now.state is EditState.ON
     return was_on == is_on and (not is_on or then.edit == now.edit)
 
 
 def write_lenses(session: Session) -> list[dict[str, Any]]:
-    """The lenses of a session with their tags."""
+    """The lenses of a session, with their tags."""
     return [{"name": one.name, "tags": one.tags} for one in list_lenses(session)]
 
 
@@ -67,9 +67,10 @@ def read_snapshots(
     *,
     first: int,
 ) -> int:
-    """Take the snapshots of a document; how many there are.
+    """Create the snapshots of a document; returns their number.
 
-    `numbers`: those that its operations have here. `first`: the head before all of them.
+    `numbers` maps the old number of each operation to its number here. `first` is the head before
+    all of them.
     """
     given = _objects(document, "snapshots")
     for at, one in given:
@@ -92,7 +93,7 @@ def read_snapshots(
 
 
 def read_lenses(session: Session, document: Mapping[str, Any]) -> int:
-    """Take the lenses of a document; how many there are."""
+    """Create the lenses of a document; returns their number."""
     given = _objects(document, "lenses")
     for at, one in given:
         try:
@@ -106,7 +107,7 @@ def read_lenses(session: Session, document: Mapping[str, Any]) -> int:
 
 
 def _objects(document: Mapping[str, Any], name: str) -> list[tuple[Place, Any]]:
-    """The objects of a list with their places. Raises Invalid."""
+    """The objects of a list member, with their places. Raises Invalid."""
     given = list_of(document, name)
     for place, one in enumerate(given):
         if not isinstance(one, dict):

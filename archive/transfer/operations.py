@@ -1,4 +1,4 @@
-"""Recording the operations of a document: through the checks that every door goes through."""
+"""Records the operations of a transfer document, with the same checks as every door."""
 
 import json
 import uuid
@@ -39,9 +39,9 @@ _ROLES = frozenset(role.value for role in Role)
 def record_operations(
     caller: Caller, session: Session, given: Sequence[Any], active_tags: Sequence[str]
 ) -> dict[int, int]:
-    """Record the operations, a bundle at a time; the new number of each by its old one.
+    """Record the operations, one bundle at a time; returns the map of old number to new number.
 
-    The tags come first: under others, operations would be in each other's way.
+    The active tags are recorded first: under other tags, operations could conflict.
     """
     if not given and not active_tags:
         return {}
@@ -63,20 +63,20 @@ def _add(
     together: Sequence[tuple[int, Any]],
     numbers: dict[int, int],
 ) -> None:
-    """Add operations of one bundle, or one alone, and note their numbers."""
+    """Add the operations of one bundle, or a single one, and record their numbers."""
     head, edits = transaction.session.head, list[Edit]()
     for place, one in together:
         number, edit = _edit(one, place)
         numbers[number] = head + len(edits) + 1
         edits.append(counted(transaction.session, _renamed(edit, numbers)))
     _, last = together[-1]
-    # What a client did to its own messages acts before all else, here as there.
+    # A client's edits of its own messages apply before all others, as they did in the source.
     by = CLIENT_CALLER if last.get("client") is True else None
     tried: Thread | None = None
     try:
         checked = check(transaction.thread, edits, bundle=True)
         tried = None if by else checked.thread
-    except Conflict:  # set aside by another that was switched on later, as it was there
+    except Conflict:  # set aside by a later edit, as it was in the source
         checked = check(transaction.thread, edits, bundle=True, proposed=True)
     except Invalid as refused:
         for one in (refused, *refused.errors):
@@ -92,7 +92,7 @@ def _add(
 
 
 def _in_document(at: Place, together: Sequence[tuple[int, Any]]) -> Place:
-    """Where a place among operations that are recorded together is in the document."""
+    """Translate a place among the operations recorded together to its place in the document."""
     match at:
         case ("operations", int(among), *rest):
             return ("operations", together[among][0], *rest)
@@ -100,14 +100,14 @@ def _in_document(at: Place, together: Sequence[tuple[int, Any]]) -> Place:
 
 
 def _bundle(place: int, one: Any) -> object:
-    """What operations that are recorded together have in common."""
+    """The grouping key of operations that are recorded together."""
     if not isinstance(one, dict):
         raise Invalid("An operation must be an object.", at=["operations", place])
     return one.get("bundle") or place
 
 
 def _edit(one: Mapping[str, Any], place: int) -> tuple[int, Edit]:
-    """The old number and the edit. Raises Invalid for what the log couldn't hold."""
+    """The old number and the edit of an operation. Raises Invalid if the log can't hold it."""
     at: Place = ("operations", place)
     number, _ = made_place(text_of(one, "key")) or (0, None)
     kind = text_of(one, "type")
@@ -123,9 +123,9 @@ def _edit(one: Mapping[str, Any], place: int) -> tuple[int, Edit]:
 
 
 def _read(kind: str, payload: Any, at: Place) -> Edit:
-    """The edit that a payload says; its messages are read as those of any file.
+    """Decode a payload to an edit; its messages are read like those of any imported file.
 
-    Images and files come with their bytes: a name of bytes could name those of anybody.
+    Images and files must include their bytes, as a reference to stored bytes could name anybody's.
     """
     made = payload.get("messages", ())
     parts = [
@@ -144,7 +144,7 @@ def _read(kind: str, payload: Any, at: Place) -> Edit:
 
 
 def _is_sound(edit: Edit) -> bool:
-    """Whether all of an edit but the parts of its messages is of the types that it should be."""
+    """Whether all of an edit, except the parts of its messages, has the right types."""
     condition, spans = edit.condition, spans_of(edit)
     texts = (
         *(*named_keys(edit), *getattr(edit, "tags", ()), *getattr(edit, "moved", ())),
@@ -161,7 +161,7 @@ def _is_sound(edit: Edit) -> bool:
 
 
 def _renamed(edit: Edit, numbers: Mapping[int, int]) -> Edit:
-    """The edit with the keys that its own log's operations have here."""
+    """The edit with the keys of its own log translated to the keys here."""
 
     def here(key: Key) -> Key:
         number, place = made_place(key) or (0, None)

@@ -1,4 +1,4 @@
-"""A session as a file to take elsewhere."""
+"""A session as a transfer file to download."""
 
 import uuid
 
@@ -11,7 +11,7 @@ from .writing import write_session
 
 
 def transfer_response(caller: Caller, session_id: uuid.UUID) -> HttpResponse:
-    """The file as a download."""
+    """The transfer file as a download."""
     answer = json_response(write_session(caller, session_id))
     name = f"{session_id}.session.json"
     answer["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -1,7 +1,7 @@
-"""Reading in a session that `writing` wrote: its messages, operations and archive, here anew.
+"""Reads a transfer file that `writing` wrote: recreates its messages, operations and archive.
 
-The file may come from anybody. Messages are read like those of any import, operations are recorded
-through the door that refuses what is malformed or doesn't fit, and all or nothing is kept.
+The file is untrusted. Messages are read like those of any import, and operations are recorded
+with the usual checks, which refuse what is malformed or doesn't fit. All or nothing is kept.
 """
 
 import secrets
@@ -45,13 +45,13 @@ from .operations import record_operations
 from .writing import NAME, VERSION
 
 LARGEST = 256 << 20
-"""Bytes of a file whose operations and archive are read: it is held whole."""
+"""Largest file, in bytes, whose operations and archive are read, as it is held in memory."""
 MOST_OPERATIONS = 20_000
-"""That are recorded while a request waits; an import of a file has all of them recorded."""
+"""Most operations that are recorded while a request waits; an import has no such limit."""
 _AT_ONCE = 100
-"""Messages that are named by one statement."""
+"""Messages that one statement names."""
 _KEPT_AT_ONCE = 50
-"""Entries that are archived between two looks at the clock."""
+"""Archive entries that are written as one step, between two checks of the clock."""
 _LEFT_OUT = "Only its messages were imported, without its operations and its archive."
 _KINDS = frozenset(get_args(KindName))
 
@@ -59,9 +59,10 @@ _KINDS = frozenset(get_args(KindName))
 def read_session(
     caller: Caller, document: Mapping[str, Any], project: str | None
 ) -> Session:
-    """Make the session of a document in a project. Raises Invalid with the place.
+    """Create a document's session in a project. Raises Invalid with the place.
 
-    It is hidden until it is complete: all at once would keep others from writing for seconds.
+    The session is hidden until it is complete: a single transaction would block other writers for
+    seconds.
     """
     new = _new_session(document)
     target = project_to_edit(caller, project, Right.EDIT)
@@ -94,7 +95,7 @@ def _new_session(document: Mapping[str, Any]) -> NewSession:
 
 
 def complete_imported(caller: Caller, session: Session, sha256: str) -> Completed:
-    """Add the operations and the archive of a file whose messages an import has brought.
+    """Add the operations and the archive of a file whose messages have been imported.
 
     Raises Invalid with the place, as `read_session` does.
     """
@@ -121,7 +122,7 @@ def _require_version(document: Mapping[str, Any]) -> None:
 def _complete(
     caller: Caller, session: Session, document: Mapping[str, Any]
 ) -> dict[str, int]:
-    """Give a session of a document's messages all else that it has; how much of what that is."""
+    """Add everything but the messages to a session; returns the number of each thing added."""
     _name(session, list_of(document, "messages"))
     session.objective = clean_objective(text_of(document, "objective"))
     session.save(update_fields=["objective"])
@@ -154,7 +155,7 @@ def _active_tags(document: Mapping[str, Any]) -> list[str]:
 
 
 def _name(session: Session, given: Sequence[Any]) -> None:
-    """Give the messages the short ids that references in texts name them by."""
+    """Give the messages their original short ids, so that references in texts stay valid."""
     names = [one.get("short_id") for one in given]
     wanted = {
         index: name
@@ -168,7 +169,7 @@ def _name(session: Session, given: Sequence[Any]) -> None:
         raise Invalid("Two messages have the same short id.", at=["messages"])
     rows = MessageRow.objects.filter(session=session)
     drawn = dict(rows.values_list("short_id", "index"))
-    # One that was drawn here may be the name of another message: it is given up first.
+    # A short id drawn here may be the original one of another message, so free those first.
     held = [drawn[name] for name in wanted.values() if name in drawn]
     free = _free_names({*drawn, *wanted.values()})
     _write_names(session, dict(zip(held, free, strict=False)))
@@ -176,7 +177,7 @@ def _name(session: Session, given: Sequence[Any]) -> None:
 
 
 def _free_names(taken: set[str]) -> Iterator[str]:
-    """Short ids that no message has, nor is to have."""
+    """Yield short ids that are not taken."""
     while True:
         name = f"msg-{secrets.token_hex(4)}"
         if name not in taken:
@@ -185,7 +186,7 @@ def _free_names(taken: set[str]) -> Iterator[str]:
 
 
 def _write_names(session: Session, names: Mapping[int, str]) -> None:
-    """Write the short ids of messages, by their indexes."""
+    """Write short ids, given as a map of message index to short id."""
     rows = MessageRow.objects.filter(session=session).only("session_id", "index")
     for some in chunks(sorted(names), _AT_ONCE):
         named = list(rows.filter(index__in=some))
@@ -195,9 +196,9 @@ def _write_names(session: Session, names: Mapping[int, str]) -> None:
 
 
 def _archive(session: Session, given: Sequence[Any], numbers: Mapping[int, int]) -> int:
-    """Archive what the other archive had, of the messages as they are here; how much it was.
+    """Archive the entries of the document, with the messages' content here; returns their number.
 
-    An entry of a message that is not here is left out.
+    Entries of messages that don't exist here are left out.
     """
     reader = MessageReader(session, load_thread(session))
     keys = [_here(one, place, numbers) for place, one in enumerate(given)]
@@ -215,7 +216,7 @@ def _archive(session: Session, given: Sequence[Any], numbers: Mapping[int, int])
 
 
 def _here(one: Any, place: int, numbers: Mapping[int, int]) -> Key | None:
-    """The key of an entry's message here; None where its operation did not come along."""
+    """The key of an entry's message here; None if its operation is not in the document."""
     if not isinstance(one, dict):
         raise Invalid("An entry must be an object.", at=["archive", place])
     key = text_of(one, "message")

@@ -1,4 +1,4 @@
-"""The download of a session with its operations and its archive."""
+"""The download of a session as a transfer file."""
 
 import uuid
 
@@ -12,5 +12,5 @@ from .presentation import transfer_response
 
 @require_safe
 def write(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The file that an import, here or elsewhere, makes the same session of."""
+    """The file from which an import, here or elsewhere, creates the same session."""
     return transfer_response(caller_of(request), session_id)

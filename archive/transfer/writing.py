@@ -1,8 +1,8 @@
-"""A session with its operations and its archive as one document, to be read in elsewhere.
+"""Writes a session with its operations and its archive as one document, to be read elsewhere.
 
-What redactions mask is masked in it for good, and what was purged isn't in it. Of the log it has
-the edits that are on, with the tags and the objective under which their conditions hold; who
-recorded them, if not the client, and what was taken back stays behind.
+Redacted text is masked permanently in it, and purged messages are not in it. Of the log it has the
+edits that are on, with the tags and the objective under which their conditions hold. It leaves out
+reverted edits, and who recorded the edits, except that it marks the client's.
 """
 
 import json
@@ -42,7 +42,7 @@ _ROWS = 500
 
 
 def write_session(caller: Caller, session_id: uuid.UUID) -> dict[str, Any]:
-    """The document, for one who may read the session."""
+    """The document of a session that the caller may read."""
     session = get_session(caller, session_id)
     history = load_history(session)
     heading = Heading(
@@ -79,16 +79,17 @@ def write_session(caller: Caller, session_id: uuid.UUID) -> dict[str, Any]:
 
 
 def _is_there(key: Key, operations: Collection[int]) -> bool:
-    """Whether the document has a message: an original, or one of these operations."""
+    """Whether the document has a message: it is an original or made by one of these operations."""
     number, _ = made_place(key) or (0, None)
     return not number or number in operations
 
 
 def _in_force(history: History) -> list[tuple[int, Edit]]:
-    """The edits that are on, in their words in force; spans hold only in texts without masks.
+    """The edits that are on, with their number, as last amended.
 
-    They name only messages that the document has: those of an operation that is off are not
-    in it, and what names nothing else stays behind.
+    If any text is masked, replaces are left out, as their spans fit only the unmasked text. The
+    edits name only messages in the document: messages of an operation that is off are not in it,
+    and an edit that names nothing else is left out.
     """
     masks = history.log.masks
     found: dict[int, Edit] = {}
@@ -106,7 +107,7 @@ def _in_force(history: History) -> list[tuple[int, Edit]]:
 
 
 def _narrowed(edit: Edit, operations: Collection[int]) -> Edit | None:
-    """The edit with the keys alone that a document with these operations has; None of none."""
+    """The edit limited to keys that a document with these operations has; None if none is left."""
 
     def there(keys: Iterable[Key]) -> tuple[Key, ...]:
         return tuple(key for key in keys if _is_there(key, operations))

@@ -1,4 +1,4 @@
-"""What the API takes and answers of trays."""
+"""Request and response schemas of the tray's API."""
 
 import uuid
 from datetime import datetime
@@ -25,10 +25,10 @@ class TrayItemOut(BaseModel):
     ref_id: str
     added_at: datetime
     readable: bool
-    """Whether it can still be read, so that it will be inserted."""
+    """Whether it can still be read, and so will be inserted."""
     summary: str
     tokens: int
-    """What inserting it adds."""
+    """The tokens that inserting it adds."""
 
 
 class TrayOut(BaseModel):
@@ -36,7 +36,7 @@ class TrayOut(BaseModel):
 
     items: list[TrayItemOut]
     tokens: int
-    """What inserting all of it adds."""
+    """The tokens that inserting all of it adds."""
 
 
 class TrayInsertedOut(BundleOut):
@@ -44,7 +44,7 @@ class TrayInsertedOut(BundleOut):
 
     entries: int
     left: int
-    """Items that can no longer be read, and stayed in the tray."""
+    """The number of items that can no longer be read and stayed in the tray."""
 
 
 def present_tray(tray: Tray) -> dict[str, Any]:

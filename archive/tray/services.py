@@ -1,4 +1,4 @@
-"""The tray: what somebody sets aside from the archive, to insert it into a thread together."""
+"""The tray: references that somebody collects from the archive, to insert them together."""
 
 import uuid
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from threads.models import Message, Session
 from threads.store.selectors import get_session
 
 MOST = 20
-"""References in a tray: all of them are read whenever it is shown."""
+"""Most references in a tray, as all of them are read whenever it is shown."""
 
 
 class Collected(NamedTuple):
@@ -30,35 +30,35 @@ class Collected(NamedTuple):
 
     item: TrayItem
     recalled: Recalled | None
-    """None: it can't be read any more, or not by this person."""
+    """None if it can no longer be read, or not by this person."""
     tokens: int
-    """What inserting it adds."""
+    """The tokens that inserting it adds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tray:
-    """What somebody has set aside, in the order in which they did."""
+    """The references that somebody has collected, in the order they were added."""
 
     items: Sequence[Collected]
 
     @property
     def readable(self) -> list[Collected]:
-        """What can be inserted."""
+        """The items that can be inserted."""
         return [one for one in self.items if one.recalled is not None]
 
     @property
     def tokens(self) -> int:
-        """What inserting all of it adds."""
+        """The tokens that inserting all of it adds."""
         return sum(one.tokens for one in self.items)
 
     @property
     def references(self) -> frozenset[str]:
-        """What is in it, as the archive stores references."""
+        """The references in the tray, as the archive stores them."""
         return frozenset(one.item.ref_id for one in self.items)
 
 
 class Inserted(NamedTuple):
-    """What was recorded of a tray, and how much of it was left behind."""
+    """The result of inserting a tray: how many entries were inserted, and how many are left."""
 
     transaction: LogTransaction
     entries: int
@@ -66,14 +66,14 @@ class Inserted(NamedTuple):
 
 
 def tray_of(caller: Caller, session_id: uuid.UUID) -> Tray:
-    """A person's tray beside a session, in whose tokens it is counted."""
+    """The caller's tray, with tokens counted as in this session."""
     session = get_session(caller, session_id)
     rows = TrayItem.objects.filter(actor=caller.actor).order_by("added_at", "pk")
     return Tray([_collected(caller, session, row) for row in rows])
 
 
 def collect(caller: Caller, session_id: uuid.UUID, ref_id: str) -> None:
-    """Set what a reference names aside, once.
+    """Put what a reference names into the tray, once.
 
     Raises what inserting it would, and Conflict if the tray is full.
     """
@@ -92,7 +92,7 @@ def collect(caller: Caller, session_id: uuid.UUID, ref_id: str) -> None:
 
 
 def stored_reference(found: Recalled) -> str:
-    """The reference of what was recalled as the archive stores it, however it was asked for."""
+    """The reference of what was recalled in the archive's form, however it was requested."""
     session, index = found.session, original_index(found.key)
     name = found.key
     if index is not None:
@@ -104,7 +104,7 @@ def stored_reference(found: Recalled) -> str:
 
 
 def take_out(caller: Caller, item_id: uuid.UUID | None) -> None:
-    """Take one reference out of the tray, or with None all."""
+    """Take one reference out of the tray, or all of them if `item_id` is None."""
     mine = TrayItem.objects.filter(actor=caller.actor)
     (mine if item_id is None else mine.filter(pk=item_id)).delete()
 
@@ -112,7 +112,7 @@ def take_out(caller: Caller, item_id: uuid.UUID | None) -> None:
 def insert_tray(caller: Caller, session_id: uuid.UUID) -> Inserted:
     """Insert what is in the tray at the end of a thread as one bundle, and take it out.
 
-    What can't be read stays in the tray. Raises Conflict where it was inserted meanwhile.
+    What can't be read stays in the tray. Raises Conflict if it was inserted in the meantime.
     """
     get_session(caller, session_id, Right.PROPOSE)
     tray = tray_of(caller, session_id)

@@ -1,4 +1,4 @@
-"""What people do with their tray: collect, take out, insert. It is shown beside the archive."""
+"""The actions on a tray: collect, take out, insert. The tray itself is shown beside the archive."""
 
 import uuid
 
@@ -17,12 +17,12 @@ from threads.store.selectors import get_session
 from .services import collect, insert_tray, take_out, tray_of
 
 _LONGEST = 500
-"""Characters of a reference."""
+"""Most characters of a reference."""
 
 
 @require_POST
 def add(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
-    """Set what `ref` names aside; script gets what stands in the button's place."""
+    """Put what `ref` names into the tray; htmx gets the HTML that replaces the button."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     collect(caller, session.pk, request.POST.get("ref", "")[:_LONGEST])
@@ -53,7 +53,7 @@ def remove(
 def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     """Insert what is in the tray at the end of the thread, as one bundle.
 
-    If it was inserted or emptied in another window meanwhile, this leads back to it.
+    If it was inserted or emptied in another window in the meantime, redirects back to it.
     """
     try:
         found = insert_tray(caller_of(request), session_id)

@@ -1,13 +1,13 @@
 """Hindsight: finds what was left out of a thread and needed later.
 
-It walks the thread in the order in which it went on. Of each message it is given what it says
-(`texts`), what in it relies on earlier messages (`uses`: an assistant's text, the arguments of its
-calls), and from which place on which operation left it out. A reference in a use counts as lost if
-it stands in something left out and in nothing that was still sent at that place: no other message,
-and nothing shown instead of what was left out. The use itself says it again, so from there on it is
-known for as long as that message is sent.
+It walks the thread in order. Each message comes with its content (`texts`), the part of it that
+relies on earlier messages (`uses`: an assistant's text and the arguments of its calls), and the
+operations that left it out, each with the position from which it did. A reference in a use counts
+as lost if it occurs in something left out and in nothing that was still sent at that position:
+neither another message nor a replacement shown for what was left out. The use itself repeats the
+reference, so from there on the reference is known for as long as that message is sent.
 
-All this takes is a count, for each reference, of the messages in sight that it stands in. So the
+The walk only keeps a count, per reference, of the messages in sight that contain it. So the
 cost is that of finding the references.
 """
 
@@ -24,18 +24,21 @@ from .runs import Texts
 from .sightings import Sightings
 
 Used = dict[int, Mapping[Reference, str]]
-"""By place, the references that are used there, with the words that name them."""
+"""Map of position to the references used there, each with the words that name it."""
 
 
 class LeftOut(NamedTuple):
-    """From a place in the thread on a message is missing, or cut to what it `shows`."""
+    """From some position in the thread on, a message is missing or cut to what it `shows`."""
 
     by: tuple[str, ...]
-    """The operations each of which alone leaves it out: a fold, and the folds around it."""
+    """The operations that each leave it out on their own: a fold, and the folds around it."""
     since: int = 0
-    """The first place at which it is missing; at most the next one: in all that followed."""
+    """The first position at which it is missing.
+
+    If that is at most the position after the message, it was missing in all that followed.
+    """
     shows: Sequence[str] = ()
-    """The texts that stand there instead."""
+    """The texts shown in its place."""
 
 
 class Passage(NamedTuple):
@@ -43,29 +46,29 @@ class Passage(NamedTuple):
 
     key: Key
     place: int
-    """Its place in the order of the thread; all pieces of a message have the same."""
+    """Its position in the thread; all pieces of a message have the same."""
     texts: Sequence[str]
     uses: Sequence[str] = ()
-    """The part of its texts that relies on what was said before."""
+    """The part of its texts that relies on earlier messages."""
     left_out: Sequence[LeftOut] = ()
-    """In the order in which it happened; empty: the message is still sent as it is."""
+    """In the order in which it happened; empty if the message is still sent as it is."""
     shown_by: str | None = None
-    """The operation that shows it instead of what it left out; None: nothing does."""
+    """The operation that shows this as the replacement for what it left out; None if none does."""
 
 
 class Loss(NamedTuple):
-    """A reference that was needed and no longer there."""
+    """A reference that was needed when it was no longer there."""
 
     text: str
     kind: ReferenceType
     left_out_in: tuple[Key, ...]
-    """The messages left out in which it stands."""
+    """The left-out messages that contain it."""
     used_in: tuple[Key, ...]
     """The messages that needed it."""
 
 
 def once_each(losses: Iterable[Loss]) -> list[Loss]:
-    """Each reference once, with all messages that several losses of it name."""
+    """Merge losses of the same reference into one that names all their messages."""
     together: dict[tuple[ReferenceType, str], list[Loss]] = defaultdict(list)
     for loss in losses:
         together[loss.kind, loss.text].append(loss)
@@ -84,17 +87,17 @@ def _all_of(several: Iterable[Iterable[Key]]) -> tuple[Key, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hindsight:
-    """What was needed later, and what of it was lost. Counts are of different references."""
+    """Which references were needed later, and which were lost. Each reference counts once."""
 
     references: int
-    """Those used after something was left out, that had been said before."""
+    """References used after something was left out that had occurred earlier in the thread."""
     lost: int
     losses: Mapping[str, Sequence[Loss]]
     """By operation, in the order in which they were needed."""
 
 
 def hindsight(thread: Sequence[Passage]) -> Hindsight:
-    """What of a thread, in its order, was needed later than it was left out."""
+    """Find what was needed after it had been left out, given the thread in order."""
     references = References()
     used: Used = {
         number: references.of(said.uses)
@@ -111,10 +114,10 @@ def hindsight(thread: Sequence[Passage]) -> Hindsight:
 def lost_first(
     thread: Sequence[Passage], used: Used, sightings: Sightings
 ) -> Iterator[tuple[str, list[Key]]]:
-    """What hindsight finds lost, as it is written, with the messages in which it stood first: of
-    those that each operation left out, one.
+    """Yield each lost reference, as it is written, with the messages that first contained it.
 
-    `sightings` finds at least all that is used.
+    These are, for each operation to blame, the first with the reference that it left out.
+    `sightings` must find at least all references in `used`.
     """
     walk = _walked(thread, used, sightings)
     for reference in walk.lost():
@@ -132,12 +135,12 @@ def _walked(thread: Sequence[Passage], used: Used, sightings: Sightings) -> "_Wa
 
 @dataclass(slots=True)
 class _Missing:
-    """In which left-out messages a reference stands, and which messages needed it."""
+    """The left-out messages that contain a reference, and the messages that needed it."""
 
     places: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
-    """Each message that it stands in, with the operations that left that out."""
+    """Each left-out message that contains it, with the operations that left the message out."""
     needed: list[tuple[int, int]] = field(default_factory=list)
-    """Each message that needed it, with how many of the `places` there were then."""
+    """Each message that needed it, with the length of `places` at that time."""
 
 
 class _Walk:
@@ -151,9 +154,12 @@ class _Walk:
     ) -> None:
         self.thread, self.sightings, self.words = thread, sightings, words
         self.stands: Mapping[Reference, int] = {}
-        """The first place of each in a message that is never left out: known from there on."""
+        """Map of reference to the first message with it that is never left out.
+
+        From there on the reference is known.
+        """
         self.in_sight: dict[Reference, int] = defaultdict(int)
-        """How many messages that get left out later still show each at this point of the walk."""
+        """How many of the messages that are left out at some point show each reference now."""
         self.shown: dict[int, set[Reference]] = {}
         self.whole: dict[int, set[Reference]] = {}
         self.instead: dict[str, set[Reference]] = defaultdict(set)
@@ -168,7 +174,7 @@ class _Walk:
         )[::-1]
 
     def go_through(self, used: Used) -> None:
-        """Go through the thread, given what is used in which message."""
+        """Walk the thread, given the references that each message uses."""
         thread, texts = self.thread, self._read(used)
         self.stands = self.sightings.first_in(self._staying(texts))
         for number, said in enumerate(thread):
@@ -181,7 +187,10 @@ class _Walk:
                 self._say(number, said, texts[number])
 
     def _read(self, used: Used) -> list[Iterable[str]]:
-        """What each message says; of one that is all uses, what can be found in it is known."""
+        """The texts of each message.
+
+        For a message that consists of uses only, the words of its references are enough.
+        """
         return [
             used[number].values()
             if number in used
@@ -194,7 +203,7 @@ class _Walk:
     def _staying(
         self, texts: Sequence[Iterable[str]]
     ) -> Iterator[tuple[int, Iterable[str]]]:
-        """What is never left out, with where it stands."""
+        """The texts of the messages that are never left out, with their positions."""
         for number, said in enumerate(self.thread):
             if not said.left_out:
                 yield number, texts[number]
@@ -212,7 +221,7 @@ class _Walk:
             self._leave_out(number, left_out)
 
     def _leave_out(self, number: int, left_out: LeftOut) -> None:
-        """From now on a message is missing, except for what is shown of it."""
+        """From now on the message is missing, except for what is shown in its place."""
         now = self.sightings.in_texts(left_out.shows) if left_out.shows else set()
         self._show(number, now)
         place = number, left_out.by
@@ -221,7 +230,7 @@ class _Walk:
         self.has_left = True
 
     def _show(self, number: int, now: set[Reference]) -> None:
-        """From now on these references, and no others, are in sight of a message."""
+        """From now on the message shows these references and no others."""
         for reference in self.shown.get(number, ()):
             self.in_sight[reference] -= 1
         for reference in now:
@@ -243,12 +252,15 @@ class _Walk:
                 missing.needed.append((number, len(missing.places)))
 
     def lost(self) -> list[Reference]:
-        """What was needed and no longer there, in the order in which it was needed."""
+        """The references that were needed when no longer there, in the order they were needed."""
         lost = (one for one, missing in self.missing.items() if missing.needed)
         return sorted(lost, key=lambda one: (self.missing[one].needed[0][0], one.name))
 
     def stood_first(self, reference: Reference) -> Mapping[str, Key]:
-        """By operation to blame for a lost reference: the first message where it left that out."""
+        """The operations to blame for a lost reference.
+
+        Each is mapped to the first message with the reference that it left out.
+        """
         missing, first = self.missing[reference], dict[str, Key]()
         for place, by in missing.places[: missing.needed[-1][1]]:
             for operation in by:
@@ -257,7 +269,7 @@ class _Walk:
         return first
 
     def losses(self, lost: Iterable[Reference]) -> dict[str, list[Loss]]:
-        """The losses of these references, by the operation to blame."""
+        """The losses of these references, by operation to blame."""
         losses: dict[str, list[Loss]] = defaultdict(list)
         for reference in lost:
             for operation, left_out_in, used_in in self._blamed(reference):
@@ -268,7 +280,10 @@ class _Walk:
     def _blamed(
         self, reference: Reference
     ) -> Iterator[tuple[str, tuple[Key, ...], tuple[Key, ...]]]:
-        """The operations to blame for a lost reference: without them it would have been there."""
+        """The operations to blame for a lost reference, which it would have survived without them.
+
+        Yields each with the left-out messages that contain it and the messages that needed it.
+        """
         missing, thread = self.missing[reference], self.thread
         first: dict[str, int] = {}
         keys: dict[str, dict[Key, None]] = defaultdict(dict)

@@ -1,8 +1,9 @@
-"""A thread under a policy, as it went on: what a window, tiers and isolation leave out, and when.
+"""A thread as it would have gone under a policy: what the window, the truncation tiers and
+isolation leave out, and when.
 
-A message falls out of a window with the first message of the group by which it does; a result is
-cut at once, and cut shorter as others follow it and as its group ends. So what was said while it
-was still there counts as said in its sight.
+A message falls out of the window at the first message of the group that pushes it out. A result is
+cut at once, and cut shorter as more results follow it and when its group ends. So what was said
+before that counts as said while the message was in sight.
 """
 
 from collections import defaultdict
@@ -23,16 +24,16 @@ from .losses import LeftOut, Passage
 from .texts import texts_of, uses_of
 
 STEPS = (ISOLATION, TRUNCATION, WINDOW)
-"""What a policy leaves out is said to be left out by one of these."""
+"""The steps to which what a policy leaves out is attributed."""
 _RULES = (Role.SYSTEM, Role.DEVELOPER)
 
 
 def said_under(
     messages: Sequence[Outgoing], policy: Policy, strategy: str
 ) -> list[Passage]:
-    """The messages of a thread, with what of them a policy leaves out from when on.
+    """The parts of a thread's messages, each with when and by which step the policy leaves it out.
 
-    `strategy` is that of the provider, for isolation.
+    `strategy` is the provider's parsing strategy, which isolation needs.
     """
     rules = sum(1 for _ in takewhile(lambda one: one.role in _RULES, messages))
     isolated = _isolated(messages[rules:], policy, strategy)
@@ -58,7 +59,7 @@ def said_under(
 def _isolated(
     messages: Sequence[Outgoing], policy: Policy, strategy: str
 ) -> Mapping[Key, Sequence[Part]]:
-    """By message the parts that isolation leaves out."""
+    """Map of message key to the parts that isolation leaves out."""
     left_out: dict[Key, Sequence[Part]] = defaultdict(tuple)
     if policy.isolation:
         kept, _ = isolate(messages, strategy, lambda _: 0)
@@ -70,7 +71,10 @@ def _isolated(
 
 
 def _fallen(messages: Sequence[Outgoing], rules: int, window: int) -> dict[int, int]:
-    """The places of messages that fall out of a window of groups, and those at which they do."""
+    """Map of position to the position from which that message is out of the window.
+
+    Messages that stay are not in it. `window` is a number of groups.
+    """
     starts: dict[int, int] = {}
     for place, message in enumerate(messages[rules:], start=rules):
         starts.setdefault(message.group, place)
@@ -85,7 +89,7 @@ def _fallen(messages: Sequence[Outgoing], rules: int, window: int) -> dict[int, 
 def _cuts(
     messages: Sequence[Outgoing], tiers: Tiers | None
 ) -> dict[tuple[int, int], list[LeftOut]]:
-    """By place and part how results are cut, the longer ago the shorter."""
+    """Map of (message position, part number) to the cuts of that result, which get ever shorter."""
     if tiers is None:
         return {}
     ends = _ends_of_groups(messages)
@@ -106,7 +110,7 @@ def _cuts(
 def _cut(
     result: ToolResult, limits: Mapping[int, int], tiers: Tiers
 ) -> Iterator[LeftOut]:
-    """What is shown of a result, under the limits that it has from places on."""
+    """What is shown of a result, given the limit in force from each position on."""
     text = "\n".join(item.text for item in result.content if isinstance(item, Text))
     before = len(text)
     for since, limit in sorted(limits.items()):
@@ -118,7 +122,7 @@ def _cut(
 def _results(
     messages: Sequence[Outgoing],
 ) -> Iterable[list[tuple[int, int, ToolResult]]]:
-    """The results of each group, in their order, with the places of message and part."""
+    """The results of each group in order, each with its message position and part number."""
     found: dict[int, list[tuple[int, int, ToolResult]]] = defaultdict(list)
     for place, message in enumerate(messages):
         for number, part in enumerate(message.parts):
@@ -128,7 +132,7 @@ def _results(
 
 
 def _ends_of_groups(messages: Sequence[Outgoing]) -> dict[int, int]:
-    """For each place the first one behind it at which another group goes on, if there is one."""
+    """Map of each position to the next one where another group starts, if there is one."""
     ends: dict[int, int] = {}
     for place in range(len(messages) - 2, -1, -1):
         if messages[place].group != messages[place + 1].group:

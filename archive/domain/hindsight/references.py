@@ -1,10 +1,10 @@
-"""References: what a text names that can't be guessed, and where else it stands.
+"""References: names in a text that cannot be guessed.
 
-Taken for one are: a path of two or more segments; a file's name with its extension; a URL; a
+A reference is one of: a path of two or more segments; a file name with its extension; a URL; a
 number of 4 digits or more; a hash of 7 hexadecimal digits or more; an identifier of 8
-characters or more with an inner capital, digit or underscore. The longest counts: a path is one
-reference, not its segments too. But it *stands* wherever it is read, also as a piece of a longer
-one: `views.py` in `src/app/views.py`, the first digits of a hash in the whole of it.
+characters or more with an inner capital, digit or underscore. The longest match counts: a path is
+one reference, and its segments are none. But a reference *occurs* wherever it can be read, also
+within a longer one: `views.py` in `src/app/views.py`, an abbreviated hash in the full one.
 """
 
 import re
@@ -29,7 +29,7 @@ from .runs import (
 
 
 class ReferenceType(StrEnum):
-    """What a reference is."""
+    """The kind of a reference."""
 
     PATH = "path"
     FILE = "file"
@@ -40,18 +40,18 @@ class ReferenceType(StrEnum):
 
     __hash__ = (
         str.__hash__
-    )  # that of an enum runs in Python, and takes five times as long
+    )  # Enum's own __hash__ is written in Python and takes five times as long
 
 
 class Reference(NamedTuple):
-    """What a text names. Two with the same `name` are the same, however they are written."""
+    """Something a text names. `name` is normalized, so it does not depend on the spelling."""
 
     kind: ReferenceType
     name: str
 
 
 Naming = tuple[Reference, str]
-"""A reference, with the words in which it is named."""
+"""A reference, with the words that name it in the text."""
 
 LETTER = "A-Za-z0-9_\u00c0-\u024f\u0370-\u052f"
 URL = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s,\\]{1,2000}")
@@ -72,23 +72,23 @@ _ONE_WORD = re.compile(
     rb"[A-Za-z0-9_]*"
 ).fullmatch
 _KINDS = (ReferenceType.IDENTIFIER, ReferenceType.NUMBER, ReferenceType.HASH)
-"""Of a word that is one, by the group that matches."""
+"""The kind of reference for each `lastindex` of `_ONE_WORD`; no group matches an identifier."""
 ENDS = ".,:;!?-+~@"
 _SHORTEST = 4
-"""Digits of a number: no hash and no identifier is as short."""
+"""Fewest digits of a number; hashes and identifiers are longer still."""
 _LONGEST = 500
-"""Characters of a reference: what is longer is data that nobody names."""
+"""Most characters of a reference; anything longer is data, not a name."""
 
 
 class References:
-    """Finds what texts name; remembers the runs that it has seen."""
+    """Finds the references that texts name; caches what each run names."""
 
     def __init__(self) -> None:
         self.named: Mapping[bytes, Sequence[Naming]] = _Named()
-        """By run what it names, also what is too long to be a reference."""
+        """Map of run to what it names, including names too long to be a reference."""
 
     def of(self, texts: Iterable[str]) -> dict[Reference, str]:
-        """What texts name, in their order, each with the words in which it is named first."""
+        """The references that texts name, in order, each with the words that first name it."""
         found: dict[Reference, str] = {}
         named = map(self.named.__getitem__, cut(texts))
         for reference, words in chain.from_iterable(named):
@@ -97,12 +97,12 @@ class References:
         return found
 
     def read(self, texts: Iterable[str]) -> Texts:
-        """Texts in which something is looked for more than once."""
+        """Prepare texts that are searched more than once."""
         return Texts(texts, self.named.__getitem__)
 
 
 class _Named(dict[bytes, Sequence[Naming]]):
-    """What runs name, and what in them is too long to be named."""
+    """Cache of what each run names, including names too long to be a reference."""
 
     def __init__(self) -> None:
         self._pieces = _Pieces()
@@ -129,7 +129,7 @@ class _Named(dict[bytes, Sequence[Naming]]):
 
 
 class _Words(dict[bytes, Sequence[Naming]]):
-    """What words name that are one number, hash or identifier."""
+    """Cache of what each word names: one number, hash or identifier, or nothing."""
 
     def __missing__(self, word: bytes) -> Sequence[Naming]:
         found = _ONE_WORD(word) if len(word) >= _SHORTEST else None
@@ -141,12 +141,12 @@ class _Words(dict[bytes, Sequence[Naming]]):
         return named
 
     def named_in(self, words: Iterable[bytes]) -> list[Naming]:
-        """What several of them name, in their order."""
+        """What several words name, in order."""
         return [naming for word in words for naming in self[word]]
 
 
 class _Pieces(dict[str, Sequence[Naming]]):
-    """What a path names, or what else of slashes and dots stands in a run; few are new to it."""
+    """Cache of what each piece of a run with slashes or dots names; most pieces recur."""
 
     def __init__(self) -> None:
         self.words = _Words()
@@ -198,7 +198,7 @@ def _is_file(word: str) -> bool:
 
 
 def plain(run: str) -> str:
-    """A run with backslashes without those of line breaks, and with a drive's slashes turned."""
+    r"""A run with escapes such as `\n` blanked and the backslashes of a drive's path turned."""
     if drive := _DRIVE.search(run):
         start = drive.start()
         rest = _SLASHES.sub("/", run[start + 2 :])
@@ -207,7 +207,7 @@ def plain(run: str) -> str:
 
 
 def segments_of(piece: str) -> list[str]:
-    """The segments of a path, without those that say where it begins."""
+    """The segments of a path, without empty ones and `.`, and without trailing punctuation."""
     piece = piece.lstrip("+-")
     if "/" not in piece:
         segment = piece.rstrip(ENDS)

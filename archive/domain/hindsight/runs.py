@@ -1,7 +1,7 @@
-"""Texts cut into runs of what may stand in a reference.
+"""Splits texts into runs of the characters that may occur in a reference.
 
-Each different run is looked at once: most of what tools print was printed before. So what finding
-something in texts costs is cutting them.
+Each distinct run is examined once, as most of what tools print was printed before. So the cost of
+a search is that of splitting the texts.
 """
 
 import string
@@ -11,13 +11,13 @@ from typing import Generic, TypeVar
 from operations.domain.text.extensions import EXTENSIONS
 
 _LONGEST_KNOWN = 200
-"""Characters of a run that is remembered: longer ones hardly come twice."""
+"""Longest run to cache, in bytes; longer ones rarely recur."""
 _MARKS = b".,:-+~@!?;"
-"""What may stand around a word and is no part of it."""
+"""Punctuation that may surround a word and is not part of it."""
 _MARKS_BEHIND = _MARKS + b"\\"
 _HEXADECIMAL = b"abcdefABCDEF"
 SLASH, BACKSLASH, DOT, COMMA, DASH = b"/\\.,-"
-"""Looked for as numbers: a byte that is given as bytes takes ten times as long."""
+"""As integers: searching for a one-byte `bytes` object takes ten times as long."""
 UUID_LENGTH = 36
 _ENDINGS = frozenset(extension.encode() for extension in EXTENSIONS)
 _WITHIN_WORDS = f"{string.ascii_letters}{string.digits}_".encode()
@@ -26,7 +26,7 @@ _WITHIN_URLS = _WITHIN + b"?#%&=!$*;"
 
 
 def _blanks(kept: bytes) -> bytes:
-    """A table that turns each byte of ASCII to a blank but these."""
+    """A translation table that blanks every ASCII byte except these."""
     return bytes(one if one > 127 or one in kept else 32 for one in range(256))
 
 
@@ -36,7 +36,7 @@ _CUT_TO_WORDS = bytes(one if one in _WITHIN_WORDS else 32 for one in range(256))
 
 
 def runs_of(text: str) -> list[bytes]:
-    """The runs of a text, in UTF-8 and in their order."""
+    """The runs of a text in order, encoded as UTF-8."""
     return _cut(text, _CUT_BY_URLS if "://" in text else _CUT)
 
 
@@ -45,9 +45,9 @@ def _cut(text: str, table: bytes) -> list[bytes]:
 
 
 def cut_finely(texts: Iterable[str]) -> Iterable[bytes]:
-    """The runs of texts together, cut at colons too where these join nothing.
+    """The runs of several texts, also split at colons unless a URL or a drive letter needs them.
 
-    `src/app.py:12:return` is three of them, of which each comes more often.
+    `src/app.py:12:return` gives three runs, each of which recurs more often than the whole.
     """
     if isinstance(texts, Texts):
         return texts.runs
@@ -58,26 +58,32 @@ def cut_finely(texts: Iterable[str]) -> Iterable[bytes]:
 
 
 def words_in(run: bytes) -> list[bytes]:
-    """The words of a run, of letters of ASCII, digits and underscores."""
+    """The words of a run: sequences of ASCII letters, digits and underscores."""
     return run.translate(_CUT_TO_WORDS).split()
 
 
 def bare(run: bytes) -> bytes:
-    """A run without the marks around it; a backslash is one where no letter makes it an escape."""
+    """A run without surrounding punctuation.
+
+    That includes trailing backslashes, as no letter behind them makes them an escape.
+    """
     return run.rstrip(_MARKS_BEHIND).lstrip(_MARKS)
 
 
 def is_everyday(word: bytes) -> bool:
-    """Whether a bare run is a word of everyday, which names nothing.
+    """Whether a bare run is an ordinary word, which names nothing.
 
-    Capitals within it make a name of it, and letters of hexadecimal digits alone may be a hash.
+    Inner capitals would make it an identifier, and hexadecimal letters alone may be a hash.
     """
     is_written_so = word.isalpha() and (word.islower() or word.istitle())
     return is_written_so and bool(word.strip(_HEXADECIMAL))
 
 
 def is_of_words(run: bytes) -> bool:
-    """Whether a bare run names what its words do: it has no path, file, UUID or long number."""
+    """Whether a bare run names just what its words name.
+
+    It does if it contains no path, file name, UUID or comma-grouped number.
+    """
     return not (
         SLASH in run
         or BACKSLASH in run
@@ -88,12 +94,12 @@ def is_of_words(run: bytes) -> bool:
 
 
 def encoded(text: str) -> bytes:
-    """A text in UTF-8, halves of pairs included."""
+    """A text as UTF-8, lone surrogates included."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def text_of(run: bytes) -> str:
-    """A run as it reads."""
+    """A run decoded to text."""
     return run.decode("utf-8", "surrogatepass")
 
 
@@ -101,28 +107,28 @@ Found = TypeVar("Found")
 
 
 class Texts(list[str]):
-    """Texts that are cut once, however often something is looked for in them.
+    """Texts that are split into runs once, however often they are searched.
 
-    What is looked at once alone does better without: to keep its runs takes longer than to cut it.
+    Don't use it for texts searched only once: storing the runs takes longer than splitting.
     """
 
     __slots__ = ("runs",)
 
     def __init__(self, texts: Iterable[str], names: Callable[[bytes], object]) -> None:
-        """`names` says what a run names: in one that names nothing, nothing can be found."""
+        """`names` tells what a run names. Runs that name nothing are dropped."""
         super().__init__(texts)
         naming = filter(names, runs_of("\n".join(self)))
         self.runs = tuple(dict.fromkeys(naming))
-        """Their different runs that name something, in their order."""
+        """The distinct runs that name something, in order."""
 
 
 def cut(texts: Iterable[str]) -> Iterable[bytes]:
-    """The runs of texts together."""
+    """The runs of several texts."""
     return texts.runs if isinstance(texts, Texts) else runs_of("\n".join(texts))
 
 
 class Runs(dict[bytes, int], Generic[Found]):
-    """What is known of runs: the place of what `look` finds in them, 0 for nothing."""
+    """Cache of run to the index in `found` of what `look` finds in it; 0 if it finds nothing."""
 
     def __init__(self, look: Callable[[bytes], Collection[Found]]) -> None:
         self.found: list[tuple[Found, ...]] = [()]
@@ -138,6 +144,6 @@ class Runs(dict[bytes, int], Generic[Found]):
         return number
 
     def different(self, runs: Iterable[bytes]) -> set[Found]:
-        """What is found in runs, once each."""
+        """The set of what is found in any of the runs."""
         numbers = set(map(self.__getitem__, runs))
         return set().union(*map(self.found.__getitem__, numbers))

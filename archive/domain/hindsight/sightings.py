@@ -1,7 +1,7 @@
-"""Where references stand: in a text, a longer path, the whole of a hash.
+"""Finds where references occur: as such, within a longer path, or as the start of a full hash.
 
-Few runs hold anything that is wanted, and which may do so is seen by their words: so only those
-are looked at closely.
+Few runs contain a wanted reference, and their words show which ones may. So only those runs are
+examined closely.
 """
 
 import re
@@ -39,15 +39,15 @@ from .runs import (
 _LONG_HASH = re.compile(rb"[0-9A-Fa-f]{7}").search
 _GROUPED = re.compile(rb"\d,\d{3}").search
 _ENDS_WITHIN = re.compile("[/?#&]").finditer
-"""Where a URL may end that begins another one."""
+"""Where a URL may end that is a prefix of another one."""
 _SHORTEST_HASH = 7
 _CUT_OUT = {ReferenceType.URL, ReferenceType.HASH, ReferenceType.NUMBER}
-"""What may stand in the middle of a path: what is named around it stands nowhere."""
+"""Kinds that may be cut out of the middle of a path; the rest around them then occurs nowhere."""
 _NAMES_OF_FILES = {ReferenceType.PATH, ReferenceType.FILE}
 
 
 def _marked(run: str) -> Iterator[bytes]:
-    """What in a run is one word with dashes or commas in it."""
+    """The UUIDs and comma-grouped numbers in a run, normalized."""
     for uuid in UUID.findall(run) if len(run) >= UUID_LENGTH else ():
         yield uuid.lower().encode()
     for number in GROUPED.findall(run) if "," in run else ():
@@ -55,15 +55,16 @@ def _marked(run: str) -> Iterator[bytes]:
 
 
 class Sightings:
-    """Finds some references, and no others, wherever they stand in texts."""
+    """Finds the wanted references, and no others, wherever they occur in texts."""
 
     def __init__(
         self,
         wanted: Collection[Reference],
         names: Mapping[bytes, Sequence[Naming]] | None = None,
     ) -> None:
-        """Finds these. `names` tells what runs name, where that is known: whatever stands in a run
-        stands in something that it names.
+        """Search for `wanted`. `names` is the cache of what runs name, if there is one.
+
+        It helps because whatever occurs in a run occurs in something that the run names.
         """
         self._wanted, self._names = frozenset(wanted), names or {}
         self._words: dict[bytes, list[Reference]] = {}
@@ -72,9 +73,9 @@ class Sightings:
         self._hashes: dict[bytes, set[int]] = {}
         self._tails: set[str] = set()
         self._tail_hints: set[bytes] = set()
-        """Words of which one is in every run that holds a file's name or a path."""
+        """Every run that contains a wanted path or file name contains one of these words."""
         self._wordless: list[bytes] = []
-        """Files' names without such a word: in another script."""
+        """The file names that have no such word, because they are in another script."""
         for one in wanted:
             self._want(one)
         self._runs = Runs(self._look if names is None else self._look_at_names)
@@ -111,17 +112,17 @@ class Sightings:
             self._wordless.append(written)
 
     def in_texts(self, texts: Iterable[str]) -> set[Reference]:
-        """Those of the wanted that stand in texts."""
+        """The wanted references that occur in texts."""
         return self._runs.different(cut_finely(texts))
 
     def in_any(self, several: Iterable[Iterable[str]]) -> set[Reference]:
-        """Those that stand in the texts of any of several messages."""
+        """The wanted references that occur in the texts of any of several messages."""
         return self._runs.different(set().union(*map(cut_finely, several)))
 
     def first_in(
         self, several: Iterable[tuple[int, Iterable[str]]]
     ) -> dict[Reference, int]:
-        """Where each stands first in texts that are given with their places, in that order."""
+        """Map of reference to its first position, given texts with their positions in order."""
         first: dict[bytes, int] = {}
         for place, texts in several:
             deque(map(first.setdefault, cut_finely(texts), repeat(place)), maxlen=0)
@@ -132,7 +133,7 @@ class Sightings:
         return found
 
     def _look_at_names(self, run: bytes) -> Collection[Reference]:
-        """What stands in a run of which it is known what it names."""
+        """The wanted references that occur in a run, found from what `names` says it names."""
         found: list[Reference] = []
         for reference, words in self._names[run]:
             if reference.kind in _CUT_OUT and not words.isalnum():
@@ -146,12 +147,15 @@ class Sightings:
         return found
 
     def _within(self, name: str) -> Collection[Reference]:
-        """What stands in the name of a file or a path."""
+        """The wanted references that occur in a file name or a path."""
         found = self._among(name, words_in(encoded(name)))
         return found + self._in_segments(name.split("/"))
 
     def _look(self, run: bytes) -> Collection[Reference]:
-        """What stands in a run, which is looked at closely only where its words are hints."""
+        """The wanted references that occur in a run.
+
+        The run is examined closely only if its words hint at one.
+        """
         words, tails = words_in(run), self._tail_hints
         if (
             BACKSLASH not in run
@@ -168,7 +172,7 @@ class Sightings:
         return self._in_run(run, words)
 
     def _may_begin(self, run: bytes, words: Iterable[bytes]) -> bool:
-        """Whether a run with a long number may hold the whole of a hash."""
+        """Whether a run with 7 hexadecimal digits in a row may contain a wanted hash in full."""
         return len(run) >= UUID_LENGTH or any(
             word[:_SHORTEST_HASH] in self._hashes for word in words
         )
@@ -186,7 +190,7 @@ class Sightings:
         return found
 
     def _among(self, text: str, words: list[bytes]) -> list[Reference]:
-        """Those that are a word of a text, of several joined by dashes or commas, or begin one."""
+        """The references that are a word of a text, a UUID or grouped number, or a hash prefix."""
         if "-" in text or "," in text:
             words = [*words, *_marked(text)]
         known = self._words
@@ -196,7 +200,7 @@ class Sightings:
         return found
 
     def _begun(self, words: Iterable[bytes]) -> Iterator[Reference]:
-        """Those that are the first digits of words that are hashes."""
+        """The references that are a proper prefix of a word that is a hash."""
         for word in words:
             beginning = word[:_SHORTEST_HASH]
             if beginning in self._hashes and HASH(word.decode()):
@@ -204,7 +208,7 @@ class Sightings:
                     yield from self._words.get(word[:length], ())
 
     def _in_url(self, url: str) -> Iterator[Reference]:
-        """Those that a URL is, or begins with."""
+        """The references that are a URL or a prefix of it that ends at one of `/?#&`."""
         url, known = url.rstrip(ENDS), self._urls
         yield from known.get(url, ())
         for end in _ENDS_WITHIN(url):
@@ -216,7 +220,7 @@ class Sightings:
         return self._in_segments(segments_of(piece))
 
     def _in_segments(self, segments: list[str]) -> list[Reference]:
-        """The files' names among a path's segments, and the paths that are a stretch of them."""
+        """The file names among a path's segments, and the paths that are a slice of them."""
         found, before, known = list[Reference](), "", self._paths
         for end, segment in enumerate(segments, start=1):
             if segment in self._tails:

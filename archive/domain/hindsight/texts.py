@@ -1,4 +1,4 @@
-"""What of a message's parts is read as its texts, and what of them relies on others."""
+"""Which parts of a message count as its texts, and which as uses of earlier messages."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,11 +7,11 @@ from threads.domain.part import JSON, Part, Text, ToolCall
 from threads.domain.text import pieces_of
 
 _RELIES = (Text, ToolCall)
-"""What of an assistant's message is no reasoning and no result."""
+"""The parts that count as uses; reasoning and results do not."""
 
 
 def texts_of(parts: Iterable[Part]) -> list[str]:
-    """All that is said: words, reasoning, arguments of calls, results."""
+    """All texts of the parts: words, reasoning, arguments of calls, results."""
     found: list[str] = []
     for part in parts:
         found += pieces_of(part)
@@ -21,14 +21,17 @@ def texts_of(parts: Iterable[Part]) -> list[str]:
 
 
 def uses_of(role: str, parts: Sequence[Part]) -> list[str]:
-    """What an assistant's message relies on: its words, and the arguments of its calls."""
+    """The uses of an assistant's message: its words and the arguments of its calls.
+
+    Empty for other roles.
+    """
     if role != Role.ASSISTANT:
         return []
     return texts_of(part for part in parts if isinstance(part, _RELIES))
 
 
 def read_of(role: str, parts: Sequence[Part]) -> tuple[list[str], list[str]]:
-    """Both, read once where an assistant's message relies on all that it says."""
+    """`texts_of` and `uses_of`, as one shared list if all of an assistant's message is uses."""
     texts = texts_of(parts)
     if role != Role.ASSISTANT:
         return texts, []
@@ -38,7 +41,7 @@ def read_of(role: str, parts: Sequence[Part]) -> tuple[list[str], list[str]]:
 
 
 def _add_numbers(value: JSON, found: list[str]) -> None:
-    """Add the numbers among arguments, which are no text there."""
+    """Append the numbers in a call's arguments, which are JSON numbers and not text."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):

@@ -15,7 +15,7 @@ from threads.domain.part import Part, Text, ToolResult
 from .tool_uses import ToolUse
 
 _LITERAL = str.maketrans({"[": "[[]", "?": "[?]"})
-"""Names of files hold what `fnmatch` takes for patterns: `pages/[slug].tsx`."""
+"""File names may contain characters that `fnmatch` treats as patterns: `pages/[slug].tsx`."""
 
 
 class PruneClass(StrEnum):
@@ -27,7 +27,7 @@ class PruneClass(StrEnum):
 
 
 class Rule(StrEnum):
-    """Why something is left out, the least harmful first."""
+    """Why something is left out, least harmful first."""
 
     SUPERSEDED = "superseded"
     ERROR = "error"
@@ -38,8 +38,8 @@ class Rule(StrEnum):
 class Prunable(NamedTuple):
     """A message as the model sees it now.
 
-    `name` is that by which a reference names it, `is_fixed` says that an operation shows it.
-    `relevance` is its nearness to the objective, from 0 to 1, where that is asked for and known.
+    `name` is what recall references call it. `is_fixed` says that an operation shows it.
+    `relevance` is its similarity to the objective, from 0 to 1; None if not requested or unknown.
     """
 
     key: Key
@@ -54,7 +54,7 @@ class Prunable(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protected:
-    """What one run is to leave alone beside what the rules protect."""
+    """What one run leaves alone in addition to what the rules protect."""
 
     keys: frozenset[Key] = frozenset()
     tools: tuple[str, ...] = ()
@@ -63,13 +63,13 @@ class Protected:
 
 
 class Judgement(NamedTuple):
-    """What is to become of a message, or of one result in it, and why."""
+    """What becomes of a message, or of one result in it, and why."""
 
     prune_class: PruneClass
     reason: str
     rule: Rule | None = None
     by: Key | None = None
-    """The message that made it out of date."""
+    """The message that superseded it."""
 
 
 def _keep(reason: str) -> Judgement:
@@ -96,11 +96,11 @@ class Judge:
         self._kept = list(map(self._why_kept, range(len(messages))))
 
     def age(self, place: int) -> int:
-        """How many messages stand behind one: 0 for the newest."""
+        """The number of messages after this one: 0 for the newest."""
         return len(self._messages) - 1 - place
 
     def kept(self, place: int) -> Judgement | None:
-        """Why a message is left alone whatever it holds; None where its content decides."""
+        """Why a message is kept whatever its content; None if its content decides."""
         return self._kept[place]
 
     def _why_kept(self, place: int) -> Judgement | None:
@@ -121,7 +121,7 @@ class Judge:
         return None
 
     def of_result(self, use: ToolUse, place: int) -> Judgement:
-        """What is to become of one result in a message that isn't kept."""
+        """What becomes of one result in a message that isn't kept."""
         if protected := self._why_protected(use):
             return protected
         if use.has_failed and self.age(place) > self._rules.remove_errors_after:
@@ -136,7 +136,7 @@ class Judge:
         return Judgement(PruneClass.CONDENSE, f"An old result{named}", Rule.RESULT)
 
     def _why_protected(self, use: ToolUse) -> Judgement | None:
-        """Why a call and its result are left alone, if its tool or a file of it is protected."""
+        """Why a call and its result are kept: its tool or one of its files is protected."""
         if not self._tools and not self._paths:
             return None
         tool = use.name
@@ -148,7 +148,7 @@ class Judge:
         return None
 
     def of_words(self, place: int, uses: Sequence[ToolUse]) -> Judgement:
-        """What is to become of an assistant's message that isn't kept; `uses` are its calls."""
+        """What becomes of an assistant's message that isn't kept; `uses` are its calls."""
         message, rules = self._messages[place], self._rules
         for use in uses:
             if protected := self._why_protected(use):
@@ -164,12 +164,12 @@ class Judge:
         return _keep("From the assistant")
 
     def _is_condensed(self, use: ToolUse) -> bool:
-        """Whether the result of a call doesn't stay either."""
+        """Whether the message with the call's result isn't kept either."""
         place = use.answered_at
         return place is not None and self.kept(place) is None
 
     def may_go(self, place: int) -> bool:
-        """Whether a message of calls may go with their results: it says nothing else."""
+        """Whether a message of calls may be removed with their results: it has no other text."""
         return self.kept(place) is None and not any(
             isinstance(part, Text) and part.text.strip()
             for part in self._messages[place].parts
@@ -185,5 +185,5 @@ def _fits(path: str, pattern: str) -> bool:
 
 
 def _matches(name: str, pattern: str) -> bool:
-    """Whether a name fits a pattern, in which nothing but `*` stands for anything else."""
+    """Whether a name matches a pattern in which only `*` is special."""
     return fnmatchcase(name, pattern.translate(_LITERAL))

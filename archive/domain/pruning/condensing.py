@@ -1,6 +1,6 @@
-"""What a message reads in short: one line each for what it viewed, searched, ran, edited or said.
+"""Condenses messages: one line for each thing viewed, searched, run, edited or said.
 
-Every line ends in the reference by which the whole is recalled.
+Every line ends with the reference that recalls the original.
 """
 
 import re
@@ -17,7 +17,7 @@ LONGEST_COMMAND = 50
 LONGEST_SUMMARY = 80
 _REMOVED = "Removed: "
 LONGEST_ARGUMENT = 200
-"""Characters of a text in a call's arguments that are left as they are."""
+"""Longest string in a call's arguments, in characters, that is left as it is."""
 _PATTERNS = (
     "pattern",
     "query",
@@ -37,13 +37,13 @@ _EXITS = (
     re.compile(r'"exit_?code": ?(-?\d+)'),
     re.compile(r"exit(?:ed)? (?:code|status):? (-?\d+)"),
 )
-"""As tools say it, in small letters; the first that is found counts."""
+"""How tools report an exit code, in lower case; the first pattern that matches counts."""
 _ENDS = 2000
-"""Characters at either end of a result in which its exit code is looked for."""
+"""Characters at either end of a result that are searched for its exit code."""
 
 
 class Condensed(NamedTuple):
-    """A use of a tool in short, and what an archive notes of it."""
+    """The condensed line of a tool use, and what the archive records about it."""
 
     line: str
     content_type: str
@@ -52,7 +52,7 @@ class Condensed(NamedTuple):
 
 
 def condensed_use(use: ToolUse, ref: str) -> Condensed:
-    """A result in one line, in the words of document 1."""
+    """Condense a result to one line, in the wording of document 1."""
     text = text_of(use.result) if use.result is not None else ""
     call = use.call or ToolCall("", use.name, None)
     kind, paths = use.kind, use.paths
@@ -80,12 +80,12 @@ def condensed_use(use: ToolUse, ref: str) -> Condensed:
 
 
 def note(summary: str, ref: str) -> str:
-    """The line of what is of no kind of its own."""
+    """The condensed line for anything without a more specific form."""
     return f"📝 {short(summary, LONGEST_SUMMARY)}{_recalled_by(ref)}"
 
 
 def removed(reason: str, ref: str) -> str:
-    """The line of a result that is removed; of a long path it has the end, which names the file."""
+    """The line of a removed result; a long reason keeps its end, where the file name is."""
     most = LONGEST_SUMMARY - len(_REMOVED)
     words = " ".join(reason.split())
     if len(words) > most:
@@ -95,7 +95,7 @@ def removed(reason: str, ref: str) -> str:
 
 
 def with_lines(parts: Sequence[Part], lines: Sequence[str | None]) -> tuple[Part, ...]:
-    """The parts with a line in the place of each result's content; None leaves a result."""
+    """The parts with each result's content replaced by a line; None leaves a result as it is."""
     waiting = iter(lines)
     found: list[Part] = []
     for part in parts:
@@ -111,9 +111,9 @@ def with_lines(parts: Sequence[Part], lines: Sequence[str | None]) -> tuple[Part
 def condensed_words(
     parts: Sequence[Part], ref: str, *, is_long: bool
 ) -> tuple[Part, ...]:
-    """An assistant's message in short: its words where they alone are long, and long arguments.
+    """Condense an assistant's message: its long arguments and, if `is_long`, its words.
 
-    Its calls keep their ids, names and short arguments; its reasoning goes.
+    Calls keep their ids, names and short arguments. Reasoning is dropped.
     """
     line = ""
     if is_long:
@@ -135,7 +135,7 @@ def condensed_words(
 
 
 def matches(text: str) -> int:
-    """How many matches the result of a search lists."""
+    """The number of matches that a search result lists."""
     if told := _FOUND.search(text):
         return int(told[1])
     if _NOTHING.search(text):
@@ -144,7 +144,7 @@ def matches(text: str) -> int:
 
 
 def exit_status(use: ToolUse, text: str) -> str:
-    """`exit 0`, where the result tells the code; else `failed` or `done`."""
+    """`exit 0` if the result contains the exit code; otherwise `failed` or `done`."""
     ends = f"\n{text[:_ENDS]}\n{text[-_ENDS:]}".lower()
     for pattern in _EXITS if "exit" in ends else ():
         if told := pattern.search(ends):
@@ -153,8 +153,8 @@ def exit_status(use: ToolUse, text: str) -> str:
 
 
 def short(text: str, most: int) -> str:
-    """The first words of a text on one line, in so many characters at most."""
-    enough = most // 2 + 1  # each is a character and a blank at least
+    """The first words of a text on one line, at most `most` characters."""
+    enough = most // 2 + 1  # a word takes at least one character and a space
     words = " ".join(text[: 20 * most].split(None, enough)[:enough])
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
@@ -179,7 +179,7 @@ def _argument(call: ToolCall, names: Sequence[str]) -> str:
 
 
 def _shorter_call(call: ToolCall, ref: str) -> ToolCall:
-    """The call with a line in the place of each long text of its arguments."""
+    """The call with each long string in its arguments replaced by a line."""
     use = ToolUse(call=call)
 
     def shorter(value: JSON) -> JSON:

@@ -1,6 +1,6 @@
-"""Which files a call of a tool views or edits, and which lines of them.
+"""Which files a tool call views or edits, and which lines of them.
 
-The tables are data: a harness that calls things otherwise needs a line there, not code.
+The tables are data: a harness with other names needs a new line there, not new code.
 """
 
 import re
@@ -16,13 +16,13 @@ _STARTS = ("offset", "start_line", "startline", "start", "line_number", "startli
 _ENDS = ("end_line", "endline", "end", "endlineone")
 _COUNTS = ("limit", "max_lines")
 _RANGES = ("view_range", "range", "lines")
-"""Arguments that say which lines a view shows."""
+"""Names of arguments that say which lines a view shows."""
 _COMMANDS = ("command", "cmd", "script", "commands")
-"""Arguments that hold a command line."""
+"""Names of arguments that hold a command line."""
 _WHOLE_VIEWS = frozenset({"cat", "nl", "bat", "less", "more", "type", "get-content"})
 _PART_VIEWS = frozenset({"head", "tail", "sed"})
 _QUIET = frozenset({"cd", "pwd", "echo", "true", "set", "export", "pushd", "popd"})
-"""Commands that show no file and change none."""
+"""Commands that neither show nor change a file."""
 _EDITS_IN_PLACE = frozenset({"sed", "perl", "gsed"})
 _IN_PLACE = re.compile(r"-{1,2}i(?:n-place)?\b|-[a-z]*i[a-z]*$")
 _WRITERS = frozenset({"tee"})
@@ -31,18 +31,21 @@ _REMOVERS = frozenset({"rm", "truncate", "touch"})
 _CHANGES = _WRITERS | _MOVERS | _REMOVERS
 _REDIRECTIONS = frozenset({">", ">>", ">|"})
 _NOWHERE = re.compile(r"/dev/|&|\$null$|nul$", re.IGNORECASE)
-"""Targets of a redirection that are no files: devices, and what PowerShell and cmd throw away."""
+"""Redirection targets that are not files: devices, and the null devices of PowerShell and cmd."""
 _ENDS_COMMAND = frozenset({"&&", "||", ";", "|", "&", "\n"})
 _SED_LINES = re.compile(r"([0-9]{1,18})(?:,([0-9]{1,18}|\$))?p;?")
 _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(['\"\\]?)(\w+)['\"]?(?!<)")
-"""Where a command line says that a document follows, and with which word it ends."""
+"""The start of a here-document, with the word that ends it."""
 _COUNT = re.compile("[0-9]{1,18}")
 _COUNT_FLAG = re.compile("-n?([0-9]{1,18})")
 _LONGEST_COMMAND = 20_000
 
 
 class FileUse(NamedTuple):
-    """A file that a call viewed or edited. Lines from 1, both ends in; `last` None: to the end."""
+    """A file that a call viewed or edited.
+
+    Lines count from 1, both ends included; `last` is None for "to the end".
+    """
 
     path: str
     is_edit: bool
@@ -50,7 +53,7 @@ class FileUse(NamedTuple):
     last: int | None = None
 
     def covers(self, other: "FileUse") -> bool:
-        """Whether who has this needs the other no more: an edit, or a view of all its lines."""
+        """Whether this use supersedes the other: it is an edit, or a view of all its lines."""
         if not is_same_file(self.path, other.path):
             return False
         reaches = self.last is None or (
@@ -60,7 +63,10 @@ class FileUse(NamedTuple):
 
 
 def is_same_file(one: str, other: str) -> bool:
-    """Whether two paths name one file; a relative one of two segments may end an absolute one."""
+    """Whether two paths name the same file.
+
+    A relative path of at least two segments is the same file as an absolute path that ends in it.
+    """
     one, other = _plain(one), _plain(other)
     if one == other:
         return True
@@ -70,9 +76,9 @@ def is_same_file(one: str, other: str) -> bool:
 
 
 def file_uses(call: ToolCall, kind: str, paths: Sequence[str]) -> tuple[FileUse, ...]:
-    """The files that a call views or edits; none where it does anything else besides viewing.
+    """The files that a call views or edits. A command that does more than view has no views.
 
-    `paths` are those that it names.
+    `paths` are the paths that the call names.
     """
     if kind == "edit":
         return tuple(FileUse(path, is_edit=True) for path in paths)
@@ -88,7 +94,7 @@ def file_uses(call: ToolCall, kind: str, paths: Sequence[str]) -> tuple[FileUse,
 
 
 def command_of(call: ToolCall) -> str:
-    """The command line that a call runs; empty where it runs none."""
+    """The command line that a call runs; empty if it runs none."""
     if isinstance(call.arguments, str):
         return call.arguments
     given = call.arguments if isinstance(call.arguments, dict) else {}
@@ -133,7 +139,7 @@ def _lines(arguments: JSON) -> tuple[int, int | None]:
 
 
 def _shell(command: str) -> Iterator[FileUse]:
-    """What a command line views and edits; its views count only where it does nothing else."""
+    """What a command line views and edits; its views count only if it does nothing else."""
     pipelines = _pipelines(_without_documents(command)[:_LONGEST_COMMAND])
     edits = [edit for pipeline in pipelines for edit in _edited(pipeline)]
     yield from edits
@@ -151,7 +157,7 @@ def _shell(command: str) -> Iterator[FileUse]:
 
 
 def _without_documents(command: str) -> str:
-    """A command line without its here-documents, which are no commands; as it is if one is open."""
+    """A command line without its here-documents; unchanged if one of them is not closed."""
     if "<<" not in command:
         return command
     kept: list[str] = []
@@ -200,7 +206,7 @@ def _operands(words: Sequence[str]) -> list[str]:
 
 
 def _viewed(pipeline: Sequence[Sequence[str]]) -> list[FileUse] | None:
-    """The files that a pipeline shows; None where it is no view of files."""
+    """The files that a pipeline shows; None if it isn't a view of files."""
     source, *filters = pipeline
     name = source[0].lower()
     if name not in _WHOLE_VIEWS | _PART_VIEWS:
@@ -219,7 +225,7 @@ def _viewed(pipeline: Sequence[Sequence[str]]) -> list[FileUse] | None:
 
 
 def _cut_of(words: Sequence[str]) -> tuple[int, int | None] | None:
-    """The lines that a stage of a pipeline leaves; None for one that doesn't only cut."""
+    """The line range that a pipeline stage lets through; None if it does more than cut lines."""
     name = words[0].lower()
     if name in _WHOLE_VIEWS:
         return 1, None
@@ -234,5 +240,5 @@ def _cut_of(words: Sequence[str]) -> tuple[int, int | None] | None:
         counts = [int(match[1]) for match in flags]
         counts += [int(word) for word in words[1:] if _COUNT.fullmatch(word)]
         return 1, counts[0] if counts else 10
-    # Which lines a tail shows isn't known: only an edit or the whole file stands for it.
+    # Which lines `tail` shows isn't known: only an edit or a view of the whole file covers it.
     return (2, None) if name == "tail" else None

@@ -1,4 +1,4 @@
-"""Fitting a thread to a number of tokens by the least harmful steps of a plan."""
+"""Fits a thread to a number of tokens with the least harmful steps of a plan."""
 
 from collections.abc import Iterator, Mapping
 from heapq import heapify, heappop, heapreplace
@@ -13,7 +13,7 @@ from .plan import PrunePlan
 NOT_NEEDED = "Not needed to fit"
 _KINDS = {rule: place for place, rule in enumerate(Rule)}
 _PARTS = 10
-"""Relevance is told apart in so many parts: within one, what is lost decides."""
+"""Number of buckets for relevance; within a bucket, the number of names lost decides."""
 
 
 def fitted(
@@ -22,13 +22,13 @@ def fitted(
     names: NamesLeft,
     relevance: Mapping[Key, float] = MappingProxyType({}),
 ) -> PrunePlan:
-    """The plan with the steps that bring the thread down to `target` tokens; all, if none do.
+    """The plan with the steps that bring the thread down to `target` tokens, or all if none do.
 
-    Least harmful first: the least relevant to the objective, where `relevance` says it, then what
-    loses the fewest names for the tokens that it saves. Of equals, outdated views go first, then
-    errors, results, words; of these the largest.
-    What proves superfluous goes again, the earliest in the thread first: the later the first
-    change, the more of a cached prompt stays valid. No step of what is left could be spared.
+    Steps are taken least harmful first: the least relevant to the objective, if `relevance` is
+    given, then those that lose the fewest names per token saved. Among equals, outdated views go
+    first, then errors, results and words; among these, the largest.
+    Steps that turn out superfluous are dropped again, earliest in the thread first: the later the
+    first change, the more of a cached prompt stays valid. Each remaining step is needed.
     """
     needed = plan.tokens_after + plan.tokens_saved - target
     if needed <= 0:
@@ -49,10 +49,10 @@ def fitted(
 def _by_harm(
     plan: PrunePlan, left: NamesLeft, relevance: Mapping[Key, float]
 ) -> Iterator[int]:
-    """The steps by their numbers, each the least harmful once those before it are taken.
+    """Yield step numbers, each the least harmful once the steps before it are taken.
 
-    The harm of a step only grows with what was taken before: so what is least as it was known is
-    looked at again, and taken where it still is.
+    A step's harm only grows as others are taken. So the step with the least known harm is measured
+    again, and taken if it hasn't grown.
     """
 
     def harm(number: int) -> tuple[int, float, int, int, int]:

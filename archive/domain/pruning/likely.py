@@ -1,8 +1,8 @@
-"""Names of what a plan leaves out that are likely to be needed, before anybody can know.
+"""Predicts which names in what a plan leaves out are likely to be needed later.
 
-What the assistant itself has named there is named again one time in four. Of results it is one time
-in twenty for identifiers, file names and paths that several of them name, hardly ever for numbers
-and hashes.
+A name that the assistant itself used there is used again one time in four. In results it is one
+time in twenty for identifiers, file names, and paths that several of them name, and hardly ever for
+numbers and hashes.
 """
 
 from collections import Counter, defaultdict
@@ -19,7 +19,10 @@ _NAMES = (ReferenceType.IDENTIFIER, ReferenceType.FILE)
 
 
 class LikelyNames:
-    """What a plan makes shorter names that is likely to be needed, each where it stood last."""
+    """Names in the messages that a plan condenses that are likely to be needed.
+
+    Each name belongs to the last of these messages that contains it.
+    """
 
     def __init__(self, read: PlanReading) -> None:
         shorter = sorted(place for place, shows in read.shown.items() if shows)
@@ -36,12 +39,13 @@ class LikelyNames:
             for one, place in self._last.items()
             if one in read.used.get(place, ()) or _is_likely(one, times[one])
         }
-        """All that the assistant used there, and what else is likely."""
+        """All names that the assistant used there, and the others that are likely."""
 
     def later(self, sightings: Sightings, most: int) -> Mapping[Key, list[str]]:
-        """By message the names that stood nowhere else then.
+        """Map of message key to its likely names that would occur nowhere else after the run.
 
-        Given are all that the assistant used, and `most` others. `sightings` finds `worth`.
+        It lists all names that the assistant used, and at most `most` others per message.
+        `sightings` must find all of `worth`.
         """
         read, worth, last = self._read, self.worth, self._last
         in_sight = (

@@ -1,8 +1,8 @@
-"""What a plan would leave out though messages that stay refer to it: found by hindsight.
+"""Finds, by hindsight, what a plan would leave out although remaining messages refer to it.
 
-A path, a number or a name that stands only in what goes, and that is used later, is worth its few
-tokens: the line that stands in the place of the text says it. So are names that are likely to be
-used after the run.
+A path, number or name that occurs only in what is left out, but is used later, is worth its few
+tokens: the line that replaces the text names it. So are names that are likely to be used after the
+run.
 """
 
 from collections import defaultdict
@@ -29,9 +29,9 @@ def plan(
     protected: Protected | None = None,
     thread: ThreadReading | None = None,
 ) -> PrunePlan:
-    """The plan of a run by rules, whose lines say what of a text is used later, or may be.
+    """Plan a run by these rules; its lines name what is used later or likely to be.
 
-    `thread` reads the same messages; who reads them later too brings it along.
+    `thread` is a reading of the same messages; pass it to share it with later calls.
     """
     planning = Planning(messages, rules, count, protected or Protected())
     changes = list(planning.changes())
@@ -50,14 +50,14 @@ def plan(
 
 
 def _told(used: Sequence[str], likely: Sequence[str]) -> str:
-    """What the line of a message says besides."""
+    """The text added to a message's line: names used later, and other likely names."""
     others = [name for name in likely if name not in used]
     lines = (("Used later", used), ("Names", others))
     return "\n".join(f"{said}: {', '.join(names)}" for said, names in lines if names)
 
 
 def needed_later(read: PlanReading, sightings: Sightings) -> Mapping[Key, list[str]]:
-    """By message that a plan leaves out, what of it is used later and would stand nowhere else."""
+    """Map of each changed message's key to the names that are used later and would be lost."""
     said = [
         Passage(
             key=message.key,

@@ -1,7 +1,7 @@
 """What a prune run does to a thread: a class for each message, and the steps that apply it.
 
-A step is what can be done or left by itself: one message condensed, or calls removed together
-with all their results. So whichever steps are taken, no call is parted from its result.
+A step can be taken or left on its own: one message condensed, or calls removed together with all
+their results. So whichever steps are taken, no call is separated from its result.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ from .classes import PruneClass, Rule
 
 
 class Stashed(NamedTuple):
-    """What an archive is to keep of a message before it is left out."""
+    """What the archive keeps of a message before it is left out."""
 
     key: Key
     name: str
@@ -30,11 +30,11 @@ class Stashed(NamedTuple):
     tool_name: str
     tokens: int
     rule: Rule | None = None
-    """None: it is archived by hand."""
+    """None if it is archived by hand."""
 
 
 class PruneItem(NamedTuple):
-    """A message of the thread: what becomes of it, why, and what it weighs before and after."""
+    """A message of the thread: what becomes of it, why, and its tokens before and after."""
 
     key: Key
     prune_class: PruneClass
@@ -43,12 +43,12 @@ class PruneItem(NamedTuple):
     tokens: int
     tokens_after: int
     by: Key | None = None
-    """The message that made it out of date, where one did."""
+    """The message that superseded it, if one did."""
     stashed: tuple[Stashed, ...] = ()
 
 
 class Change(NamedTuple):
-    """The places of messages, and what stands there instead, if anything does."""
+    """The positions of some messages, and the parts that replace them; none if they are removed."""
 
     places: tuple[int, ...]
     parts: tuple[Part, ...]
@@ -56,43 +56,43 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PruneStep:
-    """An edit, and the places of the messages that it changes."""
+    """An edit, and the positions of the messages that it changes."""
 
     edit: Edit
     places: tuple[int, ...]
 
     @property
     def change(self) -> Change:
-        """What the edit does to them."""
+        """What the edit does to the messages."""
         made = (new.parts for new in messages_of(self.edit))
         return Change(self.places, tuple(chain.from_iterable(made)))
 
 
 @dataclass(frozen=True)
 class PrunePlan:
-    """A class for each message in the order of the thread, and the steps that bring it about."""
+    """A class for each message, in thread order, and the steps that apply it."""
 
     items: tuple[PruneItem, ...]
     steps: tuple[PruneStep, ...]
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """The operations of the run, in the order of the thread."""
+        """The operations of the run, in thread order."""
         return tuple(step.edit for step in self.steps)
 
     @cached_property
     def tokens_saved(self) -> int:
-        """What the thread has less."""
+        """The tokens that the run saves."""
         return sum(item.tokens - item.tokens_after for item in self.items)
 
     @property
     def tokens_after(self) -> int:
-        """What the messages weigh when the run is applied."""
+        """The tokens of the messages after the run."""
         return sum(item.tokens_after for item in self.items)
 
     @property
     def first_changed(self) -> Key | None:
-        """The first message that reads otherwise: from there on no cache of a prompt holds."""
+        """The first message that changes: from there on, a cached prompt is invalid."""
         changed = (one for one in self.items if one.prune_class is not PruneClass.KEEP)
         return next((item.key for item in changed), None)
 
@@ -102,12 +102,12 @@ class PrunePlan:
         return (one for item in self.items for one in item.stashed)
 
     def saving(self, step: PruneStep) -> int:
-        """What a step saves."""
+        """The tokens that a step saves."""
         held = [self.items[place] for place in step.places]
         return sum(item.tokens - item.tokens_after for item in held)
 
     def only(self, steps: Iterable[PruneStep], reason: str) -> "PrunePlan":
-        """The plan with these of its steps alone; what the others would change is kept."""
+        """The plan with only these of its steps; what the others would change is kept."""
         chosen = set(map(id, steps))
         taken = [step for step in self.steps if id(step) in chosen]
         changed = {place for step in taken for place in step.places}

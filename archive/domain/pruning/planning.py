@@ -1,6 +1,7 @@
-"""Planning a prune run: what each message becomes, and the edits that bring it about.
+"""Plans a prune run: what each message becomes, and the edits that apply it.
 
-Each message is judged by the rules; then it is found what can go whole, and the rest is condensed.
+Each message is judged by the rules. Then messages that can go whole are removed, and the rest is
+condensed.
 """
 
 from collections import defaultdict
@@ -30,14 +31,16 @@ from .plan import Change, PruneItem, PrunePlan, PruneStep, Stashed
 from .tool_uses import ToolUse, superseded, tool_uses
 
 _WORTH_IT = 0.8
-"""The share of its tokens that a message may keep where it is condensed: what saves less than a
-fifth takes its words away, and moves a cache of the prompt, for next to nothing."""
+"""The largest share of its tokens that a condensed message may keep.
+
+Saving less than a fifth would lose the text and invalidate a cached prompt for next to nothing.
+"""
 Told = Mapping[Key, str]
-"""By message what its line says besides."""
+"""Map of message key to what its line says in addition."""
 
 
 class Planning:
-    """Judges each message, then finds what can go whole; the rest of it is condensed."""
+    """Judges each message, then removes what can go whole and condenses the rest."""
 
     def __init__(
         self,
@@ -61,18 +64,18 @@ class Planning:
         for answers in self._answers.values():
             answers.sort(key=lambda use: use.number)
         self._kept: dict[int, PruneItem] = {}
-        """Messages that are left alone whatever they hold, by their places."""
+        """Map of position to item, for messages that are kept whatever their content."""
         self._judged: dict[int, list[Judgement]] = {}
-        """By place of a message with results that isn't kept, what becomes of each of them."""
+        """Map of position to the judgement of each result, for messages that aren't kept."""
         self._bare: dict[int, _Short] = {}
-        """By place what a message becomes that isn't kept, before anything more is told of it."""
+        """Map of position to the condensed message, before anything is added from `_told`."""
         self._tokens: dict[int, int] = {}
-        """What it weighs then."""
+        """Map of position to the tokens of the message in `_bare`."""
         for place in range(len(messages)):
             self._judge_at(place)
 
     def changes(self) -> Iterator[Change]:
-        """What the plan changes as long as its lines tell nothing more."""
+        """What the plan changes as long as nothing is added to its lines."""
         gone = set[int]()
         for places in self._removable():
             gone.update(places)
@@ -86,7 +89,7 @@ class Planning:
                 yield Change((place,), self._short_at(place).parts)
 
     def plan(self, told: Told = MappingProxyType({})) -> PrunePlan:
-        """The plan whose lines also say what they are told; no such message goes whole."""
+        """The plan with `told` added to the lines; a message with an addition isn't removed."""
         self._told = told
         items = dict(self._kept)
         steps: list[PruneStep] = []
@@ -109,7 +112,7 @@ class Planning:
             self._judged[place] = [self._judge.of_result(use, place) for use in answers]
 
     def _removable(self) -> Iterator[tuple[int, ...]]:
-        """Places that go together: messages of calls alone, and those of all their results."""
+        """Yield positions to remove together: messages of calls only, and all their results."""
         seen: set[int] = set()
         for start in sorted(self._judged):
             if start in seen or not self._may_go(start):
@@ -132,7 +135,7 @@ class Planning:
         return [other for other in (*called, *answered) if other is not None]
 
     def _may_go(self, place: int) -> bool:
-        """Whether a message holds nothing but results that go, or calls that have results."""
+        """Whether a message holds only results to remove, or only calls that have results."""
         if self._messages[place].key in self._told:
             return False
         if place in self._judged:
@@ -164,14 +167,14 @@ class Planning:
         return self._item(message, judged[0], 0, stashed)
 
     def _is_shorter(self, place: int) -> bool:
-        """Whether a message that isn't kept becomes shorter by enough to be condensed."""
+        """Whether a message that isn't kept gets short enough to be worth condensing."""
         short, most = self._short_at(place), self._messages[place].tokens * _WORTH_IT
         if short.judged.prune_class is PruneClass.KEEP:
             return False
         return short.is_surely_within(most) or self._weight_at(place) <= most
 
     def _condensed(self, place: int) -> tuple[PruneItem, Edit | None]:
-        """What a message that stays is like, and the edit that makes it so, if one does."""
+        """The item of a message that isn't removed, and the edit that condenses it, if any."""
         message, short = self._messages[place], self._short_at(place)
         if short.judged.prune_class is PruneClass.KEEP:
             return self._item(message, short.judged, message.tokens), None
@@ -186,7 +189,10 @@ class Planning:
         return self._item(message, short.judged, tokens, short.stashed), edit
 
     def _telling(self, place: int, short: "_Short") -> tuple[tuple[Part, ...], int]:
-        """The parts and their tokens; the first line, or a text before words, says more."""
+        """The condensed parts and their tokens, with the addition from `_told`.
+
+        It is appended to the first line, or put in a text part in front of condensed words.
+        """
         told = self._told.get(self._messages[place].key)
         if not told:
             return short.parts, self._weight_at(place)
@@ -312,16 +318,19 @@ class Planning:
 
 
 class _Short(NamedTuple):
-    """What a message becomes: its results a line each, or its words."""
+    """A condensed message: one line per result, or its condensed words."""
 
     judged: Judgement
     lines: Sequence[str | None]
-    """Of its results, where it has any."""
+    """One per result, None for a result that stays; empty for a message without results."""
     parts: tuple[Part, ...]
     stashed: Sequence[Stashed]
 
     def is_surely_within(self, tokens: float) -> bool:
-        """Whether it needn't be counted: all of it is lines, and no text has more than bytes."""
+        """Whether it has at most so many tokens without counting them.
+
+        That is certain if it consists of lines only, as a text has no more tokens than bytes.
+        """
         written = [encoded(line) for line in self.lines if line is not None]
         is_all = 0 < len(written) == len(self.parts)
         return is_all and sum(map(len, written)) <= tokens

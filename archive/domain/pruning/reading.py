@@ -1,4 +1,4 @@
-"""What a thread says and what a plan leaves of it, read once for all who look for names in it."""
+"""The texts of a thread and of what a plan leaves of it, read once for all searches for names."""
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -13,7 +13,7 @@ from .plan import Change
 
 
 class ThreadReading:
-    """The texts of messages by their places; they are read when somebody asks for them."""
+    """The texts of a thread's messages, by position; read on first use."""
 
     def __init__(self, messages: Sequence[Prunable]) -> None:
         self.messages = messages
@@ -33,17 +33,17 @@ class ThreadReading:
 
     @cached_property
     def texts(self) -> list[Texts]:
-        """All that each says."""
+        """All texts of each message."""
         return [texts for texts, _ in self._both]
 
     @cached_property
     def uses(self) -> list[Texts]:
-        """What of them relies on others."""
+        """The texts of each message that rely on earlier messages."""
         return [uses for _, uses in self._both]
 
     @cached_property
     def used(self) -> Used:
-        """What each names in that, by its place."""
+        """Map of position to the references in the message's uses."""
         return {
             place: self.references.of(uses)
             for place, uses in enumerate(self.uses)
@@ -52,15 +52,15 @@ class ThreadReading:
 
 
 class PlanReading:
-    """The same, and what a plan shows in the place of messages."""
+    """A thread's texts, and what a plan shows in place of its messages."""
 
     def __init__(self, thread: ThreadReading, changes: Iterable[Change]) -> None:
         self.messages, self.references = thread.messages, thread.references
         self.texts, self.uses, self.used = thread.texts, thread.uses, thread.used
         self.shown: dict[int, Texts] = {}
-        """Of messages that the plan changes, the texts that stand there then, if any."""
+        """Map of the position of each changed message to the texts that replace it, if any."""
         self.step: dict[int, int] = {}
-        """The number of the step that changes them."""
+        """Map of the position of each changed message to the number of the step."""
         for number, (places, parts) in enumerate(changes):
             shows = self.references.read(texts_of(parts))
             self.shown |= dict.fromkeys(places, shows)

@@ -1,4 +1,4 @@
-"""The words of a command line, as `shlex` has them, in a tenth of the time that it takes."""
+"""Splits a command line into words as `shlex` does, in a tenth of the time."""
 
 import re
 
@@ -7,13 +7,13 @@ _QUOTES = r"""'[^']*'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|\\."""
 _WORDS = re.compile(
     rf"""([;&|<>]+|(?:[^{_BLANKS};&|<>'"\\]++|{_QUOTES})++)""", re.DOTALL
 )
-"""Marks that end commands or redirect them, or a word, quoted or not."""
+"""Control and redirection operators, or a word, quoted or not."""
 _QUOTED = re.compile(_QUOTES, re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])')
 
 
 def shell_words(command: str) -> list[str] | None:
-    """The words and marks, without quotes and escapes; None where a quote stays open."""
+    """The words and operators, without quotes and escapes; None if a quote isn't closed."""
     pieces = _WORDS.split(command)
     if "".join(pieces[::2]).strip(_BLANKS):
         return None
@@ -24,7 +24,7 @@ def shell_words(command: str) -> list[str] | None:
 
 
 def _bare(match: re.Match[str]) -> str:
-    """What is quoted; between double quotes a backslash stands for itself before all else."""
+    r"""The quoted text; in double quotes a backslash escapes only `"` and `\`."""
     quoted = match[0]
     if quoted[0] == "\\":
         return quoted[1]

@@ -1,4 +1,4 @@
-"""Calls and their results, paired over the messages of a thread; which views are out of date."""
+"""Pairs calls with their results across a thread, and finds views that are out of date."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,18 +13,21 @@ from .file_use import FileUse, file_uses
 
 @dataclass(eq=False)
 class ToolUse:
-    """One use of a tool. Places are those of the messages; None where the half is not there."""
+    """One use of a tool: a call, its result, and the positions of their messages.
+
+    Either half may be missing; its fields are None then.
+    """
 
     call: ToolCall | None = None
     called_at: int | None = None
     result: ToolResult | None = None
     answered_at: int | None = None
     number: int = 1
-    """The place of its result among those of its message, from 1."""
+    """The number of its result among the results of its message, from 1."""
 
     @cached_property
     def kind(self) -> str:
-        """What kind of work it was: `kind_of`."""
+        """The kind of work, as `kind_of` names it."""
         return kind_of(self.name, self.call.arguments if self.call else None)
 
     @cached_property
@@ -39,7 +42,7 @@ class ToolUse:
 
     @property
     def name(self) -> str:
-        """The tool's name; empty where nothing says it."""
+        """The tool's name; empty if unknown."""
         if self.call is not None:
             return self.call.name
         return (self.result and self.result.name) or ""
@@ -51,7 +54,10 @@ class ToolUse:
 
 
 def tool_uses(messages: Sequence[tuple[Part, ...]]) -> list[ToolUse]:
-    """The uses of tools in the order of their calls; of one id the last call counts."""
+    """The tool uses of a thread, in call order.
+
+    A result is paired with the last call that has its id.
+    """
     found: list[ToolUse] = []
     waiting: dict[str, ToolUse] = {}
     for place, parts in enumerate(messages):
@@ -73,7 +79,10 @@ def tool_uses(messages: Sequence[tuple[Part, ...]]) -> list[ToolUse]:
 
 
 def superseded(uses: Iterable[ToolUse]) -> dict[ToolUse, ToolUse]:
-    """The views whose files were all edited or viewed again since, with what came last for them."""
+    """Map of each view whose files were all edited or viewed again to the use that did so last.
+
+    That use is the last one for the view's first file.
+    """
     later: dict[str, list[tuple[FileUse, ToolUse]]] = defaultdict(list)
     found: dict[ToolUse, ToolUse] = {}
     for use in reversed(list(uses)):

@@ -7,18 +7,18 @@ from operations.domain.context.policy import Pruning
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """How full the model's window would be with the next request; figures are tokens."""
+    """How full the model's window would be with the next request. All figures are in tokens."""
 
     projected: int
-    """Of the next request, as far as it is known."""
+    """The expected size of the next request, as far as it is known."""
     window: int | None
-    """None: nobody knows the model's, and the trigger stays silent."""
+    """The model's window; None if unknown, and then the trigger never fires."""
     threshold: int
-    """It is time when no more than this is left."""
+    """The trigger fires when no more than this is left."""
 
     @property
     def remaining(self) -> int | None:
-        """What the window has left; None where the window isn't known."""
+        """What the window has left; None if the window is unknown."""
         return None if self.window is None else self.window - self.projected
 
     @property
@@ -27,7 +27,7 @@ class Trigger:
         return self.remaining is not None and self.remaining <= self.threshold
 
     def sentence(self, model: str) -> str:
-        """How things stand, for people."""
+        """The state of the trigger as text for people."""
         if self.window is None or self.remaining is None:
             named = f"the window of {model}" if model else "the session's model"
             return f"Automatic pruning is off: {named} is not known."
@@ -39,7 +39,7 @@ class Trigger:
 
 
 def trigger(projected: int, window: int | None, rules: Pruning) -> Trigger:
-    """The trigger for a request of so many tokens."""
+    """The trigger for a request of `projected` tokens."""
     if window is None:
         return Trigger(projected, None, 0)
     is_large = window > rules.large_window

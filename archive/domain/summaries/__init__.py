@@ -1,1 +1,1 @@
-"""What a summary is: who makes it, of which parts, what it must keep, when it is refused."""
+"""Rules for summaries: who makes one, from which parts, what it must keep, when it is refused."""

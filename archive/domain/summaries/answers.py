@@ -1,4 +1,4 @@
-"""What of a model's text is its answer: without what it thought, and what it wrapped it in."""
+"""Extracts the answer from a model's text, without its thinking or a code fence around it."""
 
 import re
 
@@ -9,10 +9,10 @@ _PROSE = ("markdown", "md")
 
 
 def answer_in(text: str) -> str:
-    """The answer in what a model wrote.
+    """The answer in a model's text.
 
-    Models on machines of one's own often think aloud in front of it, between tags of which some
-    servers give the second alone; and put it in a block of code, in which nothing is a heading.
+    Self-hosted models often think aloud first, between tags of which some servers return only the
+    closing one, and put the answer in a code block, where no heading would be recognised.
     """
     text = _THOUGHT.sub("", text, count=1) if _THOUGHT.match(text) else text
     before, end, after = text.partition(_END_OF_THOUGHT)

@@ -1,4 +1,4 @@
-"""When what a model wrote is no summary, and is refused."""
+"""Checks that refuse a model's text when it isn't a usable summary."""
 
 import re
 
@@ -15,7 +15,7 @@ _APOLOGY = re.compile(
 
 
 def why_useless(summary: str) -> str:
-    """Why a model's text is no summary of anything; empty where it may be one."""
+    """Why a model's text isn't a summary of anything; empty if it may be one."""
     if not summary.strip():
         return "The model answered with an empty text."
     if _APOLOGY.match(summary.replace("’", "'")):
@@ -24,7 +24,7 @@ def why_useless(summary: str) -> str:
 
 
 def why_refused(summary: str, *, tokens: int, replaced: int) -> str:
-    """Why a model's text can't stand for messages of so many tokens; empty where it can."""
+    """Why a model's text can't replace messages of `replaced` tokens; empty if it can."""
     if why := why_useless(summary):
         return why
     if tokens >= replaced:

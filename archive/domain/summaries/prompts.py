@@ -1,4 +1,4 @@
-"""What a summariser is told, as the messages of one request."""
+"""The prompts for summarising, each as the messages of one request."""
 
 from collections.abc import Sequence
 
@@ -36,33 +36,33 @@ Request = list[dict[str, str]]
 
 
 def summarise(part: str, instructions: str = "") -> Request:
-    """To sum up one part, as whoever asked for it wants it."""
+    """The request to sum up one part, with the caller's own instructions added."""
     wish = f"\n\nWhoever asked for it adds: {instructions}" if instructions else ""
     return _request(_RULES + wish, _marked(part))
 
 
 def join(summaries: Sequence[str], instructions: str = "") -> Request:
-    """To make one summary of several."""
+    """The request to merge several summaries into one."""
     wish = f"\n\nWhoever asked for it adds: {instructions}" if instructions else ""
     parts = (f"Part {n}:\n{text}" for n, text in enumerate(summaries, start=1))
     return _request(_JOIN + wish, _marked("\n\n".join(parts)))
 
 
 def verify(summary: str, dropped: Sequence[Mention]) -> Request:
-    """To write a summary again with what it dropped."""
+    """The request to rewrite a summary with what it dropped."""
     return _request(
         _VERIFY, f"Summary:\n{_marked(summary)}\n\nLeft out:\n{as_lines(dropped)}"
     )
 
 
 def state(conversation: str, before: str) -> Request:
-    """To write STATE from a window; `before` is the one in force."""
+    """The request to write STATE from a conversation; `before` is the current STATE."""
     known = f"The state so far:\n{before}\n\n" if before else ""
     return _request(_STATE, f"{known}{_marked(conversation)}")
 
 
 def _marked(text: str) -> str:
-    # A text that holds the marks themselves could end them early.
+    # A text that contains the marks could otherwise end the marked part early.
     inner = text.replace(BEGIN, "<BEGIN>").replace(END, "<END>")
     return f"{BEGIN}\n{inner}\n{END}"
 

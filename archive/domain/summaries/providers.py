@@ -1,7 +1,7 @@
-"""Who may summarise: a table that is data, and the choice among those that can be asked.
+"""Which models may summarise: a table of providers, and the choice among those that are set up.
 
-An explicit choice always wins. Else the fastest model whose provider is set, then the small model
-of the session's own provider, then that of any other. The answer says why.
+An explicit choice always wins. Otherwise it is the fastest model whose provider is set up, then
+the small model of the session's own provider, then that of any other. Each choice says why.
 """
 
 from collections.abc import Collection, Mapping
@@ -13,22 +13,22 @@ from contextstudio.accounts.domain.errors import Invalid, there_is_no
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelProvider:
-    """A provider of models: where it is, and what it is set up with."""
+    """A provider of models: its address, and what sets it up."""
 
     name: str
     label: str
     base_url: str = ""
-    """As the provider's own SDK takes it; empty: it has to be given."""
+    """As the provider's own SDK takes it; if empty, it has to be configured."""
     key_variable: str = ""
-    """The variable of the server's environment that may hold its key."""
+    """The server's environment variable that may hold its key."""
     base_variable: str = ""
-    """The one that says where it is, where that is not known."""
+    """The environment variable that may hold its base URL."""
     form: str = "hosted_vllm"
-    """How litellm calls it: this is every provider with OpenAI's chat completions."""
+    """litellm's name for it; the default fits every provider with OpenAI's chat completions."""
     small: str = ""
     """Its small model."""
     is_free: bool = False
-    """Whether it runs on a machine of one's own: no key is needed, and no call is paid for."""
+    """Whether it is self-hosted: it needs no key, and calls cost nothing."""
 
 
 OLLAMA = "ollama"
@@ -113,7 +113,7 @@ class FastModel(NamedTuple):
     provider: str
     model: str
     speed: int
-    """Tokens a second, about."""
+    """Approximate tokens per second."""
 
 
 FASTEST = (
@@ -126,7 +126,7 @@ FASTEST = (
 
 
 class Choice(NamedTuple):
-    """A model that is to summarise; without one, the rules do."""
+    """The model chosen to summarise; an empty provider means the rules do it."""
 
     provider: str
     model: str
@@ -152,9 +152,9 @@ class Wanted:
 
 
 def explicit(wanted: Wanted, usable: Mapping[str, str]) -> Choice:
-    """The choice that somebody made. Raises Invalid where it can't be asked.
+    """The explicit choice. Raises Invalid if that provider or model can't be called.
 
-    `usable` are the providers that are set, with the model that is named for them, if one is.
+    `usable` maps each provider that is set up to the model configured for it, if any.
     """
     provider, model = wanted.provider, wanted.model
     if not provider and "/" in model and model.split("/", 1)[0] in PROVIDERS:
@@ -188,7 +188,7 @@ def _usual_model(provider: str, usable: Mapping[str, str]) -> str:
 
 
 def candidates(usable: Mapping[str, str], current: str = "") -> list[Choice]:
-    """Who may be asked, the first choice first; last of all the rules.
+    """The models that may be called, best choice first, with the rules as the last resort.
 
     `current` is the provider that the session's own requests last went to.
     """

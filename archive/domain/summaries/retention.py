@@ -1,7 +1,7 @@
-"""The retention check: what messages name and a summary of them doesn't.
+"""The retention check: finds what messages mention and their summary doesn't.
 
-Looked for are paths, commands, numbers and URLs in what people and models wrote, the errors that
-tools answered, and what the user told the model to do. Each is known by the first message that
+It looks for paths, commands, numbers and URLs in what people and models wrote, for errors in tool
+results, and for what the user told the model to do. Each mention records the first message that
 names it, so that it can be kept with a click.
 """
 
@@ -17,15 +17,15 @@ from threads.domain.part import JSON, Text, ToolCall, ToolResult
 from .said import Utterance
 
 LONGEST = 200
-"""Characters of an error or a sentence."""
+"""Most characters of an error or a sentence."""
 _SEARCHED = 20_000
-"""Characters of one text that are searched."""
+"""How many characters of one text are searched."""
 ENOUGH = 0.6
-"""The share of a sentence's longer words that a summary has which keeps it."""
+"""A summary keeps a sentence if it has at least this share of the sentence's longer words."""
 
 
 class ReferenceKind(StrEnum):
-    """What can be dropped."""
+    """The kinds of things that a summary can drop."""
 
     PATH = "path"
     COMMAND = "command"
@@ -41,19 +41,19 @@ class Mention(NamedTuple):
     kind: ReferenceKind
     text: str
     key: str
-    """Of the first message that names it."""
+    """The key of the first message that names it."""
 
 
 class Retention(NamedTuple):
-    """What came of a check."""
+    """The result of a check."""
 
     retained: int
-    """How many references the summary has."""
+    """How many of the mentions the summary has."""
     dropped: tuple[Mention, ...]
 
 
 def check_retention(messages: Iterable[Utterance], summary: str) -> Retention:
-    """Which references of the messages a summary keeps, and which it drops."""
+    """Check which mentions in the messages a summary keeps, and which it drops."""
     found: dict[tuple[ReferenceKind, str], Mention] = {}
     missing: set[tuple[ReferenceKind, str]] = set()
     summed_up = _Summary(summary)
@@ -85,7 +85,7 @@ _URL = re.compile(r"https?://[^\s<>\"'`)\]}]{3,300}")
 
 
 def _without_urls(message: Utterance) -> tuple[Text | ToolCall, ...]:
-    """The parts without addresses, in which paths would be found."""
+    """The parts without URLs, as paths would be found in those."""
     parts: list[Text | ToolCall] = []
     for part in message.parts:
         if isinstance(part, Text):
@@ -137,10 +137,10 @@ _ERROR_LINE = re.compile(r"\b(?:error|failed|failure|fatal|panic)\b", re.IGNOREC
 
 
 def error_of(result: ToolResult) -> str:
-    """The line that says what went wrong in a result, or nothing.
+    """The line of a result that says what went wrong; empty if nothing did.
 
-    An exception is one wherever it is printed; other words for failure only where the tool
-    itself says that it failed.
+    An exception counts wherever it is printed; other words for failure count only if the result
+    is marked as an error.
     """
     texts = [part.text for part in result.content if isinstance(part, Text)]
     lines = [line.strip() for line in "\n".join(texts)[-_SEARCHED:].splitlines()]
@@ -170,13 +170,13 @@ _VERBS = frozenset(
 )
 _WORD = re.compile(r"[\w']{4,}")
 _SHORTEST = 3
-"""Words of a sentence that tells somebody to do something."""
+"""Fewest words of a sentence that counts as an instruction."""
 
 
 def imperatives(text: str) -> list[str]:
     """The sentences of a user's text that say what to do or not to do.
 
-    Lines that a harness wrote, which begin with a tag, are passed over.
+    Skips lines that start with a tag, as a harness wrote those.
     """
     found = []
     for sentence in _SENTENCE.split(text[:_SEARCHED]):
@@ -189,14 +189,14 @@ def imperatives(text: str) -> list[str]:
 
 
 class _Summary:
-    """A summary, as its words are looked for."""
+    """A summary, prepared for lookups."""
 
     def __init__(self, text: str) -> None:
         self._text = " ".join(text.split())
         self._words = frozenset(_WORD.findall(self._text.lower()))
 
     def has(self, kind: ReferenceKind, text: str) -> bool:
-        """Whether an address stands in it, an error is named, a sentence said again."""
+        """Whether the summary contains a URL, names an error, or restates a sentence."""
         if text in self._text:
             return True
         if kind is ReferenceKind.ERROR:
@@ -209,5 +209,5 @@ class _Summary:
 
 
 def as_lines(references: Sequence[Mention]) -> str:
-    """References as a list for a model to keep."""
+    """Mentions as a list, for the prompt that asks a model to keep them."""
     return "\n".join(f"- {one.kind}: {one.text} [{one.key}]" for one in references)

@@ -1,4 +1,4 @@
-"""A message that is summarised, and its text as a summariser reads it."""
+"""A message to summarise, and its text as a summariser reads it."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -8,13 +8,14 @@ from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
 
 MOST_RESULT = 4_000
-"""Characters of a tool's result that a summariser reads: the first fifth, and the end."""
+"""Characters of a tool's result that a summariser reads: one fifth from the start, the rest from
+the end."""
 MOST_ARGUMENTS = 2_000
 Count = Callable[[str], int]
 
 
 class Utterance(NamedTuple):
-    """One message by its key: who speaks, and what."""
+    """One message: its key, role and parts."""
 
     key: str
     role: Role
@@ -22,18 +23,18 @@ class Utterance(NamedTuple):
 
     @property
     def name(self) -> str:
-        """`message 12` of an original, else the key."""
+        """`message 12` for an original, otherwise the key."""
         return f"message {self.key[1:]}" if self.key[1:].isdecimal() else self.key
 
     @property
     def words(self) -> str:
-        """What was said, on one line."""
+        """The text parts on one line."""
         texts = (part.text for part in self.parts if isinstance(part, Text))
         return " ".join(" ".join(texts).split())
 
 
 def read_aloud(message: Utterance) -> str:
-    """A message as one text, with its calls and results named as such."""
+    """A message as one text, with its calls and results labelled as such."""
     lines = [f"[{message.key} {message.role.value}]"]
     for part in message.parts:
         if isinstance(part, Text):
@@ -56,7 +57,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def in_parts(texts: Sequence[str], most: int, count: Count) -> list[str]:
-    """Texts joined to parts of at most so many tokens each; one that is longer is cut up.
+    """Join texts into parts of at most `most` tokens each; split texts that are longer.
 
     The order stays, and nothing is left out.
     """

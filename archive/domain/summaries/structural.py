@@ -1,7 +1,7 @@
-"""The structural digest: what a range says, without a model.
+"""The structural digest: summarises a range without a model.
 
 It quotes and counts and never infers: what was asked, which files and commands, what failed,
-what was decided. A model or a person writes a better one; this one is there at once, costs
+what was decided. A model or a person writes a better one; this one is available at once, costs
 nothing and can't be wrong about what was said.
 """
 
@@ -18,9 +18,9 @@ from .retention import error_of
 from .said import Utterance
 
 LONGEST_LINE = 160
-"""Characters that are quoted of one message."""
+"""Most characters quoted from one message."""
 MOST = 12
-"""Lines of a section, and names of a line."""
+"""Most lines in a section, and most names in a line."""
 LABEL = "summed up by rule, without a model"
 
 
@@ -38,7 +38,7 @@ def structural_digest(messages: Sequence[Utterance]) -> str:
 
 
 def _span(first: Utterance, last: Utterance) -> str:
-    """`Messages 3 to 40`, or the names of what is none of the originals."""
+    """`Messages 3 to 40`, or the keys of messages that aren't originals."""
     if first is last:
         return first.name.capitalize()
     if first.key[1:].isdecimal() and last.key[1:].isdecimal():
@@ -47,7 +47,7 @@ def _span(first: Utterance, last: Utterance) -> str:
 
 
 def _section(title: str, lines: Sequence[str]) -> list[str]:
-    """The first lines and the last, with how many there are between."""
+    """The first lines and the last, with the number of lines left out between them."""
     if not lines:
         return []
     if len(lines) > MOST:
@@ -72,7 +72,7 @@ def _calls(messages: Sequence[Utterance]) -> Iterator[ToolCall]:
 
 
 def _files(messages: Sequence[Utterance]) -> list[str]:
-    """Files by what was done with them, each once; else those that were spoken of."""
+    """The files changed, the files read, and other files that were named, each once."""
     by_kind: dict[str, dict[str, None]] = {"edit": {}, "file_view": {}, "": {}}
     for call in _calls(messages):
         kind = kind_of(call.name, call.arguments)
@@ -121,7 +121,7 @@ _SEARCHED = 20_000
 
 
 def _decided(messages: Sequence[Utterance]) -> Iterator[str]:
-    """Sentences of people and models in which something is decided, each once."""
+    """Sentences of users and assistants that state a decision, each once."""
     seen = set()
     for message in messages:
         if message.role not in (Role.USER, Role.ASSISTANT):

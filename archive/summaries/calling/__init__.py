@@ -1,9 +1,9 @@
-"""One call of a model, made by litellm in a process of its own.
+"""Calls a model through litellm, in a separate process.
 
 litellm takes seconds and 160 MB to import, reads the environment and follows redirects, so no
-process that serves or works imports it. The process (`worker`) gets one request at a time, with
-the key, by a pipe. It goes to the network only by `transport`, stays for the next call, and ends
-by itself when there is none for a while or when this process ends.
+server or job process imports it. The separate process (`worker`) gets one request at a time, with
+the key, through a pipe. It reaches the network only through `transport`, waits for the next call,
+and exits when there is none for a while or when this process ends.
 """
 
 import json
@@ -28,19 +28,19 @@ _PASSED_ON = (
     *("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"),
     *("PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE", "COVERAGE_PROCESS_CONFIG"),
 )
-"""All that it gets of the environment: no key, no proxy, no setting of litellm."""
+"""The only environment variables it gets: no keys, no proxies, no litellm settings."""
 MOST_CHARACTERS = 400_000
-"""Of an answer; what is longer is no summary."""
+"""Most characters of an answer; anything longer is not a summary."""
 _BETWEEN_TICKS = 0.3
-"""Seconds after which the caller is asked whether to go on, while nothing comes."""
+"""Seconds between calls of `tick` while no output arrives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """What to ask, of whom."""
+    """A request to a model, and where to send it."""
 
     form: str
-    """How litellm calls it: `hosted_vllm`, `anthropic`, `gemini`."""
+    """litellm's name for the provider: `hosted_vllm`, `anthropic`, `gemini`."""
     model: str
     base_url: str
     api_key: str
@@ -49,7 +49,7 @@ class ModelCall:
     timeout: float
     """Seconds that the provider may be silent."""
     private: bool
-    """Whether addresses of private networks may be dialled."""
+    """Whether addresses in private networks may be dialled."""
 
 
 def call_model(
@@ -58,9 +58,9 @@ def call_model(
     on_text: Callable[[str], object],
     tick: Callable[[], object] = lambda: None,
 ) -> CallUsage:
-    """Ask a model; its answer comes in pieces to `on_text`. What it used, as it counted.
+    """Call a model and pass its answer in pieces to `on_text`; returns the usage it reports.
 
-    Raises CallFailed. What `tick` raises, a few times a second, ends the call.
+    Raises CallFailed. `tick` is called a few times a second; an exception from it ends the call.
     """
     process = _take(call)
     try:
@@ -82,7 +82,7 @@ def call_model(
 
 
 class _Process:
-    """The process that litellm is in."""
+    """The process that runs litellm."""
 
     def __init__(self) -> None:
         kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
@@ -94,14 +94,14 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl+C is for the server, which ends it
+            start_new_session=True,  # Ctrl+C is for the server, which ends this process
         )
 
     def is_running(self) -> bool:
         return self._process.poll() is None
 
     def send(self, call: ModelCall) -> None:
-        """Send a request. Raises OSError where the process has ended."""
+        """Send a request. Raises OSError if the process has ended."""
         pipe = cast(IO[bytes], self._process.stdin)
         pipe.write(json.dumps(asdict(call)).encode() + b"\n")
         pipe.flush()
@@ -109,7 +109,7 @@ class _Process:
     def answers(
         self, patience: float, tick: Callable[[], object]
     ) -> Iterator[dict[str, Any]]:
-        """What it answers, line by line. Raises CallFailed where it is silent for too long."""
+        """Yield its answer line by line. Raises CallFailed if it is silent for too long."""
         pipe, waiting, size = cast(IO[bytes], self._process.stdout), b"", 0
         heard = time.monotonic()
         while True:
@@ -124,7 +124,7 @@ class _Process:
                     yield json.loads(line)
                 heard = time.monotonic()
             tick()
-            # The process itself gives up first, unless it hangs.
+            # The process itself times out first, unless it hangs.
             late = time.monotonic() - heard > patience + _TO_START
             if late or size > MOST_CHARACTERS:
                 self.end()
@@ -136,20 +136,20 @@ class _Process:
         for pipe in (self._process.stdin, self._process.stdout):
             try:
                 cast(IO[bytes], pipe).close()
-            except OSError:  # what was left to send
+            except OSError:  # unsent data could not be flushed
                 pass
 
 
 _TO_START = 60.0
 """Seconds that importing litellm may take on a busy machine."""
 _idle: list[_Process] = []
-"""At most one process that waits for the next call; it may have ended by itself meanwhile."""
+"""At most one process that waits for the next call; it may have exited in the meantime."""
 _lock = threading.Lock()
-os.register_at_fork(after_in_child=_idle.clear)  # they belong to the parent
+os.register_at_fork(after_in_child=_idle.clear)  # processes belong to the parent
 
 
 def _take(call: ModelCall) -> _Process:
-    """A process that has the request."""
+    """Send the request to the idle process, or to a new one, and return that process."""
     with _lock:
         process = _idle.pop() if _idle else None
     if process is not None:

@@ -1,4 +1,4 @@
-"""How a call of a model ended."""
+"""The outcome of a model call."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,7 +20,7 @@ class Failure(StrEnum):
 
 
 PASSING = frozenset({Failure.BUSY, Failure.FAULT, Failure.UNREACHABLE})
-"""The same call may go well later, and was surely not charged."""
+"""Failures after which the same call may succeed later, and that were certainly not charged."""
 SENTENCES = {
     Failure.KEY: "The provider refused the key.",
     Failure.MODEL: "The provider has no such model, or not for this key.",
@@ -38,16 +38,16 @@ SENTENCES = {
 
 @dataclass(frozen=True, slots=True)
 class CallUsage:
-    """What a call used, as the provider counted it (None where it didn't say), and how it ended."""
+    """The tokens a call used, as the provider counted them (None if unknown), and how it ended."""
 
     input: int | None = None
     output: int | None = None
     is_cut: bool = False
-    """Whether the answer ended because it may have no more tokens, or at a provider's filter."""
+    """Whether the answer was cut off by the token limit or a provider's filter."""
 
 
 class CallFailed(Exception):
-    """A call that gave no whole answer."""
+    """Raised if a call did not give a complete answer."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class CallFailed(Exception):
 
     @property
     def sentence(self) -> str:
-        """Why, in words, with the status of a refusal and what the provider said."""
+        """The reason as text, with the HTTP status and what the provider said."""
         said = f' It said: "{self.detail}".' if self.detail else ""
         status = f" (HTTP {self.status})" if (self.status or 0) >= 300 else ""
         words = SENTENCES[self.failure].removesuffix(".")

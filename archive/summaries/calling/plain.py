@@ -1,4 +1,4 @@
-"""An answer that came at once, though a stream was asked for: some servers know no other."""
+"""Reads an answer that came whole although a stream was requested; some servers can't stream."""
 
 import json
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ MOST_BYTES = 4 << 20
 
 
 class PlainAnswer(NamedTuple):
-    """What such an answer says, and what it used, as far as it counts that."""
+    """The text of such an answer, and the tokens it used, as far as it reports them."""
 
     text: str
     used: dict[str, int | None]
@@ -16,7 +16,7 @@ class PlainAnswer(NamedTuple):
 
 
 def read(body: bytes) -> PlainAnswer | None:
-    """A whole chat completion of OpenAI's form; None for anything else."""
+    """Parse a complete chat completion in OpenAI's format; None for anything else."""
     try:
         whole = json.loads(body)
         choice = whole["choices"][0]

@@ -1,7 +1,7 @@
 """The only way from litellm to the network: checked addresses, no redirects, no proxies.
 
-An httpx transport over httpcore, which remembers how the exchange went: litellm translates
-errors, takes a stream that broke off for a whole one, and would follow a redirect with the key.
+An httpx transport over httpcore that records how the exchange went: litellm translates
+errors, takes a broken stream for a complete one, and would follow a redirect with the key.
 """
 
 import json
@@ -24,21 +24,21 @@ from .plain import PlainAnswer
 
 _MOST_DETAIL = 300
 _LONGEST_WAIT = 999_999.0
-"""Seconds, as many as are read where they are said as such."""
+"""Seconds; the same limit as for a `Retry-After` given in seconds."""
 _ENDS = re.compile(
     rb"\[DONE\]|\"?message_stop|\"finishReason\"|\"finish_reason\"\s*:\s*\""
 )
-"""What providers say at the end of a stream that is whole."""
+"""What providers send at the end of a complete stream."""
 _OVERLAP = 40
-"""Bytes; longer than the longest of these, for a piece may end within one."""
+"""Bytes kept of earlier pieces; more than the longest match, as a piece may end within one."""
 
 
 class AddressForbidden(httpcore.ConnectError):
-    """A name has an address that may not be dialled."""
+    """Raised if a host has an address that may not be dialled."""
 
 
 class GuardedNetwork(httpcore.NetworkBackend):
-    """httpcore's way to the network, with a look at where it goes."""
+    """httpcore's network backend, with a check of the addresses it connects to."""
 
     def __init__(self, *, private: bool) -> None:
         self._network = httpcore.SyncBackend()
@@ -52,7 +52,7 @@ class GuardedNetwork(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[typing.Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """A connection to one of a host's addresses, all of which were checked."""
+        """Connect to one of a host's addresses, after checking all of them."""
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError as error:
@@ -72,7 +72,7 @@ class GuardedNetwork(httpcore.NetworkBackend):
 
 
 class Transport(httpx.BaseTransport):
-    """Sends one request after the other, and knows how the last one went."""
+    """Sends one request after the other, and records how the last one went."""
 
     def __init__(self, *, private: bool) -> None:
         self._pool = httpcore.ConnectionPool(
@@ -85,7 +85,7 @@ class Transport(httpx.BaseTransport):
         self._is_whole = self._is_plain = False
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """The response, of which only the head is read. Raises httpx.TransportError."""
+        """Send a request; only the head of the response is read. Raises httpx.TransportError."""
         asked = httpcore.Request(
             method=request.method,
             url=httpcore.URL(
@@ -127,7 +127,7 @@ class Transport(httpx.BaseTransport):
 
     @property
     def failure(self) -> Failure | None:
-        """Why there is no whole answer; None where there is one."""
+        """Why there is no complete answer; None if there is one."""
         if self._failure is not None or self.status is None:
             return self._failure or Failure.UNREACHABLE
         match self.status:
@@ -144,9 +144,9 @@ class Transport(httpx.BaseTransport):
         return None if self._is_whole else Failure.BROKEN
 
     def detail(self, key: str) -> str:
-        """What the provider said of an error, on one short line, without the key, if it names that.
+        """The provider's error message on one short line, with the key removed if it is quoted.
 
-        A whole project reads it.
+        Everybody in the project can read it.
         """
         if self.status is None or self.status < 400:
             return ""
@@ -165,11 +165,11 @@ class Transport(httpx.BaseTransport):
         return " ".join(told.split())[:_MOST_DETAIL]
 
     def plain(self) -> PlainAnswer | None:
-        """The answer, where it came at once though a stream was asked for."""
+        """The answer, if it came whole although a stream was requested."""
         return plain.read(bytes(self._body)) if self._is_plain else None
 
     def take(self, piece: bytes) -> None:
-        """Look at a piece of the response's body as it goes by."""
+        """Examine a piece of the response's body as it passes."""
         self._body += piece
         if _ENDS.search(self._body):
             self._is_whole = True
@@ -181,7 +181,7 @@ class Transport(httpx.BaseTransport):
             del self._body[_OVERLAP * 100 :]
 
     def break_off(self) -> None:
-        """Note that the body ended before its end."""
+        """Record that the body ended early."""
         self._failure = Failure.BROKEN
 
     def _failed(self, failure: Failure) -> httpx.TransportError:
@@ -210,7 +210,10 @@ class _Stream(httpx.SyncByteStream):
 
 
 def _seconds(header: bytes, now: bytes) -> float | None:
-    """What `Retry-After` says in seconds, also as a date: from the provider's own on."""
+    """A `Retry-After` header in seconds.
+
+    A date counts from `now`, the provider's own `Date` header.
+    """
     text = header.decode("ascii", "replace").strip()
     if re.fullmatch(r"\d{1,6}(?:\.\d+)?", text):
         return float(text)
@@ -221,7 +224,7 @@ def _seconds(header: bytes, now: bytes) -> float | None:
 
 
 def _moment(header: bytes) -> datetime | None:
-    """A date as HTTP has it; None for anything else."""
+    """Parse an HTTP date; None for anything else."""
     try:
         found = parsedate_to_datetime(header.decode("ascii", "replace"))
     except (ValueError, OverflowError):

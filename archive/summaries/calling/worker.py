@@ -1,7 +1,7 @@
 """The process that calls models: `python -m archive.summaries.calling.worker <its caller's id>`.
 
-A line of JSON is a request, with its key; lines of JSON are the answer: pieces of text, then how
-it ended. It waits a minute for the next request.
+A request is one line of JSON and includes the key. The answer is several lines of JSON: pieces of
+text, then the outcome. The process waits a minute for the next request.
 """
 
 import json
@@ -13,16 +13,16 @@ from typing import Any
 
 _PATIENCE = 60.0
 _BETWEEN_SIGNS = 1.0
-"""Seconds between pieces without text that are told of."""
+"""Seconds between reports of pieces without text."""
 _CUT = ("length", "content_filter")
-"""How an answer ends that would have gone on, in litellm's words for all providers."""
+"""The `finish_reason` of an answer that was cut off, in litellm's terms for all providers."""
 
 
 def main() -> None:
     """Answer requests until there are no more."""
     caller = int(sys.argv[1])
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what litellm prints is no part of an answer
+    os.dup2(2, 1)  # keep what litellm prints out of the answer
     line = sys.stdin.buffer.readline()
     while line:
         for told in _answered(json.loads(line), caller):
@@ -34,14 +34,14 @@ def main() -> None:
 
 
 def _answered(asked: dict[str, Any], caller: int) -> Any:
-    import httpx  # noqa: PLC0415  # only where there is something to call
+    import httpx  # noqa: PLC0415  # imported only when there is a call to make
     import litellm  # noqa: PLC0415
     from litellm.llms.custom_httpx.http_handler import HTTPHandler  # noqa: PLC0415
 
     from .outcome import Failure  # noqa: PLC0415
     from .transport import Transport  # noqa: PLC0415
 
-    if os.getppid() != caller:  # it was killed: the call may be made by another by now
+    if os.getppid() != caller:  # killed; another may be making the call by now
         return
     transport = Transport(private=asked["private"])
     client = httpx.Client(transport=transport, follow_redirects=False, trust_env=False)
@@ -64,7 +64,7 @@ def _answered(asked: dict[str, Any], caller: int) -> Any:
         for piece in pieces:
             text = piece.choices[0].delta.content if piece.choices else ""
             has_said = has_said or bool(text)
-            # One that thinks for long says nothing, and is not silent all the same.
+            # A model that thinks for long sends no text, but must not count as silent.
             if text or time.monotonic() - told >= _BETWEEN_SIGNS:
                 told = time.monotonic()
                 yield {"text": text or ""}
@@ -78,7 +78,7 @@ def _answered(asked: dict[str, Any], caller: int) -> Any:
         failure = transport.failure or Failure.BROKEN
     finally:
         client.close()
-    # Of what came at once litellm makes nothing, or a fault.
+    # If the answer came whole, litellm returns nothing, or an error.
     if not has_said and (plain := transport.plain()) is not None:
         failure, used, is_cut = None, dict(plain.used), plain.ended in _CUT
         yield {"text": plain.text}
