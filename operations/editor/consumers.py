@@ -1,4 +1,4 @@
-"""Live updates: a page that looks at a session hears its head and its count of messages."""
+"""Live updates: a page that shows a session receives its head, message count and title mark."""
 
 import asyncio
 import uuid
@@ -22,32 +22,34 @@ from threads.store.selectors import get_session
 
 STRANGER = 4404
 TRY_AGAIN = 1013
-"""The code by which the standard says that a server can't serve now."""
+"""The WebSocket close code for a server that can't serve now."""
 SECONDS_BETWEEN_LOOKS = 2
-"""How often a process that shares its facts with no other looks for what others have written."""
+"""How often a process that shares no channel layer polls for what other processes have written."""
 SECONDS_BETWEEN_CHECKS = 10
-"""How often one that hears of them looks whether the person may still be here."""
+"""How often a process with a shared channel layer checks whether the user may still be here."""
 MOST_OF_ONE = 100
-"""Sockets that one person may have at this process: each asks the database again and again, and a
-thousand would take half a processor from everybody else."""
+"""Most sockets that one user may have in this process.
+
+Each polls the database, and a thousand would take half a processor from everybody else.
+"""
 TOO_MANY = "You have too many pages open."
 
 _FACTS = ("head", "message_count", "title_mark")
 _open = Counter[int]()
-"""Sockets that are open at this process, by persons."""
+"""Map of user id to the number of sockets open in this process."""
 
 
 class SessionConsumer(AsyncJsonWebsocketConsumer):
-    """Relays facts of one session, never content; what a page sends is not listened to."""
+    """Relays facts about one session, never content; ignores what the page sends."""
 
     group = ""
     _told: dict[str, int | None] | None = None
     _looking: asyncio.Task[None] | None = None
     _person: int | None = None
-    """Whose socket it is, once it is counted."""
+    """The id of the user, once the socket is counted."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve the socket until it ends, however it ends."""
+        """Serve the socket, and stop counting it when it ends, however it ends."""
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -57,7 +59,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
                     del _open[self._person]
 
     async def connect(self) -> None:
-        """Let in who may read the session, and say at once where it stands."""
+        """Accept users who may read the session, and send its current facts at once."""
         session_id = self.scope["url_route"]["kwargs"]["session_id"]
         self._session_id = session_id
         try:
@@ -85,7 +87,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         self._looking = asyncio.create_task(self._keep_looking(pause))
 
     def _is_counted(self) -> bool:
-        """Count this socket as one of its person's, unless there are too many of these."""
+        """Count this socket as one of its user's; returns False if there are too many."""
         person = self.scope["user"].pk
         if _open[person] >= MOST_OF_ONE:
             return False
@@ -100,43 +102,46 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             await leave(self.channel_layer, self.group, self.channel_name)
 
     async def receive(self, *_: Any, **__: Any) -> None:
-        """Ignore whatever the page says: the socket has one direction."""
+        """Ignore what the page sends: the socket is one-way."""
 
     async def session_changed(self, event: dict[str, Any]) -> None:
-        """Pass on what `threads.store.events` announced, to who may still hear it.
+        """Relay what `threads.store.events` announced, if the user may still read the session.
 
-        During an upgrade the version before announces, which knows fewer facts.
+        During an upgrade the event may come from the previous version, which sends fewer facts.
         """
         if await self._may_stay():
             await self._tell({name: event.get(name) for name in _FACTS})
 
     async def session_job(self, event: dict[str, Any]) -> None:
-        """Pass on that a job came further, to who may still hear it."""
+        """Relay that a job made progress, if the user may still read the session."""
         if await self._may_stay():
             await self.send_json({"job": event["job"]})
 
     async def _keep_looking(self, seconds: float) -> None:
-        """See again and again whether the person may still be here, and what came meanwhile.
+        """Check repeatedly whether the user may still be here, and whether the session changed.
 
-        Commands write in processes of their own, and who loses a right is told by nobody.
+        Commands write in other processes, and losing a right is announced by nobody.
         """
         while True:
             await asyncio.sleep(seconds)
             await self._may_stay()
 
     async def _may_stay(self) -> bool:
-        """Say where the session stands; close the socket of who may not know that any more."""
+        """Send the session's facts, or close the socket if the user may no longer read them.
+
+        Returns whether the socket stays open.
+        """
         try:
             await self._look(self._session_id)
         except (NotFound, Forbidden):
             await self.close(STRANGER)
             return False
         except DatabaseError:
-            pass  # the page asks again, or hears of it the next time
+            pass  # the page asks again, or gets it the next time
         return True
 
     async def _look(self, session_id: uuid.UUID) -> None:
-        """Say where the session stands, unless that was said last."""
+        """Send the session's facts, unless they are the ones sent last."""
         session = await self._session(session_id)
         facts = {name: getattr(session, name) for name in _FACTS}
         if facts != self._told:
@@ -151,14 +156,14 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         known, browser = self.scope.get("user"), self.scope.get("session")
         people = User.objects.filter(is_active=True)
         user = people.filter(pk=known.pk).first() if isinstance(known, User) else None
-        # Who signs out elsewhere, or gets another password, leaves here too.
+        # Signing out elsewhere, or a new password, ends this socket too.
         if user is None or (browser is not None and not _is_signed_in(browser, user)):
             raise NotFound("There is no such session.")
         return get_session(caller_of_user(user), session_id)
 
 
 def _is_signed_in(browser: Any, user: User) -> bool:
-    """Whether the session of a browser, as it is stored by now, is still this person's."""
+    """Whether a browser's session, as stored now, still belongs to this user."""
     stored = browser.__class__(browser.session_key)
     proof = str(stored.get(HASH_SESSION_KEY, ""))
     return constant_time_compare(proof, user.get_session_auth_hash())

@@ -1,7 +1,7 @@
-"""The dialogs' forms: they draw fields, and hand what was typed to the arguments of an edit.
+"""The forms of the dialogs: they render fields and pass the input to an edit's arguments.
 
-What is wrong with it, `operations.edits.arguments` say, as for every door; it stands at the field
-that the argument was typed in.
+Validation is done by `operations.edits.arguments`, as for every door. Errors are shown at the
+field in which the argument was typed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -39,7 +39,7 @@ ROLES = [("user", "User"), ("assistant", "Assistant"), ("system", "System")]
 
 
 class KeysField(forms.CharField):
-    """Keys of messages or folds, with blanks between them, in a hidden field."""
+    """Keys of messages or folds, separated by spaces, in a hidden field."""
 
     widget = forms.HiddenInput
 
@@ -48,15 +48,15 @@ class KeysField(forms.CharField):
 
 
 class ArgumentsForm(forms.Form):
-    """A form that is read as `model`: where it is valid, `arguments` are what was typed."""
+    """A form that is read as `model`; if it is valid, `arguments` holds the input."""
 
     model: type[BaseModel]
     fields_of: ClassVar[Mapping[str, str]] = {}
-    """In which field an argument is typed that has not the field's name."""
+    """Map of argument to the field it is typed in, where their names differ."""
     arguments: Any
 
     def clean(self) -> None:
-        """Read the arguments, unless a field that must be filled in is empty."""
+        """Read the arguments, unless a field has errors already."""
         if not self.errors:
             try:
                 self.arguments = self.model.model_validate(self.typed())
@@ -68,7 +68,7 @@ class ArgumentsForm(forms.Form):
         return {name: self.cleaned_data[name] for name in names}
 
     def refuse(self, error: DomainError, sentence: str = "") -> None:
-        """Say what is wrong at the fields in which it was typed, else above all of them."""
+        """Add each error to the field it was typed in, or to the form as a whole."""
         visible = {field.name for field in self.visible_fields()}
         for fault in error.errors or (error,):
             typed_in = (
@@ -79,14 +79,14 @@ class ArgumentsForm(forms.Form):
 
 
 class EditForm(ArgumentsForm):
-    """What every edit's form has: its kind, and the targets that would do where it was refused."""
+    """Base form of an edit: its kind and, after a conflict, the targets that would work."""
 
     type = forms.CharField(widget=forms.HiddenInput)
     dialog = forms.CharField(widget=forms.HiddenInput, required=False, initial="1")
     needs = KeysField(required=False)
 
     def typed(self) -> dict[str, Any]:
-        """The arguments; of the targets the wider set, where the person chose it."""
+        """The arguments, with the wider set of targets if the user chose it."""
         typed = super().typed() | {"propose": bool(self.data.get("propose"))}
         if "widen" in self.data and self.cleaned_data["needs"]:
             typed["targets"] = self.cleaned_data["needs"]
@@ -128,7 +128,7 @@ class TagForm(EditForm):
 
 
 class ReviseForm(ConditionForm):
-    """Show other words in the place of messages."""
+    """Show other text in place of messages."""
 
     model = RewordArguments
     targets = KeysField()
@@ -145,7 +145,7 @@ class ReviseForm(ConditionForm):
 
 
 class InsertForm(ConditionForm):
-    """Put a message of one's own behind another."""
+    """Insert a new message after another."""
 
     model = InsertArguments
     fields_of = {"messages": "text"}
@@ -155,7 +155,7 @@ class InsertForm(ConditionForm):
     field_order = ["type", "dialog", "after", "role", "text", "tags"]
 
     def typed(self) -> dict[str, Any]:
-        """One message, and behind which; without a key it goes to the top."""
+        """One message, and the key it goes after; without a key it goes to the top."""
         role, text = self.cleaned_data["role"], self.cleaned_data["text"]
         after = self.cleaned_data["after"]
         return {
@@ -166,16 +166,16 @@ class InsertForm(ConditionForm):
 
 
 class AnchorField(forms.CharField):
-    """The number of a message. Whether it may be empty, the form says: at some places it may."""
+    """The number of a message. Whether it may be empty depends on the place chosen in the form."""
 
     def validate(self, value: Any) -> None:
-        """Let it be empty."""
+        """Accept an empty value; the form checks it."""
 
 
 class MoveForm(EditForm):
-    """Move messages: behind the one of a key, or to what was chosen in the dialog."""
+    """Move messages: after the message with a key, or to the place chosen in the dialog."""
 
-    use_required_attribute = False  # a browser would ask for a number that isn't shown
+    use_required_attribute = False  # browsers would require the number even if hidden
 
     model = MoveArguments
     fields_of = {"after": "number"}
@@ -198,7 +198,7 @@ class MoveForm(EditForm):
     )
 
     def clean(self) -> None:
-        """A dialog that names no place is no move to the top."""
+        """Refuse a dialog without a number, which would otherwise be a move to the top."""
         given = self.cleaned_data
         is_after = given.get("place") in ("", "after")
         if given.get("dialog") and is_after and not given.get("number"):
@@ -208,7 +208,7 @@ class MoveForm(EditForm):
         super().clean()
 
     def typed(self) -> dict[str, Any]:
-        """The messages, and the key of the one behind which they go or the chosen place."""
+        """The messages to move, and the key they go after or the chosen place."""
         given = self.cleaned_data
         place = given["place"]
         if place in ("top", "end"):
@@ -221,19 +221,19 @@ class MoveForm(EditForm):
 
 
 class AmendForm(ConditionForm):
-    """Other words, or another condition, for an operation."""
+    """New text, or a new condition, for an operation."""
 
     model = RewordAmendment
     operation = KeysField()
     version = forms.IntegerField(required=False, widget=forms.HiddenInput)
-    """The entry whose words the dialog began with."""
+    """The number of the log entry whose text the dialog started from."""
     text = LongTextField(label="What the model sees", required=False)
     field_order = ["type", "dialog", "operation", "version", "text", "tags"]
 
     def __init__(self, *data: Any, **options: Any) -> None:
         super().__init__(*data, **options)
         if self.is_bound and "text" not in self.data:
-            self.fields.pop("text")  # what has no words is amended without
+            self.fields.pop("text")  # operations without text have no such field
 
 
 class ActivateForm(ArgumentsForm):
@@ -267,7 +267,7 @@ class SnapshotForm(ArgumentsForm):
 
 
 class TextForm(ArgumentsForm):
-    """Words inside messages to replace or redact: which, and what is read instead."""
+    """Text inside messages to replace or redact, and its replacement."""
 
     type = forms.ChoiceField(
         label="Action",
@@ -300,7 +300,7 @@ class TextForm(ArgumentsForm):
         super().clean()
 
     def typed(self) -> dict[str, Any]:
-        """One pattern, of which all matches are meant."""
+        """One pattern, which stands for all its matches."""
         names = ("start", "replacement", "regex")
         pattern = {name: self.cleaned_data[name] for name in names}
         end = self.cleaned_data["end"] if not self.cleaned_data["regex"] else ""
@@ -309,7 +309,7 @@ class TextForm(ArgumentsForm):
         return {"patterns": [pattern], "include_folded": folded}
 
     def chosen(self, spans: Iterable[Span]) -> TextArguments:
-        """The arguments with the spans that were chosen of those that match."""
+        """The arguments with only the spans that were chosen among the matches."""
         given = [
             {
                 "key": span.key,

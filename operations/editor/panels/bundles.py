@@ -1,6 +1,6 @@
-"""Operations that were recorded together, as the drawer shows them: as one.
+"""Bundles: operations that were recorded together and that the drawer shows as one.
 
-The contracts stand in `templates/operations/editor/panels/{bundle,bundle_decision}.html`.
+The templates `operations/editor/panels/{bundle,bundle_decision}.html` document the contract.
 """
 
 from collections import Counter, defaultdict
@@ -18,18 +18,18 @@ from operations.editor.rows.operation import Author, Op
 from operations.editor.rows.together import added_by, bundle_name, bundle_word
 
 MOST_MEMBERS = 20
-"""Operations of a bundle that are listed in it, until more are asked for."""
+"""Most operations listed in a bundle until more are requested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """Several operations that are switched, taken back and reviewed as one."""
+    """Several operations that are switched, reverted and reviewed as one."""
 
     id: str
     name: str
     word: str
     status: str
-    """Its one kind or `mixed`, and how its newest operation fared."""
+    """The status of its newest operation. `word` is the kind of its operations, or `mixed`."""
     author: Author
     time: datetime
     count: int
@@ -41,7 +41,10 @@ class Bundle:
     """Its newest operations."""
     waiting: int = 0
     aside: int = 0
-    """Others of it that wait for review, and that are set aside: each stands elsewhere."""
+    """How many of its other operations wait for review (`waiting`) or are set aside (`aside`).
+
+    Those are listed elsewhere.
+    """
 
     @property
     def more(self) -> int:
@@ -50,22 +53,22 @@ class Bundle:
 
     @property
     def reverts(self) -> int:
-        """How many are taken back with it, but for those that wait."""
+        """How many operations are reverted with it, not counting those that wait."""
         return self.count + self.aside
 
 
 class Grouped(NamedTuple):
-    """Operations and bundles, the newest first, and how many operations they are in all."""
+    """Operations and bundles, newest first, and the total number of their operations."""
 
     rows: list[Op | Bundle]
     edits: int
 
 
 def group(look: Look, numbers: Iterable[int], most: int, members: int) -> Grouped:
-    """The first `most` rows of a list of edits, in which those of one bundle are one row.
+    """The first `most` rows of a list of edits, with the edits of one bundle in one row.
 
-    Each conflict is a row of its own, and so is an edit that the list has alone of its bundle.
-    `numbers` are taken no further than needed.
+    A conflict is a row of its own, and so is an edit that is the only one of its bundle in the
+    list. `numbers` is consumed only as far as needed.
     """
     thread, found = look.thread, dict[str, list[int]]()
     for number in numbers:
@@ -85,14 +88,14 @@ def group(look: Look, numbers: Iterable[int], most: int, members: int) -> Groupe
 
 
 def with_members(row: Op | Bundle, change: Callable[[Op], Op]) -> Op | Bundle:
-    """A row with each operation in it changed."""
+    """Apply `change` to each operation in a row."""
     if isinstance(row, Bundle):
         return replace(row, members=list(map(change, row.members)))
     return change(row)
 
 
 def with_rest(thread: Thread, rows: Sequence[Op | Bundle]) -> list[Op | Bundle]:
-    """Rows of what applies, where each bundle knows its proposals and what is set aside of it."""
+    """The rows, with each bundle's number of proposals and of operations that are set aside."""
     rest: dict[Status | None, Counter[str | None]] = defaultdict(Counter)
     for number in thread.marked:
         rest[thread.status(number)][thread.log.at(number).bundle] += 1

@@ -1,6 +1,6 @@
-"""The drawer: what waits for a decision, the operations, what was taken back.
+"""The drawer: what waits for a decision, the operations, and what was taken back.
 
-The contracts stand in `templates/operations/{drawer,panel,decision,operation_row}.html`.
+The templates `operations/{drawer,panel,decision,operation_row}.html` document the contract.
 """
 
 from collections.abc import Sequence
@@ -30,12 +30,12 @@ from .bundles import MOST_MEMBERS, Bundle, group, with_members, with_rest
 from .notice import done_by
 
 MOST_LISTED = 30
-"""Operations of each group that the drawer shows, until more are asked for: each edit draws them
-anew."""
+"""Most operations per group that the drawer shows until more are requested, as each edit renders
+them anew."""
 MOST_ASKED_FOR = 2_000
-"""As many it shows of each group at all; the log has all, page by page."""
+"""Most operations per group that it ever shows; the log page lists all of them."""
 MOST_WIDENED = 3
-"""Conflicts for which a wider range is sought: each costs a replay."""
+"""Most conflicts for which a wider range is computed, as each costs a replay."""
 
 _WAITING = frozenset({Status.PROPOSED, Status.CONFLICT})
 _REST = frozenset(Status) - WITHDRAWN - _WAITING
@@ -43,7 +43,10 @@ _REST = frozenset(Status) - WITHDRAWN - _WAITING
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """An agent whose operations can be switched at once: `active` is to what, `count` how many."""
+    """An agent whose operations can all be switched at once.
+
+    `active` is the state to switch to, `count` the number of operations that would change.
+    """
 
     actor: str
     name: str
@@ -55,23 +58,23 @@ class Agent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision(Op):
-    """An operation that waits for somebody: see `decision.html`."""
+    """An operation that waits for a decision: see `decision.html`."""
 
     why: str
-    """What it is for, or why it is set aside; empty where nobody said."""
+    """Its purpose, or why it is set aside; empty if not stated."""
     under: str
-    """When it would apply, where it has a condition."""
+    """When it would apply, if it has a condition."""
     gives: Sequence[str]
     """The tags that it would give."""
     blockers: Sequence[Named]
     widen: str
     own: bool
-    """Whether it is the reader's own."""
+    """Whether the viewer recorded it."""
     may_decide: bool
 
 
 def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, Any]:
-    """The operations of a thread, newest first; `actor` is whose undo it offers."""
+    """The drawer's template context, operations newest first; `actor` is whose undo it offers."""
     thread, log, ops = look.thread, look.thread.log, look.operations
     most = MOST_ASKED_FOR if show_more else MOST_LISTED
     own = staged(log, actor)
@@ -113,7 +116,7 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
 
 
 def _waiting(look: Look) -> tuple[list[int], list[int]]:
-    """What somebody has staged, and what waits for somebody to decide; the newest first."""
+    """The staged operations, and those that wait for a decision; newest first."""
     thread = look.thread
     drafts: list[int] = []
     waiting: list[int] = []
@@ -125,7 +128,7 @@ def _waiting(look: Look) -> tuple[list[int], list[int]]:
 
 
 def _decided_together(look: Look, waiting: Sequence[int], rows: int) -> int:
-    """How many proposals can be decided on at once; 0 where that is one row, or not for them."""
+    """How many proposals can be decided on at once; 0 for a single row, or without the right."""
     if rows < 2 or not look.may_decide:
         return 0
     log = look.thread.log
@@ -149,7 +152,7 @@ def _gone_title(thread: Thread) -> str:
 def _reaching(
     look: Look, rows: Sequence[Op | Bundle], turns: SentTurns
 ) -> list[Op | Bundle]:
-    """Operations with the request that was the first to go out with them as they are now."""
+    """The rows, with the first request that was sent with each operation in its current form."""
     log = look.thread.log
 
     def reaching(op: Op) -> Op:
@@ -160,7 +163,7 @@ def _reaching(
 
 
 def _agents(look: Look) -> list[Agent]:
-    """The agents that recorded operations, with what switching all of one would do."""
+    """The agents that recorded operations, with what switching all of theirs would do."""
     log = look.thread.log
     names = look.operations.history.names()
     return [
@@ -178,14 +181,14 @@ def _agents(look: Look) -> list[Agent]:
 
 
 def decision_of(look: Look, key: Key) -> Decision | None:
-    """An operation that waits, as the drawer shows it; None where it doesn't wait."""
+    """A waiting operation as the drawer shows it; None if it doesn't wait."""
     if look.thread.status(int(key[1:])) not in _WAITING:
         return None
     return _decision(look, look.operations[key], _wider(look, [key]).get(key, ""))
 
 
 def _decisions(look: Look, rows: Sequence[Op | Bundle]) -> list[Op | Bundle]:
-    """What waits; for the newest conflicts also the range that would work."""
+    """The waiting operations; for the newest conflicts also the range that would work."""
     wider = _wider(look, [row.key for row in rows if isinstance(row, Op)])
 
     def deciding(op: Op) -> Op:
@@ -195,7 +198,7 @@ def _decisions(look: Look, rows: Sequence[Op | Bundle]) -> list[Op | Bundle]:
 
 
 def _wider(look: Look, keys: Sequence[Key]) -> dict[Key, str]:
-    """The ranges that would work for the newest conflicts."""
+    """Map of key to the range that would work, for the newest conflicts."""
     conflicts = [
         key for key in keys if look.thread.status(int(key[1:])) is Status.CONFLICT
     ]

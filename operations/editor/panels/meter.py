@@ -1,6 +1,6 @@
 """The token meter: what fills the context, in parts that sum to the whole.
 
-The contract stands in `templates/operations/editor/frame/meter.html`.
+The template `operations/editor/frame/meter.html` documents the contract.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One part of the bar: where it begins and how wide it is, in per cent of the bar."""
+    """One part of the bar: its start and width, in per cent of the bar."""
 
     name: str
     kind: str
@@ -48,7 +48,7 @@ class Meter:
 
     @property
     def saved(self) -> int:
-        """How many tokens the operations save; negative where they add some."""
+        """How many tokens the operations save; negative if they add some."""
         return self.original - self.effective
 
     @property
@@ -75,7 +75,7 @@ def meter_of(look: Look) -> Meter:
 
 
 def _parts(counted: Tokens, *, whole: int, results: int) -> list[Part]:
-    """The parts; `results` of what users said are results of tools in truth."""
+    """The parts; `results` is how many of the user tokens are really tool results."""
     sums = dict.fromkeys(_NAMES, 0)
     for role, count in counted.by_role.items():
         sums[_KIND_OF.get(role, "user")] += count

@@ -1,4 +1,4 @@
-"""What a notice says of an entry: what was done to which messages, and what it came to."""
+"""The text of a notice about an entry: what was done to which messages, and its effect."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -28,7 +28,7 @@ from threads.rendering.hidden import visible
 
 MOST_NAMED = 3
 _MOST_LOOKED_AT = 50
-"""Operations among which others than the same again are looked for: each has to be described."""
+"""How many operations are searched for different names, as naming each takes time."""
 _PAST = {
     "revert": "reverted",
     "accept": "accepted",
@@ -39,7 +39,7 @@ _DOING = {"revert": "reverting", "accept": "accepting", "reject": "rejecting"}
 
 
 def notice_of(look: Look, transaction: LogTransaction) -> str:
-    """One sentence of what was recorded last: `Digest #88–#131 off, +40,750 tokens.`"""
+    """One sentence about what was recorded last: `Digest #88–#131 off, +40,750 tokens.`"""
     if not transaction.numbers:
         return "Nothing to change."
     number = transaction.numbers[-1]
@@ -52,7 +52,7 @@ def notice_of(look: Look, transaction: LogTransaction) -> str:
 
 
 def done_by(look: Look, entries: Iterable[int]) -> str:
-    """What undo takes back, or redo brings back, in words: `digest #2–#4`."""
+    """What undo or redo of these entries would change, in words: `digest #2–#4`."""
     log = look.thread.log
     found = list(entries)
     edits = [number for number in found if number in log.edits]
@@ -79,7 +79,7 @@ def done_by(look: Look, entries: Iterable[int]) -> str:
 
 
 def concerned(look: Look, number: int) -> list[int]:
-    """The edits that an entry is, or acts on."""
+    """The edits an entry concerns: itself, if it is an edit, or those it acts on."""
     log = look.thread.log
     operation = log.at(number).operation
     if isinstance(operation, Undo | Redo):
@@ -88,27 +88,27 @@ def concerned(look: Look, number: int) -> list[int]:
 
 
 def _concerned_by(look: Look, numbers: Iterable[int]) -> list[int]:
-    """The edits that some entries are, or act on, each once."""
+    """The edits that any of these entries concerns, each once."""
     found = [edit for number in numbers for edit in concerned(look, number)]
     return list(dict.fromkeys(found))
 
 
 def control_title(look: Look, number: int) -> str:
-    """What several controls were recorded together for, such as going back to a snapshot."""
+    """The title of controls that were recorded together, such as going back to a snapshot."""
     if number in look.thread.log.edits:
         return ""
     return visible(look.operations.history.title(number))
 
 
 def _commits(log: Log, number: int) -> bool:
-    """Whether an entry lets apply what its own author had staged."""
+    """Whether an entry commits what its own author had staged."""
     control = log.at(number)
     staged = (log.edits[edit].entry for edit in controlled(control.operation))
     return all(one.staged and one.actor == control.actor for one in staged)
 
 
 def _of_bundle(look: Look, transaction: LogTransaction) -> list[int]:
-    """The edits that were recorded together."""
+    """The edits recorded in the transaction."""
     return [number for number in transaction.numbers if number in look.thread.log.edits]
 
 
@@ -142,9 +142,9 @@ def _all_by(look: Look, actor: str) -> str:
 
 
 def _named(look: Look, numbers: Sequence[int]) -> str:
-    """`digest #2–#4, snip #9`: of many the first ones, or the title of their bundle.
+    """`digest #2–#4, snip #9`: if there are many, the first few or the title of their bundle.
 
-    What is done to the same messages again is named once: `replace #0 (200 operations)`.
+    Operations with the same name are named once: `replace #0 (200 operations)`.
     """
     if len(numbers) > MOST_NAMED and (bundle := look.operations.bundle_of(numbers)):
         return bundle
@@ -165,7 +165,7 @@ def _name(op: Op) -> str:
 
 
 def _place(look: Look, number: int) -> str:
-    """Where a move took its messages to, or would take them: `after #9`."""
+    """Where a move put its messages, or would put them: `after #9`."""
     thread, key = look.thread, entry_key(number)
     if goes := look.operations[key].goes:
         return goes.words
@@ -177,9 +177,9 @@ def _place(look: Look, number: int) -> str:
 
 
 def _difference(look: Look, transaction: LogTransaction, numbers: Sequence[int]) -> str:
-    """How many more or fewer tokens the model reads of the thread.
+    """How many more or fewer tokens of the thread the model reads.
 
-    Where other operations fare otherwise on account of it, also what is its own share of that.
+    If the entry changes the effect of other operations, its own share is given too.
     """
     thread = transaction.thread
     more = thread.tokens.effective - transaction.before.tokens.effective
@@ -202,7 +202,7 @@ def _difference(look: Look, transaction: LogTransaction, numbers: Sequence[int])
 
 
 def _own(transaction: LogTransaction, number: int, alone: int) -> int:
-    """What of the difference is an operation's own, which takes so many tokens `alone`."""
+    """An operation's own share of the difference; `alone` is what it saves by itself now."""
     if transaction.thread.status(number) is not Status.APPLIED:
         return alone
     if transaction.before.status(number) is not Status.APPLIED:
@@ -211,7 +211,7 @@ def _own(transaction: LogTransaction, number: int, alone: int) -> int:
 
 
 def _set_aside(look: Look, transaction: LogTransaction) -> str:
-    """What fares otherwise on account of it."""
+    """A sentence naming the operations that are set aside by it; empty if there are none."""
     aside: list[Key] = [
         one.report.key
         for one in transaction.changes
@@ -223,7 +223,7 @@ def _set_aside(look: Look, transaction: LogTransaction) -> str:
 
 
 def _left_waiting(look: Look, transaction: LogTransaction) -> str:
-    """The proposals that could not be accepted with the others."""
+    """A sentence naming the proposals that could not be accepted with the others."""
     left = [one.operation for one in transaction.warnings if one.code == "skipped"]
     named = names_of(look.thread, left, MOST_NAMED)
     return f" Still waiting: {named}." if left else ""

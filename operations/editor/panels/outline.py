@@ -1,6 +1,6 @@
 """The outline: the groups of the thread and the operations in them.
 
-The contract stands in `templates/operations/editor/frame/outline.html`.
+The template `operations/editor/frame/outline.html` documents the contract.
 """
 
 from collections import defaultdict
@@ -27,31 +27,31 @@ from threads.rendering import summary
 from threads.rendering.fragments import Fragments
 
 FIRST_GROUPS, LAST_GROUPS = 50, 150
-"""Of more groups only the first and the last are listed: a session is worked on at its end."""
+"""If there are more groups, only these are listed; most work happens at the end of a session."""
 MOST_OPERATIONS = 200
-"""Of more operations only the newest stand in the outline."""
+"""If there are more operations, only the newest are listed."""
 MOST_ONE_BY_ONE = 3
-"""Of more folds that a bundle made in one group, one entry stands for all."""
+"""If a bundle made more folds than this in one group, one entry stands for all of them."""
 TITLE_LENGTH = 120
 _titles = Fragments[str](8 * 1024 * 1024)
 
 
 @dataclass(slots=True)
 class OutlineOp:
-    """An operation in the outline, with those that lie in it."""
+    """An operation in the outline, with the operations inside its fold."""
 
     word: str
     name: str
     range: str
     key: Key
     waits: str = ""
-    """`proposed` or `staged`, where it waits."""
+    """`proposed` or `staged` if it waits, otherwise empty."""
     children: "list[OutlineOp]" = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Group:
-    """A group, named by the words that began it."""
+    """A group, titled by the first words of its first message."""
 
     key: Key
     label: str
@@ -61,19 +61,19 @@ class Group:
 
 @dataclass(slots=True)
 class Outline:
-    """See `outline.html`: `more` groups, behind the first `FIRST_GROUPS`, are not listed."""
+    """See `outline.html`. After the first `FIRST_GROUPS`, `more` groups are not listed."""
 
     count: int
     groups: list[Group]
     more: int
     last_before: Key
-    """The group behind which they stand; empty where all are listed."""
+    """The group after which groups are left out; empty if all are listed."""
     has_older: bool
     """Whether there are older operations, which are not listed."""
 
 
 def outline_of(look: Look) -> Outline:
-    """The outline of a thread, made once: the next change is told by how it differs."""
+    """The outline of a thread, computed once and kept, to compare it with the next one."""
     return derived(look.thread, "outline", lambda: _outline(look))
 
 
@@ -99,7 +99,7 @@ def _outline(look: Look) -> Outline:
 
 
 def changed_groups(old: Outline, new: Outline) -> list[Group] | None:
-    """The groups that read otherwise now; None where the list itself is another."""
+    """The groups that changed; None if the list itself changed."""
     if [group.key for group in old.groups] != [group.key for group in new.groups]:
         return None
     if (old.more, old.has_older) != (new.more, new.has_older):
@@ -109,7 +109,7 @@ def changed_groups(old: Outline, new: Outline) -> list[Group] | None:
 
 
 def _title(look: Look, keys: Sequence[Key]) -> dict[Key, str]:
-    """The first words of each message, as they read in the thread."""
+    """The first words of each message, as it reads in the thread."""
     marks = {key: (look.id, key, look.thread.spans(key)) for key in keys}
     kept = dict(zip(keys, _titles.get(marks.values()), strict=True))
     missing = [key for key, title in kept.items() if title is None]
@@ -124,7 +124,7 @@ def _title(look: Look, keys: Sequence[Key]) -> dict[Key, str]:
 
 
 def _lines_of(thread: Thread) -> list[list[int]]:
-    """The operations that stand in an outline, those together that share an entry."""
+    """The operations in the outline, grouped by the entry they share."""
     proposed_ones = (
         number for number in thread.marked if thread.status(number) is Status.PROPOSED
     )
@@ -134,7 +134,7 @@ def _lines_of(thread: Thread) -> list[list[int]]:
 def _operations(
     look: Look, lines: Sequence[Sequence[int]]
 ) -> dict[int, list[OutlineOp]]:
-    """The operations of each group, those inside a fold under it."""
+    """Map of group to its operations, with the operations inside a fold below it."""
     thread = look.thread
     known: dict[Key, OutlineOp] = {}
     listed: list[OperationHeading] = []
@@ -164,10 +164,10 @@ def _operations(
 
 
 def _lines(thread: Thread, numbers: Sequence[int]) -> list[list[int]]:
-    """Which operations have an entry each and which share one, the newest last.
+    """Group the operations by the entry they share, newest last.
 
-    Many folds that a bundle made in one group share theirs, the first of the thread ahead: a prune
-    run would be hundreds of entries.
+    Many folds that a bundle made in one group share an entry, in thread order; otherwise a prune
+    run would make hundreds of entries.
     """
     alike: dict[tuple[object, ...], list[tuple[int, int]]] = defaultdict(list)
     lines: list[list[int]] = []
@@ -187,7 +187,7 @@ def _lines(thread: Thread, numbers: Sequence[int]) -> list[list[int]]:
 
 
 def _fold_of_bundle(thread: Thread, number: int) -> FoldNode | None:
-    """The fold of an operation that was recorded with others and applies."""
+    """The fold of an operation that belongs to a bundle and applies; None for any other."""
     recorded = thread.log.edits[number]
     if recorded.entry.bundle is None or recorded.edit.kind not in FOLDS:
         return None
@@ -198,7 +198,7 @@ def _fold_of_bundle(thread: Thread, number: int) -> FoldNode | None:
 
 
 def _together(look: Look, first: OperationHeading, numbers: Sequence[int]) -> OutlineOp:
-    """The entry of operations that share one; it leads to the first of them."""
+    """The shared entry of several operations; it links to the first of them."""
     title = look.operations.history.title(numbers[0])
     name = bundle_name(look.thread, title, numbers)
     bundle = look.thread.log.at(numbers[0]).bundle
@@ -207,12 +207,12 @@ def _together(look: Look, first: OperationHeading, numbers: Sequence[int]) -> Ou
 
 
 def _is_first(part: PartOfBundle | None) -> bool:
-    """Whether an operation is listed: of proposals that are decided on together only the first."""
+    """Whether an operation is listed; of proposals that are decided on together, only the first."""
     return part is None or part.place == 1
 
 
 def _entry(op: OperationHeading, part: PartOfBundle | None) -> OutlineOp:
-    """The entry of an operation, or of the bundle for which it speaks."""
+    """The entry of an operation, or of the proposed bundle that it represents."""
     waits = op.status == Status.PROPOSED
     word, name, place = op.word, op.verb.capitalize(), op.place
     if part is not None:

@@ -1,8 +1,8 @@
-"""Which articles a stretch of the thread is drawn as, and what each of them depends on.
+"""Plans the articles of a part of the thread, and what the HTML of each depends on.
 
-Nothing is loaded or rendered here: an article's `mark` holds all that its HTML depends on,
-so that a row that was drawn once costs a look into a dictionary, and two heads of a log can
-be compared row by row. Originals never change, so their key stands for their words.
+Nothing is loaded or rendered here. An article's `mark` holds all that its HTML depends on, so that
+a row that was drawn before costs one dictionary lookup, and two heads of a log can be compared row
+by row. Originals never change, so their key stands for their content.
 """
 
 from collections.abc import Hashable, Sequence
@@ -19,15 +19,15 @@ from .look import Look
 from .notes import Bracket, Note, bracket_of, notes_on
 
 SHOWN_CHILDREN, SHOWN_END = 40, 4
-"""How many nodes of an opened fold are drawn at its beginning and end; between them a gap."""
+"""How many nodes of an opened fold are drawn at its start and end, with a gap between."""
 
 
 @dataclass(slots=True)
 class Article:
     """One row or marker, not drawn yet.
 
-    `node` is what it shows. `shows` is the key of the message that it prints: that of the
-    node, or in the effective view one that a fold shows in its place, "" for a hairline.
+    `node` is the node it shows. `shows` is the key of the message that it prints: the node's own,
+    or in the effective view the key of a message that a fold shows; "" for a hairline.
     """
 
     id: str
@@ -41,7 +41,7 @@ class Article:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is a marker whose originals are shown, so that it holds articles."""
+        """Whether it is the marker of an opened fold, and so holds articles."""
         return bool(self.children)
 
 
@@ -58,7 +58,7 @@ class Gap:
 
 
 def articles_at(look: Look, start: int, count: int) -> list[Article]:
-    """The articles from a place on: as many as there are, at most `count`."""
+    """The articles from a place on, at most `count`."""
     count = min(count, look.total - max(start, 0))
     if count <= 0:
         return []
@@ -80,7 +80,7 @@ def articles_of(
     first: bool = False,
     brief: bool | None = None,
 ) -> list[Article]:
-    """The articles of one node: one, but in the effective view as many as it shows."""
+    """The articles of one node: one, or in the effective view one per message it shows."""
     if isinstance(node, MessageNode):
         return [_message(look, node, before=before, first=first, brief=brief)]
     if look.view is View.EFFECTIVE and not node.depth:
@@ -145,7 +145,7 @@ def _fold(look: Look, node: FoldNode, *, before: Node | None, first: bool) -> Ar
 
 
 def _shown(look: Look, node: FoldNode) -> list[Article]:
-    """What the model sees of a fold: its messages, or a hairline where it shows nothing."""
+    """What the model sees of a fold: its messages, or a hairline if it shows nothing."""
     op = look.operations[node.key]
     if not node.messages:
         return [Article(node_id(node.key), (look.id, "cut", op), node, "")]
@@ -181,7 +181,7 @@ def gap_of(look: Look, fold: Key, start: int, count: int) -> Gap:
 
 
 def changes_on(look: Look, key: Key) -> tuple[SpanChange, ...]:
-    """What is changed in a message's text in this view: originals are only ever masked."""
+    """The changes to a message's text in this view; the original view has only redactions."""
     changes = look.thread.spans(key)
     if look.view is View.ORIGINAL:
         return tuple(change for change in changes if change.redacted)
@@ -197,13 +197,13 @@ def _ends(node: Node) -> tuple[int | None, int | None]:
 def _dated(
     look: Look, notes: Sequence[Note], moved: Bracket | None
 ) -> tuple[Hashable, ...]:
-    """What hangs on a row, with the words for its age, which change with the clock."""
+    """What hangs on a row, with its age in words, as that changes with time."""
     hung = tuple((one, ago(one.op.time), _changes_in(look, one)) for one in notes)
     return (*hung, (moved, ago(moved.op.time))) if moved else hung
 
 
 def _changes_in(look: Look, note: Note) -> tuple[Hashable, ...]:
-    """What is changed in the text that a note prints or compares."""
+    """The changes to the texts that a note prints or compares."""
     changed = (span.key for span in note.spans)
     keys = (*note.shows, *note.compares, *dict.fromkeys(changed))
     return tuple(look.thread.spans(key) for key in keys)

@@ -1,4 +1,4 @@
-"""What a replacement or redaction that waits would change, as its note in the thread prints it."""
+"""The changes that a waiting replacement or redaction would make, as its note prints them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .look import Look
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownChange:
-    """A stretch of text with what would be read in its place: see `note.html`."""
+    """A span of text with its replacement: see `note.html`."""
 
     key: Key
     name: str
@@ -31,7 +31,8 @@ def changes_of(
 ) -> list[ShownChange]:
     """The changes of these spans; `texts` are the messages as they were recorded.
 
-    What can't be read any more is left out. What others mask beside them stays masked.
+    Spans that can no longer be read are left out. Text around them that other operations mask
+    stays masked.
     """
     found = []
     for span in spans:

@@ -1,4 +1,4 @@
-"""Articles as HTML: what was drawn before is taken from the process, the rest drawn in bulk."""
+"""Renders articles as HTML: takes those drawn before from the cache, and draws the rest in bulk."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -33,13 +33,13 @@ from .operation import members_of
 from .row import Fold, Row, said_by
 
 CALLS_BEFORE = 12
-"""Originals before a result in which its call is sought, for the name of the tool."""
+"""How many originals before a result are searched for its call, to find the tool's name."""
 MOST_SEARCHED = 300
-"""Messages of a digest up to which its marker says what it leaves out."""
+"""Most messages of a digest for which its marker says what it leaves out."""
 
 
 def draw(look: Look, articles: Iterable[Article]) -> list[SafeString]:
-    """The HTML of each article. Bodies are loaded only of those that were not drawn before."""
+    """The HTML of each article. Bodies are loaded only for articles that were not drawn before."""
     wanted = list(articles)
     keys = [article.shows for article in wanted]
     near = relevance_at(look.session, keys) if look.shows_relevance else {}
@@ -58,7 +58,7 @@ def draw(look: Look, articles: Iterable[Article]) -> list[SafeString]:
 
 
 def joined(parts: Iterable[SafeString]) -> SafeString:
-    """Finished HTML, one after another; what is none would be escaped."""
+    """Join finished HTML; anything not marked safe would be escaped."""
     return format_html_join("\n", "{}", ((part,) for part in parts))
 
 
@@ -67,7 +67,7 @@ def draw_gap(gap: Gap) -> SafeString:
 
 
 class _Making:
-    """What some articles need, loaded at once: the words, and their bodies' HTML."""
+    """Draws some articles, with their texts and the HTML of their bodies loaded in bulk."""
 
     def __init__(
         self, look: Look, articles: Sequence[Article], near: Mapping[Key, float]
@@ -134,7 +134,7 @@ class _Making:
         )
         if isinstance(node, MessageNode):
             row.tags = node.tags if self.look.view is View.ANNOTATED else ()
-        # Which operation made it: beside it, or where the model sees it.
+        # The operation that made it: as a marked row, or in the effective view as a label.
         if isinstance(node, FoldNode):
             row.made_by = node.kind
         elif node.operation is not None and self.look.view is View.ANNOTATED:
@@ -152,7 +152,7 @@ class _Making:
         return row
 
     def _tools(self) -> dict[Key, dict[str, str]]:
-        """For each original that holds results without a name, the tools of the calls before."""
+        """Map of each original with unnamed results to the calls before it: call id to tool."""
         nameless = {
             key: words.original.row.index
             for key, words in self.words.items()
@@ -189,7 +189,7 @@ class _Making:
         }
 
     def _worded(self, note: Note) -> Note:
-        """A note with what the model would read: nobody accepts what they couldn't."""
+        """A note with what the model would read, so that nobody accepts what they couldn't read."""
         if note.spans:
             found = changes_of(self.look, note.op.word, note.spans, self.recorded)
             return replace(note, changes=found)
@@ -202,7 +202,7 @@ class _Making:
         return replace(note, words=words)
 
     def _shown(self, keys: Sequence[Key], compares: Sequence[Key] = ()) -> ShownWords:
-        """What messages say, or where their words differ from others'."""
+        """The texts of messages, or their difference from the texts of others."""
         html = self._difference(compares, keys) if compares else None
         lead, lines = first_lines(self._plain(key) for key in keys)
         return ShownWords(
@@ -231,7 +231,7 @@ class _Making:
         return _rendered("fold", fold=fold)
 
     def _plain(self, key: Key) -> str:
-        """What a message reads, as plain text."""
+        """The plain text of a message."""
         words = self.words.get(key)
         if words is None:
             return ""
@@ -240,7 +240,7 @@ class _Making:
     def _difference(
         self, originals: Sequence[Key], keys: Sequence[Key]
     ) -> SafeString | None:
-        """What messages say beside the originals, where both are words alone."""
+        """The difference of messages from the originals; None unless both are text only."""
         old, new = map(self._text, originals), map(self._text, keys)
         sides = [list(side) for side in (old, new)]
         if any(None in side for side in sides):
@@ -250,7 +250,7 @@ class _Making:
         )
 
     def _left_out(self, article: Article, node: FoldNode) -> str:
-        """What the originals name and the digest doesn't, counted in words."""
+        """A sentence that counts what the originals name and the digest doesn't."""
         if node.kind != "digest" or node.leaves > MOST_SEARCHED:
             return ""
         originals = (self._parts_of(key) for key in self._leaves(article))
@@ -258,7 +258,7 @@ class _Making:
         return left_out(originals, summary).sentence
 
     def _leaves(self, article: Article) -> list[Key]:
-        """The originals that a marker's head says something about."""
+        """The leaves that a marker compares with its text; empty if there are too many."""
         node, most = article.node, {"revise": MOST_COMPARED, "digest": MOST_SEARCHED}
         if not isinstance(node, FoldNode) or article.shows != node.key:
             return []
@@ -267,7 +267,7 @@ class _Making:
         return self.look.thread.leaf_keys(node.key)
 
     def _text(self, key: Key) -> str | None:
-        """The words of a message; None where it holds anything else."""
+        """The text of a message; None if it holds anything other than text and thinking."""
         parts = self._parts_of(key)
         if not all(isinstance(part, Text | Thinking) for part in parts):
             return None
@@ -277,7 +277,7 @@ class _Making:
         return self.words[key].parts if key in self.words else ()
 
     def _parts(self, words: MessageText) -> tuple[Part, ...]:
-        """What a message reads in this view: the original view takes only masks."""
+        """The parts of a message in this view; in the original view only redactions apply."""
         if self.look.view is View.ORIGINAL and words.original is not None:
             return read_changed(words.original.parts, changes_on(self.look, words.key))
         return words.parts

@@ -1,4 +1,4 @@
-"""Where in a thread an operation is found, whatever became of it, and what comes next of a kind."""
+"""Finds the node for an operation, whatever its status, and the next row of a kind."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -15,21 +15,22 @@ from .minimap import shapes
 from .row import has_failed
 
 READ_AT_ONCE = 100
-"""Results that are read at once on the way to one that failed."""
+"""Batch size for reading results while searching for one that failed."""
 ANSWERS = ("tool", "user")
 """The roles of messages that may hold a tool's result."""
 
 
 def found_at(thread: Thread, key: Key) -> Key:
-    """The node at which a key is found: an operation that is none hangs or acts on one.
+    """The node at which a key is found.
 
-    A key that is nowhere stays what it is.
+    For an operation without a node of its own, the node that it hangs on or acts on. Returns the
+    key itself if there is none.
     """
     return key if thread.holds(key) else next(_nodes(thread, key), key)
 
 
 def _nodes(thread: Thread, key: Key) -> Iterator[Key]:
-    """The nodes that an operation has to do with, where its note hangs before all others."""
+    """Yield the nodes that an operation concerns, starting with those its note hangs on."""
     recorded = thread.log.edit(key)
     if recorded is None:
         return
@@ -42,9 +43,9 @@ def _nodes(thread: Thread, key: Key) -> Iterator[Key]:
 
 
 def step_to(look: Look, key: Key, step: int, kind: str) -> tuple[int, Key]:
-    """The next of a kind, `user`, `marker` or `failure`: its place and key. Raises NotFound.
+    """The place and key of the next row of a kind: `user`, `marker` or `failure`.
 
-    Failed results are found inside folds too, where these can be opened.
+    In the annotated view, failed results are found inside folds too. Raises NotFound.
     """
     place = look.place(key)
     rows = shapes(look)
@@ -68,7 +69,7 @@ def _rows(look: Look, places: Iterable[int]) -> Iterator[tuple[int, Key]]:
 
 
 def _results(look: Look, place: int, key: Key, step: int) -> Iterator[tuple[int, Key]]:
-    """What may be the result of a tool before or behind a row: places and keys, nearest first."""
+    """Yield place and key of possible tool results before or after a row, nearest first."""
     thread, rows = look.thread, shapes(look)
     opens = look.view is View.ANNOTATED
     if opens and rows[place].is_fold:
@@ -89,7 +90,7 @@ def _results(look: Look, place: int, key: Key, step: int) -> Iterator[tuple[int,
 def _failures(
     look: Look, candidates: Iterable[tuple[int, Key]]
 ) -> Iterator[tuple[int, Key]]:
-    """Those results of tools that failed, as their rows say."""
+    """The tool results among the candidates that failed, as their rows say."""
     reader = MessageReader(look.session, look.thread)
     rest = iter(candidates)
     while some := list(islice(rest, READ_AT_ONCE)):
@@ -100,7 +101,7 @@ def _failures(
 
 
 def _touched(look: Look) -> Iterator[Key]:
-    """Rows that something other than a fold was done to."""
+    """Yield keys of rows affected by something other than a fold."""
     thread = look.thread
     yield from thread.marks
     for moved in thread.moved:

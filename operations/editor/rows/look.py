@@ -1,4 +1,4 @@
-"""A thread as one person looks at it: the view, the opened folds, what they may do."""
+"""A thread as one user looks at it: the view, the opened folds, and the user's rights."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -23,22 +23,22 @@ _kept: "WeakKeyDictionary[Thread, dict[Hashable, object]]" = WeakKeyDictionary()
 
 
 def derived(thread: Thread, name: Hashable, make: Callable[[], Value]) -> Value:
-    """What `make` answers, the first time that it is asked for under this name.
+    """Cache the result of `make` under a name, for as long as the thread exists.
 
-    It must depend on the thread alone, for it is given to everybody who looks at it.
+    The result must depend on the thread alone, as everybody who looks at the thread gets it.
     """
     values = _kept.setdefault(thread, {})
     if name not in values:
         values[name] = make()
-    return values[name]  # type: ignore[return-value]  # what was made under this name
+    return values[name]  # type: ignore[return-value]  # the type of what was cached under this name
 
 
 class Places:
     """Maps positions of top-level nodes to places, both from 0.
 
-    In the effective view a fold takes as many places as it shows messages (one where it shows
-    none: the hairline), so that a place is always one row of the page. `wide` names the nodes
-    that take more than one place: (position, number of places).
+    In the effective view a fold takes one place per message it shows (one for the hairline if it
+    shows none), so that a place is always one row of the page. `wide` lists the nodes that take
+    more than one place, as (position, number of places).
     """
 
     def __init__(self, wide: Iterable[tuple[int, int]] = ()) -> None:
@@ -61,7 +61,7 @@ class Places:
         return start + width + (position - self._positions[last] - 1)
 
     def position(self, place: int) -> tuple[int, int]:
-        """The position of the node at a place, and which of its places it is, from 0."""
+        """The position of the node at a place, and the index of the place within the node."""
         last = bisect_right(self._starts, place) - 1
         if last < 0:
             return place, 0
@@ -73,10 +73,10 @@ class Places:
 
 @dataclass(kw_only=True)
 class Look:
-    """What every row is drawn from.
+    """Everything that rows are drawn from.
 
-    A view is a sequence of places, one a row: in the annotated view those of the top-level
-    nodes, in the effective view of what the model sees, in the original view the indexes.
+    A view is a sequence of places, one per row. In the annotated view these are the top-level
+    nodes, in the effective view what the model sees, in the original view the originals.
     """
 
     session: Session
@@ -85,12 +85,12 @@ class Look:
     view: View = View.ANNOTATED
     open_folds: frozenset[Key] = frozenset()
     actor: str = ""
-    """Who looks at it, as the log names them."""
+    """The viewer, as the log names them."""
     may_propose: bool = False
     may_edit: bool = False
     may_decide: bool = False
     shows_relevance: bool = False
-    """Whether rows say how near they are to the objective, where that is known."""
+    """Whether rows show their similarity to the objective, if known."""
 
     @cached_property
     def id(self) -> str:
@@ -104,13 +104,13 @@ class Look:
 
     @cached_property
     def places(self) -> Places:
-        """Where the nodes of the thread stand in this view."""
+        """The places of the thread's nodes in this view."""
         if self.view is not View.EFFECTIVE:
             return Places()
         return derived(self.thread, "places", self._places)
 
     def nodes(self, start: int, count: int) -> list[Node]:
-        """The nodes from a position on; in the original view the originals from an index."""
+        """The nodes from a position on; in the original view, the originals from an index on."""
         if self.view is not View.ORIGINAL:
             return self.thread.window(start, count)
         end = min(start + count, self.total)
@@ -127,17 +127,17 @@ class Look:
 
     @property
     def masks(self) -> bool:
-        """Whether anything is redacted, be it by an operation whose condition doesn't hold."""
+        """Whether anything is redacted, even by an operation whose condition doesn't hold."""
         return self.thread.log.redacts
 
     @cached_property
     def moved_from(self) -> dict[Key, Moved]:
-        """For each node that stands elsewhere than it did, from where it was taken."""
+        """Map of each moved node's key to its move."""
         return {key: moved for moved in self.thread.moved for key in moved.keys}
 
     @cached_property
     def stubs(self) -> dict[Key | None, list[Moved]]:
-        """What was taken from behind each top-level node (None: from the top)."""
+        """Map of top-level node to what was moved away from after it; None is the top."""
         found: dict[Key | None, list[Moved]] = defaultdict(list)
         for moved in self.thread.moved:
             if moved.within is None:
@@ -148,7 +148,7 @@ class Look:
 
     @cached_property
     def marks(self) -> dict[Key, list[Mark]]:
-        """What would be in the thread, by the node that is drawn: a closed fold hides its own."""
+        """Map of drawn node to its marks; the marks inside a closed fold belong to the fold."""
         found: dict[Key, list[Mark]] = defaultdict(list)
         for key, marks in self.thread.marks.items():
             closed = (f for f in self.thread.path(key) if f not in self.open_folds)

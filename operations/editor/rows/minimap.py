@@ -1,8 +1,8 @@
-"""The whole thread from afar: what each row is and how much it says, without any words.
+"""The shape of the whole thread: what each row is and how much it says, without any text.
 
-The minimap is drawn of it, 1000 units high and 14 wide: the contract stands in
-`templates/operations/editor/frame/minimap.html`. A long thread is drawn in as many strokes as the
-minimap has room for; of the rows behind a stroke the heaviest is seen.
+The minimap is drawn from it, 1000 units high and 14 wide; the template
+`operations/editor/frame/minimap.html` documents the contract. A long thread is drawn in as many
+strokes as the minimap has room for; a stroke shows the heaviest of its rows.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ HEIGHT, WIDTH = 1000, 14
 MOST_STROKES = 400
 LONGEST = 12
 HEAVY = 2000
-"""Tokens from which a stroke is as long as it gets."""
+"""Tokens at which a stroke reaches its full length."""
 THINNEST_FOLD = 3.0
 
 
 class Shape(NamedTuple):
     """One row: a role, or the kind of a fold, and the tokens that it shows.
 
-    A user's message of nothing but tool results has the kind `tool` and `is_sent` set.
+    A user message that holds only tool results has the kind `tool` and `is_sent` set.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Shape(NamedTuple):
 
 
 class Skeleton(NamedTuple):
-    """What originals look like from afar, and where groups begin. Both only ever grow."""
+    """The shapes of the originals, and the indexes where groups start. Both only grow."""
 
     shapes: list[Shape]
     groups: list[int]
@@ -62,7 +62,7 @@ def group_starts(look: Look) -> list[int]:
 
 
 def results_of_users(look: Look) -> int:
-    """The tokens that the model sees in users' messages of nothing but tool results."""
+    """The tokens that the model sees in user messages that hold only tool results."""
     return derived(look.thread, "results", lambda: _results_of_users(look))
 
 
@@ -85,12 +85,12 @@ def _shapes(look: Look) -> list[Shape]:
 
 
 _shape_of = lru_cache(1 << 12)(Shape)
-"""Many inserted messages look alike from afar."""
+"""Cached, as many inserted messages have the same shape."""
 
 
 def _fold(look: Look, key: str) -> list[Shape]:
     node = look.thread.node(key)
-    assert isinstance(node, FoldNode)  # noqa: S101 - what is no message is a fold
+    assert isinstance(node, FoldNode)  # noqa: S101 - a node that isn't a message is a fold
     if look.view is View.ANNOTATED or not node.messages:
         return [Shape(node.kind, node.tokens_after, is_fold=True)]
     return [
@@ -121,7 +121,7 @@ def _skeleton(look: Look) -> Skeleton:
 
 
 def _shape(leaves: Sequence[Leaf], index: int) -> Shape:
-    """An original's role, told without reading it: a user who says something begins a group."""
+    """An original's shape, without reading it: a user message with text starts a group."""
     role, tokens, _ = leaves[index]
     if role == "user" and not _begins_group(leaves, index):
         return Shape("tool", tokens, is_sent=True)
@@ -186,7 +186,7 @@ def _minimap(known: Sequence[Shape]) -> Minimap:
 
 
 def _outline(top: float, height: float) -> str:
-    """A sheet drawn in: the edges come in at the middle."""
+    """The path of a folded sheet, whose edges are drawn in at the middle."""
     middle, bottom = top + height / 2, top + height
     return (
         f"M0 {top:.1f}H{WIDTH}L{WIDTH - 3} {middle:.1f}L{WIDTH} {bottom:.1f}"

@@ -1,6 +1,6 @@
-"""What hangs on rows and markers: what waits or is off, where messages were moved from.
+"""What hangs on rows and markers: operations that wait or are off, and where messages moved from.
 
-The contracts stand in `templates/operations/editor/rows/{note,bracket}.html`.
+The templates `operations/editor/rows/{note,bracket}.html` document the contract.
 """
 
 from collections.abc import Sequence
@@ -29,25 +29,25 @@ _KINDS = {
     Status.CONFLICT: "conflict",
 }
 MOST_COMPARED = 20
-"""Messages of a revise up to which its words are compared with the originals'."""
+"""Most messages of a revise for which its text is compared with the originals'."""
 MOST_CHANGES = 4
-"""Changes of a replacement or redaction that its note prints."""
+"""Most changes of a replacement or redaction that its note prints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownWords:
-    """What an operation shows, or would: behind its `lead`, the first lines, where it has many."""
+    """The text that an operation shows, or would show; `lead` is its first lines if it is long."""
 
     html: SafeString
     lead: str
     lines: int
     roles: str = ""
-    """Who would say it, where an operation that waits says more than a summary."""
+    """The roles of the messages, for a waiting insert or revise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """See `note.html`. `below` says on which side of its row it hangs."""
+    """See `note.html`. `below` says whether it hangs below or above its row."""
 
     kind: str
     op: Op
@@ -59,23 +59,23 @@ class Note:
     part: PartOfBundle | None = None
     """Its place among the proposals that are decided on together with it."""
     shows: tuple[Key, ...] = ()
-    """The messages that it prints as they would read, and those that they are compared with."""
+    """The messages that it prints as they would read; `compares` are those they replace."""
     compares: tuple[Key, ...] = ()
     spans: tuple[Span, ...] = ()
-    """The first stretches of text that it would change, and how many more there are."""
+    """The first spans that it would change; `more` is the number of others."""
     more: int = 0
     why: str = ""
-    """What its author says it is for; a bundle says it as its name."""
+    """The purpose its author gave; for a bundle that is its name instead."""
     under: str = ""
-    """When it would apply, where a condition that it waits for is: `while brief is active`."""
+    """When it would apply, if it has a condition: `while brief is active`."""
     words: ShownWords | None = None
     changes: Sequence[ShownChange] = ()
-    """Drawn with its row, as are `words`."""
+    """Filled in when its row is drawn, like `words`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bracket:
-    """The resequence that moved a row: see `bracket.html`. It reads as its operation does."""
+    """The resequence that moved a row: see `bracket.html`. Other attributes are the operation's."""
 
     op: Op
     leads: bool
@@ -87,7 +87,7 @@ class Bracket:
 
 
 def notes_on(look: Look, node: Node, *, first: bool) -> tuple[Note, ...]:
-    """What hangs on a node; `first`: it is the first of the thread."""
+    """What hangs on a node; `first` says that it is the first of the thread."""
     if look.view is not View.ANNOTATED:
         return ()
     marks = look.marks.get(node.key, ())
@@ -104,7 +104,7 @@ def notes_on(look: Look, node: Node, *, first: bool) -> tuple[Note, ...]:
 
 
 def bracket_of(look: Look, node: Node, before: Node | None) -> Bracket | None:
-    """The resequence that moved a node; it leads where the node `before` wasn't moved by it."""
+    """The resequence that moved a node; it leads if it didn't move the node `before` too."""
     if node.moved_by is None or look.view is not View.ANNOTATED:
         return None
     moved = look.moved_from.get(node.key)
@@ -165,6 +165,6 @@ def _after(look: Look, key: Key | None) -> str:
 
 
 def _stretch(look: Look, op: Op, moved: Moved) -> Op:
-    """The operation with the range of one stretch that it moved."""
+    """The operation with the range of one run of messages that it moved."""
     first, last = moved.keys[0], moved.keys[-1]
     return replace(op, first=first, last=last, range=extent_of(look.thread, moved.keys))

@@ -1,6 +1,6 @@
 """An operation as the thread, the drawer and the dialogs print it.
 
-The contract stands in `templates/operations/editor/rows/operation.html`.
+The template `operations/editor/rows/operation.html` documents the contract.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,7 +40,7 @@ _NOT_PLAIN = (Status.UNMET, Status.SUSPENDED, Status.VOID, Status.CONFLICT)
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who did it: a person, or an agent with a key."""
+    """The author of an operation: a person, or an agent with a key."""
 
     name: str
     initials: str
@@ -52,13 +52,13 @@ class Op:
     """One operation: see `operation.html`. `tags` are those it gives or depends on."""
 
     members: ClassVar[Sequence["Op"]] = ()
-    """It holds no others; a bundle does, in the same lists."""
+    """Always empty; bundles, which appear in the same lists, have members."""
 
     key: Key
     name: str
     word: str
     verb: str
-    """What people read its kind called: `move`, `compaction`, else as `word`."""
+    """The label of its kind: `move`, `compaction`, otherwise the same as `word`."""
     status: str
     on: bool
     first: Key
@@ -67,27 +67,27 @@ class Op:
     where: str
     count: int
     before: int | None
-    """Of a fold: the tokens of what it takes the place of, as that would be shown."""
+    """For a fold, the tokens of what it replaces, as that would be shown."""
     after: int | None
     delta: int | None
-    """Tokens that it adds to the thread, alone; None where it only moves or tags, or is void."""
+    """Tokens that it alone adds to the thread; None if it only moves or tags, or is void."""
     author: Author
     time: datetime
     version: int
     amends: tuple[int, ...]
     reason: str
     hidden_by: str
-    """The fold that it lies in, or would lie in where it doesn't apply."""
+    """The fold that it is in, or would be in if it applied."""
     tags: tuple[str, ...]
     title: str
     staged: bool
-    """Whether its author still collects it with others, to commit them together."""
+    """Whether its author has staged it, to commit it together with others."""
     goes: "Goes | None" = None
-    """Of a move that waits: where it would put its messages, where they would stand together."""
+    """For a waiting move, where it would put its messages; None if they would not be together."""
     by_client: bool = False
-    """Whether it says what the client did to its own messages."""
+    """Whether it records what the client did to its own messages."""
     reaches: str = ""
-    """When the model sees it as it is now; empty where no client sends the session."""
+    """When the model sees it in its current form; empty if no client sends the session."""
 
     @property
     def range_words(self) -> str:
@@ -99,20 +99,20 @@ class Op:
 
     @property
     def headline(self) -> str:
-        """What a marker is headed: its name, or what a client did."""
+        """The heading of its marker: its name, or what the client did."""
         if self.by_client and self.title:
             return visible(self.title)
         return f"{self.name[:1].upper()}{self.name[1:]}"
 
     @property
     def note(self) -> str:
-        """Why it isn't plainly on or off."""
+        """Its status and the reason, if it isn't plainly on or off."""
         why = f"{self.reason[:1].lower()}{self.reason[1:].rstrip('.')}"
         return f"{self.status} ({why})" if self.status in _NOT_PLAIN else ""
 
 
 class Goes(NamedTuple):
-    """Where a move would put the nodes that it names: behind which one, "" at the first place."""
+    """Where a move would put its nodes: after the node `behind`, or first if that is empty."""
 
     moved: tuple[Key, ...]
     behind: Key
@@ -125,7 +125,7 @@ def members_of(op: Op) -> dict[str, Any]:
 
 
 class Extent(NamedTuple):
-    """The messages that an operation acts on: the ends of them, their number, and in words."""
+    """The messages that an operation acts on: first, last, number, and the range in words."""
 
     first: Key
     last: Key
@@ -134,7 +134,7 @@ class Extent(NamedTuple):
 
 
 class OperationHeading(NamedTuple):
-    """What the outline says of an operation; `place` is where it acts."""
+    """What the outline shows of an operation; `place` is where it acts."""
 
     key: Key
     word: str
@@ -143,15 +143,15 @@ class OperationHeading(NamedTuple):
     staged: bool
     first: Key
     behind: Key
-    """Of an insert: what it follows, or the first original."""
+    """For an insert, the message that it follows, or the first original."""
     place: str
 
 
 class Operations:
-    """All operations of one thread, presented when they are asked for.
+    """All operations of one thread, each presented on first use.
 
-    They are kept beside the thread for as long as it is there, so they don't hold it: whoever asks
-    them does.
+    This is cached for as long as the thread exists, so it holds only a weak reference to it; the
+    caller must hold the thread.
     """
 
     def __init__(self, thread: Thread, history: History) -> None:
@@ -161,13 +161,13 @@ class Operations:
 
     @property
     def thread(self) -> Thread:
-        """The thread that they are of. Raises ReferenceError once nobody holds it."""
+        """The thread. Raises ReferenceError once nobody holds it any more."""
         if (thread := self._thread()) is None:
             raise ReferenceError("These are operations of a thread that is gone.")
         return thread
 
     def __getitem__(self, key: Key) -> Op:
-        """The operation with a key. Raises KeyError where it is no edit."""
+        """The operation with a key. Raises KeyError if it isn't an edit."""
         if key not in self._known:
             self._known[key] = self._present(key)
         return self._known[key]
@@ -176,8 +176,8 @@ class Operations:
         return [self[entry_key(number)] for number in numbers]
 
     def bundle_of(self, numbers: Sequence[int]) -> str:
-        """`Prune (211 operations)`: edits by the title of the bundle that they were recorded in;
-        empty where it was not one, or has none."""
+        """`Prune (211 operations)`: the title of the bundle that holds all these edits, with their
+        number; empty if they are not in one bundle, or it has no title."""
         bundles = {self.thread.log.at(number).bundle for number in numbers}
         if len(bundles) > 1 or None in bundles:
             return ""
@@ -185,7 +185,7 @@ class Operations:
         return f"{title} ({len(numbers):,} operations)" if title else ""
 
     def amends(self, number: int) -> tuple[int, ...]:
-        """The entries that gave an operation the words in force: what tells versions apart."""
+        """The numbers of the entries that amended an operation; they identify its version."""
         return tuple(
             control.number
             for control in self.thread.log.controls(number)
@@ -234,7 +234,7 @@ class Operations:
         )
 
     def in_outline(self, number: int) -> "OperationHeading":
-        """An operation as the outline names it: of hundreds nothing else is worked out."""
+        """An operation as the outline shows it, without the rest, as there may be hundreds."""
         recorded, first, place = self.thread.log.edits[number], "", ""
         if not isinstance(edit := recorded.edit, Insert):
             report = self.thread.report(number)
@@ -251,14 +251,14 @@ class Operations:
         )
 
     def _fold(self, report: Report) -> FoldNode | None:
-        """The fold that an operation makes, where it applies."""
+        """The fold of an operation that applies; None for any other."""
         if report.status is not Status.APPLIED or report.kind not in FOLDS:
             return None
         node = self.thread.node(report.key)
         return node if isinstance(node, FoldNode) else None
 
     def _extent(self, report: Report, edit: Edit) -> Extent:
-        """Which messages an edit acts on: the leaves of its fold, or those that it names."""
+        """The messages that an edit acts on: the leaves of its fold, or those that it names."""
         thread = self.thread
         if isinstance(edit, Insert):
             return Extent("", "", len(edit.messages), "")
@@ -275,7 +275,7 @@ class Operations:
         return Extent(first, last, len(keys), extent_of(thread, keys))
 
     def _shown(self, report: Report, edit: Edit) -> int | None:
-        """The tokens of what a fold shows, as it reads now; None for what makes no fold."""
+        """The tokens of what a fold shows now; None if the edit makes no fold."""
         if fold := self._fold(report):
             return fold.tokens_after
         if isinstance(edit, Fold):
@@ -317,8 +317,8 @@ def author_of(row: LogRow) -> Author:
 
 
 def reason_of(report: Report, thread: Thread) -> str:
-    """Why an operation is not plainly on, in one sentence; what is in its way is named."""
-    reason = visible(report.reason)  # it may name tags
+    """Why an operation is not plainly on, in one sentence that names what is in its way."""
+    reason = visible(report.reason)  # it may contain names of tags
     if not report.operations:
         return reason
     named = names_of(thread, report.operations)
@@ -328,7 +328,7 @@ def reason_of(report: Report, thread: Thread) -> str:
 
 
 def condition_words(condition: Condition) -> str:
-    """When an operation applies: `while brief and short are active`; empty where it always does."""
+    """When an operation applies: `while brief and short are active`; empty if always."""
     named = [*condition.tags, *(f'objective "{one}"' for one in condition.objectives)]
     named = list(map(visible, named))
     match condition.match if named else "":
@@ -342,7 +342,7 @@ def condition_words(condition: Condition) -> str:
 
 
 def moved_keys(order: Sequence[Key]) -> list[Key]:
-    """Of the originals that a resequence lists, those that do not keep their order."""
+    """The originals in a resequence that do not keep their relative order; if none, all keys."""
     known = (original_index(key) for key in dict.fromkeys(order))
     indexes = [index for index in known if index is not None]
     still = set(longest_ascent(indexes))
@@ -351,7 +351,7 @@ def moved_keys(order: Sequence[Key]) -> list[Key]:
 
 
 def leaves_of(thread: Thread, keys: Iterable[Key]) -> list[Key]:
-    """The leaves that keys of messages and folds mean; what is not there is left out."""
+    """The leaves that keys of messages and folds mean; keys not in the thread are left out."""
     present = (key for key in keys if thread.holds(key))
     return list(
         dict.fromkeys(leaf for key in present for leaf in thread.leaf_keys(key))
@@ -359,7 +359,7 @@ def leaves_of(thread: Thread, keys: Iterable[Key]) -> list[Key]:
 
 
 def tokens_of(thread: Thread, keys: Iterable[Key]) -> int:
-    """The tokens of leaves as they were recorded; keys that name nothing count nothing."""
+    """The tokens of leaves as recorded; unknown keys count as 0."""
     total = 0
     for key in keys:
         index = original_index(key)
@@ -371,13 +371,13 @@ def tokens_of(thread: Thread, keys: Iterable[Key]) -> int:
 
 
 def _made(edit: Edit) -> tuple[Key, Key]:
-    """The first and the last message that it names, where all of them were inserted."""
+    """The first and the last key that an edit names, for one that names no original."""
     keys = named_keys(edit)
     return (keys[0], keys[-1]) if keys else ("", "")
 
 
 def _is_one_run(fold: FoldNode) -> bool:
-    """Whether it holds all originals between its ends, and nothing else."""
+    """Whether a fold holds all originals between its ends, and nothing else."""
     if fold.first is None or fold.last is None:
         return False
     return fold.leaves == fold.count == fold.last - fold.first + 1

@@ -1,8 +1,8 @@
-"""What a page must swap to show another head of the log: pieces for htmx, and facts.
+"""What a page must swap to show another head of the log: HTML for htmx, and facts.
 
 Changed, removed and new rows are found by comparing the marks of the rows that the page has
-loaded with those of the same stretch now; nothing is rendered that did not change. The facts
-carry the splices of the whole view, by which the page moves the sections it has not loaded.
+loaded with the marks of the same range now; only rows that changed are rendered. The facts
+carry the splices of the whole view, with which the page moves the sections it has not loaded.
 """
 
 import json
@@ -24,19 +24,19 @@ from .drawing import draw, joined
 from .look import Look
 
 MOST_ROWS = 200
-"""Rows that one answer carries; a page that needs more loads its sections again."""
+"""Most rows that one response carries; a page that needs more reloads its sections."""
 _TOP = "#feed .chunk"
 
 
 class Range(NamedTuple):
-    """Places that stand in the page, half-open."""
+    """A half-open range of places that the page has loaded."""
 
     start: int
     end: int
 
 
 class RowSplice(NamedTuple):
-    """From `place` in the old view on, `removed` rows went and `added` came."""
+    """At `place` in the old view, `removed` rows were removed and `added` rows inserted."""
 
     place: int
     removed: int
@@ -45,14 +45,14 @@ class RowSplice(NamedTuple):
 
 @dataclass(slots=True)
 class Swaps:
-    """What is to be done to the rows of the page, in this order."""
+    """The changes to make to the page's rows, in the order of these fields."""
 
     removed: list[str] = field(default_factory=list)
     changed: list[Article] = field(default_factory=list)
     added: list[tuple[str, list[Article]]] = field(default_factory=list)
-    """Where (htmx's swap and selector), and what."""
+    """Pairs of target (htmx's swap and selector) and the articles to add there."""
     is_lost: bool = False
-    """Whether the rows can't be said this way, so that the page must load them again."""
+    """Whether the changes can't be expressed as swaps, so that the page must reload the rows."""
 
     @property
     def rows(self) -> int:
@@ -61,7 +61,7 @@ class Swaps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
-    """Rows and facts: what brings a page from one head to another."""
+    """The rows and facts that bring a page from one head to another."""
 
     look: Look
     swaps: Swaps
@@ -72,7 +72,7 @@ class Patch:
         return self.swaps.is_lost or self.swaps.rows > MOST_ROWS
 
     def html(self, *, focus: Key = "") -> SafeString:
-        """The rows as out-of-band pieces, and the facts."""
+        """The rows as out-of-band swaps, and the facts."""
         facts = format_html(
             '<div id="thread-facts" hidden data-head="{}" data-total="{}"'
             ' data-message-count="{}" data-splices="{}" data-focus="{}"'
@@ -91,14 +91,14 @@ class Patch:
             yield format_html('<div id="{}" hx-swap-oob="delete"></div>', id_)
         for html in draw(self.look, self.swaps.changed):
             swapped = html.replace("<article ", '<article hx-swap-oob="true" ', 1)
-            yield mark_safe(swapped)  # noqa: S308  # finished HTML, and our attribute
+            yield mark_safe(swapped)  # noqa: S308  # finished HTML and our own attribute
         for where, articles in self.swaps.added:
             rows = joined(draw(self.look, articles))
             yield format_html('<div hx-swap-oob="{}">{}</div>', where, rows)
 
 
 def patch_of(old: Look, new: Look, loaded: Iterable[Range]) -> Patch:
-    """What brings a page that has loaded some places from one look to another."""
+    """The patch that brings a page with these ranges loaded from one look to another."""
     splices = splices_of(old, new)
     swaps = Swaps()
     for stretch in merged(loaded, old.total):
@@ -107,7 +107,7 @@ def patch_of(old: Look, new: Look, loaded: Iterable[Range]) -> Patch:
 
 
 def splices_of(old: Look, new: Look) -> list[RowSplice]:
-    """How the places of one look become those of another, ascending."""
+    """The splices that turn the places of one look into those of another, in ascending order."""
     if old.view is View.ORIGINAL:
         added = new.total - old.total
         return [RowSplice(old.total, 0, added)] if added else []
@@ -125,7 +125,7 @@ def splices_of(old: Look, new: Look) -> list[RowSplice]:
 
 
 def merged(loaded: Iterable[Range], total: int) -> list[Range]:
-    """Ranges in their order, neighbours in one, cut to what there is."""
+    """The ranges sorted, adjacent ones merged, clipped to `total`."""
     found: list[Range] = []
     for start, end in sorted(loaded):
         start, end = max(start, 0), min(end, total)
@@ -179,7 +179,7 @@ def _compare(
 
 
 def _add(now: Sequence[Article], still: set[str], start: int, swaps: Swaps) -> None:
-    """Say where the new rows of a stretch go: behind the row before them that is there."""
+    """Add the swaps for the new rows of a range: each goes after the last row that stays."""
     if not still and now and start:
         swaps.is_lost = True
         return
@@ -202,7 +202,7 @@ def _where(before: str, first: str, start: int) -> str:
 
 
 def _now(place: int, splices: Iterable[RowSplice], *, behind: bool = False) -> int:
-    """Where an old place is now; `behind`: what was added at the very place comes before it."""
+    """Where an old place is now; with `behind`, after what was added at that place."""
     now = place
     for splice in splices:
         if splice.place < place or (behind and splice.place == place):

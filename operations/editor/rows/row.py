@@ -1,6 +1,6 @@
-"""Rows and markers: what the templates of the thread are given.
+"""Rows and markers, as the templates of the thread receive them.
 
-The contracts stand in `templates/operations/editor/rows/{row,inserted,fold,node}.html`.
+The templates `operations/editor/rows/{row,inserted,fold,node}.html` document the contract.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ from .operation import Op
 
 NOTHING = SafeString()
 SMALL, LARGE = 5, 50
-"""Messages under which a fold draws in a little, and from which it draws in deeply."""
+"""A fold of fewer messages than `SMALL` is drawn in a little, one of `LARGE` or more deeply."""
 TOOL_LENGTH = 80
 LONG_SYSTEM = 200
-"""Tokens from which a system message is printed as one line."""
+"""A system message of at least this many tokens is printed as one line."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,11 +38,11 @@ class Row:
     role: str
     tokens: int
     relevance: float | None = None
-    """How near it is to the objective, where that is shown and known."""
+    """Its similarity to the objective, if shown and known."""
     time: datetime | None = None
     model: str = ""
     by: str = ""
-    """The agent that it came from, through the proxy."""
+    """The agent that sent it through the proxy."""
     tags: tuple[str, ...] = ()
     body_html: SafeString = NOTHING
     brief: str = ""
@@ -62,7 +62,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fold(Op):
-    """A marker: see `fold.html`. `left_out` says what a digest keeps to itself."""
+    """A marker: see `fold.html`. `left_out` says what a digest leaves out."""
 
     kind: str = "fold"
     open: bool = False
@@ -83,10 +83,10 @@ class Fold(Op):
 
 @dataclass(frozen=True, slots=True)
 class RowHead:
-    """What a row's head says of the message's tools, and its one line."""
+    """What a row's head says about the message's tools, and its one-line summary."""
 
     voice: str
-    """The role as it is drawn: results of tools that a user sends are the tools'."""
+    """The role as it is drawn: tool results in a user message are drawn as the tool's."""
     tool: str
     outcome: str
     failed: bool
@@ -99,9 +99,9 @@ class RowHead:
 def said_by(
     role: Role, parts: tuple[Part, ...], *, tokens: int, names: Mapping[str, str]
 ) -> RowHead:
-    """The head of a message's row. Failed results and words stand open, the rest is brief.
+    """The head of a message's row. Text and failed results are shown open, the rest is brief.
 
-    `names` are the tools of the calls before it, by the ids of the calls.
+    `names` maps the ids of the calls before it to their tools.
     """
     calls = [part for part in parts if isinstance(part, ToolCall)]
     results = [part for part in parts if isinstance(part, ToolResult)]
@@ -120,7 +120,7 @@ def said_by(
     if only_tools:
         for head in filter(
             None, (tool, outcome, "exit 0")
-        ):  # what the head says already
+        ):  # the head says these already
             line = line.removeprefix(head).lstrip(" :,·")
     is_code = only_tools and not results and family(tool) in ("command", "program")
     tool = visible(tool[:TOOL_LENGTH])
@@ -130,12 +130,12 @@ def said_by(
 
 
 def has_failed(parts: tuple[Part, ...]) -> bool:
-    """Whether a message's row says that a tool's result failed."""
+    """Whether a message's row says that a tool result failed."""
     return _outcome([part for part in parts if isinstance(part, ToolResult)])[1]
 
 
 def _outcome(results: Sequence[ToolResult]) -> tuple[str, bool]:
-    """What the results came to: the first that failed speaks for all."""
+    """The outcome of the results, and whether it is a failure; the first failure counts."""
     for result in results:
         texts = [item.text for item in result.content if isinstance(item, Text)]
         code = exit_code("\n".join(texts))

@@ -1,8 +1,8 @@
-"""The thread in sections of 100 places: the loaded ones with their rows, the others empty.
+"""The thread in sections of 100 places: loaded sections have their rows, the others are empty.
 
-Each 32 sections stand in a stretch: where one changes, the browser lays out its stretch and passes
-by the others, where it would look at each of a thousand sections.
-The height of an empty section is guessed from roles and tokens alone; nothing of it is read.
+Each 32 sections are wrapped in a stretch. When a section changes, the browser lays out only its
+stretch; otherwise it would have to look at each of a thousand sections.
+The height of an empty section is estimated from roles and tokens alone; no content is read.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from .operation import FOLDS
 SIZE = 100
 SECTIONS_A_STRETCH = 32
 BRIEF, HEAD, LINE = 34, 58, 24
-"""Pixels of a row of one line, of the head of a whole row, of a line of text."""
+"""Heights in pixels of a one-line row, of the head of a full row, and of a line of text."""
 TOKENS_A_LINE = 20
 MOST_LINES = 30
 
@@ -30,7 +30,7 @@ def start_of(place: int) -> int:
 
 
 def draw_sections(look: Look, loaded: int) -> SafeString:
-    """All sections of a view; that which begins at `loaded` with its rows."""
+    """All sections of a view; the one that starts at `loaded` has its rows."""
     empty = derived(look.thread, ("sections", look.view), lambda: _empty_sections(look))
     rows = joined(draw(look, articles_at(look, loaded, SIZE)))
     count = min(SIZE, look.total - loaded)

@@ -1,4 +1,4 @@
-"""Proposals that were recorded together, as the thread shows them: parts of one bundle."""
+"""Proposals that were recorded together, which the thread shows as parts of one bundle."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from .look import Look, derived
 from .operation import FOLDS
 
 ON_PAPER = FOLDS | {"insert", "resequence"}
-"""Kinds that a note stands for in the thread also while they are off; for all while they wait."""
+"""Kinds that have a note in the thread even while off; every kind has one while it waits."""
 
 
 MIXED = "mixed"
@@ -25,38 +25,38 @@ MIXED = "mixed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartOfBundle:
-    """Which part of a bundle a proposal is, in the order of the thread."""
+    """A proposal's place among the parts of its bundle, in thread order."""
 
     id: str
     name: str
     word: str
     """Its icon and colour, see `bundle_word`."""
     place: int
-    """From 1; the first part speaks for the bundle."""
+    """From 1; the first part represents the bundle."""
     count: int
-    """The operations of the bundle that wait, those included whose messages are gone."""
+    """The number of waiting operations in the bundle, even if their messages are gone."""
     delta: int
     """Tokens that they add to the thread."""
     first: Key
     before: Key
     behind: Key
-    """The neighbouring parts; empty where there is none."""
+    """The previous and next part; empty if there is none."""
 
 
 def part_of(look: Look, key: Key) -> PartOfBundle | None:
-    """Of which bundle a proposal is a part; None where it is decided on alone."""
+    """The part of a bundle that a proposal is; None if it is decided on alone."""
     parts = derived(look.thread, "bundles that wait", lambda: _parts(look))
     return parts.get(key)
 
 
 def added_by(thread: Thread, numbers: Iterable[int]) -> int:
-    """Tokens that edits add to the thread, or would."""
+    """The tokens that edits add to the thread, or would add."""
     shown = (n for n in numbers if not hidden_in(thread, thread.report(n)))
     return -sum(saved_in_thread(thread, number) for number in shown)
 
 
 def bundle_name(thread: Thread, title: str, numbers: Iterable[int]) -> str:
-    """What operations that were recorded together are called: their title, or their one kind."""
+    """The name of a bundle: its title, or the kind of its operations if there is only one."""
     if title:
         return visible(title)
     words = {word_for(thread.log.edits[number]) for number in numbers}
@@ -64,7 +64,7 @@ def bundle_name(thread: Thread, title: str, numbers: Iterable[int]) -> str:
 
 
 def bundle_word(thread: Thread, bundle: str, newest: str) -> str:
-    """The icon and colour of a bundle, the same wherever it stands: its one kind, or `MIXED`.
+    """The word that determines a bundle's icon and colour: its only kind, or `MIXED`.
 
     `newest` is the word of one of its operations.
     """
@@ -92,7 +92,7 @@ def _parts(look: Look) -> dict[Key, PartOfBundle]:
 
 
 def _places(thread: Thread) -> dict[int, int]:
-    """Where in the thread each note stands, by the number of its operation."""
+    """Map of operation number to the position of its note in the thread."""
     return {
         number: thread.position(node)
         for node, marks in thread.marks.items()
@@ -104,7 +104,7 @@ def _places(thread: Thread) -> dict[int, int]:
 def _in_order(
     look: Look, name: str, numbers: Sequence[int], keys: Sequence[Key]
 ) -> dict[Key, PartOfBundle]:
-    """The parts of a bundle that have notes: `keys`, in the order of the thread."""
+    """The parts of a bundle that have notes; `keys` are in thread order."""
     thread = look.thread
     title = look.operations.history.title(numbers[0])
     called = bundle_name(thread, title, numbers)

@@ -1,4 +1,4 @@
-"""The dialogs: their forms, filled in with what they are about."""
+"""The dialogs: their forms, with initial values."""
 
 import uuid
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ _TITLES = {
 }
 _ESTIMATED = ("digest", "snip")
 MOST_QUOTED = 50
-"""Messages whose words a dialog begins with that shows others in their place."""
+"""Most messages whose text is filled into the dialog that replaces it."""
 _BUTTONS = {
     "resequence": "Move",
     "amend": "Save",
@@ -55,7 +55,7 @@ _BUTTONS = {
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def dialog(request: HttpRequest, session_id: uuid.UUID, kind: str) -> HttpResponse:
-    """A dialog; the fields say upon what. A long list of keys may come by POST."""
+    """A dialog; the request's fields say what it is about. A long list of keys may come by POST."""
     look = look_at(request, session_id)
     kind = _KINDS.get(kind, kind)
     if kind in SHOWN:
@@ -75,7 +75,7 @@ def dialog(request: HttpRequest, session_id: uuid.UUID, kind: str) -> HttpRespon
 def activation(
     session: Session, thread: Thread, form: ActivateForm
 ) -> dict[str, object]:
-    """What `form.html` needs to ask for the active tags: the lenses to choose from with it."""
+    """The context of `form.html` for the active tags, with the lenses to choose from."""
     active = thread.log.active_tags
     known = [(lens, set(lens.tags) == active) for lens in list_lenses(session)]
     head = _head(session, "activate", "tags", word="tag")
@@ -83,7 +83,7 @@ def activation(
 
 
 def naming(session: Session, form: SnapshotForm) -> dict[str, object]:
-    """What `form.html` needs to ask for the name of a snapshot."""
+    """The context of `form.html` for the name of a snapshot."""
     lead = "Keeps the thread as it is now, to compare with later or to go back to."
     head = _head(session, "snapshot", "snapshots", lead=lead, word="clock")
     return {"form": form, "dialog": head}
@@ -95,7 +95,7 @@ def refused(
     form: EditForm,
     error: DomainError | None = None,
 ) -> HttpResponse:
-    """A form that was not accepted: the dialog again, or where there was none a notice."""
+    """The response to a refused form: the dialog again, or a notice if there was no dialog."""
     needs: Sequence[Key] = ()
     words, status = "", 422
     if error is not None:
@@ -120,10 +120,10 @@ def refused(
 
 
 def _explained(session: Session, error: DomainError) -> str:
-    """The sentence of a conflict, with the operations that are in the way; else empty."""
+    """The message of a conflict with the operations in the way; empty if there are none."""
     operations = error.facts.get("operations")
     if not isinstance(operations, list | tuple) or error.code.startswith("is_"):
-        return ""  # what is reverted or rejected is named already
+        return ""  # the message names the reverted or rejected operation already
     thread = load_thread(session)
     named = ", ".join(
         name_of(thread, key) for key in operations if thread.log.edit(key)
@@ -186,15 +186,15 @@ def _amend(request: HttpRequest, look: Look) -> HttpResponse:
 
 
 def worded_by(look: Look, key: Key) -> int:
-    """The entry that gave an operation the words in force."""
+    """The number of the entry that gave an operation its current text."""
     number = int(key[1:])
     return max((number, *look.operations.amends(number)))
 
 
 def text_shown(edit: Edit) -> str | None:
-    """The words with which the dialog that amends an edit begins; None where it has no field.
+    """The initial text of the dialog that amends an edit; None if it has no text field.
 
-    `edit` is masked; line ends are those that a browser gives back.
+    `edit` is masked. Line endings are normalized to those that the form's data will have.
     """
     made = messages_of(edit)
     if len(made) != 1:
@@ -215,8 +215,8 @@ def _head(
 ) -> dict[str, object]:
     """What `form.html` says above and below the fields, and where it posts.
 
-    `word` is the operation's where it is amended; `needs` a range that would work; `waits`:
-    what is recorded waits for review.
+    `word` is the kind of an operation that is amended, `needs` a range that would work. `waits`
+    says that what is recorded waits for review.
     """
     title = f"Edit {word}" if kind == "amend" else kind.capitalize()
     main = "Propose" if waits else _BUTTONS.get(kind, kind.capitalize())

@@ -1,4 +1,4 @@
-"""Writes: each calls the service that every door calls, and answers what changed."""
+"""Views that write: each calls the service that every door calls, and returns a patch."""
 
 import uuid
 
@@ -25,21 +25,21 @@ from .refusals import SKIP, answer_refusal
 from .requests import look_at, look_of, operation_id_of
 
 ACTS = (*Act, "widen")
-"""What a page does to an operation."""
+"""The actions of a page on an operation."""
 VERDICTS = (Act.ACCEPT, Act.REJECT)
-"""What a page does to all that waits."""
+"""The actions of a page on everything that waits."""
 STEPS = {
     "undo": own_entries.undo,
     "redo": own_entries.redo,
     "commit": own_entries.commit,
     "discard": own_entries.discard,
 }
-"""What a page does to the caller's own entries."""
+"""The actions of a page on the caller's own entries."""
 
 
 @recording
 def record(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Record an edit. What is refused answers the form again, or a notice."""
+    """Record an edit. If it is refused, returns the form again, or a notice."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     form = form_of(request.POST)
@@ -59,7 +59,7 @@ def record(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def act(
     request: HttpRequest, session_id: uuid.UUID, key: str, verb: str
 ) -> HttpResponse:
-    """Switch an operation, take it back, decide on it, expand its targets."""
+    """Switch or revert an operation, decide on it, or expand its targets."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     operation_id = operation_id_of(session, key)
@@ -75,7 +75,7 @@ def act(
 def act_on_bundle(
     request: HttpRequest, session_id: uuid.UUID, bundle_id: uuid.UUID, verb: str
 ) -> HttpResponse:
-    """Switch, take back or decide on what was recorded together."""
+    """Switch or revert a bundle, or decide on it."""
     caller = caller_of(request)
     session, _ = get_bundle(caller, bundle_id)
     if session.pk != session_id or verb == "widen":
@@ -91,7 +91,7 @@ def act_on_bundle(
 
 @recording
 def review(request: HttpRequest, session_id: uuid.UUID, verb: str) -> HttpResponse:
-    """Accept or reject all that waits, as far as the page has seen it."""
+    """Accept or reject everything that waits, as far as the page has seen it."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     seen = number_of(request.POST, "seen", number_of(request.POST, "head", 0))
@@ -121,7 +121,7 @@ def switch_all(
 
 @recording
 def amend(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
-    """Give an operation other words or another condition."""
+    """Give an operation new text or a new condition."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     form = AmendForm(request.POST)
@@ -137,7 +137,10 @@ def amend(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse
 
 
 def _refuse_stale(look: Look, key: str, form: AmendForm) -> None:
-    """Raises Conflict where it was amended since the dialog was opened, but not a second time."""
+    """Raise Conflict if the operation was amended since the dialog was opened.
+
+    The form's version is updated, so that saving again succeeds.
+    """
     known, newest = form.cleaned_data["version"], worded_by(look, key)
     if known not in (None, newest):
         form.data = form.data.copy()  # type: ignore[attr-defined]
@@ -151,9 +154,9 @@ def _refuse_stale(look: Look, key: str, form: AmendForm) -> None:
 def _without_shown(
     session: Session, key: str, typed: RewordAmendment
 ) -> RewordAmendment:
-    """What was typed, the words left out that the dialog began with.
+    """The amendment without its text if that is what the dialog showed.
 
-    They may stand for others, which a redaction masks.
+    The shown text may be masked by a redaction, and must not replace the real one.
     """
     log = load_history(session).log
     number, recorded = entry_number(key) or 0, log.edit(key)
@@ -163,7 +166,7 @@ def _without_shown(
 
 @recording
 def step(request: HttpRequest, session_id: uuid.UUID, name: str) -> HttpResponse:
-    """Take back or bring back the caller's newest entry, or end what they have staged."""
+    """Undo or redo the caller's newest entry, or commit or discard what they have staged."""
     caller = caller_of(request)
     if name != "commit":
         return answer(request, STEPS[name](caller, session_id))
@@ -179,7 +182,7 @@ def step(request: HttpRequest, session_id: uuid.UUID, name: str) -> HttpResponse
 
 @recording
 def tags(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Set the active tags; where a name for them was typed, save them as a lens too."""
+    """Set the active tags; if a name was typed, also save them as a lens."""
     caller, form = caller_of(request), ActivateForm(request.POST)
     status = 422
     if form.is_valid():
@@ -208,7 +211,7 @@ def use_lens(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @recording
 def delete_lens(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Forget a lens; the active tags stay as they are."""
+    """Delete a lens; the active tags stay as they are."""
     name = request.POST.get("name", "")
     lenses.delete_lens(caller_of(request), session_id, name)
     notice = f'Deleted lens "{visible(name)}".'

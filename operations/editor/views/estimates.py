@@ -1,4 +1,4 @@
-"""What a digest or a snip would come to, said in its form before anything is recorded."""
+"""Estimates what a digest or snip would save, shown in its form before it is recorded."""
 
 import uuid
 from collections.abc import Sequence
@@ -30,21 +30,22 @@ from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
 MOST_NAMED = 8
-"""Of each kind that a digest leaves out, those that are named."""
+"""Most names listed of each kind that a digest leaves out."""
 
 
 @require_POST
 def estimate(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The lines of the form as it is filled in; a refusal is one of them.
+    """The estimate for the form as filled in, or the reason why it would be refused.
 
-    What a request saves takes two contexts: for a long session it is left until `asked` is given.
+    What a request would save takes two contexts to compute; for a long session that is done only
+    if `asked` is given.
     """
     session = get_session(caller_of(request), session_id)
     fields = request.POST.copy()
     is_unwritten = (
         fields.get("type") == "digest" and not fields.get("summary", "").strip()
     )
-    if is_unwritten:  # as if it showed nothing
+    if is_unwritten:  # estimate it as if it showed nothing
         fields["type"] = "snip"
     form = form_of(fields)
     context: dict[str, Any] = {"is_unwritten": is_unwritten}
@@ -85,7 +86,7 @@ def _left_out(session: Session, edit: Digest) -> LeftOutNames:
 
 
 def _named(found: LeftOutNames) -> list[tuple[str, Sequence[str], int]]:
-    """Of each kind some, and how many more there are."""
+    """For each kind its title, some names, and how many more there are."""
     return [
         (name, [visible(one) for one in items[:MOST_NAMED]], len(items[MOST_NAMED:]))
         for name, items in found._asdict().items()

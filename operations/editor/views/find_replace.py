@@ -1,4 +1,4 @@
-"""The dialog to replace and redact words: what matches, each with its own switch, recorded."""
+"""The dialog to replace and redact text: lists the matches to choose from, and records them."""
 
 import json
 import uuid
@@ -34,14 +34,14 @@ from .requests import proposes
 
 TEMPLATE = "operations/editor/dialogs/find_replace.html"
 MOST_LISTED = 200
-"""Matches that one dialog lists; what is recorded makes room for the next."""
+"""Most matches that one dialog lists; recorded ones make room for the next."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def dialog(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The dialog; `start` are words that were picked: few are more likely a secret.
+    """The dialog; `start` is the selected text. Short text is more likely a secret to redact.
 
-    Many may come by POST.
+    Long text may come by POST.
     """
     session = get_session(caller_of(request), session_id)
     words = fields_of(request).get("start", "").strip()
@@ -52,7 +52,7 @@ def dialog(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @recording
 def texts(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Look for the words, take a suggestion, or record what was chosen."""
+    """Search for the text, apply a suggestion, or record the chosen matches."""
     session = get_session(caller_of(request), session_id)
     if "suggestion" in request.POST:
         return _suggested(request, session)
@@ -81,7 +81,7 @@ def texts(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 def _chosen(session: Session, form: TextForm, values: Sequence[str]) -> TextArguments:
-    """The spans that were chosen, with what each of them is to read. Raises Conflict."""
+    """The arguments with the chosen spans. Raises Conflict if one no longer matches."""
     found = services.dry_run(session, form.arguments, partly=True)
     spans = {_value(one.span): one.span for one in found.matches if one.span}
     if not spans.keys() >= set(values):
@@ -90,18 +90,18 @@ def _chosen(session: Session, form: TextForm, values: Sequence[str]) -> TextArgu
 
 
 def _value(span: Span) -> str:
-    """What names a match in the form: its place, and the text that it covers."""
+    """The value that identifies a match in the form: its place, and the hash of its text."""
     return f"{span.key} {span.part} {span.start} {span.end} {span.sha256}"
 
 
 def _question(form: TextForm) -> str:
-    """What was looked for, shortened: matches of other words must be seen before they count."""
+    """A fingerprint of the search; matches of another search must be shown before they count."""
     asked = ("type", "start", "end", "regex", "replacement", "include_folded")
     return fingerprint(json.dumps([form.cleaned_data[name] for name in asked]))
 
 
 def _suggested(request: HttpRequest, session: Session) -> HttpResponse:
-    """The dialog filled in with a suggestion, and what that matches."""
+    """The dialog filled in with a suggestion, and its matches."""
     found = services.suggestions(session)
     number = request.POST["suggestion"]
     if not number.isdecimal() or int(number) >= len(found):
@@ -127,7 +127,7 @@ def _found(
     chosen: Sequence[str] | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """The dialog with all that its words match now; `chosen` are those to select, None: all."""
+    """The dialog with the current matches; `chosen` are those to select, None selects all."""
     try:
         found = services.dry_run(session, form.arguments, partly=True)
     except Invalid as error:
@@ -142,7 +142,7 @@ def _found(
 
 
 def _nothing_found(form: TextForm, found: DryRun) -> str:
-    """What to say where the one pattern matches nothing; empty where something else is wrong."""
+    """The message for a pattern without matches; empty if something else is wrong."""
     if any(fault.code != "not_found" for fault in found.faults):
         return ""
     alike = [
@@ -164,7 +164,7 @@ def _shown(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    """The dialog; without matches it says what is suggested."""
+    """The dialog; without matches it shows suggestions."""
     context = {
         "form": form,
         "action": reverse("operations:texts", args=[session.pk]),
@@ -196,10 +196,10 @@ def _matches(
 
 
 def _listed(matches: Sequence[SpanMatch]) -> list[SpanMatch]:
-    """Those that one dialog lists, in their order; what can't be changed stands back.
+    """The matches that one dialog lists, in order; those that can be changed take precedence.
 
-    Replacements may hold the words again, and proposals leave them in the thread: the first ones
-    would be listed again and again.
+    A replacement may contain the text again, and a proposal leaves it in the thread, so otherwise
+    the same first matches would be listed again and again.
     """
     places = sorted(range(len(matches)), key=lambda place: not matches[place].span)
     return [matches[place] for place in sorted(places[:MOST_LISTED])]

@@ -1,4 +1,4 @@
-"""The dialogs that show something of an operation: versions, a decision, what is left out."""
+"""The dialogs about one operation: its versions, a decision, and what it leaves out."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -24,7 +24,7 @@ from threads.rendering.hidden import visible
 
 
 def operation_of(look: Look, key: Key) -> tuple[Op, Edit]:
-    """An operation with its edit, masked. Raises NotFound."""
+    """An operation with its masked edit. Raises NotFound."""
     recorded = look.thread.log.edit(key)
     if recorded is None:
         raise NotFound(f"There is no operation {key[:40]}.", at=["operation"])
@@ -32,14 +32,14 @@ def operation_of(look: Look, key: Key) -> tuple[Op, Edit]:
 
 
 def show(request: HttpRequest, look: Look, kind: str) -> HttpResponse:
-    """The dialog of a kind of `SHOWN` on the operation that is asked for."""
+    """The dialog of this kind, one of `SHOWN`, about the requested operation."""
     op, edit = operation_of(look, fields_of(request).get("operation", ""))
     name = f"operations/editor/dialogs/{kind.replace('-', '_')}.html"
     return render(request, name, {"op": op, **SHOWN[kind](look, op, edit)})
 
 
 def _versions(look: Look, op: Op, edit: Edit) -> dict[str, object]:
-    """The versions in force, newest first, each with its difference from the one before."""
+    """The versions of an operation, newest first, each with its difference from the one before."""
     number, log = int(op.key[1:]), look.thread.log
     versions: list[dict[str, object]] = []
     before: str | None = None
@@ -64,13 +64,13 @@ def _versions(look: Look, op: Op, edit: Edit) -> dict[str, object]:
 
 
 def _decide(look: Look, op: Op, edit: Edit) -> dict[str, object]:
-    """An operation that waits, with what can be done about it."""
+    """A waiting operation, with what can be done about it."""
     decision = decision_of(look, op.key)
     return {"op": decision or op, "is_waiting": decision is not None}
 
 
 def _left_out(look: Look, op: Op, edit: Edit) -> dict[str, object]:
-    """What the originals of a digest name and its words don't."""
+    """What the originals of a digest name and its text doesn't."""
     leaves = leaves_of(look.thread, named_keys(edit))
     words = MessageReader(look.session, look.thread).effective(leaves)
     summary = "\n".join(words_of(message.parts) for message in messages_of(edit))

@@ -1,4 +1,4 @@
-"""What stands beside the thread: the operations, the outline, the log in sentences."""
+"""The panels beside the thread: the operations, the outline, and the log in sentences."""
 
 import uuid
 from collections import defaultdict
@@ -40,9 +40,9 @@ from .requests import look_at
 
 PAGE = 50
 MOST_NAMED = 5
-"""Operations that an entry of the log names which acts on more."""
+"""Most operations that a log entry names."""
 MOST_ENTRIES = 10
-"""Entries that an undo or a redo names."""
+"""Most entries that an undo or a redo names."""
 
 
 @require_safe
@@ -59,9 +59,9 @@ def operations(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_safe
 def log(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """A page of the log, newest first, or what is older than entry `before`.
+    """A page of the log, newest first, starting with the newest entry older than `before`.
 
-    With `down_to` it goes at least down to this entry.
+    With `down_to`, the page reaches at least to that entry.
     """
     look, caller = look_at(request, session_id), caller_of(request)
     before = number_of(request.GET, "before", 0) or None
@@ -104,9 +104,9 @@ def outline(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def _journal(
     look: Look, before: int | None, down_to: int | None
 ) -> list[dict[str, Any]]:
-    """The `PAGE` entries with numbers under `before`, newest first; None: the newest of all.
+    """The `PAGE` entries with numbers below `before`, newest first; None means no upper limit.
 
-    More where `down_to`, a number, is lower.
+    There are more entries if `down_to` requires it.
     """
     operations = look.operations
     entries: Sequence[Entry] = operations.thread.log.entries
@@ -179,5 +179,5 @@ def _named(operations: Operations, keys: Sequence[Key]) -> str:
 
 
 def _more(listed: Sequence[object], most: int) -> str:
-    """What is said behind the first `most`, if there are more."""
+    """What follows the first `most` items, if there are more."""
     return f" and {len(listed) - most:,} more" if len(listed) > most else ""

@@ -1,4 +1,4 @@
-"""What a write answers: the rows that changed, the parts around the thread, and a notice."""
+"""The response to a write: the rows that changed, the panels around them, and a notice."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ _Given = ParamSpec("_Given")
 
 
 class _Page(NamedTuple):
-    """What the page that asks says of itself; None where it doesn't say."""
+    """The state of the page, as it reports it in the request; None if not reported."""
 
     view: View
     since: int | None
@@ -40,7 +40,7 @@ class _Page(NamedTuple):
 
 
 def _page_of(fields: QueryDict) -> _Page:
-    """Raises Invalid."""
+    """The page's state from the request's fields. Raises Invalid."""
     named = next((name for name in ("since", "head") if fields.get(name)), None)
     return _Page(
         view_of(fields),
@@ -53,7 +53,11 @@ def _page_of(fields: QueryDict) -> _Page:
 def recording(
     view: Callable[Concatenate[HttpRequest, _Given], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, _Given], HttpResponse]:
-    """A view that records and answers with a patch: what that would be refused for comes first."""
+    """Decorate a view that records and returns a patch.
+
+    The fields that the patch needs are validated first, so that nothing is recorded if they are
+    invalid.
+    """
 
     @wraps(view)
     def checked(
@@ -68,7 +72,7 @@ def recording(
 def answer(
     request: HttpRequest, transaction: LogTransaction, *, notice: str = ""
 ) -> HttpResponse:
-    """The patch that shows what was recorded, with a notice that offers the way back.
+    """The patch that shows what was recorded, with a notice that offers undo or redo.
 
     `notice` says what else was done.
     """
@@ -95,10 +99,10 @@ def patch(
     step: str = "",
     focus: Key = "",
 ) -> HttpResponse:
-    """All that brings the page that asks from its head to that of the look.
+    """The response that brings the requesting page from its head to that of the look.
 
-    `opened` are the folds that the page shows open, where they are others than the look's;
-    `step` is what the notice offers, `focus` the key of what was made.
+    `opened` are the folds open in the page, if they differ from the look's. `step` is the action
+    that the notice offers, `focus` the key of what was made.
     """
     page = _page_of(fields_of(request))
     since = look.thread.head if page.since is None else page.since
@@ -119,7 +123,7 @@ def patch(
 
 
 def _way_back(transaction: LogTransaction) -> str:
-    """What takes back what was recorded: after an undo another one would take back more."""
+    """The action that takes back what was recorded: redo after an undo, otherwise undo."""
     if not transaction.numbers:
         return ""
     last = transaction.thread.log.at(transaction.numbers[-1]).operation
@@ -127,9 +131,9 @@ def _way_back(transaction: LogTransaction) -> str:
 
 
 def _side_panels(request: HttpRequest, look: Look, old: Look) -> SafeString:
-    """Meter, drawer and counts, each swapped by its id; minimap and outline where they changed.
+    """Meter, drawer and counts, each swapped by its id; minimap and outline only if they changed.
 
-    A page that lists older operations too asks for its drawer by itself: it may be a long one.
+    A page that also lists older operations requests its drawer itself, as that may be long.
     """
     minimap, outline = minimap_of(look), outline_of(look)
     groups = changed_groups(outline_of(old), outline)
@@ -151,9 +155,10 @@ def _side_panels(request: HttpRequest, look: Look, old: Look) -> SafeString:
 
 
 def _focus(look: Look, transaction: LogTransaction) -> Key:
-    """The row of what is new; whoever turned a switch stays at it.
+    """The key of the row to focus after recording one new edit; empty otherwise.
 
-    So does who recorded many: the last of them may be at the other end of the thread.
+    After a switch, or after many edits, the user stays where they are: the last edit may be at the
+    other end of the thread.
     """
     edits = [one for one in transaction.numbers if one in look.thread.log.edits]
     is_one = edits == transaction.numbers[-1:]
@@ -161,7 +166,7 @@ def _focus(look: Look, transaction: LogTransaction) -> Key:
 
 
 def _visible(look: Look, key: Key) -> Key:
-    """The row that shows an operation: its fold, or the first message that it made or names."""
+    """The key of the row that shows an operation: its fold, or a message it made or acts on."""
     moved = [one.keys[0] for one in look.thread.moved if one.operation == key]
     first, recorded = look.operations[key].first, look.thread.log.edit(key)
     if original_index(first) is not None:

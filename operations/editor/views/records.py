@@ -1,4 +1,4 @@
-"""What was recorded: a message with its records, and the records that became no message."""
+"""What was recorded: a message with its records, and events, which became no message."""
 
 import json
 import uuid
@@ -34,14 +34,14 @@ from .requests import look_at
 
 AT_ONCE = 30
 BRIEF = 3000
-"""Characters of a record in the list; alone it is shown whole."""
+"""Most characters of a record in the list; on its own page it is shown in full."""
 
 
 @require_safe
 def raw(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponseBase:
-    """The page of a message, or with `record` one of its records as a file.
+    """The page of a message or, with `record`, one of its records as a file.
 
-    What is redacted is masked here too.
+    Redactions are applied here too.
     """
     look = look_at(request, session_id)
     words = MessageReader(look.session, look.thread).effective([key]).get(key)
@@ -60,7 +60,10 @@ def raw(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponseBa
 
 
 def _record(look: Look, words: MessageText, locator: str) -> HttpResponseBase:
-    """A record that is too long for the page, as a file. Nothing of a message with masks."""
+    """A record that is too long for the page, as a file.
+
+    Raises NotFound for a message that is redacted in part.
+    """
     look.view = View.ORIGINAL
     found = None
     if words.original is not None and not changes_on(look, words.key):
@@ -94,7 +97,7 @@ def _sections(look: Look, words: MessageText) -> Iterator[dict[str, str]]:
 
 @require_safe
 def events(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Some events in the order in which they came; `type` chooses among them."""
+    """A page of events in the order they arrived, optionally of one `type`."""
     session = get_session(caller_of(request), session_id)
     kind, after = request.GET.get("type", ""), number_of(request.GET, "after", 0)
     rows = Event.objects.filter(session=session, pk__gt=after).order_by("pk")
@@ -107,7 +110,7 @@ def events(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_safe
 def event(request: HttpRequest, session_id: uuid.UUID, event_id: int) -> HttpResponse:
-    """One event, whole."""
+    """One event in full."""
     session = get_session(caller_of(request), session_id)
     rows = Event.objects.filter(session=session, pk=event_id).select_related("source")
     found = rows.first()

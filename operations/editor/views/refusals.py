@@ -1,4 +1,4 @@
-"""The dialog that answers where proposals can't be accepted: which, why, and the way on."""
+"""The dialog for proposals that can't be accepted: which, why, and what can be done."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from threads.models import Session
 from .requests import look_of
 
 SKIP = "skip_conflicts"
-"""The field with which the others are accepted."""
+"""The form field that accepts the other proposals only."""
 
 
 class RefusedProposal(NamedTuple):
@@ -25,13 +25,13 @@ class RefusedProposal(NamedTuple):
     op: Op
     why: str
     widen: str = ""
-    """The range with which it would work, where it can be given that here."""
+    """The range with which it would work, if the dialog can offer that."""
 
 
 def answer_refusal(
     request: HttpRequest, session: Session, conflict: Conflict
 ) -> HttpResponse:
-    """The dialog for a refusal of `operations.domain.thread.acceptance`; any other is raised."""
+    """The dialog for a conflict from `operations.domain.thread.acceptance`; re-raises any other."""
     fitting = conflict.facts.get("fitting")
     if not isinstance(fitting, list):
         raise conflict
@@ -42,7 +42,7 @@ def answer_refusal(
         )
         for fault in conflict.errors or (conflict,)
     ]
-    # What one among several needs, it needs beside the others.
+    # Among several proposals, what one needs depends on the others.
     if len(found) == 1 and not fitting and look.may_edit and not found[0].op.staged:
         found = [found[0]._replace(widen=_wider(look.thread, conflict))]
     context = {
@@ -65,7 +65,7 @@ def _wider(thread: Thread, fault: DomainError) -> str:
 
 
 def _why(thread: Thread, fault: DomainError) -> str:
-    """Why it can't be, with the names of the operations that it meets."""
+    """Why a proposal can't be accepted, with the names of the operations in the way."""
     known, needs = fault.facts.get("operations"), fault.facts.get("needs")
     keys = known if isinstance(known, list) else []
     named = names_of(thread, keys)

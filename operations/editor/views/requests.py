@@ -1,4 +1,4 @@
-"""From a request to a look at a session: the gate, the view, the opened folds, the places."""
+"""Turns a request into a look at a session: access check, view, opened folds, loaded ranges."""
 
 import uuid
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ from threads.store.selectors import get_session
 
 
 def look_at(request: HttpRequest, session_id: uuid.UUID) -> Look:
-    """The session as the caller looks at it now. Raises NotFound for a stranger."""
+    """The caller's look at a session. Raises NotFound if the caller may not see it."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     view, relevance = view_of(fields_of(request)), shows_relevance(request)
@@ -36,7 +36,7 @@ def look_of(
     view: View = View.ANNOTATED,
     shows_relevance: bool = False,
 ) -> Look:
-    """The look of one who has passed the gate."""
+    """The look of a caller who may read the session."""
     history = load_history(session)
     thread = load_thread(session)
     return Look(
@@ -59,7 +59,7 @@ def proposes(request: HttpRequest, session: Session) -> bool:
 
 
 def shows_relevance(request: HttpRequest) -> bool:
-    """Whether this browser has switched on how relevant each message is."""
+    """Whether this browser shows the relevance of each message."""
     return request.COOKIES.get("relevance") == "shown"
 
 
@@ -68,12 +68,12 @@ def earlier(look: Look, *, head: int, message_count: int | None) -> Look:
     thread = load_thread(look.session, head=head, message_count=message_count)
     history = look.operations.history
     operations = derived(thread, "operations", lambda: Operations(thread, history))
-    # Made anew, for a copy would keep what was derived for the other thread.
+    # Not a copy: that would keep the properties cached for the other thread.
     return replace(look, thread=thread, operations=operations)
 
 
 def open_folds(caller: Caller, session: Session) -> frozenset[Key]:
-    """The folds that a person has opened: theirs alone, never part of the log."""
+    """The folds that a user has opened; personal, and never part of the log."""
     if caller.user_id is None:
         return frozenset()
     folds = OpenFold.objects.filter(user_id=caller.user_id, session=session)
@@ -83,7 +83,7 @@ def open_folds(caller: Caller, session: Session) -> frozenset[Key]:
 def keep_open(
     caller: Caller, session: Session, keys: Iterable[Key], *, is_open: bool
 ) -> None:
-    """Remember that a person opened or closed folds; a key's holder has none to remember."""
+    """Remember that a user opened or closed folds; does nothing for a caller with a key."""
     if caller.user_id is None:
         return
     numbers = sorted(int(key[1:]) for key in keys)
@@ -107,7 +107,7 @@ def operation_id_of(session: Session, key: str) -> uuid.UUID:
 
 
 def ranges_of(fields: QueryDict) -> list[Range]:
-    """The places that the page has loaded: `0-100,300-400`. Raises Invalid."""
+    """The ranges of places that the page has loaded: `0-100,300-400`. Raises Invalid."""
     found = []
     for text in filter(None, fields.get("loaded", "").split(",")[:1000]):
         start, _, end = text.partition("-")

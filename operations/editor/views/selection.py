@@ -1,4 +1,4 @@
-"""Where messages are, what is selected and what words cost: answers for the script."""
+"""JSON for the page's script: where messages are, what is selected, how many tokens a text has."""
 
 import uuid
 from bisect import bisect_left
@@ -37,10 +37,10 @@ from .requests import look_at
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def selection(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
-    """What `keys`, all `from` one `to` another, or an `operation` comes to.
+    """Describe a selection: `keys`, all `from` one `to` another, or an `operation`.
 
-    `parted` says which calls or results it takes without their other half, and names these;
-    `is_run`, whether it is all from its first row to its last.
+    `parted` names the calls or results that it separates from their other half. `is_run` says
+    whether it holds all rows from its first to its last.
     """
     look = look_at(request, session_id)
     fields = fields_of(request)
@@ -68,10 +68,10 @@ def selection(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
 
 @require_safe
 def locate(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The place of a message by `key` or `number`, or the `next` or `previous` of a kind.
+    """The place of a message by `key` or `number`, or of the `next` or `previous` of a kind.
 
-    An operation is where it hangs or acts. Where there is none the answer is empty: that is no
-    failure of the page. `within` says for each of the `folds` which of its nodes leads there.
+    An operation is located where it hangs or acts. If there is none, the response is 204, as that
+    is not an error. `within` gives for each of the `folds` the index of the node that leads there.
     """
     look = look_at(request, session_id)
     try:
@@ -88,10 +88,10 @@ def locate(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_safe
 def find(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
-    """The keys of what holds the words `q`, in the order of the view. Raises Invalid.
+    """The keys of messages that contain the words `q`, in view order. Raises Invalid.
 
-    With `meaning` of what is about them, or about the objective where there are none, and how near
-    each is. `first` is the place among them of the first that isn't before the row `at`.
+    With `meaning`, the keys of messages about `q`, or about the objective if `q` is empty, with
+    their similarity. `first` is the index of the first key that isn't before the row `at`.
     """
     look, query = look_at(request, session_id), request.GET.get("q", "")
     if "meaning" in request.GET and len(query) <= LONGEST_QUERY:
@@ -113,14 +113,14 @@ def find(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
 
 @require_POST
 def tokens(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
-    """The tokens of a `text` that is being written; line ends as a form's words have them."""
+    """The tokens of a `text` that is being typed, with line endings as a form submits them."""
     session = get_session(caller_of(request), session_id)
     text = request.POST.get("text", "").replace("\r\n", "\n")
     return JsonResponse({"tokens": count_many([text], session.encoding)[0]})
 
 
 def _located(look: Look, fields: QueryDict) -> tuple[int, Key]:
-    """The place and the key that are asked for. Raises NotFound."""
+    """The requested place and key. Raises NotFound."""
     key = fields.get("key", "")
     if fields.get("number"):
         key = f"m{number_of(fields, 'number')}"
@@ -132,7 +132,7 @@ def _located(look: Look, fields: QueryDict) -> tuple[int, Key]:
 
 
 def _first_from(look: Look, key: Key, found: Sequence[Key]) -> int:
-    """Of keys in the order of the view the first that isn't before a row; 0 where all are."""
+    """The index of the first key, in view order, that isn't before a row; 0 if all are before."""
     try:
         start = look.place(found_at(look.thread, key))
     except NotFound:
@@ -142,13 +142,13 @@ def _first_from(look: Look, key: Key, found: Sequence[Key]) -> int:
 
 
 def _in_order(look: Look, keys: Iterable[Key]) -> list[Key]:
-    """Keys of rows in the order of the thread; what is not there any more is left out."""
+    """Keys of rows in thread order; keys no longer in the thread are left out."""
     thread = look.thread
     return in_order(thread, dict.fromkeys(key for key in keys if thread.holds(key)))
 
 
 def _rows_of(look: Look, leaves: Iterable[Key]) -> list[Key]:
-    """The rows that hold leaves: themselves, or the closed folds that they lie in."""
+    """The rows that show leaves: the leaves themselves, or the closed folds that hold them."""
     thread = look.thread
     rows: dict[Key, None] = {}
     for leaf in leaves:

@@ -19,7 +19,7 @@ from .requests import look_at
 
 @recording
 def take(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Name the thread as it is. What is refused answers the form again."""
+    """Take a snapshot of the thread as it is. If it is refused, returns the form again."""
     caller, form = caller_of(request), SnapshotForm(request.POST)
     session = get_session(caller, session_id)
     status = 422

@@ -82,7 +82,7 @@ def chunk(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_GET
 def changes(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """What brings a page to the newest head; nothing where it is there already."""
+    """The patch that brings a page to the newest head; 204 if it is up to date."""
     look = look_at(request, session_id)
     mark, fields = str(look.session.title_mark), request.GET
     is_new = number_of(fields, "since") == look.thread.head
@@ -94,7 +94,7 @@ def changes(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 def fold(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
-    """Open or close a fold, which is kept for this person, or print a row whole or brief."""
+    """Open or close a fold, which is remembered for this user, or show a row in full or brief."""
     look = look_at(request, session_id)
     is_open = request.POST.get("open") == "1"
     if entry_number(key) is not None:
@@ -106,7 +106,7 @@ def fold(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
 
 @require_POST
 def folds(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Open or close all folds on the sheet, loaded or not, which is kept for this person."""
+    """Open or close all top-level folds, loaded or not, which is remembered for this user."""
     look = look_at(request, session_id)
     thread, opened = look.thread, look.open_folds
     keys = {key for key in thread.folds if thread.top(key) == key}
@@ -118,9 +118,9 @@ def folds(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_GET
 def children(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Nodes of an opened fold that were left out for their number, and what is left of the gap.
+    """Nodes from the gap of an opened fold, and what remains of the gap.
 
-    They are the first of the gap, or those from the node `at` on.
+    They are the first nodes of the gap, or those from the node `at` on.
     """
     look = look_at(request, session_id)
     fold_key = request.GET.get("operation", "")
@@ -148,7 +148,7 @@ def export(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
 
 
 def _row(look: Look, key: str, *, brief: bool) -> list[SafeString]:
-    """The article of one node, wherever it stands."""
+    """The article of one node, at any depth."""
     if look.view is View.ORIGINAL:
         nodes = look.nodes(look.place(key), 1)
         return draw(look, articles_of(look, nodes[0], brief=brief))
@@ -164,7 +164,7 @@ def _row(look: Look, key: str, *, brief: bool) -> list[SafeString]:
 
 
 def _anchor(request: HttpRequest, look: Look) -> int:
-    """The section to begin with. A key that is gone leads to the top."""
+    """The place where the section to show first starts; the top for an unknown key."""
     if not look.total:
         return 0
     try:
@@ -178,7 +178,7 @@ def _anchor(request: HttpRequest, look: Look) -> int:
 
 
 def _pages(look: Look, loaded: int, address: str) -> list[dict[str, str]]:
-    """The sections before and behind, as plain links for those who read without a script."""
+    """Links to the previous and next section, for reading without JavaScript."""
     pages = []
     for start, rel in ((loaded - SIZE, "prev"), (loaded + SIZE, "next")):
         if 0 <= start < look.total:
