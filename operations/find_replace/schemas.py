@@ -1,4 +1,4 @@
-"""What the API answers of replacements and redactions: matches, suggestions, what is masked."""
+"""API schemas of replacements and redactions: matches, suggestions, masked texts."""
 
 from typing import Any, Literal
 

@@ -1,9 +1,9 @@
-"""Secrets in originals: found by rules that are kept up elsewhere, proposed for redaction.
+"""Finds secrets in originals, with rules that are maintained elsewhere, and proposes redactions.
 
-Nothing is masked by itself, and no value is stored or logged: a secret is the spans of one
-proposed redaction, named after the rule that found it. A job looks through what was imported.
-The scanner works offline; the validators that its package also has, which ask the service a key
-is for, are never called.
+Nothing is masked automatically except in titles, and no value is stored or logged: a secret is the
+spans of one proposed redaction, named after the rule that found it. A job scans what was imported.
+The scanner works offline; its package also has validators, which query the service that a key is
+for, but these are never called.
 """
 
 import uuid
@@ -45,28 +45,28 @@ if TYPE_CHECKING:
     from kingfisher_sdk import Finding, Scanner
 
 KIND = "secrets"
-"""Of the job."""
+"""The kind of the job."""
 MOST_LISTED = 100
-"""Sessions that an import's report names."""
+"""Most sessions that an import's report names."""
 MOST_PROPOSED = 200
-"""Redactions in one bundle: more of them a reviewer would not read, and the log be locked long."""
+"""Most redactions in one bundle; more would not be reviewed, and would lock the log too long."""
 AT_ONCE = 1 << 20
-"""Bytes of text that are looked through together."""
+"""Bytes of text that are scanned together."""
 MESSAGES_AT_ONCE = 200
 TITLE_WITHIN = 50
-"""Messages of whose words a title may have been made."""
+"""A title may have been made from any of this many first messages."""
 _BETWEEN = b"\n\n"
 
 
 class Secret(NamedTuple):
-    """One credential, wherever it stands."""
+    """One credential, with all its occurrences."""
 
     title: str
     spans: tuple[Span, ...]
 
 
 class _Piece(NamedTuple):
-    """The text of a part of an original, as it lies in what is looked through."""
+    """The text of a part of an original, with its offset in the scanned batch."""
 
     offset: int
     key: Key
@@ -75,17 +75,17 @@ class _Piece(NamedTuple):
 
 
 def look_through(caller: Caller, brought: Import) -> None:
-    """Have the sessions of an import looked through, in the caller's transaction."""
+    """Enqueue a scan of an import's sessions, in the caller's transaction."""
     if settings.SKIP_SECRETS:
         return
     enqueue(brought.project, KIND, {"import_id": str(brought.pk)}, caller)
 
 
 def run_secrets(context: JobContext, import_id: str) -> dict[str, Any]:
-    """Propose redactions in the sessions of an import; the result is how many.
+    """Propose redactions in the sessions of an import; the result has their number.
 
-    A session is looked through once: of a longer version only what is new, even where the
-    work was broken off in between; what was proposed before that counts too.
+    Each message is scanned once: when a session has grown, only its new messages are. A job that
+    was interrupted continues, and its result includes what was proposed before.
     """
     project = context.project
     rights = {project.pk: frozenset({Right.READ, Right.PROPOSE})}
@@ -103,7 +103,7 @@ def run_secrets(context: JobContext, import_id: str) -> dict[str, Any]:
 
             if not scan.through:
                 mask_title(session)
-            with suppress(NotFound):  # it was deleted meanwhile, the others were not
+            with suppress(NotFound):  # this session was deleted in the meantime
                 propose_redactions(importer, session.pk, scan.through, tick)
         context.progress(done + 1, total=count, unit="sessions")
     found = _proposed(sessions, context.job.created_at)
@@ -112,7 +112,7 @@ def run_secrets(context: JobContext, import_id: str) -> dict[str, Any]:
 
 
 def _proposed(sessions: QuerySet[Session], since: datetime) -> list[dict[str, Any]]:
-    """The sessions in which redactions were proposed since then, with how many."""
+    """The sessions in which redactions were proposed since then, with their number."""
     entries = LogEntry.objects.filter(
         session__in=sessions, actor=IMPORTER, kind=Redact.kind, created_at__gte=since
     )
@@ -126,9 +126,9 @@ def _proposed(sessions: QuerySet[Session], since: datetime) -> list[dict[str, An
 
 
 def _report(import_id: uuid.UUID, found: list[dict[str, Any]]) -> None:
-    """Say in the import's report what was found, of the first sessions by name."""
+    """Add to the import's report what was found; only the first sessions are named."""
     brought = Import.objects.select_for_update().filter(pk=import_id).first()
-    if brought is None:  # it went with its last session
+    if brought is None:  # it was deleted with its last session
         return
     brought.report["secrets"] = found[:MOST_LISTED]
     brought.report["sessions_with_more_secrets"] = len(found[MOST_LISTED:])
@@ -139,10 +139,10 @@ def find_secrets(
     originals: Iterable[tuple[Key, Sequence[Part]]],
     tick: Callable[[], object] = lambda: None,
 ) -> list[Secret]:
-    """The credentials in originals, each once with all its places.
+    """The credentials in originals, each once with all its spans.
 
-    Of findings that overlap the one of the surer rule is taken. `tick` is called now and then
-    and may raise, to end the work.
+    Of overlapping findings, the one with the higher confidence is taken. `tick` is called from
+    time to time and may raise to stop the scan.
     """
 
     def doubt(finding: "Finding") -> tuple[bool, int]:
@@ -174,12 +174,12 @@ def propose_redactions(
     start: int = 0,
     tick: Callable[[], object] = lambda: None,
 ) -> int:
-    """Look through the originals from `start` on and propose to mask what is found.
+    """Scan the originals from `start` on and propose to mask what is found.
 
-    The answer is how many redactions were proposed, in bundles of `MOST_PROPOSED`. What a
-    redaction of the log covers already, be it on, off or rejected, is not proposed again. Nothing
-    is locked while originals are read: they never change, and what comes meanwhile is looked
-    through by the import that brings it.
+    Returns the number of proposed redactions, which are recorded in bundles of `MOST_PROPOSED`.
+    What a redaction in the log covers already, whether on, off or rejected, is not proposed again.
+    Nothing is locked while originals are read: they never change, and new ones are scanned by the
+    import that brings them.
     """
     session = get_session(caller, session_id, Right.PROPOSE)
     through = session.message_count
@@ -211,7 +211,7 @@ def propose_redactions(
 
 
 def _unknown(secrets: Iterable[Secret], log: Log) -> list[Secret]:
-    """Those that stand somewhere that no redaction of the log covers."""
+    """The secrets with at least one span that no redaction in the log covers."""
     known = {
         (span.key, span.sha256)
         for recorded in log.edits.values()
@@ -226,7 +226,7 @@ def _unknown(secrets: Iterable[Secret], log: Log) -> list[Secret]:
 
 
 def _with_saved(session: Session, secrets: Sequence[Secret]) -> list[Secret]:
-    """Secrets with the tokens that masking saves, of all of them together."""
+    """The secrets with the tokens that masking each span saves, counted for all at once."""
     if not secrets:
         return []
     spans = [span for secret in secrets for span in secret.spans]
@@ -238,7 +238,7 @@ def _with_saved(session: Session, secrets: Sequence[Secret]) -> list[Secret]:
 
 
 def _note(session: Session, through: int) -> None:
-    """Remember how far a session was looked through, in the caller's transaction."""
+    """Record how far a session was scanned, in the caller's transaction."""
     scan, _ = SecretScan.objects.get_or_create(session=session)
     if scan.through < through:
         scan.through = through
@@ -246,10 +246,10 @@ def _note(session: Session, through: int) -> None:
 
 
 def mask_title(session: Session) -> None:
-    """Mask the credentials in a session's title, also one that the title's end cuts off.
+    """Mask the credentials in a session's title, even one that the title's end cuts off.
 
-    Whoever sees the list reads it, and no proposal waits there: so it is masked at once.
-    The words that it was made of stay in their message, to be redacted or not.
+    Everybody who sees the list reads the title, and proposals don't apply to it, so it is masked
+    at once. The text that it was made from stays in its message, to be redacted or not.
     """
     opening = list(_originals(session, 0, TITLE_WITHIN))
     opening.append(("title", (Text(session.title),)))
@@ -280,7 +280,7 @@ def _originals(
 def _batches(
     originals: Iterable[tuple[Key, Sequence[Part]]],
 ) -> Iterator[list[_Piece]]:
-    """Texts, laid one behind the other with a gap, up to `AT_ONCE`."""
+    """Yield batches of texts, to be joined with a gap, of up to `AT_ONCE` bytes each."""
     pieces: list[_Piece] = []
     offset = 0
     for key, parts in originals:
@@ -298,7 +298,7 @@ def _batches(
 
 
 def _span(pieces: Sequence[_Piece], location: dict[str, int]) -> Span | None:
-    """The place of a finding in its message; None where it is no secret of one part."""
+    """The span of a finding in its message; None if it doesn't lie within one part."""
     start, end = location["start_offset"], location["end_offset"]
     piece = pieces[bisect_right(pieces, start, key=lambda one: one.offset) - 1]
     start, end = start - piece.offset, end - piece.offset
@@ -323,7 +323,7 @@ def _overlap(one: Span, other: Span) -> bool:
 
 @cache
 def _scanner() -> "Scanner":
-    """The scanner of this process. Compiling its rules takes seconds, once a machine."""
-    from kingfisher_sdk import Rules, Scanner  # noqa: PLC0415  # 100 MB, only for who looks
+    """The scanner of this process. Compiling its rules takes seconds, once per machine."""
+    from kingfisher_sdk import Rules, Scanner  # noqa: PLC0415  # 100 MB, only if needed
 
     return Scanner(Rules())

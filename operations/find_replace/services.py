@@ -1,4 +1,4 @@
-"""Looking for text before it is changed, changing much at once, suggestions, and revealing."""
+"""Finds text to change, changes it in bulk, suggests patterns, and reveals redacted text."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ _suggested: Cache[list[Suggestion]] = Cache(lambda found: 2_000 * len(found))
 
 
 class SpanMatch(NamedTuple):
-    """A match with the span that would change it; `span` None: it can't be changed."""
+    """A match with the span that would change it; `span` is None if it can't be changed."""
 
     match: PatternMatch
     span: Span | None
@@ -38,7 +38,7 @@ class SpanMatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """Each match that would be changed, and all that is wrong."""
+    """The matches that would be changed, and all faults."""
 
     matches: tuple[SpanMatch, ...]
     faults: tuple[PatternFault, ...]
@@ -53,9 +53,9 @@ class DryRun:
 def dry_run(
     session: Session, arguments: TextArguments, *, partly: bool = False
 ) -> DryRun:
-    """What would be changed, with nothing recorded; for one who has passed the gate.
+    """What would be changed; nothing is recorded. The caller must have access to the session.
 
-    `partly` is for one who looks at matches before they are changed, some at a time.
+    `partly` is for showing matches before they are changed, some at a time.
     """
     request, thread = arguments.request(), load_thread(session)
     resolved = find(session, thread, request, partly=partly)
@@ -74,9 +74,9 @@ def change_by_pattern(
     *,
     expected_head: int | None = None,
 ) -> tuple[LogTransaction, list[list[SpanMatch]]]:
-    """Record one edit a pattern, all as one bundle; what each of them changes.
+    """Record one edit per pattern, all as one bundle; also returns the matches of each pattern.
 
-    Raises Invalid or Conflict with everything that is wrong, and then changes nothing.
+    Raises Invalid or Conflict with all faults, and then changes nothing.
     """
     session = get_session(caller, session_id, Right.PROPOSE, lock=True)
     refuse_stale(session, expected_head)
@@ -103,7 +103,7 @@ def change_by_span(
     stage: bool = False,
     expected_head: int | None = None,
 ) -> LogTransaction:
-    """Record one edit a span, so that each has a switch of its own; all as one bundle."""
+    """Record one edit per span, all as one bundle, so that each can be switched on its own."""
     session = get_session(caller, session_id, Right.PROPOSE, lock=True)
     refuse_stale(session, expected_head)
     whole = arguments.edit(session, load_thread(session))
@@ -118,7 +118,7 @@ def change_by_span(
 
 
 def suggestions(session: Session, *, include_folded: bool = False) -> list[Suggestion]:
-    """Patterns that are worth replacing in a session, the largest first."""
+    """Patterns that are worth replacing in a session, largest first."""
     thread = load_thread(session)
     state = (thread.head, thread.message_count, thread.active_tags)
     key = (session.pk, *state, include_folded)
@@ -131,7 +131,7 @@ def suggestions(session: Session, *, include_folded: bool = False) -> list[Sugge
 
 
 class Revealed(NamedTuple):
-    """A span with the text under its mask; None where the message's words are gone."""
+    """A span with the text under its mask; None if the message was purged."""
 
     span: Span
     text: str | None
