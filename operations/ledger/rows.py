@@ -1,4 +1,4 @@
-"""The rows of a ledger, read off a thread or off two contexts that are compared."""
+"""The rows of a ledger, derived from a thread or from a comparison of two contexts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,40 +41,42 @@ _CUTS = (SLICE, WINDOW)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerRow:
-    """What one operation comes to, or several together (`operation` None)."""
+    """What one operation costs and saves, or several together if `operation` is None."""
 
     operation: Key | None
     bill: Bill
     first: Key | None
-    """The message, fold or layer at which the request is changed first; None: nowhere."""
+    """The message, fold or layer where the request first changes; None if it doesn't."""
     seals: tuple[Key, ...]
-    """Messages with signed reasoning that would hold without it, and no longer does."""
+    """Messages whose signed reasoning would be valid without it, and now isn't."""
     exact: bool
-    """Whether contexts were compared; else it was read off the thread."""
+    """Whether contexts were compared; otherwise it was derived from the thread."""
     in_the_way: tuple[Key, ...] = ()
-    """Of a proposal that can't be accepted: the operations that it would cut through."""
+    """For a proposal that can't be accepted, the operations that it would cut through."""
     sets_aside: tuple[Key, ...] = ()
-    """Of a proposal: operations behind it that apply, and could not any more beside it."""
+    """For a proposal, the later operations that apply now and would be in conflict with it."""
     is_to_save: bool = True
-    """Whether it is there to save tokens; see `is_to_save`."""
+    """Whether its purpose is to save tokens; see `is_to_save`."""
     frame: int = 0
-    """Tokens that it saves less in the request than in the thread: what its words have around
-    them there, or what a provider would not have been sent anyway. Negative: that it saves more,
-    as where it makes signed reasoning void."""
+    """How many tokens fewer it saves in the request than in the thread.
+
+    The difference is the frame around its text, or what would not have been sent to the provider
+    anyway. It is negative if it saves more, for example by invalidating signed reasoning.
+    """
 
 
 _rows_kept: Cache[Sequence[LedgerRow]] = Cache(lambda rows: 600 * len(rows))
 
 
 class BundlePart(NamedTuple):
-    """Those operations of a bundle that wait, or those that apply."""
+    """The operations of a bundle that wait, or those that apply."""
 
     bundle: str
     waits: bool
 
 
 def compare(before: Context, after: Context, operation: Key | None = None) -> LedgerRow:
-    """What comes of a context that is sent in the place of another."""
+    """The row for sending one context instead of another."""
     change = earliest(before, after)
     tariff = prices_of(after.provider, after.model).tariff
     return LedgerRow(
@@ -89,7 +91,7 @@ def compare(before: Context, after: Context, operation: Key | None = None) -> Le
 def rows_of(
     session: Session, query: ContextQuery, context: Context
 ) -> Sequence[LedgerRow]:
-    """A row for each operation that applies or waits, read off the thread."""
+    """A row for each operation that applies or waits, derived from the thread."""
     known = _rows_kept.get(context.version) if context.version else None
     if known is not None:
         return known
@@ -121,7 +123,7 @@ def rows_of(
 def bundles_of(
     session: Session, rows: Iterable[LedgerRow], prices: Prices
 ) -> dict[BundlePart, LedgerRow]:
-    """One row for what several of a bundle's operations come to together."""
+    """Map of bundle part to one row for its operations together, if there are several."""
     log = load_history(session).log
     parts: dict[BundlePart, list[LedgerRow]] = defaultdict(list)
     for row in rows:
@@ -151,9 +153,10 @@ def _together(rows: Sequence[LedgerRow], prices: Prices, *, waits: bool) -> Ledg
 
 
 def is_to_save(edit: Edit, saved: int) -> bool:
-    """Whether an edit that saves so many tokens is there to save any.
+    """Whether the purpose of an edit, which saves `saved` tokens, is to save tokens.
 
-    Other words are where they are fewer; an insert, a move or a redaction has other reasons.
+    A revise or a replace is meant to save if it does; an insert, a move or a redaction has other
+    reasons.
     """
     if isinstance(edit, Revise | Replace):
         return saved > 0
@@ -167,7 +170,7 @@ def _is_cut(context: Context) -> bool:
 def rows_tried(
     context: Context, tried: Thread, waiting: Mapping[int, Edit]
 ) -> list[LedgerRow]:
-    """The rows of edits that don't apply in a context, off a thread in which they do."""
+    """The rows of edits that don't apply in a context, derived from a thread in which they do."""
     keys = {
         entry_key(number): _frame(context, edit) for number, edit in waiting.items()
     }
@@ -179,7 +182,10 @@ def rows_tried(
 
 
 def _in_the_way(tried: Thread, key: Key | None) -> tuple[Key, ...]:
-    """What keeps a proposal from being accepted: not another one that may never be, either."""
+    """The operations that keep a proposal from being accepted.
+
+    Other proposals don't count unless they are in its bundle, as they may never be accepted.
+    """
     number = entry_number(key or "") or 0
     report, log = tried.report(number), tried.log
     if report.status is not Status.CONFLICT:
@@ -197,7 +203,7 @@ def _in_the_way(tried: Thread, key: Key | None) -> tuple[Key, ...]:
 
 
 def _set_aside(thread: Thread, tried: Thread) -> Mapping[Key, list[Key]]:
-    """By each operation in its way, what applies in a thread and is set aside in another."""
+    """Map of operation to those it sets aside in `tried` that apply in `thread`."""
     found: dict[Key, list[Key]] = defaultdict(list)
     for report in tried.operations:
         if (
@@ -210,7 +216,7 @@ def _set_aside(thread: Thread, tried: Thread) -> Mapping[Key, list[Key]]:
 
 
 def _frame(context: Context, edit: Edit) -> int:
-    """The tokens that frame a summary in the request."""
+    """The tokens of the frame around a summary in the request."""
     if not isinstance(edit, Digest):
         return 0
     (message,) = edit.messages
@@ -226,7 +232,7 @@ def _rows(
     *,
     waits: bool,
 ) -> list[LedgerRow]:
-    """The rows of what operations touch: of those that apply, or of those that wait."""
+    """The rows for these first changes, of operations that all apply or all wait."""
     found = list(found)
     tariff = prices_of(context.provider, context.model).tariff
     seals = {} if waits else first_broken(context, found)

@@ -1,4 +1,4 @@
-"""What the API answers of the ledger: what operations cost once and save each turn."""
+"""API schemas of the ledger: what operations cost once and save each turn."""
 
 import uuid
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ class PricesOut(BaseModel):
     """The prices that were used, in dollars per token; null where none is known."""
 
     model: str | None
-    """The name under which the price map has the model; null: it has none."""
+    """The model's name in the price map; null if it isn't there."""
     input: float | None
     write: float | None
     read: float | None
     minimum: int | None
-    """The tokens of the shortest prefix that is cached; null: nothing is."""
+    """The tokens of the shortest prefix that is cached; null if nothing is cached."""
     block: int
-    """Prefixes are cached in steps of so many tokens."""
+    """The step, in tokens, in which prefixes are cached."""
     estimated: list[str]
-    """What the map doesn't say: `prices`, `read`, `write`, `minimum`."""
+    """What is estimated because it isn't in the map: `prices`, `read`, `write`, `minimum`."""
 
 
 class BillTokens(BaseModel):
@@ -38,7 +38,7 @@ class BillTokens(BaseModel):
     after: int
     saved: int
     prefix: int
-    """Those before the earliest change."""
+    """The tokens before the earliest change."""
     kept: int
     rewritten: int
     uncached: int
@@ -55,16 +55,16 @@ class BillOut(BaseModel):
     """What operations cost and save."""
 
     first: str | None
-    """The message, fold or layer at which the request is changed first; null: it isn't."""
+    """The message, fold or layer where the request first changes; null if it doesn't."""
     tokens: BillTokens
     cost: CostOut | None
-    """Null where no price is known."""
+    """Null if no price is known."""
     turns: int | None
-    """After how many turns it has paid for itself; null: never."""
+    """After how many turns it has paid for itself; null if never."""
     seals: list[str]
-    """Messages whose signed reasoning holds without it, and no longer does."""
+    """Messages whose signed reasoning would be valid without it, and now isn't."""
     exact: bool
-    """Whether two contexts were compared; else it was read off the thread."""
+    """Whether two contexts were compared; otherwise it was derived from the thread."""
 
 
 class RowOut(BillOut):
@@ -81,7 +81,7 @@ class BundleRowOut(BillOut):
 
     bundle_id: uuid.UUID
     waits: bool
-    """Whether these are those that wait for a decision; else those that apply."""
+    """Whether these are the operations that wait for a decision, or else those that apply."""
 
 
 class NoteOut(BaseModel):
@@ -98,10 +98,10 @@ class StagedOut(BaseModel):
     head: int
     bundle_id: uuid.UUID | None
     operations: list[str]
-    """Their keys, in the order of the log."""
+    """Their keys, in log order."""
     prices: PricesOut | None
     total: BillOut | None
-    """Null where nothing is staged."""
+    """Null if nothing is staged."""
 
 
 class LedgerOut(BaseModel):
@@ -114,14 +114,14 @@ class LedgerOut(BaseModel):
     sent: int
     prices: PricesOut
     total: BillOut | None
-    """All operations together, against the originals."""
+    """All operations together, compared with the originals."""
     operations: list[RowOut]
     bundles: list[BundleRowOut]
     notes: list[NoteOut]
 
 
 def present_ledger(found: Ledger, history: History) -> dict[str, Any]:
-    """A ledger as `LedgerOut` has it."""
+    """A ledger in the form of `LedgerOut`."""
     context = found.context
     return {
         "session_id": str(context.session.pk),
@@ -147,7 +147,7 @@ def present_ledger(found: Ledger, history: History) -> dict[str, Any]:
 def present_staged(
     session: Session, keys: Sequence[Key], found: Ledger | None, history: History
 ) -> dict[str, Any]:
-    """What is staged, as `StagedOut` has it."""
+    """What is staged, in the form of `StagedOut`."""
     last = history.rows[entry_number(keys[-1]) or 0] if keys else None
     total = found.total if found else None
     return {
@@ -161,7 +161,7 @@ def present_staged(
 
 
 def present_bill(row: LedgerRow, prices: Prices) -> dict[str, Any]:
-    """What operations come to, as `BillOut` has it."""
+    """What operations cost and save, in the form of `BillOut`."""
     bill = row.bill
     cost = {"once": float(bill.once), "per_turn": float(bill.per_turn)}
     return {

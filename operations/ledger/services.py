@@ -40,13 +40,13 @@ from .rows import (
 )
 
 _SECONDS = 3600
-"""How long the drawer's rows are kept: prices may change with the product."""
+"""How long the drawer's rows are cached, as prices may change with a release."""
 PAID_IN = 10
-"""The turns within which what a provider clears itself is to pay (rule R18 of docs/ledger.md)."""
+"""Within how many turns a provider's own clearing should pay off (rule R18 of docs/ledger.md)."""
 
 
 class LedgerEstimate(NamedTuple):
-    """The rows alone, those of one bundle together, and `together` what is staged."""
+    """The rows of single operations, the rows of bundles, and `together` for all that is staged."""
 
     provider: str
     model: str
@@ -70,18 +70,18 @@ class Ledger:
     context: Context
     prices: Prices
     total: LedgerRow | None
-    """All operations together, against the originals; None where it wasn't asked for."""
+    """All operations together, compared with the originals; None if not requested."""
     rows: Sequence[LedgerRow]
     bundles: Mapping[BundlePart, LedgerRow]
-    """What several of a bundle's operations come to together."""
+    """What several operations of one bundle cost and save together."""
 
 
 def ledger(
     caller: Caller, session_id: uuid.UUID, query: ContextQuery, operation: Key = ""
 ) -> Ledger:
-    """The ledger of a session; with `operation` the exact row of this one alone.
+    """The ledger of a session; with `operation`, only the exact row of that operation.
 
-    Raises NotFound for an operation that there is none of.
+    Raises NotFound for an unknown operation.
     """
     session = get_session(caller, session_id)
     context = assemble_session(session, query)
@@ -102,7 +102,7 @@ def ledger(
 
 
 def estimate(session: Session, staged: Sequence[Key] = ()) -> LedgerEstimate:
-    """What the drawer says of a session, and of what is staged; kept for as long as it holds."""
+    """What the drawer shows for a session and for what is staged; cached until it changes."""
     digest = sha256(" ".join(staged).encode()).hexdigest()
     name = f"ledger:{stamp_of(session)}:{digest}"
     found: LedgerEstimate | None = cache.get(name)
@@ -131,7 +131,7 @@ def _staged_together(
     staged: Sequence[Key],
     rows: Sequence[LedgerRow],
 ) -> LedgerRow | None:
-    """What committing all that is staged comes to."""
+    """What committing all that is staged would cost and save."""
     if not staged:
         return None
     row = compare(context, context_with(session, query, staged))
@@ -140,7 +140,7 @@ def _staged_together(
 
 
 def notes_of(found: Ledger) -> Iterator[RuleNote]:
-    """Rules R8, R17 and R18 of docs/ledger.md, where they bear on the figures."""
+    """Yield notes on rules R8, R17 and R18 of docs/ledger.md if they affect the figures."""
     context, tariff = found.context, found.prices.tariff
     rows = [*([found.total] if found.total else []), *found.rows]
     if any(row.seals for row in rows):
@@ -169,7 +169,7 @@ def notes_of(found: Ledger) -> Iterator[RuleNote]:
 
 
 def _before_results(context: Context) -> int | None:
-    """The tokens before the first result of a tool; None where there is none."""
+    """The tokens before the first tool result; None if there is none."""
     tokens = sum(layer.tokens for layer in context.assembly.layers)
     for message in context.built.messages:
         if any(isinstance(part, ToolResult) for part in message.parts):
@@ -181,7 +181,10 @@ def _before_results(context: Context) -> int | None:
 def _exact(
     session: Session, query: ContextQuery, context: Context, operation: Key
 ) -> LedgerRow:
-    """The row of one operation: left out where it applies, tried out where it doesn't."""
+    """The exact row of one operation, from the contexts with and without it.
+
+    An operation that applies is left out; one that doesn't is tried out.
+    """
     number = entry_number(operation) or 0
     recorded = load_history(session).log.edits.get(number)
     thread = query.thread or load_thread(session, query.active_tags)
@@ -195,7 +198,7 @@ def _exact(
 
 
 class Trial(NamedTuple):
-    """What an edit would come to: in a request, and alone in the thread."""
+    """What an edit would cost and save in a request, and the tokens it would save in the thread."""
 
     row: LedgerRow
     prices: Prices
@@ -203,9 +206,10 @@ class Trial(NamedTuple):
 
 
 def try_out(session: Session, edit: Edit) -> Trial:
-    """What an edit would come to that isn't recorded. Raises Invalid or Conflict, as recording.
+    """What an edit would cost and save, without recording it.
 
-    Its figures are those of the line that the ledger has once it is recorded.
+    The figures equal those of its row in the ledger once it is recorded. Raises Invalid or
+    Conflict as recording it would.
     """
     thread, query = load_thread(session), ContextQuery()
     checked = check(thread, [edit])
@@ -221,7 +225,7 @@ def try_out(session: Session, edit: Edit) -> Trial:
 
 
 class BundleTrial(NamedTuple):
-    """What edits would come to together in a request, and for whom that is estimated."""
+    """What edits would cost and save together, and the provider and model of the estimate."""
 
     provider: str
     model: str
@@ -230,7 +234,7 @@ class BundleTrial(NamedTuple):
 
 
 def try_out_bundle(session: Session, edits: Sequence[Edit]) -> BundleTrial:
-    """What edits would come to together that aren't recorded. Raises as `try_out`."""
+    """What edits would cost and save together, without recording them. Raises as `try_out`."""
     query = ContextQuery()
     before = assemble_session(session, query)
     checked = check(load_thread(session), edits, bundle=True)
@@ -242,7 +246,10 @@ def try_out_bundle(session: Session, edits: Sequence[Edit]) -> BundleTrial:
 def staged_ledger(
     session: Session, caller: Caller, query: ContextQuery
 ) -> Ledger | None:
-    """What committing would come to, against what is sent now; None where nothing is staged."""
+    """What committing would cost and save, compared with what is sent now.
+
+    None if nothing is staged.
+    """
     keys = staged_keys(session, caller)
     if not keys:
         return None

@@ -1,4 +1,4 @@
-"""What operations cost and save, in sentences for the drawer: asked for once it is looked at."""
+"""What operations cost and save, in sentences for the drawer, which requests them when shown."""
 
 import uuid
 from collections import Counter, defaultdict
@@ -32,7 +32,7 @@ from .services import BundleTrial, LedgerEstimate, estimate
 def lines(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """A line for each operation that applies or waits, and one for all that is staged.
 
-    For a long session a button that asks for them, until `asked` is given.
+    For a long session, a button that requests them, unless `asked` is given.
     """
     caller = caller_of(request)
     session = get_session(caller, session_id)
@@ -49,16 +49,20 @@ def lines(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 STAGED = "staged"
-"""What stands for all that is staged, where other lines have the key of an operation."""
+"""The key of the line for all that is staged; other lines have the key of an operation."""
 _WAITING = "waiting-"
-"""What stands before the id of a bundle for those of its operations that wait."""
+"""Prefix of a bundle's id for the line about its waiting operations."""
 _IF_APPLIED = "If applied: "
 MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerLine:
-    """What an operation comes to, or several. `never`: it is to save, and never breaks even."""
+    """What an operation, or several together, cost and save.
+
+    `never` marks a warning: it is meant to save and never breaks even, can't be accepted, or sets
+    others aside.
+    """
 
     key: str
     text: str
@@ -92,7 +96,7 @@ def warned_lines(
 ) -> list[LedgerLine]:
     """The lines, with what accepting a proposal would set aside, or why it can't be accepted.
 
-    The line of its bundle says so too.
+    The line of the proposal's bundle says so too.
     """
     told = {line.key: line for line in lines}
     refused: Counter[str] = Counter()
@@ -113,7 +117,7 @@ def warned_lines(
         _add(told, key, f"{count:,} can't be accepted")
     for key, keys in aside.items():
         _add(told, key, f"Sets aside {names_of(thread, keys)}")
-    told.pop("", None)  # those that are in no bundle
+    told.pop("", None)  # from operations without a bundle
     return list(told.values())
 
 
@@ -123,7 +127,7 @@ def _add(told: dict[str, LedgerLine], key: str, sentence: str) -> None:
 
 
 def note_of(found: LedgerEstimate | BundleTrial) -> str:
-    """For whom the lines are estimated, and with which prices."""
+    """The provider and model for which the lines are estimated, and the prices used."""
     label, prices = PROVIDERS[found.provider].label, found.prices
     if not prices.model:
         model = visible(found.model) or "its model"
@@ -143,7 +147,7 @@ def note_of(found: LedgerEstimate | BundleTrial) -> str:
 def line_of(
     row: LedgerRow, prices: Prices, *, key: str = "", lead: str = ""
 ) -> LedgerLine:
-    """The line of one operation, or with `key` of several together; `lead` begins it."""
+    """The line of one operation, or of several together with `key`; it starts with `lead`."""
     parts = list(_parts(row, prices))
     if row.seals:
         count = len(row.seals)
@@ -186,12 +190,12 @@ def _each_turn(row: LedgerRow, prices: Prices) -> str:
 
 
 def _frame(row: LedgerRow) -> str:
-    """How far a request differs from the thread: by what a form adds, or must not be sent."""
+    """How the saving in a request differs from that in the thread; see `LedgerRow.frame`."""
     word = "less" if (row.frame > 0) == (row.bill.saved > 0) else "more"
     return f"{abs(row.frame):,} {word} than in the thread" if row.frame else ""
 
 
 def _cost(amount: Fraction, prices: Prices, note: str = "") -> str:
-    """An amount, where prices are known, and a note, in one pair of brackets."""
+    """The amount, if prices are known, and the note, in one pair of brackets."""
     said = "; ".join(filter(None, [dollars(amount) if prices.model else "", note]))
     return f" ({said})" if said else ""
