@@ -1,13 +1,13 @@
-"""What is worked out of sessions, kept in the process: it may be emptied at any time.
+"""In-process caches of what is derived from sessions; they may be emptied at any time.
 
-Originals and the log only grow, so what was read stays right and only the rest is read
-again. Entries are shared by threads of the process; each is replaced whole, never changed.
-What was read inside a transaction is that transaction's own until it is committed, for one that
-is rolled back must leave nothing behind.
+Originals and the log only grow, so what was read stays valid and only the rest has to be read.
+Cached values are shared by the threads of the process; they are replaced, never mutated.
+A value cached inside a transaction is visible only to that transaction until it commits, because a
+rollback must leave nothing behind.
 
-All that is derived from a session is kept under its version. What all caches keep together is
-bounded by its bytes (`CONTEXTSTUDIO_CACHE_MB`), so that a process that has shown a thousand
-sessions takes no more memory than one that has shown the last of them.
+Everything derived from a session is cached under its version. The total size of all caches is
+bounded in bytes (`CONTEXTSTUDIO_CACHE_MB`), so that a process that has shown a thousand sessions
+takes no more memory than one that has shown the last of them.
 """
 
 import uuid
@@ -25,21 +25,21 @@ from threads.models import Session
 Value = TypeVar("Value")
 
 _ENTRY = 200
-"""Bytes that keeping a value takes, however small it is."""
+"""Overhead in bytes of each cached value."""
 _all: list["Cache[Any]"] = []
 
 
 class _Held(NamedTuple):
-    """A value, and about how many bytes it takes."""
+    """A value, and its approximate size in bytes."""
 
     value: Any
     weight: int
 
 
 class Memory:
-    """What several caches keep together, of `most` bytes: least recently used first out.
+    """The LRU storage that several caches share, bounded by `most` bytes.
 
-    A value that weighs more than all may together is kept alone.
+    A value that is larger than the bound is kept alone.
     """
 
     def __init__(self, most: int) -> None:
@@ -53,10 +53,10 @@ OF_THE_PROCESS = Memory(max(1, settings.CACHE_MB) << 20)
 
 
 class Cache(Generic[Value]):
-    """Values of one kind by key, in a memory that other kinds share.
+    """A cache for values of one kind, in a memory shared with other kinds.
 
-    `weigh` answers about how many bytes a value takes, without what it shares with values of
-    another kind. The figures come from counting what a process frees when one kind is forgotten.
+    `weigh` returns the approximate size of a value in bytes, without what it shares with values of
+    other kinds. The figures were measured as the memory a process frees when one kind is dropped.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Cache(Generic[Value]):
         _all.append(self)
 
     def get(self, key: Hashable) -> Value | None:
-        """The value kept under a key, if there is one: that of the running transaction first."""
+        """The value for a key, or None; the running transaction's own value takes precedence."""
         own = self._of_transaction(key)
         if own is not None:
             return own.value
@@ -77,22 +77,22 @@ class Cache(Generic[Value]):
         return None if held is None else held.value
 
     def keep(self, key: Hashable, value: Value) -> None:
-        """Keep a value, for all once the running transaction is committed."""
+        """Cache a value; others see it once the running transaction commits."""
         self._change(key, value)
 
     def drop(self, key: Hashable) -> None:
-        """Forget a value, for all once the running transaction is committed."""
+        """Drop a value; others no longer see it once the running transaction commits."""
         self._change(key, None)
 
     def clear(self) -> None:
-        """Forget everything, also what transactions would keep that still run."""
+        """Drop everything, including what running transactions would cache on commit."""
         with self._memory.lock:
             for one in [one for one in self._memory.held if one[0] is self]:
                 del self._memory.held[one]
             self._times_cleared += 1
 
     def values(self) -> list[Value]:
-        """All that it keeps."""
+        """All values of this cache."""
         with self._memory.lock:
             return [
                 held.value
@@ -105,9 +105,10 @@ class Cache(Generic[Value]):
         transaction.on_commit(change.make, robust=True)
 
     def _of_transaction(self, key: Hashable) -> "_Change[Value] | None":
-        """What the running transaction did to a key.
+        """The last change of a key in the running transaction, if any.
 
-        Django's own list tells it: what a savepoint did that was rolled back is no longer there.
+        It is looked up in Django's list of commit hooks, from which those of a savepoint that was
+        rolled back are removed.
         """
         connection = transaction.get_connection()
         if not connection.in_atomic_block:
@@ -124,7 +125,7 @@ class Cache(Generic[Value]):
         return None
 
     def take_over(self, change: "_Change[Value]") -> None:
-        """Make a transaction's change for all, unless everything was forgotten since."""
+        """Apply a transaction's change for everybody, unless the cache was cleared since."""
         place = self, change.key
         with self._memory.lock:
             if change.times_cleared != self._times_cleared:
@@ -138,22 +139,22 @@ class Cache(Generic[Value]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Change(Generic[Value]):
-    """What is done to a cache once a transaction is committed."""
+    """A change to a cache, to be made when a transaction commits."""
 
     cache: Cache[Value]
     key: Hashable
     value: Value | None
-    """None: it is forgotten."""
+    """None to drop the key."""
     times_cleared: int
-    """Of the cache, when the value was made."""
+    """The cache's `_times_cleared` when the value was made."""
 
     def make(self) -> None:
-        """Do it."""
+        """Apply the change."""
         self.cache.take_over(self)
 
 
 def forget_everything() -> None:
-    """Empty the caches: for tests, and after what is permanent."""
+    """Empty all caches: for tests, and after permanent deletions."""
     for cache in _all:
         cache.clear()
 
@@ -161,7 +162,7 @@ def forget_everything() -> None:
 _BESIDE = frozenset(
     {"overview", "created_at", "created_by", "updated_at", "deleted_at", "staged_by"}
 )
-"""Columns on which nothing depends that is derived; every other one counts, a new one too."""
+"""Columns on which nothing cached depends; all others do, and so will new ones."""
 _COLUMNS = tuple(
     field.attname
     for field in Session._meta.concrete_fields
@@ -170,9 +171,9 @@ _COLUMNS = tuple(
 
 
 class SessionVersion(NamedTuple):
-    """Two sessions with the same one read the same: threads, contexts, ledgers follow from it.
+    """Identifies the content of a session; threads, contexts and ledgers follow from it.
 
-    What is kept beside a session (its policy, scratchpad, memos) is no part of it.
+    It doesn't cover what is stored beside a session (its policy, scratchpad, memos).
     """
 
     session: uuid.UUID
@@ -182,6 +183,6 @@ class SessionVersion(NamedTuple):
 
 
 def version_of(session: Session) -> SessionVersion:
-    """The version that a session has, as far as this row of it knows."""
+    """The version of a session, according to this instance of its row."""
     columns = tuple(getattr(session, name) for name in _COLUMNS)
     return SessionVersion(session.pk, session.head, session.message_count, columns)

@@ -1,7 +1,7 @@
-"""Operations as the log stores them: a kind and the bytes of a JSON object.
+"""Encodes operations as the log stores them: a kind and the bytes of a JSON object.
 
-What was once written must be read for ever: a kind never changes its meaning, a new meaning
-is a new kind. `tests/operations/payloads` keeps one of each.
+What was written once must stay readable for ever: a kind never changes its meaning, and a new
+meaning is a new kind. `tests/operations/payloads` keeps one payload of each.
 """
 
 import json
@@ -22,17 +22,17 @@ from operations.domain.tree.span import Span
 from threads.domain.body import decode_part, encode_part
 
 _SILENT = (("moved", ()), ("actor", ""))
-"""Hints that say nothing."""
+"""Fields with default values that are not written."""
 
 
 def encode(operation: Operation) -> tuple[str, bytes]:
-    """Kind and payload of an operation. Text of any kind passes, lone surrogates too."""
+    """Encode an operation as kind and payload. Any text passes, even lone surrogates."""
     text = json.dumps(_plain(operation), ensure_ascii=False, separators=(",", ":"))
     return operation.kind, text.encode("utf-8", "surrogatepass")
 
 
 def decode(kind: str, payload: bytes) -> Operation:
-    """The operation that `encode` wrote. Raises KeyError for an unknown kind."""
+    """Decode what `encode` wrote. Raises KeyError for an unknown kind."""
     data = json.loads(payload.decode("utf-8", "surrogatepass"))
     if kind == Amend.kind:
         return Amend(
@@ -48,7 +48,7 @@ def decode(kind: str, payload: bytes) -> Operation:
 
 
 def _plain(value: Any) -> Any:
-    """Dataclasses as objects, without a condition that always holds or a hint that says nothing;
+    """Dataclasses as dicts, without conditions that always hold and without `_SILENT` fields;
     tuples as lists."""
     if isinstance(value, New):
         return {

@@ -1,8 +1,9 @@
-"""What a tool had shortened of its own context, as operations: unfolded, switched off, like any.
+"""Records the compactions that a tool made of its own context as ordinary operations.
 
-The originals are what happened; with these operations the thread is what the model saw. A
-summary is a digest, several kept messages are a revise, nothing at all is a snip, each by the
-actor `import`. A summary keeps the role in which the tool's own client gave it to the model.
+The originals are what happened; with these operations the thread is what the model saw. They can
+be opened and switched off like any others. A summary becomes a digest, several kept messages a
+revise, nothing at all a snip, each by the actor `import`. A summary keeps the role in which the
+tool's own client gave it to the model.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,10 +30,10 @@ def record(
     compactions: Sequence[Compacted],
     also: Callable[[], object] = lambda: None,
 ) -> list[CompactionOutcome]:
-    """Record compactions in their order; one outcome for each.
+    """Record compactions in order; returns one outcome for each.
 
-    What would cut through a fold that somebody made is recorded as a proposal. The session may
-    still be staged. `also` happens in the transaction of the entries.
+    A compaction that would cut through somebody's fold is recorded as a proposal. The session may
+    still be staged. `also` runs in the transaction of the entries.
     """
     edits = [edit_of(session, one) for one in compactions]
 
@@ -48,13 +49,13 @@ def record(
 
 
 def edit_of(session: Session, given: Compacted) -> Digest | Revise | Snip:
-    """The operation, its images kept and its tokens counted."""
+    """The operation for a compaction, with its images stored and its tokens counted."""
     targets = tuple(original_key(index) for index in given.indexes)
     made = [New(message.role, message.parts) for message in given.messages]
     if not made:
         return Snip(targets=targets)
     edit: Digest | Revise
-    # What only the provider can read is no summary.
+    # A message that only the provider can read is not a summary.
     if len(made) == 1 and any(
         isinstance(part, Text) and part.text.strip() for part in made[0].parts
     ):
@@ -67,7 +68,7 @@ def edit_of(session: Session, given: Compacted) -> Digest | Revise | Snip:
 def _record(
     transaction: LogTransaction, edit: Digest | Revise | Snip
 ) -> CompactionOutcome:
-    """Record one: as it is, as a proposal, or not at all."""
+    """Record one compaction: as it is, as a proposal, or not at all."""
     try:
         checked = check(transaction.thread, [edit])
         transaction.add(*checked.edits, title=TITLE, tried=checked.thread)

@@ -1,4 +1,4 @@
-"""Operations and entries of the log, as the public contract has them."""
+"""Operations and entries of the log, in the form of the public contract."""
 
 import json
 import uuid
@@ -32,7 +32,7 @@ from .codec import encode
 from .selectors import History, LogRow
 
 MOST_WORDS = 100
-"""Characters by which a list tells what an operation shows."""
+"""Most characters that a list quotes of what an operation shows."""
 
 
 class ActorOut(BaseModel):
@@ -77,7 +77,7 @@ class OperationOut(BaseModel):
     title: str
     status: str
     staged: bool
-    """Whether its author collects it with others, to commit them together."""
+    """Whether its author has staged it, to commit it together with others."""
     reason: str
     hidden_by: str | None
     condition: ConditionOut | None
@@ -117,7 +117,7 @@ class LogPage(BaseModel):
 
 
 def _present_report(report: Report, history: History) -> dict[str, Any]:
-    """An operation as the thread lists it: lightly."""
+    """An operation in the short form in which the thread lists it."""
     recorded, row = history.log.edits[report.number], history.rows[report.number]
     return {
         "id": str(row.id),
@@ -144,7 +144,7 @@ def present_page(
     limit: int,
     active_only: bool = False,
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """Operations behind a number, in the order of the log; the last one's, if there are more."""
+    """Operations after a number, in log order, and the last one's number if there are more."""
     found: list[dict[str, Any]] = []
     for number in history.log.edits.after(after):
         report = thread.report(number)
@@ -160,7 +160,7 @@ def present_page(
 def present_newest(
     thread: Thread, history: History, limit: int
 ) -> list[dict[str, Any]]:
-    """The newest operations of a session, in the order of the log."""
+    """The newest operations of a session, in log order."""
     newest = list(islice(reversed(history.log.edits), limit))
     return [
         _present_report(thread.report(number), history) for number in reversed(newest)
@@ -170,9 +170,9 @@ def present_newest(
 def present_operations(
     thread: Thread, history: History, *, active_only: bool = False, newest: int = 0
 ) -> list[dict[str, Any]]:
-    """Operations of a session in the order of the log, with what each is about.
+    """Operations of a session in log order, each with what it covers and shows.
 
-    `active_only`: those that apply; `newest`: so many of them, 0: all.
+    `active_only` limits them to those that apply, `newest` to the newest so many (0 for all).
     """
     found = [
         report
@@ -189,7 +189,7 @@ def present_operations(
 
 
 def _gist(log: Log, recorded: Recorded) -> dict[str, Any]:
-    """What an operation covers, and the first words of what it shows there, or its tags."""
+    """What an operation covers, and the first words of what it shows, or its tags."""
     edit = log.masks.edit(recorded.entry.number, recorded.edit)
     keys = op.named_keys(edit)
     originals = [key for key in keys if original_index(key) is not None]
@@ -205,7 +205,7 @@ def _gist(log: Log, recorded: Recorded) -> dict[str, Any]:
 
 
 def present_operation(thread: Thread, history: History, number: int) -> dict[str, Any]:
-    """An operation with all that it was recorded with, and its words in force."""
+    """An operation with everything that it was recorded with, as last amended."""
     report = thread.report(number)
     return {
         **_present_report(report, history),
@@ -224,7 +224,7 @@ def present_operation(thread: Thread, history: History, number: int) -> dict[str
 
 
 def present_actors(history: History) -> list[dict[str, Any]]:
-    """Who recorded operations, by their newest name, with how many there are."""
+    """The actors who recorded operations, with their newest name and their counts."""
     names = history.names()
     return [
         {
@@ -258,7 +258,7 @@ def present_log(history: History, numbers: Iterable[int]) -> list[dict[str, Any]
 
 
 def _present_condition(condition: op.Condition) -> dict[str, Any] | None:
-    """A condition; None where it always holds."""
+    """A condition; None if it always holds."""
     if not condition.tags and not condition.objectives:
         return None
     return {
@@ -290,7 +290,7 @@ def _fields(log: Log, recorded: Recorded) -> dict[str, Any]:
     if isinstance(edit, op.Tag):
         fields["tags"] = list(edit.tags)
     if spans := op.spans_of(edit):
-        # Where the text is, and not what it says.
+        # The position of the text, but not the text itself.
         fields["spans"] = [
             {
                 "key": span.key,
@@ -306,9 +306,9 @@ def _fields(log: Log, recorded: Recorded) -> dict[str, Any]:
 
 
 def _payload(log: Log, number: int) -> Any:
-    """What an entry says, its words masked where a redaction is on.
+    """The payload of an entry, masked by redactions that are on.
 
-    The fingerprint of what a redaction masks is left out: of a short text it gives that away.
+    The fingerprints of redacted texts are left out, as that of a short text gives it away.
     """
     operation: op.Operation = log.at(number).operation
     if isinstance(operation, op.Amend):
@@ -326,7 +326,7 @@ def _without_fingerprints(log: Log, edit: op.Edit) -> op.Edit:
     hidden = {span.key for span in edit.spans if isinstance(edit, op.Redact)}
     hidden.update(
         log.masks.keys
-    )  # a replacement that is not in force may cover it, too
+    )  # a replacement that doesn't apply may cover masked text too
     spans = (
         replace(span, sha256="") if span.key in hidden else span for span in edit.spans
     )
@@ -334,7 +334,7 @@ def _without_fingerprints(log: Log, edit: op.Edit) -> op.Edit:
 
 
 def _reason(report: Report, history: History) -> str:
-    """Why an operation fares as it does; of one that was rejected also by whom."""
+    """The reason for an operation's status; for a rejected one, who rejected it."""
     by = [
         history.rows[control.number].actor_name
         for control in history.log.controls(report.number)
@@ -345,7 +345,7 @@ def _reason(report: Report, history: History) -> str:
 
 
 def _reverted_at(history: History, number: int) -> str | None:
-    """When an edit that is reverted now was taken back last."""
+    """When an edit was last reverted; None if it isn't reverted now."""
     if history.log.edits[number].state is not EditState.REVERTED:
         return None
     *_, taken = (

@@ -1,8 +1,9 @@
-"""Letting a thread show the course that an imported conversation is on (`threads.imports.hooks`).
+"""Makes a thread show the course that an imported conversation is on (`threads.imports.hooks`).
 
-What it left is folded as what a client no longer sends is. The tool's compactions of that course
-are switched off, for they would stand in place of messages that the tool has in full again; each
-is switched on when the conversation comes back to it, unless somebody else switched it off.
+The messages that the conversation left are folded like those that a client no longer sends. The
+tool's compactions of the old course are switched off, because they would replace messages that the
+tool has in full again. Each is switched on again when the conversation returns to it, unless
+somebody else switched it off.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,11 +33,11 @@ from .transaction import LogTransaction, write_apart
 
 _BY_CLIENT = Caller(actor=CLIENT, name="Import")
 _Said = tuple[str, tuple[str, ...], tuple[bytes, ...]]
-"""What a compaction says: its kind, what it hides and what stands there."""
+"""Identifies a compaction: its kind, its targets, and the digests of what it shows."""
 
 
 class LoggedCourses:
-    """The courses of conversations, as their logs say them."""
+    """The courses of conversations, as recorded in their logs."""
 
     def went_back(self, session: Session) -> bool:
         """Whether the thread has left any of the session's originals."""
@@ -63,13 +64,13 @@ class LoggedCourses:
 
 
 def _own(session: Session) -> QuerySet[LogEntry]:
-    """What imports recorded of what conversations left: a client itself may have left more."""
+    """The entries that imports recorded for left messages; a client may have recorded others."""
     of_client = LogEntry.objects.filter(session=session, actor=CLIENT)
     return of_client.filter(actor_name=_BY_CLIENT.name)
 
 
 def _switched(log: Log, standing: set[_Said]) -> Iterator[Toggle]:
-    """The controls after which just those compactions apply that stand on a course."""
+    """Yield the controls that switch on exactly the compactions of the current course."""
     on: list[str] = []
     off: list[str] = []
     for number, one in log.edits.items():

@@ -1,4 +1,4 @@
-"""Reading the log and the thread that it makes; `get_operation` is the gate to an operation."""
+"""Reads the log and the thread it makes; `get_operation` checks access to an operation."""
 
 import uuid
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
@@ -34,7 +34,7 @@ from .codec import decode
 
 
 class LogRow(NamedTuple):
-    """What the log has of an entry beside the entry: who, when, under which id."""
+    """What the log stores about an entry besides the entry itself: who, when, under which id."""
 
     id: uuid.UUID
     actor: str
@@ -42,23 +42,23 @@ class LogRow(NamedTuple):
     created_at: datetime
     bundle: uuid.UUID | None
     title: str
-    """As it was given: what may be read of it, the history says."""
+    """As given and unmasked; use `History.title` to show it."""
 
 
 class History(NamedTuple):
-    """The log of a session: folded, and the rows of its entries by their numbers."""
+    """The log of a session with the state folded from it, and its rows by entry number."""
 
     log: Log
     rows: Map[int, LogRow]
     masked: Mapping[str, str] = MappingProxyType({})
-    """The texts that redactions which are on mask, and what is read in their place."""
+    """Map of each text masked by redactions that are on to its replacement."""
 
     def title(self, number: int) -> str:
-        """The title of an entry, with what redactions mask in it."""
+        """The title of an entry, masked by redactions."""
         return mask_title(self.rows[number].title, self.masked)
 
     def names(self) -> dict[str, str]:
-        """What each actor of the log was called in their newest entry."""
+        """Map of actor to the name in their newest entry."""
         return {
             actor: self.rows[entry.number].actor_name
             for actor, entry in self.log.newest_by_actor().items()
@@ -71,29 +71,29 @@ _histories: Cache[History] = Cache(lambda history: 1_600 * len(history.rows))
 _threads: Cache[Thread] = Cache(
     lambda thread: 150 * (thread.message_count + len(thread.log.edits))
 )
-"""With what pages derive from each."""
+"""The weights include what pages derive from each thread."""
 
 
 _MOST_VERSIONS = 4
-"""Versions of a session that are kept: a page that is behind asks for the one that it shows."""
+"""Cached versions per session; a page that is behind needs the version that it shows."""
 
 
 class _Newest(NamedTuple):
-    """The last thread that was replayed of a session and tags."""
+    """The last thread that was replayed for a session and tags."""
 
     thread: Thread
     keys: tuple[Hashable, ...]
-    """What it and the versions before it are kept under, the oldest first."""
+    """The cache keys of this and the previous versions, oldest first."""
 
 
 _newest: Cache[_Newest] = Cache(
     lambda newest: 50 * (newest.thread.message_count + len(newest.thread.log.edits))
 )
-"""The next thread starts from it."""
+"""The next replay starts from this thread."""
 
 
 def load_leaves(session: Session) -> list[Leaf]:
-    """The skeleton of every original, read only as far as it was not read before."""
+    """The skeleton of every original; only what is not cached is read."""
     known = _leaves.get(session.pk) or []
     count = session.message_count
     if len(known) < count:
@@ -104,7 +104,7 @@ def load_leaves(session: Session) -> list[Leaf]:
 
 
 def load_history(session: Session) -> History:
-    """The log up to the session's head, read only as far as it was not read before."""
+    """The log up to the session's head; only what is not cached is read."""
     known = _histories.get(session.pk) or _EMPTY
     if known.log.head < session.head:
         rows = LogEntry.objects.filter(
@@ -120,7 +120,7 @@ def load_history(session: Session) -> History:
 def masked_texts(
     session: Session, masks: Masks, keys: Collection[Key] | None = None
 ) -> dict[str, str]:
-    """What is masked in a session, or in these of its messages, and what is read in its place."""
+    """Map of masked text to its replacement, in a session or in only these of its messages."""
     indexes = masks.indexes
     if keys is not None:
         indexes = [index for index in indexes if original_key(index) in keys]
@@ -134,7 +134,7 @@ def masked_texts(
 
 
 def extended(session: Session, history: History, rows: Iterable[LogEntry]) -> History:
-    """The history of a session with further entries at its end."""
+    """The history of a session with these entries appended."""
     entries, known = [], history.rows.mutate()
     for row in rows:
         entry = Entry(
@@ -157,7 +157,7 @@ def extended(session: Session, history: History, rows: Iterable[LogEntry]) -> Hi
 
 
 def history_at(history: History, head: int) -> History:
-    """A history as it was when `head` was its last entry."""
+    """The history as it was when `head` was the last entry; the masks are those of now."""
     entries = history.log.entries[:head]
     rows = Map((entry.number, history.rows[entry.number]) for entry in entries)
     log = fold(entries)
@@ -202,7 +202,7 @@ def load_thread(
 
 
 def _keep_newest(session: Session, tags: frozenset[str] | None, thread: Thread) -> None:
-    """Keep a thread, and of the versions before it only the last ones."""
+    """Cache a thread, and drop all but the last few versions before it."""
     key, lineage = (version_of(session), tags), _lineage(session, tags)
     last = _newest.get(lineage)
     keys = (*(one for one in (last.keys if last else ()) if one != key), key)
@@ -213,12 +213,12 @@ def _keep_newest(session: Session, tags: frozenset[str] | None, thread: Thread) 
 
 
 def _lineage(session: Session, tags: frozenset[str] | None) -> Hashable:
-    """What threads have in common of which one can be made of another."""
+    """The cache key shared by threads of which one can be the starting point for another."""
     return session.pk, session.encoding, tags
 
 
 def keep_thread(session: Session, thread: Thread, history: History) -> None:
-    """Keep what a write has just replayed, once it is committed."""
+    """Cache what a write has just replayed; takes effect when the write commits."""
     _histories.keep(session.pk, history)
     _keep_newest(session, None, thread)
 
@@ -230,14 +230,14 @@ def get_operation(
     *,
     lock: bool = False,
 ) -> tuple[Session, str]:
-    """Session and key of an operation. Raises NotFound for a stranger."""
+    """Session and key of an operation. Raises NotFound if the caller may not see it."""
     found = LogEntry.objects.filter(id=operation_id)
     session, (key,) = _gate(caller, found, right, lock=lock, what="operation")
     return session, key
 
 
 def get_operation_id(caller: Caller, session_id: uuid.UUID, number: int) -> uuid.UUID:
-    """The id of the operation of a session with this number. Raises NotFound."""
+    """The id of a session's operation with this number. Raises NotFound."""
     session = get_session(caller, session_id)
     found = LogEntry.objects.filter(session=session, number=number)
     if (known := found.values_list("id", flat=True).first()) is None:
@@ -252,7 +252,7 @@ def get_bundle(
     *,
     lock: bool = False,
 ) -> tuple[Session, tuple[str, ...]]:
-    """Session and keys of the operations of a bundle. Raises NotFound for a stranger."""
+    """Session and operation keys of a bundle. Raises NotFound if the caller may not see it."""
     found = LogEntry.objects.filter(bundle=bundle_id, kind__in=EDITS)
     return _gate(caller, found, right, lock=lock, what="bundle")
 
@@ -272,7 +272,7 @@ def _gate(
 
 
 def load_payloads(sessions: QuerySet[Session]) -> Iterator[bytes]:
-    """What the log of these sessions says, as it is stored: images that it names are in use."""
+    """The stored payloads of these sessions' logs, to find the images that are in use."""
     entries = LogEntry.objects.filter(session__in=sessions).order_by()
     found = entries.values_list("payload", flat=True)
     return map(bytes, found.iterator(chunk_size=1000))
@@ -284,7 +284,7 @@ _ON = (Status.APPLIED, Status.UNMET, Status.SUSPENDED, Status.VOID)
 def overview(thread: Thread) -> dict[str, Any]:
     """Effective tokens, and how many operations are on, off, proposed and in conflict.
 
-    What somebody has staged is theirs until they commit it: none of these.
+    Staged operations are not counted, as they are their author's own until committed.
     """
     statuses = thread.statuses
     return {

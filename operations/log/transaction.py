@@ -1,4 +1,4 @@
-"""Writing to a log: the one place where entries are numbered and inserted."""
+"""Writes to a log: the only place where entries are numbered and inserted."""
 
 import uuid
 from collections.abc import Callable, Sequence
@@ -44,14 +44,14 @@ from .selectors import (
 Result = TypeVar("Result")
 _TRIES = 10
 _AT_ONCE = 200
-"""Entries that are inserted by one statement."""
+"""Entries that one statement inserts."""
 
 
 @dataclass(slots=True)
 class LogTransaction:
-    """A session that is being written to: its row is locked until the transaction ends.
+    """A write to the log of a session, whose row is locked until the transaction ends.
 
-    `thread` is always the thread of the entries so far, also of those just added.
+    `thread` always includes the entries added so far.
     """
 
     caller: Caller
@@ -64,7 +64,7 @@ class LogTransaction:
     _rows: list[LogEntry] = field(default_factory=list)
     """Entries that were added and are not yet inserted."""
     _masks_otherwise: bool = False
-    """Whether something else is masked than before."""
+    """Whether the masks have changed."""
 
     def add(
         self,
@@ -77,10 +77,10 @@ class LogTransaction:
         tried: Thread | None = None,
         by: Caller | None = None,
     ) -> None:
-        """Add entries at the end of the log, numbered in a row; `titles`: one for each.
+        """Append entries to the log, numbered consecutively; `titles` has one for each.
 
-        `tried` is the thread in which they were checked: what was played for it is not played
-        again. `by`: who the log says did it, if not the caller. `commit` inserts them.
+        `tried` is the thread in which they were checked; what was replayed for it is reused. `by`
+        is the author to record, if not the caller. `commit` inserts the entries.
         """
         rows, author = [], by or self.caller
         named = zip(operations, titles or [title] * len(operations), strict=True)
@@ -114,13 +114,13 @@ class LogTransaction:
         )
 
     def commit(self) -> "LogTransaction":
-        """Insert what was added, save the head, and tell those who look at the session."""
+        """Insert what was added, save the head, and notify the pages that show the session."""
         if self.numbers:
             self.insert()
             self.session.updated_at = timezone.now()
             self.session.overview = overview(self.thread)
             changed = ["head", "updated_at", "overview"]
-            if self._masks_otherwise:  # the title may be made of what is masked now
+            if self._masks_otherwise:  # the title may quote what is masked now
                 masked = self.history.masked
                 self.session.title = mask_title(self.session.title, masked)
                 changed.append("title")
@@ -130,7 +130,7 @@ class LogTransaction:
         return self
 
     def insert(self) -> None:
-        """Insert what was added: in the caller's transaction, or else a little at a time."""
+        """Insert what was added, in the caller's transaction or else in short transactions."""
         rows = chunks(self._rows, _AT_ONCE)
         steps = (partial(LogEntry.objects.bulk_create, some) for some in rows)
         for _ in in_short_transactions(steps):
@@ -139,12 +139,12 @@ class LogTransaction:
 
     @property
     def waits(self) -> bool:
-        """Whether what was added last waits to be reviewed or committed."""
+        """Whether the last added entry waits to be reviewed or committed."""
         return self.thread.log.at(self.numbers[-1]).proposed
 
     @property
     def changes(self) -> list[StatusChange]:
-        """Other edits than those added that fare otherwise now."""
+        """Status changes of edits other than those added."""
         return status_changes(self.before, self.thread)
 
 
@@ -157,8 +157,8 @@ def open_log(
 ) -> LogTransaction:
     """Lock a session for writing to its log; call it inside a transaction.
 
-    Raises Conflict (`stale_head`) where the log has grown since the caller looked: what they
-    chose may not be what they saw.
+    Raises Conflict (`stale_head`) if the log has grown since the caller looked, as what they chose
+    may not be what they saw.
     """
     session = get_session(caller, session_id, right, lock=True)
     refuse_stale(session, expected_head)
@@ -172,19 +172,19 @@ def write_apart(
     *,
     also: Callable[[], object] = lambda: None,
 ) -> Result:
-    """Add to a log what takes long to work out, with the lock held only to insert it.
+    """Append entries that take long to compute, holding the lock only to insert them.
 
-    `write` adds the entries and may be called again: the thread is replayed without a lock, and
-    if the session was written to meanwhile all is done once more, of which only the change costs.
-    `also` happens in the transaction of the entries. Raises NotFound where the session is deleted
-    meanwhile, Unavailable where others write to it all the time: under the lock, they and
-    everybody else would wait.
+    `write` adds the entries without a lock and may be called again: if the session was written to
+    in the meantime, all is done once more, which costs only as much as the change. `also` runs in
+    the transaction of the entries. Raises NotFound if the session was deleted in the meantime, and
+    Unavailable if others keep writing to it; computing under the lock instead would make
+    everybody wait.
     """
     for _try in range(_TRIES):
         version = version_of(session)
         transaction = begin(session, caller)
         result = write(transaction)
-        if session.staged_by is not None:  # nobody sees it, or writes to it
+        if session.staged_by is not None:  # nobody else sees it or writes to it
             transaction.insert()
         with atomic():
             locked = _locked(session)
@@ -207,13 +207,13 @@ def _locked(session: Session) -> Session:
 
 
 def begin(session: Session, caller: Caller) -> LogTransaction:
-    """Write to the log of a session whose row is locked already, or that is compared later."""
+    """Start writing to a session whose row is locked, or whose version is compared later."""
     thread = load_thread(session)
     return LogTransaction(caller, session, load_history(session), thread, thread)
 
 
 def refuse_stale(session: Session, expected_head: int | None) -> None:
-    """Raise Conflict (`stale_head`) where the log is not at the entry that a caller knows."""
+    """Raise Conflict (`stale_head`) if the log's head is not the one that the caller expects."""
     if expected_head is not None and expected_head != session.head:
         is_header = isinstance(expected_head, HeaderHead)
         place = HeaderHead.HEADER if is_header else "expected_head"
@@ -227,7 +227,7 @@ def refuse_stale(session: Session, expected_head: int | None) -> None:
 
 
 def counted(session: Session, edit: Edit) -> Edit:
-    """The edit with its messages' images kept and their tokens counted."""
+    """The edit with its messages' images stored and their tokens counted."""
     messages = messages_of(edit)
     if not messages:
         return edit
