@@ -1,7 +1,7 @@
 """The process that searches for expressions: `python -m operations.messages.expression_worker FD`.
 
-Each request is answered with what was found, or why nothing. An expression may take hundreds of
-megabytes before it is given up; here no search takes more than it is given, whatever it is.
+Each request is answered with the matches, or the reason for a refusal. An expression may take
+hundreds of megabytes before the search is abandoned; in this process memory is strictly limited.
 """
 
 import resource
@@ -15,20 +15,20 @@ from typing import Any
 import regex
 
 Request = tuple[str, str, str, float, int, int]
-"""Expression, replacement, text, seconds of a processor, bytes of memory, matches at most."""
+"""Expression, replacement, text, CPU seconds, bytes of memory, most matches."""
 Found = list[tuple[int, int, str]]
-"""Start, end and what is to be read in its place, of each match."""
+"""Start, end and replacement of each match."""
 Answer = tuple[str, Found, float]
-"""Empty or the code of the refusal, what was found, seconds of a processor that it took."""
+"""The code of the refusal or an empty string, the matches, and the CPU seconds used."""
 
 MOST_WRITTEN = 16_000_000
-"""Characters of all that is to be read in the places of the matches of one text."""
+"""Most characters of all replacements in one text."""
 _PATIENCE = 60.0
 """Seconds without a request after which the process ends."""
 
 
 class TooMuchWritten(MemoryError):
-    """The replacement repeats groups until it is longer than anybody wants."""
+    """Raised if the replacements exceed `MOST_WRITTEN`, for example by repeating groups."""
 
 
 def search(
@@ -39,7 +39,7 @@ def search(
     seconds: float,
     most: int,
 ) -> Found:
-    """What an expression matches of a text, from the first on; nothing that is empty.
+    """The first `most` matches of an expression in a text, without empty ones.
 
     Raises TimeoutError and MemoryError.
     """
@@ -58,7 +58,7 @@ def search(
 
 
 def answer(request: Request) -> Answer:
-    """Search, within the memory that the request allows."""
+    """Search within the memory that the request allows."""
     expression, replacement, text, seconds, memory, most = request
     begun, refusal, found = time.process_time(), "", Found()
     _bound(memory)
@@ -74,9 +74,9 @@ def answer(request: Request) -> Answer:
 
 
 def _bound(more: int | None) -> None:
-    """Let this process have so many bytes more than now; None: as many as it likes.
+    """Limit this process to `more` bytes above its current size; None removes the limit.
 
-    Where the system doesn't say what it has, the package's own limit of 600 MB is all there is.
+    If the system doesn't report the current size, only the package's own limit of 600 MB applies.
     """
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     limit = most
@@ -95,7 +95,7 @@ def main(connected: int) -> None:
         while connection.poll(_PATIENCE):
             connection.send(answer(connection.recv()))
     except (EOFError, OSError):
-        pass  # who asks is gone
+        pass  # the requesting process is gone
 
 
 if __name__ == "__main__":

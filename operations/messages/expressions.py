@@ -1,8 +1,8 @@
-"""Regular expressions that a person gives: what they match, within bounded time and memory.
+"""Searches for regular expressions given by users, within bounded time and memory.
 
 An expression can be written so that matching it takes for ever, or hundreds of megabytes. The time
-of one search is bounded, over all texts that it looks into. What may take much memory is searched
-in a process of its own, one at a time, which has a limit (docs/decisions/0071).
+of one search is bounded over all the texts it covers. A search that may take much memory runs in a
+separate process with a memory limit, one at a time (docs/decisions/0071).
 """
 
 import os
@@ -23,21 +23,21 @@ from . import expression_worker
 from .expression_worker import Answer, Request, search
 
 LONGEST = 1000
-"""Characters of an expression."""
+"""Most characters of an expression."""
 SECONDS = 2.0
-"""What one search may take of a processor."""
+"""CPU seconds that one search may take."""
 MEMORY = 256 << 20
-"""Bytes that the search of one text may take."""
+"""Bytes of memory that the search of one text may take."""
 HARMLESS = 500_000
-"""Characters of the text, times those of the expression and the replacement: up to here a search
-takes a few dozen megabytes at most, and is done in this process."""
+"""Up to this product of text length and the length of expression and replacement, a search takes
+a few dozen megabytes at most and runs in this process."""
 _CALLS = regex.compile(r"(?<!\\)(?:\\\\)*\(\?(?:R|&|P>|[+-]?[0-9])")
-"""A piece of an expression that matches another piece, or all of it, once more."""
+"""A construct that calls a group, or the whole expression, recursively."""
 _ROOT = Path(__file__).resolve().parents[2]
 _TO_START = 20.0
-"""Seconds that the process may take to start on a busy machine, and to have its share of time."""
+"""Seconds that the process may take to start and be scheduled on a busy machine."""
 _IN_LINE = 30.0
-"""Seconds that a search waits for others."""
+"""Seconds that a search waits for others to finish."""
 
 
 class SearchExpression:
@@ -46,15 +46,15 @@ class SearchExpression:
     def __init__(
         self, text: str, replacement: str, *, seconds: float = SECONDS
     ) -> None:
-        """Raises Invalid for what is no expression, and for a group that it hasn't."""
+        """Raises Invalid for an invalid expression, or a replacement with an unknown group."""
         if len(text) > LONGEST:
             raise Invalid(f"An expression has at most {LONGEST:,} characters.")
         if _CALLS.search(text):
-            # On a text of any length it may take a gigabyte, and is not stopped in time.
+            # On a text of any length this may take a gigabyte, and isn't stopped in time.
             raise Invalid("An expression can't call itself or one of its groups.")
         try:
             self._expression = regex.compile(text, regex.MULTILINE)
-            # It matches nothing at once, so that only the replacement is looked at.
+            # This matches the empty string at once, so that only the replacement is checked.
             regex.compile(f"(?:)|{text}", regex.MULTILINE).sub(replacement, "", count=1)
         except (
             regex.error,
@@ -70,10 +70,10 @@ class SearchExpression:
         self._left = seconds
 
     def find(self, text: str) -> Iterator[Stretch]:
-        """What it matches of a text, from the first on; nothing that is empty.
+        """The matches in a text, in order, without empty ones.
 
-        Raises Invalid once the search has taken too long, or too much memory, and Unavailable
-        where others search for so long that its turn doesn't come.
+        Raises Invalid if the search takes too long or too much memory, and Unavailable if it has
+        to wait too long for other searches.
         """
         refusal, found, seconds = self._answer(text, max(self._left, 0.001))
         self._left -= seconds
@@ -103,7 +103,7 @@ class SearchExpression:
                 most=MOST + 1,
             )
         except TimeoutError:
-            # The package counts what all threads of a process take.
+            # The package counts the time of all threads in the process.
             if thread_time() - begun < seconds / 2:
                 return _searched_elsewhere(request)
             return "too_slow", [], 0.0
@@ -113,7 +113,7 @@ class SearchExpression:
 
 
 class _SearchProcess:
-    """The other process, and the connection to it."""
+    """The search process, and the connection to it."""
 
     def __init__(self) -> None:
         self._connection, theirs = Pipe()
@@ -128,16 +128,16 @@ class _SearchProcess:
                 cwd=_ROOT,
                 stdin=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
-                start_new_session=True,  # Ctrl+C is for the server, which ends it
+                start_new_session=True,  # Ctrl+C is for the server, which ends this process
             )
 
     def is_running(self) -> bool:
         return self._process.poll() is None
 
     def ask(self, request: Request) -> Answer:
-        """The answer to a request. Raises EOFError or OSError where the process has ended."""
+        """Send a request and await the answer. Raises EOFError or OSError if the process ended."""
         self._connection.send(request)
-        # It gives up by itself, unless it hangs or gets no time.
+        # The process times out itself, unless it hangs or isn't scheduled.
         if not self._connection.poll(_TO_START + 10 * request[3]):
             return "too_slow", [], 0.0
         answer: Answer = self._connection.recv()
@@ -150,12 +150,12 @@ class _SearchProcess:
 
 
 _idle: list[_SearchProcess] = []
-"""At most one process that waits for the next text; it may have ended by itself meanwhile."""
+"""At most one process that waits for the next text; it may have exited in the meantime."""
 _turn = threading.Lock()
 
 
 def _forget() -> None:
-    """After a fork: process and turn belong to the parent."""
+    """Reset the state after a fork: the process and the lock belong to the parent."""
     global _turn
     _idle.clear()
     _turn = threading.Lock()
@@ -165,7 +165,7 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def _searched_elsewhere(request: Request) -> Answer:
-    """What the other process answers; one that was refused something ends, with its memory."""
+    """Search in the other process, which is ended after a refusal to free its memory."""
     if not _turn.acquire(timeout=_IN_LINE):
         raise Unavailable("Others are searching; try again in a minute.", code="busy")
     try:
@@ -177,7 +177,7 @@ def _searched_elsewhere(request: Request) -> Answer:
         try:
             answer = process.ask(request)
         except (EOFError, OSError):
-            answer = "too_large", [], 0.0  # where there was no memory to say so
+            answer = "too_large", [], 0.0  # it had no memory left to answer
         except BaseException:
             process.end()
             raise

@@ -1,8 +1,8 @@
-"""What messages are called: by agents, and by people.
+"""Names of messages, for agents and for people.
 
-An agent names one by its key, its short id, or the beginning of its digest. For people an
-original is `#150`, its index. What an operation made is named by it: `insert o7`, its further
-messages `insert o7.1`, a fold `digest o7`. Keys stand only where an API or a tool takes them.
+An agent names a message by its key, its short id, or a prefix of its digest. For people an
+original is `#150`, its index. What an operation made is named after it: `insert o7`, its further
+messages `insert o7.1`, a fold `digest o7`. Keys are used only in APIs and tools.
 """
 
 import re
@@ -20,11 +20,11 @@ from threads.models import Message, Session
 from threads.store.originals import DIGEST
 
 MOST_RUNS = 3
-"""Runs of originals up to which a set of messages is named by them."""
+"""Most runs of originals by which a set of messages is named."""
 
 
 class Named(NamedTuple):
-    """A key, to lead there by, and what people read it called."""
+    """A key, to link to, and its name for people."""
 
     key: Key
     name: str
@@ -36,12 +36,12 @@ def named(thread: Thread, keys: Iterable[Key]) -> list[Named]:
 
 
 def word_of(kind: str) -> str:
-    """What people read a kind of operation called: a resequence is a move."""
+    """The label of a kind of operation; a resequence is called move."""
     return {"resequence": "move", "activate_tags": "active tags"}.get(kind, kind)
 
 
 def word_for(recorded: Recorded) -> str:
-    """What people read an operation called: what a tool shortened itself is a compaction."""
+    """The label of an operation; a fold recorded by an import is called compaction."""
     edit = recorded.edit
     if recorded.entry.actor == IMPORTER and isinstance(edit, Fold):
         return "compaction"
@@ -49,7 +49,7 @@ def word_for(recorded: Recorded) -> str:
 
 
 def name_of(thread: Thread, key: Key) -> str:
-    """The name of a message or a fold; what names nothing in this log is left as it is."""
+    """The name of a message or a fold; a key that is not in this log is returned as it is."""
     index = original_index(key)
     if index is not None:
         return f"#{index}"
@@ -64,14 +64,14 @@ MOST_NAMED = 5
 
 
 def names_of(thread: Thread, keys: Collection[Key], most: int = MOST_NAMED) -> str:
-    """The names of so many at most, and how many more there are."""
+    """The names of at most `most` keys, and how many more there are."""
     names = ", ".join(name_of(thread, key) for key in islice(keys, most))
     more = len(keys) - most
     return f"{names} and {more:,} more" if more > 0 else names
 
 
 def range_of(thread: Thread, first: Key, last: Key) -> str:
-    """`#2–#57`; of one message its name alone, of none nothing."""
+    """`#2–#57`; for a single message just its name, for none an empty string."""
     if not first:
         return ""
     names = dict.fromkeys(name_of(thread, key) for key in (first, last))
@@ -80,9 +80,9 @@ def range_of(thread: Thread, first: Key, last: Key) -> str:
 
 
 def ranges_of(thread: Thread, keys: Iterable[Key]) -> str:
-    """The runs of originals among messages, or else the names of those that were inserted.
+    """The runs of originals among messages, and the names of inserted ones.
 
-    Nothing where these are more than `MOST_RUNS`.
+    Empty if these are more than `MOST_RUNS`.
     """
     found = list(keys)
     known = ((original_index(key), key) for key in found)
@@ -97,7 +97,7 @@ def ranges_of(thread: Thread, keys: Iterable[Key]) -> str:
 
 
 def extent_of(thread: Thread, keys: Sequence[Key]) -> str:
-    """`#3–#4, #7–#10`: the runs of messages, or of more than `MOST_RUNS` the ends: `#3 … #90`."""
+    """`#3–#4, #7–#10`: the runs of messages, or for more than `MOST_RUNS` the ends: `#3 … #90`."""
     if len(keys) == 1:
         return name_of(thread, keys[0])
     if words := ranges_of(thread, keys):
@@ -109,17 +109,17 @@ def extent_of(thread: Thread, keys: Sequence[Key]) -> str:
 
 
 SHORTEST_PREFIX = 8
-"""Hex digits of a digest that are taken for it."""
+"""Fewest hex digits that count as a prefix of a digest."""
 _PREFIX = re.compile(f"[0-9a-fA-F]{{{SHORTEST_PREFIX},64}}")
 
 
 def keys_of_hashes(
     session: Session, thread: Thread, hashes: Sequence[str]
 ) -> list[Key]:
-    """The keys that hashes mean, one each. Raises Invalid with one error a hash that means none.
+    """The key for each hash. Raises Invalid with one error for each hash without exactly one.
 
-    A key is taken as it is where the thread holds it. A prefix of digests means the message
-    that alone has it.
+    A key is taken as it is if the thread holds it. A prefix of a digest means the only message
+    that has it.
     """
     by_id = {short_id: [key] for short_id, key in _by_short_id(session, hashes).items()}
     prefixes = [name for name in hashes if _PREFIX.fullmatch(name)]
@@ -142,13 +142,13 @@ def keys_of_hashes(
 
 
 def keys_named(session: Session, names: Sequence[str]) -> tuple[Key, ...]:
-    """The keys of messages that were named by key or short id; what is neither stays as it is."""
+    """The keys of messages named by key or short id; other names are returned as they are."""
     known = _by_short_id(session, names)
     return tuple(known.get(name, name) for name in names)
 
 
 def message_ids(session: Session, keys: Iterable[Key]) -> dict[Key, str]:
-    """The short ids of messages by their keys; one that an operation made has but its key."""
+    """Map of key to short id; a message that an operation made has only its key."""
     found = {key: key for key in keys}
     indexes = [index for key in found if (index := original_index(key)) is not None]
     rows = Message.objects.filter(session=session, index__in=indexes)
@@ -158,7 +158,7 @@ def message_ids(session: Session, keys: Iterable[Key]) -> dict[Key, str]:
 
 
 def _by_short_id(session: Session, names: Iterable[str]) -> dict[str, Key]:
-    """The keys of the originals whose short ids stand among names."""
+    """Map of short id to key, for the short ids of originals among these names."""
     wanted = [name for name in names if name.startswith("msg-")]
     rows = Message.objects.filter(session=session, short_id__in=wanted)
     indexes = rows.values_list("short_id", "index") if wanted else ()
@@ -179,9 +179,9 @@ def _refused(name: str, keys: Sequence[Key], at: tuple[str, int]) -> Invalid:
 def _by_prefix(
     session: Session, prefixes: Sequence[str], masked: Collection[Key]
 ) -> dict[str, list[Key]]:
-    """Originals by the prefixes of their digests, in one pass over these.
+    """Map of digest prefix to the originals that have it, in one pass over all originals.
 
-    One with masked text has none: a guess at it could be tried on its digest.
+    Originals with masked text are left out, as their digest would confirm a guess of the text.
     """
     lengths = {len(prefix) for prefix in prefixes}
     wanted = {prefix.lower() for prefix in prefixes}

@@ -1,7 +1,7 @@
-"""Tool calls and their results: whether a choice of messages takes one and leaves the other.
+"""Finds tool calls that a selection of messages separates from their results.
 
-A result follows its call closely, so only what stands near the ends of each run of chosen
-originals is read: a choice of thousands costs as much as its ends.
+A result follows its call closely, so only originals near the ends of each selected run are read:
+a selection of thousands costs as much as its ends.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,19 +15,19 @@ from threads.models import Session
 from threads.store.originals import load_messages_at
 
 NEAR = 24
-"""Originals on either side of an end that are read."""
+"""How many originals on either side of an end are read."""
 MOST_RUNS = 50
 
 
 class Parted(NamedTuple):
-    """How many pairs a choice parts, and the originals that it lacks of them."""
+    """How many pairs a selection separates, and the originals missing from it."""
 
     pairs: int
     keys: tuple[Key, ...]
 
     @property
     def sentence(self) -> str:
-        """`Separates 2 tool calls from their results`, or nothing."""
+        """`Separates 2 tool calls from their results`; empty if there are none."""
         if not self.pairs:
             return ""
         if self.pairs == 1:
@@ -36,7 +36,10 @@ class Parted(NamedTuple):
 
 
 def parted(session: Session, thread: Thread, leaves: Iterable[Key]) -> Parted:
-    """What a choice of leaves parts; what a fold hides that isn't chosen is left out."""
+    """The pairs that a selection of leaves separates.
+
+    A missing half inside a fold counts only if the selected half is in the same fold.
+    """
     chosen = {i for key in leaves if (i := original_index(key)) is not None}
     pairs, missing = 0, set[int]()
     for call, result in _pairs(session, _near_ends(chosen, thread.message_count)):
@@ -51,7 +54,7 @@ def parted(session: Session, thread: Thread, leaves: Iterable[Key]) -> Parted:
 
 
 def _near_ends(chosen: set[int], count: int) -> set[int]:
-    """The indexes near the ends of the runs of what is chosen."""
+    """The indexes near the ends of the selected runs."""
     near: set[int] = set()
     runs = groupby(enumerate(sorted(chosen)), key=lambda item: item[1] - item[0])
     for place, (_, run) in enumerate(runs):
@@ -64,7 +67,7 @@ def _near_ends(chosen: set[int], count: int) -> set[int]:
 
 
 def _pairs(session: Session, indexes: set[int]) -> Iterator[tuple[int, int]]:
-    """Call and result, by their indexes: of calls with one id the nearest before the result."""
+    """Yield the indexes of call and result; a result belongs to the nearest call with its id."""
     calls: dict[str, int] = {}
     for index, original in sorted(load_messages_at(session, indexes).items()):
         for part in original.parts:

@@ -1,6 +1,6 @@
-"""Originals that are known as they come in, so that their words need not be read for a request.
+"""Remembers originals as they arrive, so that their content need not be read for a request.
 
-It belongs to one process, as all that is kept of requests does.
+It is local to one process, like everything that is cached of requests.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,16 +12,16 @@ from threads.domain.message import Message
 from threads.models import Session
 
 _known: Cache[Sequence[Unread | None]] = Cache(lambda known: 400 * len(known))
-"""By session and encoding."""
+"""Keyed by session id and encoding."""
 
 
 def plain_originals(session: Session) -> Sequence[Unread | None]:
-    """Originals that are plain, by index; those that came by others are perhaps not known."""
+    """Plain originals by index; those that arrived at other processes may be missing."""
     return _known.get((session.pk, session.encoding)) or ()
 
 
 def learn(session: Session, learnt: Sequence[Unread | None]) -> None:
-    """Know what was `learnt` of a session."""
+    """Remember what was `learnt` about a session."""
     if len(learnt) > len(plain_originals(session)):
         _known.keep((session.pk, session.encoding), learnt)
 
@@ -32,11 +32,11 @@ def learnt(
     said: Mapping[int, Message],
     new: Sequence[Message],
 ) -> Sequence[Unread | None]:
-    """What is known by what a client sends: originals that it says again, and the last ones,
-    which are new.
+    """What is known after a client's request.
 
-    What it says again may have come with its calls' arguments written in another way, and was
-    perhaps recorded with another strategy.
+    The request adds the originals that it repeats (`said`), and the last ones, which are new. A
+    repeated message may have its calls' arguments written differently than the original, which may
+    also have been recorded with another strategy.
     """
     known = plain_originals(session)
     first = len(leaves) - len(new)

@@ -1,4 +1,4 @@
-"""Nodes, groups and stretches of a thread, as the public contract and the tools have them."""
+"""Nodes, groups and ranges of a thread, in the form of the public contract and the tools."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ class ThreadOut(BaseModel):
 
 
 class ThreadPresenter:
-    """Presents nodes of one thread, with the words of all of them read at once."""
+    """Presents nodes of one thread; reads the content of all of them in bulk."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class ThreadPresenter:
         children_start: int = 0,
         children_limit: int = 100,
     ) -> list[dict[str, Any]]:
-        """Nodes with what they read; the folds in `unfold` with what they hold, too."""
+        """Nodes with their content; the folds in `unfold` also with their children."""
         children = {
             node.key: self.thread.children(node.key, children_start, children_limit)
             for node in nodes
@@ -99,7 +99,7 @@ class ThreadPresenter:
     def view(
         self, view: str, start: int, limit: int, **unfolding: Any
     ) -> tuple[int, list[dict[str, Any]]]:
-        """How many nodes a view has, and a window of them."""
+        """The number of nodes in a view, and a window of them."""
         if view == "original":
             rows = load_messages(self.session, start, start + limit)
             return self.thread.message_count, [
@@ -125,7 +125,7 @@ class ThreadPresenter:
         words: Mapping[str, MessageText],
         **extra: Any,
     ) -> dict[str, Any]:
-        """A message that stands in the thread, or that the model sees."""
+        """A message of the annotated or the effective thread."""
         read = words[message.key]
         if read.original is None:
             made = self._made(message.key, read, message.tokens)
@@ -184,22 +184,22 @@ class ThreadPresenter:
 
 
 def _keys_of(node: Node) -> list[str]:
-    """The keys of the messages that a node reads."""
+    """The keys of the messages that a node shows."""
     if isinstance(node, MessageNode):
         return [node.key]
     return [f"{node.key}.{place}" for place in range(len(node.messages))]
 
 
 LONGEST_TITLE = 80
-"""Characters of a group's first message that name it."""
+"""Most characters of a group's first message that are used as its title."""
 MOST_MESSAGES = 500
-"""Originals that one answer holds."""
+"""Most originals in one answer."""
 
 
 def present_groups(
     session: Session, groups: Sequence[MessageGroup]
 ) -> list[dict[str, Any]]:
-    """Groups, each named by the first words of its first message."""
+    """Groups, each titled with the first words of its first message."""
     firsts = load_messages_at(session, (group.first for group in groups))
     return [
         {
@@ -217,7 +217,7 @@ def present_groups(
 def present_range(
     session: Session, thread: Thread, start: int, end: int
 ) -> list[dict[str, Any]]:
-    """The originals `start` to `end` (half-open) as tools answer them, with their tags."""
+    """The originals `start` to `end` (half-open) as tools return them, with their tags."""
     return [
         present_briefly(original, tags=thread.tags(original.key))
         for original in load_messages(session, start, end)
@@ -225,10 +225,10 @@ def present_range(
 
 
 def present_briefly(original: Original, *, tags: Sequence[str] = ()) -> dict[str, Any]:
-    """An original as tools answer it: each of its texts stands once.
+    """An original as tools return it, with each of its texts only once.
 
-    Its words are its `content`, its reasoning is in `thinking`; several results stand in
-    `tool_results`, one in `content`.
+    Text is in `content`, reasoning in `thinking`; several results are in `tool_results`, a single
+    one is in `content`.
     """
     form = present_original(original, tags=tags)
     parts, results = form.pop("parts"), form.pop("tool_results")
@@ -244,7 +244,7 @@ def present_briefly(original: Original, *, tags: Sequence[str] = ()) -> dict[str
 
 
 def present_excerpt(original: Original, found: Excerpt) -> dict[str, Any]:
-    """An original as a search lists it: which it is, and the words around what was found."""
+    """An original as a search lists it: its identity, and an excerpt around the match."""
     form = present_original(original)
     before, behind = "…" * found.cut_before, "…" * found.cut_after
     names = ("key", "group_id", "role", "tokens")

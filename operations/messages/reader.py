@@ -1,8 +1,8 @@
-"""What messages say: as they were recorded, and as they read in a thread. Everyone reads here.
+"""Reads the content of messages, as recorded or as it reads in a thread. All code reads it here.
 
-Originals never change, so what was read of a session stays right when it grows or its log
-does; only a purge takes words back. Text
-that redactions cover is masked in originals, and in what quotes them outside of the thread.
+Originals never change, so what was read of a session stays valid when it or its log grows; only a
+purge invalidates it. Redacted text is masked in originals, and in what quotes them outside of the
+thread.
 """
 
 import uuid
@@ -33,30 +33,30 @@ from threads.store.masking import Readings
 from threads.store.originals import Original, load_recorded_at
 
 FEW = 200
-"""Originals that are read for themselves; where more are wanted, or all are no more, all are read
-and kept."""
+"""Up to this many originals are read on their own. If more are wanted, or no more are unread, all
+are read and cached."""
 _MOST_FEW = 1_000
-"""Of those, how many are kept of a session."""
+"""Most originals read on their own that are cached per session."""
 
 
 class MessageText(NamedTuple):
-    """What one message says, and what is known of it besides."""
+    """The content of one message, with its metadata."""
 
     key: Key
     role: Role
     parts: tuple[Part, ...]
     strategy: str
-    """The `parsing_strategy` it was recorded with; the session's for what operations made."""
+    """The `parsing_strategy` it was recorded with; the session's if an operation made it."""
     name: str | None
     original: Original | None
-    """The original as it was recorded; None for what an operation made, or is not recorded yet."""
+    """The original as recorded; None if an operation made it, or it is not recorded yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageReader:
     """Reads the messages of a thread.
 
-    `inbound` are messages that a client sends and the session does not hold: they stand as
+    `inbound` are messages that a client sends and the session does not hold yet; they count as
     originals from index `held` on.
     """
 
@@ -66,9 +66,9 @@ class MessageReader:
     inbound: Sequence[Message] = ()
 
     def effective(self, keys: Iterable[Key]) -> dict[Key, MessageText]:
-        """What messages read in the thread, with replacements and redactions applied.
+        """The messages as they read in the thread, with replacements and redactions applied.
 
-        By key and in the order of the keys; what the thread does not know is left out.
+        Returns a map in the order of the keys; unknown keys are left out.
         """
         return {
             key: text._replace(parts=read_changed(text.parts, changes))
@@ -78,7 +78,7 @@ class MessageReader:
         }
 
     def recorded(self, keys: Iterable[Key]) -> dict[Key, MessageText]:
-        """What messages said when they were recorded: for those who mask or compare."""
+        """The messages as they were recorded, unmasked: for callers that mask or compare."""
         held = self.session.message_count if self.held is None else self.held
         indexes = {key: original_index(key) for key in keys}
         originals = _originals(
@@ -105,19 +105,19 @@ class MessageReader:
 
 
 class _CachedTexts(NamedTuple):
-    """The originals of a session, from the first, under the purges that there were."""
+    """The originals of a session from the first on, valid for this set of purged messages."""
 
     purged: frozenset[Key]
     texts: list[MessageText]
     weight: int
-    """About how many bytes of memory these take."""
+    """The approximate size of the texts in bytes."""
 
 
 _kept: Cache[_CachedTexts] = Cache(lambda kept: kept.weight)
 
 
 def _originals(session: Session, indexes: set[int]) -> Mapping[int, MessageText]:
-    """The originals at these indexes as they were recorded; a few are only read, not kept."""
+    """The originals at these indexes as recorded; if they are few, the rest is not read."""
     purged = (
         frozenset(load_history(session).log.purged) if session.head else frozenset()
     )
@@ -138,7 +138,7 @@ def _originals(session: Session, indexes: set[int]) -> Mapping[int, MessageText]
 
 
 def _weigh(texts: Mapping[int, MessageText]) -> int:
-    """About how many bytes of memory texts take: as they are recorded, and as they are read."""
+    """The approximate size of texts in bytes, in both their stored and their decoded form."""
     recorded = (one.original.row.content for one in texts.values() if one.original)
     return 600 * len(texts) + 2 * sum(map(len, recorded))
 
@@ -149,7 +149,7 @@ _few: Cache[dict[int, MessageText]] = Cache(_weigh)
 def _few_originals(
     session: Session, indexes: set[int], purged: frozenset[Key]
 ) -> Mapping[int, MessageText]:
-    """A few originals; those that were read last need not be read again."""
+    """A few originals, from the cache of those read last if they are there."""
     key = session.pk, purged
     found = _few.get(key) or {}
     if unread := indexes - found.keys():
@@ -178,22 +178,22 @@ def _texts(
 
 
 def mask_text(session: Session, text: str) -> str:
-    """A text with what redactions that are on mask in the session, wherever it is found."""
+    """A text, masked wherever it quotes what redactions that are on mask in the session."""
     return mask_words(text, masked_texts(session)) if text else text
 
 
 def mask_title(session: Session, title: str) -> str:
-    """A title of a session with what redactions that are on mask in it, on one line as it is."""
+    """A session's title on one line, masked by redactions that are on in the session."""
     return mask.mask_title(" ".join(title.split()), masked_texts(session))
 
 
 def masked_texts(session: Session) -> Mapping[str, str]:
-    """What redactions that are on mask in the session, and what is read in its place."""
+    """Map of each text that redactions mask in the session to its replacement."""
     return load_history(session).masked if session.head else {}
 
 
 def masked_in(session: Session, indexes: Sequence[int] | None) -> Mapping[str, str]:
-    """What redactions that are on mask in these originals; None: in all of the session."""
+    """`masked_texts` for these originals only, or for the whole session if None."""
     if indexes is None or not session.head:
         return masked_texts(session)
     masks = load_history(session).log.masks
@@ -201,7 +201,7 @@ def masked_in(session: Session, indexes: Sequence[int] | None) -> Mapping[str, s
 
 
 def mask_originals(session: Session, readings: Readings) -> Readings:
-    """Originals with the text masked that redactions which are on mask."""
+    """The originals, masked by redactions that are on."""
     masks = load_history(session).log.masks if session.head else None
     if not masks:
         return readings
@@ -212,7 +212,7 @@ def mask_originals(session: Session, readings: Readings) -> Readings:
 
 
 def masked_places(sessions: QuerySet[Session]) -> Iterator[tuple[uuid.UUID, int]]:
-    """The originals of these sessions of which something may be masked."""
+    """Yield session and index of the originals in which something may be masked."""
     entries = LogEntry.objects.filter(session__in=sessions, kind=Redact.kind)
     for session in Session.objects.filter(pk__in=entries.values("session")):
         for index in load_history(session).log.masks.indexes:

@@ -1,4 +1,4 @@
-"""Which messages of a thread are about something: a question, or the session's objective."""
+"""Finds the messages of a thread that are relevant to a question or to the session's objective."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,7 +13,7 @@ from .search import in_order
 
 
 def relevance_at(session: Session, keys: Iterable[Key]) -> Mapping[Key, float]:
-    """How near those of the keys that are originals are to the objective, as far as it is known."""
+    """Map of original to its similarity to the objective, for those keys where it is known."""
     indexes = {index for key in keys if (index := original_index(key)) is not None}
     if not indexes or not has_relevance(session):
         return {}
@@ -23,9 +23,9 @@ def relevance_at(session: Session, keys: Iterable[Key]) -> Mapping[Key, float]:
 def find_near(
     session: Session, thread: Thread, view: View, question: str
 ) -> Mapping[Key, float]:
-    """The originals that are near, with how near, in the order of a view.
+    """Map of the originals that are near the question to their similarity, in view order.
 
-    What operations say in their place has no vectors. Raises Conflict where meaning is off.
+    Messages that operations made have no vectors. Raises Conflict if search by meaning is off.
     """
     shares = relevance_of(session, question)
     near = {key: share for key, share in shares.items() if share >= as_share(NEAR)}

@@ -1,8 +1,7 @@
-"""What changes of text save: counted once, when they are recorded, as a context counts it.
+"""Counts the tokens that text changes save, once, when they are recorded.
 
-Tokens don't add up: words that are taken out of a text leave others beside one another, and a
-piece counts otherwise by itself than inside of it. So whole messages are counted, as they read
-now and as they will.
+Tokens don't add up: removing words puts others next to each other, and a piece has another count on
+its own than inside a text. So whole messages are counted, as they read now and as they will.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,9 +27,9 @@ from .reader import MessageReader
 def with_saved(
     session: Session, thread: Thread, kind: type[TextEdit], spans: Iterable[Span]
 ) -> list[Span]:
-    """Spans with the tokens that they save.
+    """The spans with the tokens that each saves.
 
-    Those of one message come to what all of them take from it as it reads in the thread.
+    The savings of a message's spans sum up to what they save together in the thread.
     """
     counted = list(spans)
     by_message: dict[Key, list[int]] = {}
@@ -53,7 +52,11 @@ def _saved(
     spans: Sequence[Span],
     mask: str,
 ) -> list[int]:
-    """What each of the spans of a message saves: by itself, and its share of the rest."""
+    """What each span of a message saves.
+
+    That is what it saves by itself, plus a share of the difference between their sum and the real
+    total.
+    """
     new = [
         SpanChange(one.part, one.start, one.end, one.text or mask, 0, bool(mask), 0)
         for one in spans

@@ -1,6 +1,6 @@
-"""Finding words in a session: those that a search looks for, and those that an edit changes.
+"""Finds text in a session, for a search or for an edit that changes it.
 
-A search finds them in a thread as one looks at it: also in folds, and in what operations made.
+A search covers the thread as it is shown, including folds and what operations made.
 """
 
 from collections.abc import Iterable, Iterator
@@ -40,24 +40,24 @@ from .saving import with_saved
 
 
 def find_in_thread(session: Session, thread: Thread, query: str) -> list[Key]:
-    """The messages that read the query, and the folds that show it, as the thread stands."""
+    """The messages that contain the query, and the folds that show it, in thread order."""
     found = _found(session, thread, query)
     return in_order(thread, {_standing(thread, key) for key in found})
 
 
 def find_effective(session: Session, thread: Thread, query: str) -> list[Key]:
-    """What the model sees of it."""
+    """The messages of the effective thread that contain the query."""
     found = set(_found(session, thread, query))
     return [shown.key for shown in thread.effective() if shown.key in found]
 
 
 def find_originals(session: Session, query: str) -> list[Key]:
-    """The originals that hold it, as they may be read."""
+    """The originals that contain the query, with redactions applied."""
     return [original_key(index) for index, _ in find_in_session(session, query)]
 
 
 def _found(session: Session, thread: Thread, query: str) -> list[Key]:
-    """Keys of messages of the thread that read the query there, in no order."""
+    """Keys of the messages that contain the query as they read in the thread, unordered."""
     recorded = find_originals(session, query)
     changed = {
         key
@@ -75,7 +75,7 @@ def _found(session: Session, thread: Thread, query: str) -> list[Key]:
 
 
 def _made(thread: Thread) -> Iterator[Key]:
-    """The messages that operations made and that are in the thread."""
+    """Yield keys of the messages in the thread that operations made."""
     for number, recorded in thread.log.edits.items():
         for place in range(len(messages_of(recorded.edit))):
             if thread.holds(key := made_key(number, place)):
@@ -83,7 +83,7 @@ def _made(thread: Thread) -> Iterator[Key]:
 
 
 def _standing(thread: Thread, key: Key) -> Key:
-    """What a message stands as: itself, or the fold that shows it."""
+    """The key under which a message is listed: its own, or that of the fold that shows it."""
     if original_index(key) is not None:
         return key
     number = int(key[1:].partition(".")[0])
@@ -92,7 +92,7 @@ def _standing(thread: Thread, key: Key) -> Key:
 
 
 def in_order(thread: Thread, keys: Iterable[Key]) -> list[Key]:
-    """Keys in the order of the thread; a fold before what it holds."""
+    """Keys in thread order; a fold comes before what it holds."""
     by_top: dict[Key, list[Key]] = {}
     for key in keys:
         by_top.setdefault(thread.top(key), []).append(key)
@@ -112,13 +112,13 @@ def in_order(thread: Thread, keys: Iterable[Key]) -> list[Key]:
 
 
 AT_ONCE = 200
-"""Messages that are read at once."""
+"""Batch size for reading messages."""
 
 
 def readings_of(
     session: Session, thread: Thread, *, include_folded: bool = False
 ) -> Readings:
-    """What the thread shows, part by part; or what its folds hold as well."""
+    """The texts that the thread shows, part by part, optionally with what its folds hold."""
     keys = keys_to_read(thread, include_folded=include_folded)
     return lambda: read_texts(session, thread, keys)
 
@@ -126,9 +126,9 @@ def readings_of(
 def find(
     session: Session, thread: Thread, wanted: TextEditRequest, *, partly: bool = False
 ) -> ResolvedPatterns:
-    """What patterns match, and everything that is wrong with them.
+    """The matches of the patterns, and all faults.
 
-    `partly` takes the first of matches that are too many at once.
+    With `partly`, too many matches are not a fault; the first ones are returned.
     """
     readings = readings_of(session, thread, include_folded=wanted.include_folded)
     return resolve_patterns(
@@ -139,7 +139,7 @@ def find(
 def edit_of(
     session: Session, thread: Thread, wanted: TextEditRequest
 ) -> Replace | Redact:
-    """The edit that changes what is wanted. Raises Invalid or Conflict with all that is wrong."""
+    """The edit for a request. Raises Invalid or Conflict with all faults."""
     if wanted.spans:
         return wanted.edit(_checked(session, thread, wanted))
     resolved = find(session, thread, wanted)
@@ -150,7 +150,7 @@ def edit_of(
 
 
 def _checked(session: Session, thread: Thread, wanted: TextEditRequest) -> list[Span]:
-    """Spans that were given by their places, if they may be changed."""
+    """The spans of a request, checked and completed. Raises Invalid or Conflict with the place."""
     recorded = MessageReader(session, thread).recorded(
         span.key for span in wanted.spans
     )
@@ -171,10 +171,10 @@ def _checked(session: Session, thread: Thread, wanted: TextEditRequest) -> list[
 
 
 def _refuse_held(thread: Thread, span: Span, held: Iterable[HeldText]) -> None:
-    """Raise Conflict where others hold text of a span.
+    """Raise Conflict if other operations hold text of a span.
 
-    It comes before any look at the text: a guess at what is masked gets the same answer whether
-    or not it is right.
+    This is checked before the text, so that a guess at masked text gets the same answer whether or
+    not it is right.
     """
     changes = thread.spans(span.key)
     own = [
@@ -195,7 +195,7 @@ def _refuse_held(thread: Thread, span: Span, held: Iterable[HeldText]) -> None:
 
 
 def _text(said: MessageText | None, span: Span, floor: int) -> str:
-    """The text that a span covers. Raises Invalid where it is none, another, or too short."""
+    """The text that a span covers. Raises Invalid if it is missing, changed, or too short."""
     if said is None:
         raise Invalid(f"There is no message {span.key}.", code="unknown_key")
     text = covered(said.parts, span)
@@ -214,7 +214,7 @@ def _text(said: MessageText | None, span: Span, floor: int) -> str:
 def read_texts(
     session: Session, thread: Thread, keys: Iterable[Key]
 ) -> Iterator[PartReading]:
-    """The parts of messages as the thread shows them, in the order of the keys."""
+    """Yield the parts of messages as the thread shows them, in the order of the keys."""
     held = held_text(thread.log)
     reader, waiting = MessageReader(session, thread), iter(keys)
     while batch := list(islice(waiting, AT_ONCE)):

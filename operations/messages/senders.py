@@ -1,4 +1,4 @@
-"""Which agents' keys brought what a session holds, as far as it came through the proxy."""
+"""Finds the agents whose keys sent the messages of a session through the proxy."""
 
 from collections.abc import Collection, Mapping
 
@@ -11,10 +11,10 @@ from threads.models import Session
 
 
 def agents_of(session: Session, indexes: Collection[int]) -> Mapping[int, str]:
-    """The names of the keys that brought these originals, or got them as a reply.
+    """Map of original to the name of the key that sent it, or received it as a reply.
 
-    Of sessions that the proxy made. A request brings the originals up to the number that there
-    are when it is rewritten, and its reply is the next.
+    Empty unless the proxy made the session. A request's messages are the last `new` of the
+    originals that exist when it is rewritten, and its reply is the next original.
     """
     if not indexes or not is_from_proxy(session.format):
         return {}
@@ -30,7 +30,7 @@ def agents_of(session: Session, indexes: Collection[int]) -> Mapping[int, str]:
     found: dict[int, str] = {}
     wanted = set(indexes)
     for count, new, actor, name in rows.iterator():
-        # Newer ones first: what a request brought is no reply to an earlier one.
+        # Newest first: a message that a request brought is not the reply to an earlier one.
         brought = range(count - new, count + 1) if is_agent(actor) else range(0)
         found |= {at: name for at in wanted.intersection(brought) if at not in found}
     return found
