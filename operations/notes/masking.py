@@ -1,4 +1,4 @@
-"""Keeping masked what redactions mask in notes, once nothing tells any more what that is."""
+"""Masks redacted text in notes permanently, before the originals that define it are destroyed."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,11 @@ from .scratchpads import decode, encode
 
 
 def mask_for_good(session: Session, indexes: Sequence[int] | None) -> None:
-    """Mask for good what notes quote of originals that are destroyed, in the caller's transaction.
+    """Mask permanently what notes quote of redacted text in originals that are being destroyed.
 
-    What else they say of them is their authors' and stays (`docs/decisions/0050`). The notes of a
-    session that is erased go with it.
+    Runs in the caller's transaction. What else the notes say is their authors' and stays
+    (`docs/decisions/0050`). Does nothing if `indexes` is None, as an erased session takes its
+    notes with it.
     """
     if indexes is None or not (texts := masked_in(session, indexes)):
         return

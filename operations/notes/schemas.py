@@ -1,4 +1,4 @@
-"""What the API takes and answers of scratchpads and state."""
+"""Request and response schemas of scratchpads and state."""
 
 from typing import Any, Literal
 
@@ -60,7 +60,7 @@ class StatesOut(BaseModel):
     state: StateOut | None
     versions: list[StateOut]
     objective_suggested: str
-    """STATE's goal, where the session has no objective of its own."""
+    """STATE's goal, if the session has no objective of its own."""
 
 
 def present_scratchpad(found: Scratchpad) -> dict[str, Any]:

@@ -18,11 +18,11 @@ from threads.store import events
 from threads.store.selectors import get_session
 
 LONGEST = 200_000
-"""Characters of a scratchpad."""
+"""Most characters of a scratchpad."""
 
 
 class Scratchpad(NamedTuple):
-    """A version as it may be read; number 0 is the empty one that every session begins with."""
+    """A version, masked; number 0 is the empty one that every session starts with."""
 
     number: int
     content: str
@@ -32,7 +32,7 @@ class Scratchpad(NamedTuple):
 
 
 def load_scratchpad(session: Session, number: int | None = None) -> Scratchpad:
-    """The version in force, or another one. Raises NotFound."""
+    """The current version, or the one with this number. Raises NotFound."""
     if number is None:
         row = _NEWEST.first(session=session.pk)
     else:
@@ -57,10 +57,10 @@ def write_scratchpad(
     append: bool = False,
     expected_version: int | None = None,
 ) -> Scratchpad:
-    """Put other words in place of the scratchpad's, or add some at its end, on a line of their own.
+    """Replace the scratchpad's content, or append to it on a new line.
 
-    Raises Invalid where they are too long, Conflict (`stale_version`) where it is at another
-    version than the caller knows.
+    Raises Invalid if the result is too long, Conflict (`stale_version`) if the scratchpad is at
+    another version than the caller expects.
     """
     session = get_session(caller, session_id, Right.OWN_SESSION, lock=True)
     newest = _versions(session.pk).first()
@@ -96,10 +96,7 @@ def write_scratchpad(
 def restore_scratchpad(
     caller: Caller, session_id: uuid.UUID, number: int
 ) -> Scratchpad:
-    """Put an older version in force again, as a new one, with the words that it was written in.
-
-    Raises NotFound.
-    """
+    """Restore an older version as a new one, with its unmasked content. Raises NotFound."""
     session = get_session(caller, session_id, Right.OWN_SESSION, lock=True)
     old = _versions(session.pk).filter(number=number).first()
     if old is None and number:
@@ -124,7 +121,7 @@ def _read(session: Session, row: ScratchpadVersion) -> Scratchpad:
 
 
 def decode(content: bytes | memoryview) -> str:
-    """Words as they are stored: as bytes, because they may hold NUL and lone surrogates."""
+    """Decode stored content, which is bytes because it may contain NUL and lone surrogates."""
     return bytes(content).decode("utf-8", "surrogatepass")
 
 

@@ -1,8 +1,8 @@
-"""STATE of a session: what responses say at their end, and what somebody set.
+"""STATE of a session: the blocks at the end of responses, and versions that somebody set.
 
-Versions from responses are read off the messages, which never change, and never stored:
-taking a message back takes its STATE back too. Set ones are stored with how many messages
-there were, so that what a later response says counts more.
+Versions from responses are read from the messages, which never change, and never stored, so
+snipping a message also withdraws its STATE. Versions that somebody set are stored with the number
+of messages at that time, so that a later response takes precedence.
 """
 
 import uuid
@@ -34,11 +34,11 @@ from threads.store.selectors import get_session
 from .scratchpads import decode, encode
 
 LONGEST = 100_000
-"""Characters of STATE that somebody sets."""
+"""Most characters of STATE that somebody sets."""
 
 
 class Versioned(NamedTuple):
-    """A version of STATE as it may be read; `key` is the response that it is from."""
+    """A version of STATE, masked; `key` is the response that it comes from, if any."""
 
     number: int
     state: State
@@ -50,7 +50,7 @@ class Versioned(NamedTuple):
 
 
 class _Scan(NamedTuple):
-    """The messages before `through` that name STATE."""
+    """The indexes of messages before `through` that mention STATE."""
 
     through: int
     indexes: tuple[int, ...]
@@ -65,7 +65,7 @@ _scans: Cache[_Scan] = Cache(lambda scan: 40 * len(scan.indexes))
 
 
 def list_states(session: Session, thread: Thread | None = None) -> list[Versioned]:
-    """All versions, oldest first; in force is the last whose message was not snipped."""
+    """All versions, oldest first; the last one whose message isn't snipped is in force."""
     thread = thread or load_thread(session)
     found = [*_of_responses(session), *_of_people(session)]
     found.sort(key=lambda one: one[0])
@@ -84,14 +84,14 @@ def list_states(session: Session, thread: Thread | None = None) -> list[Versione
 
 
 def current_state(session: Session, thread: Thread | None = None) -> State | None:
-    """STATE in force; None where the session holds none."""
+    """STATE in force; None if the session has none."""
     versions = list_states(session, thread)
     return next((one.state for one in versions if one.in_force), None)
 
 
 @transaction.atomic
 def set_state(caller: Caller, session_id: uuid.UUID, content: str) -> Versioned:
-    """Put other words in force until a later response brings its own. Raises Invalid."""
+    """Set STATE until a later response brings its own. Raises Invalid."""
     session = get_session(caller, session_id, Right.OWN_SESSION, lock=True)
     if not content.strip() or len(content) > LONGEST:
         raise Invalid(f"STATE has 1 to {LONGEST:,} characters.", at=["content"])
@@ -110,7 +110,7 @@ def set_state(caller: Caller, session_id: uuid.UUID, content: str) -> Versioned:
 
 
 def _of_responses(session: Session) -> list[tuple[tuple[int, int], Versioned]]:
-    """Versions from responses, each with where it stands among all."""
+    """The versions from responses, each with its sort key."""
     indexes = _scanned(session)
     originals = load_messages_at(session, indexes) if indexes else {}
     found = []
@@ -145,7 +145,7 @@ def _of_people(session: Session) -> list[tuple[tuple[int, int], Versioned]]:
 
 
 def _scanned(session: Session) -> tuple[int, ...]:
-    """The originals that name STATE; only those are read that were not read before."""
+    """The indexes of originals that mention STATE; only those not scanned yet are read."""
     known = _scans.get(session.pk) or _Scan(0, ())
     count = session.message_count
     if known.through < count:

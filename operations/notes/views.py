@@ -1,6 +1,6 @@
-"""What a session keeps beside its messages, and its forms: objective, STATE, scratchpad.
+"""The notes of a session, with their forms: objective, STATE, scratchpad.
 
-The contract stands in `templates/operations/notes/kept.html`.
+The template `operations/notes/kept.html` documents the contract.
 """
 
 import uuid
@@ -34,11 +34,11 @@ from threads.store.selectors import get_session
 from . import scratchpads, states
 
 MOST_VERSIONS = 20
-"""How many versions are listed, the newest first."""
+"""Most versions listed, newest first."""
 
 
 class ObjectiveForm(forms.Form):
-    """What the session is for."""
+    """The session's objective."""
 
     objective = forms.CharField(
         required=False,
@@ -50,7 +50,7 @@ class ObjectiveForm(forms.Form):
 
 
 class StateForm(forms.Form):
-    """Other words for STATE."""
+    """New content for STATE."""
 
     content = LongTextField(
         rows=8,
@@ -61,7 +61,7 @@ class StateForm(forms.Form):
 
 
 class ScratchpadForm(forms.Form):
-    """Other words for the scratchpad; `version` is the one that they were written from."""
+    """New content for the scratchpad; `version` is the version it is based on."""
 
     content = LongTextField(
         rows=12, required=False, max_length=scratchpads.LONGEST, label="Markdown"
@@ -86,9 +86,9 @@ _YOURS = "Save again to replace that version with yours."
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
-    """The page, with `version` of the scratchpad, and STATE compared with what is sent.
+    """The page, optionally with a `version` of the scratchpad and STATE compared with what is sent.
 
-    Script gets what is kept alone. POST writes what `act` names.
+    htmx gets only the part with the notes. POST writes what `act` names.
     """
     caller = caller_of(request)
     session = get_session(caller, session_id)
@@ -111,7 +111,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
 def _write(
     request: HttpRequest, caller: Caller, session: Session, act: str
 ) -> HttpResponse | None:
-    """Write what the form says; the page with what is wrong where it can't be."""
+    """Write what the form says; returns the page with the errors if it is refused."""
     form = _FORMS[act](request.POST)
     if not form.is_valid():
         return _shown(request, caller, session, {act: form}, status=422)
@@ -194,7 +194,7 @@ def _shown(
 
 
 def _state(thread: Thread, one: states.Versioned) -> dict[str, object]:
-    """A version of STATE; its source is the response that it is from, none: somebody set it."""
+    """A version of STATE; `source` is the response it comes from, None if somebody set it."""
     return {
         "number": one.number,
         "text": one.state.text,
@@ -206,7 +206,7 @@ def _state(thread: Thread, one: states.Versioned) -> dict[str, object]:
 
 
 def _rebuilt(session: Session) -> dict[str, Any]:
-    """STATE read anew from what is sent; nothing is changed."""
+    """STATE as read anew from what is sent; nothing is changed."""
     found = rebuild_state(session)
     return {
         "status": found.status,
