@@ -1,4 +1,4 @@
-"""What the model would see, as the bodies, messages and folds that files are written of."""
+"""What the model would see, as request bodies, messages and folds to write to a file."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -22,7 +22,7 @@ BATCH = 500
 
 
 def request_body(context: Context) -> Iterator[bytes]:
-    """The request as the context shows it, a message a line."""
+    """The request as the context shows it, one message per line."""
     separator = b"{"
     for name, value in context.compiled.request.items():
         yield separator + json_text.dump(name) + b": "
@@ -40,9 +40,9 @@ def request_body(context: Context) -> Iterator[bytes]:
 
 
 def written_messages(context: Context) -> Iterator[Message]:
-    """What is written of each message, once the provider's rules have been seen to.
+    """Yield the messages as compiled by the provider's rules.
 
-    Usage is that of requests that were sent: from the first change on nobody knows it.
+    Usage is that of requests that were really sent; from the first change on it is unknown.
     """
     assembly, compiled = context.assembly, context.compiled
     if compiled.prompt:
@@ -65,7 +65,7 @@ def written_messages(context: Context) -> Iterator[Message]:
 
 
 def _joined(turn: Turn) -> Sequence[TurnPart]:
-    """The pieces of a turn; as those of its first message where they are written as one text."""
+    """The pieces of a turn; if texts are joined, all count as pieces of its first message."""
     if not any(len(turn.texts(kind)) > 1 for kind in turn.joined):
         return turn.pieces
     first = turn.pieces[0]
@@ -73,10 +73,11 @@ def _joined(turn: Turn) -> Sequence[TurnPart]:
 
 
 def assembled_messages(context: Context) -> Iterator[Message]:
-    """The prompt and the layers, then the messages, before they are compiled.
+    """Yield the prompt and the layers, then the messages, before they are compiled.
 
-    A digest is a user's and framed, as a provider gets it that has no system message there: it
-    is no operation in the file, and who reads that would take it for an instruction.
+    A digest becomes a framed user message, as it does for a provider that allows no system message
+    there: in the file it is no operation, and a reader would take a system message for an
+    instruction.
     """
     yield from prompt_of(context)
     messages = context.assembly.messages
@@ -88,7 +89,7 @@ def assembled_messages(context: Context) -> Iterator[Message]:
 
 
 def _as_history(message: Outgoing) -> Outgoing:
-    """A message; a digest as a record, unless another client made it in its own words."""
+    """The message; a digest becomes a framed user message, except one in a client's own words."""
     if message.kind != "digest" or message.role is not Role.SYSTEM:
         return message
     words = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
@@ -98,7 +99,7 @@ def _as_history(message: Outgoing) -> Outgoing:
 
 
 def prompt_of(context: Context) -> Iterator[Message]:
-    """The system prompt and the other layers, as messages of the system."""
+    """The system prompt and the other layers, as system messages."""
     for layer in context.assembly.layers:
         if layer.name == SYSTEM:
             said = _read(context, layer.keys).values()
@@ -108,12 +109,12 @@ def prompt_of(context: Context) -> Iterator[Message]:
 
 
 def _read(context: Context, keys: Iterable[Key]) -> dict[Key, MessageText]:
-    """What messages read in the thread that is sent."""
+    """The messages as they read in the thread that is sent."""
     return context.inputs.reader.effective(keys)
 
 
 def _message(said: Outgoing | MessageText, text: MessageText | None) -> Message:
-    """What is said, with what is known of its original."""
+    """A message with the metadata of its original, if it has one."""
     row = text.original.row if text and text.original else None
     return Message(
         role=said.role,
@@ -124,19 +125,19 @@ def _message(said: Outgoing | MessageText, text: MessageText | None) -> Message:
     )
 
 
-# As a page of HTML, its folds with what they hide inside
+# As an HTML page, in which folds contain what they hide
 
 
 def with_folds(context: Context) -> Iterator[html.Item]:
-    """What is sent, each fold followed by what is in it.
+    """Yield what is sent, each fold followed by its children.
 
-    Nodes of which a window or a slice sends nothing are left out, as they are of the request.
+    Nodes of which a window or a slice sends nothing are left out, as they are from the request.
     """
     sent: dict[Key, list[Outgoing]] = {}
     for message in context.assembly.messages:
         sent.setdefault(message.node, []).append(message)
     yield from prompt_of(context)
-    # A stack of its own: folds may lie in one another deeper than Python's calls may.
+    # An explicit stack: folds may be nested more deeply than Python allows recursion.
     around = [_nodes(context, context.thread.window)]
     while around:
         found = next(around[-1], None)
@@ -173,7 +174,7 @@ def _opened(context: Context, fold: FoldNode, shown: list[Message]) -> html.Open
 def _nodes(
     context: Context, window: Callable[[int, int], list[Node]]
 ) -> Iterator[tuple[Node, Mapping[Key, MessageText]]]:
-    """Nodes with what they show, in batches."""
+    """Yield nodes, each with the messages read for its batch."""
     start = 0
     while batch := window(start, BATCH):
         said = _read(context, [key for node in batch for key in _keys(node)])

@@ -1,8 +1,8 @@
 """Downloads of a session: its originals, or what the model would see.
 
-The effective view is what the context shows (`operations.context.pipeline`): policy and layers
-included, compiled for the provider whose form the file has. Forms of no provider (Markdown, our
-own) hold the messages as they are before they are compiled.
+The effective view is what the context shows (`operations.context.pipeline`), including policy and
+layers, compiled for the provider whose format the file has. Formats that belong to no provider
+(Markdown, our own) have the messages as they are before they are compiled.
 """
 
 import uuid
@@ -44,20 +44,20 @@ from .effective import (
 )
 
 SECONDS_BETWEEN_CHECKS = 10.0
-"""How often it is looked whether a session may still be read while a file of it is sent."""
+"""How often the right to read the session is checked while its file is being sent."""
 _BODIES = {
     "openai": "openai",
     "anthropic": "anthropic",
     "gemini": "gemini",
     "openai_responses": "openai-responses",
 }
-"""Formats that are the body of a provider's request."""
+"""Map of each format that is the body of a request to its provider."""
 _WRITTEN_FOR = {
     "finetuning": "openai",
     "claude_code": "anthropic",
     "codex": "openai-responses",
 }
-"""Formats of files that a tool goes on from, and the provider that it sends them to."""
+"""Map of each format that a tool continues from to the provider it sends requests to."""
 _GROUPS = (
     (View.EFFECTIVE, "Effective", "what the model sees"),
     (View.ORIGINAL, "Original", "as it was recorded"),
@@ -69,7 +69,7 @@ def write_export(
 ) -> Iterator[bytes]:
     """The file, piece by piece. Raises Invalid at once for a format that can't be written.
 
-    `export_id` is what a file that a tool resumes calls the session; a new one each time.
+    `export_id` is the session's id in a file that a tool can resume; new for each export.
     """
     if view == "annotated":
         raise Invalid("Export the view original or effective.", at=["view"])
@@ -128,7 +128,7 @@ def _file(
 def export_response(
     caller: Caller, session: Session, *, format: str, view: str
 ) -> Streamed:
-    """The file as a download, for one who has passed the session's gate."""
+    """The file as a download, for a caller who may read the session."""
     kind = formats.WRITERS.get(format)
     export_id = uuid.uuid4()
     pieces = write_export(session, format=format, view=view, export_id=export_id)
@@ -143,10 +143,10 @@ def export_response(
 def _while_allowed(
     actor: str, session_id: uuid.UUID, pieces: Iterator[bytes]
 ) -> Iterator[bytes]:
-    """The pieces of a file for as long as who asked for it may read the session.
+    """Yield the pieces of a file for as long as the caller may read the session.
 
-    Raises NotFound where that ends, and the download breaks off: a part of a session that was
-    erased meanwhile must not look like the whole.
+    Raises NotFound once that ends, so that the download breaks off: part of a session that was
+    erased in the meantime must not look complete.
     """
     looked = monotonic()
     for piece in pieces:
@@ -164,7 +164,7 @@ def _originals(session: Session) -> Iterator[Message]:
 
 
 def _tools(session: Session) -> Any:
-    """Definitions of tools from the last request that was read with some; None where none was."""
+    """The tool definitions of the last imported request that has some; None if none has."""
     named = session.events.filter(type__in=("tools", "functions"))
     event = named.select_related("source").order_by("-before_index", "-pk").first()
     record = load_record(event.source, event.record) if event else None
@@ -175,7 +175,7 @@ def _tools(session: Session) -> Any:
 
 
 def _first_masked(session: Session) -> int | None:
-    """The first original in which something is redacted."""
+    """The index of the first original in which something is redacted; None if there is none."""
     masks = load_history(session).log.masks
     if not masks:
         return None
