@@ -42,19 +42,19 @@ PAGE = 50
 NAMED_PROJECTS = 3
 SHOWN_MATCHES = 20
 TOKENS = "tokens"
-"""How the address says that those of the most tokens come first."""
+"""The value of `sort` that lists the sessions with the most tokens first."""
 MOST_REPLAYED = 20
-"""Threads that one page of the list replays at most; the others are caught up by the next."""
+"""Most threads that one request replays; later requests replay the others."""
 
 
 _PROPOSED = LogEntry.objects.filter(session=OuterRef("pk"), proposed=True, staged=False)
 AWAITING = Q(overview__proposed__gt=0) | Q(Exists(_PROPOSED), overview__isnull=True)
-"""Sessions in which something waits for review; where numbers were forgotten, it may."""
+"""Sessions in which something waits for review, or may wait if their overview isn't cached."""
 
 
 @require_safe
 def start(request: HttpRequest) -> HttpResponse:
-    """The first page: the only session there is, as at the first start, else the list."""
+    """The start page: the only session if there is just one, otherwise the list."""
     sessions = visible_sessions(caller_of(request)).values_list("pk", flat=True)[:2]
     if len(only := list(sessions)) == 1:
         return redirect("operations:thread", only[0])
@@ -63,7 +63,7 @@ def start(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def matches(request: HttpRequest) -> HttpResponse:
-    """Messages that hold the words `q`: for a script alone, else on the list's page."""
+    """Messages that contain the words `q`: a fragment for htmx, otherwise the list's page."""
     if not request.headers.get("HX-Request"):
         return index(request)
     caller = caller_of(request)
@@ -72,9 +72,9 @@ def matches(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    """Sessions, newest change first, or those of the most tokens where `sort` says so.
+    """The list of sessions, last changed first, or most tokens first if `sort` says so.
 
-    With `awaiting` those alone in which something waits for review, with `project` those of one.
+    `awaiting` limits it to sessions in which something waits for review, `project` to one project.
     """
     caller, chosen = caller_of(request), request.GET.get("project") or None
     query, cursor = request.GET.get("q", ""), request.GET.get("cursor") or None
@@ -133,20 +133,20 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def _named(projects: Sequence[str]) -> str:
-    """Projects by their names, many by their number."""
+    """The names of the projects, or their number if there are many."""
     if len(projects) > NAMED_PROJECTS:
         return f"{len(projects):,} projects"
     return ", ".join(map(visible, projects)) or "no project"
 
 
 def _said(fields: dict[str, str]) -> str:
-    """What an address says of a list: `?q=tide&sort=tokens`; of what isn't given nothing."""
+    """The query string of a list: `?q=tide&sort=tokens`; empty fields are left out."""
     given = urlencode({name: word for name, word in fields.items() if word})
     return f"?{given}" if given else ""
 
 
 def _sources(caller: Caller) -> list[str]:
-    """The sources of all sessions that are listed, in the order of the alphabet."""
+    """The sources of all visible sessions, in alphabetical order."""
     formats = visible_sessions(caller).order_by().values_list("format", flat=True)
     return sorted({source_of(name) for name in formats.distinct()}, key=str.lower)
 
@@ -183,12 +183,12 @@ def _found(request: HttpRequest, caller: Caller) -> dict[str, object]:
 
 
 def _is_by_meaning(request: HttpRequest) -> bool:
-    """Whether it is asked for, and there to be asked."""
+    """Whether search by meaning was asked for and is on."""
     return "meaning" in request.GET and meaning.is_on()
 
 
 def _match(match: SearchHit) -> dict[str, object]:
-    """A match as its row shows it, the words in the midst apart, without a terminal's codes."""
+    """A match as its row shows it: the words apart from the text around, without ANSI codes."""
     text, place = match.excerpt.text, match.excerpt
     return {
         "key": match.original.key,
@@ -204,7 +204,7 @@ def _match(match: SearchHit) -> dict[str, object]:
 def _listed(
     caller: Caller, sessions: Sequence[Session], projects: Collection[Project]
 ) -> list[dict[str, Any]]:
-    """The rows of sessions of these projects, which name theirs where it isn't the only one."""
+    """The rows of the sessions; each names its project if there are several projects."""
     names = {one.pk: one.name for one in projects if len(projects) > 1}
     overviews, first_words = _load_overviews(sessions), _load_first_words(sessions)
     parents = load_parents(sessions)
@@ -240,7 +240,7 @@ def _listed(
 
 
 def _load_overviews(sessions: Sequence[Session]) -> dict[uuid.UUID, dict[str, Any]]:
-    """The numbers of each session's thread, made again where the cache is empty."""
+    """Map of session to its overview, which is computed again if it isn't cached."""
     found, replayed = {}, 0
     for session in sessions:
         if session.overview is not None:
@@ -258,9 +258,9 @@ def _load_overviews(sessions: Sequence[Session]) -> dict[uuid.UUID, dict[str, An
 
 
 def _load_first_words(sessions: Sequence[Session]) -> dict[uuid.UUID, str]:
-    """How the first user message of each session begins, in the user's own words.
+    """Map of session to the first words of its first user message, as the user typed them.
 
-    Sessions in which something was redacted are left out: what is masked stands nowhere.
+    Sessions in which anything was redacted are left out, so that no masked text is shown.
     """
     masked = set(
         LogEntry.objects.filter(session__in=sessions, kind=Redact.kind).values_list(
@@ -283,5 +283,5 @@ def _load_first_words(sessions: Sequence[Session]) -> dict[uuid.UUID, str]:
 
 
 def _width(tokens: int, widest: int) -> str:
-    """A bar, in per cent of the widest in the list."""
+    """The width of a bar, in per cent of the widest in the list."""
     return f"{min(100.0, 100 * tokens / widest):.1f}%" if widest else "0%"
