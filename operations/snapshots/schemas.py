@@ -1,4 +1,4 @@
-"""What the API takes and answers of snapshots."""
+"""Request and response schemas of snapshots."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ class SnapshotList(BaseModel):
 
 
 def present_snapshot(snapshot: NamedPoint) -> dict[str, Any]:
-    """A snapshot as the API answers it."""
+    """A snapshot as the API returns it."""
     return {
         "name": snapshot.name,
         "head": snapshot.head,

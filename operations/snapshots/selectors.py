@@ -1,4 +1,4 @@
-"""Reading snapshots: their names hold nothing that redactions mask."""
+"""Reads snapshots, with redacted text masked in their names."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -12,11 +12,11 @@ from operations.models import Snapshot
 from threads.models import Session
 
 LONGEST_NAME = 100
-"""Characters in the name of a snapshot."""
+"""Most characters in the name of a snapshot."""
 
 
 class NamedPoint(NamedTuple):
-    """A snapshot as it may be read, under the name that it goes by."""
+    """A snapshot under its shown name, which is masked and unique."""
 
     pk: int
     name: str
@@ -28,9 +28,9 @@ class NamedPoint(NamedTuple):
 
 
 def list_snapshots(session: Session) -> list[NamedPoint]:
-    """The snapshots of a session, the newest first.
+    """The snapshots of a session, newest first.
 
-    Where a mask leaves two of them the same name, the later one is numbered.
+    If masking gives two of them the same name, a number is appended to the later one.
     """
     points: list[NamedPoint] = []
     taken: set[str] = set()
@@ -53,7 +53,7 @@ def list_snapshots(session: Session) -> list[NamedPoint]:
 
 def get_snapshot(session: Session, name: str) -> NamedPoint:
     """A snapshot of a session that the caller may read. Raises NotFound."""
-    # Compared here, for a name may hold what PostgreSQL refuses to be asked for.
+    # Compared in Python, because PostgreSQL rejects some characters in a query.
     for found in list_snapshots(session):
         if found.name == name:
             return found
@@ -61,24 +61,25 @@ def get_snapshot(session: Session, name: str) -> NamedPoint:
 
 
 def masked_name(session: Session, name: str) -> str:
-    """A name without what redactions that are on mask in the session."""
+    """A name, masked by redactions that are on in the session."""
     return mask_title(name, masked_texts(session))[:LONGEST_NAME]
 
 
 def _free(name: str, taken: Collection[str]) -> str:
-    """The name, with a number where another snapshot goes by it."""
+    """The name, with a number appended if it is taken."""
     ends = chain([""], (f" ({number})" for number in count(2)))
     names = (f"{name[: LONGEST_NAME - len(end)]}{end}" for end in ends)
     return next(free for free in names if free not in taken)
 
 
 def mask_for_good(session: Session, indexes: Sequence[int] | None) -> None:
-    """Give snapshots the names that they go by, once nothing tells any more what is masked.
+    """Store the masked names of snapshots, before the originals that define the masks are gone.
 
-    In the caller's transaction. Those of a session that is erased go with it.
+    Runs in the caller's transaction. Does nothing if `indexes` is None, as an erased session takes
+    its snapshots with it.
     """
     if indexes is None or not masked_in(session, indexes):
         return
-    # The newest first: an older one may have come by a name that a newer one was given.
+    # Newest first: the masked name of an older one may still be the stored name of a newer one.
     for point in list_snapshots(session):
         Snapshot.objects.filter(pk=point.pk).update(name=point.name)

@@ -1,8 +1,8 @@
-"""Naming points of a session, seeing a session as it was at one, and going back to it.
+"""Takes snapshots of a session, shows the session as it was at one, and goes back to it.
 
-A snapshot holds no copy: it is a place in the log and a number of messages, and the log replayed
-up to there is what stood then. Redactions and purges are the exception: what they took away later
-is shown at no earlier point either.
+A snapshot is not a copy: it is a log entry number and a number of messages, and the log replayed up
+to there gives the thread as it was. Redactions and purges are the exception: what they removed
+later isn't shown at earlier points either.
 """
 
 import uuid
@@ -44,7 +44,7 @@ from .selectors import (
 )
 
 MOST = 200
-"""Snapshots of a session."""
+"""Most snapshots of a session."""
 
 
 @atomic
@@ -55,9 +55,9 @@ def take_snapshot(
     *,
     expected_head: int | None = None,
 ) -> NamedPoint:
-    """Name the point at which a session is now.
+    """Take a snapshot of a session as it is now.
 
-    Raises Invalid for a name that is none, Conflict for one that is taken (`taken`).
+    Raises Invalid for an invalid name, Conflict (`taken`) for one that is taken.
     """
     session = get_session(caller, session_id, Right.PROPOSE, lock=True)
     refuse_stale(session, expected_head)
@@ -69,7 +69,7 @@ def take_snapshot(
 def put_snapshot(
     caller: Caller, session: Session, name: str, *, head: int, message_count: int
 ) -> NamedPoint:
-    """Name a point of a session that the caller has locked, or that nobody sees.
+    """Create a snapshot of a session that is locked, or that nobody else can see yet.
 
     Raises Invalid and Conflict as `take_snapshot` does.
     """
@@ -77,7 +77,7 @@ def put_snapshot(
     if (
         not (0 < len(name) <= LONGEST_NAME and name.isprintable())
         or "/" in name
-        or name in (".", "..")  # which no address can hold
+        or name in (".", "..")  # not possible in a URL
     ):
         raise Invalid(
             f"A snapshot's name has 1 to {LONGEST_NAME} printable characters, no slash, and is "
@@ -108,9 +108,9 @@ def put_snapshot(
 
 @atomic
 def delete_snapshot(caller: Caller, session_id: uuid.UUID, name: str) -> None:
-    """Forget the name of a point; the log is as it was. Who may only propose deletes their own.
+    """Delete a snapshot; the log is unchanged. Callers who may only propose can delete their own.
 
-    One that is not there is deleted already.
+    It is no error if there is no such snapshot.
     """
     session = get_session(caller, session_id, Right.PROPOSE, lock=True)
     for found in list_snapshots(session):
@@ -129,11 +129,11 @@ def restore(
     *,
     expected_head: int | None = None,
 ) -> LogTransaction:
-    """Let the operations of a session apply as they did at a snapshot.
+    """Make the operations of a session apply as they did at a snapshot.
 
-    It records what it changes as one bundle, which one undo takes back. Messages that came since
-    stay, and so do redactions and what clients did to their own messages. Raises Conflict
-    (`overlap`) where a proposal that waits changes the same text.
+    The changes are recorded as one bundle, which one undo takes back. Later messages stay, and so
+    do redactions and what clients did to their own messages. Raises Conflict (`overlap`) if a
+    waiting proposal changes the same text.
     """
     transaction = open_log(caller, session_id, Right.EDIT, expected_head=expected_head)
     snapshot = get_snapshot(transaction.session, name)
@@ -150,7 +150,7 @@ def restore(
 
 
 def context_at(session: Session, query: ContextQuery, snapshot: NamedPoint) -> Context:
-    """The context as it was at a snapshot; policy, provider and model are those of the query."""
+    """The context as it was at a snapshot, with the query's policy, provider and model."""
     history = load_history(session)
     then = history_at(history, snapshot.head).log
     log = with_controls(history.log, controls_back(history.log, then, is_redaction))
