@@ -1,4 +1,4 @@
-"""What outlives a session's context: memos, and what was left out of a thread."""
+"""Models of what outlives a session's context: memos, and what was left out of a thread."""
 
 import uuid
 

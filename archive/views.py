@@ -1,4 +1,4 @@
-"""The memos of a session's project, and recalling what a reference names."""
+"""The page of a project's memos, which also recalls what a reference names."""
 
 import uuid
 from collections.abc import Mapping

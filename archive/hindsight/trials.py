@@ -32,7 +32,7 @@ def order_trial(
     settings: Mapping[str, Any],
     sessions: int = MOST_SESSIONS,
 ) -> Job:
-    """Have a policy tried on the newest sessions of a project. Raises Invalid, NotFound."""
+    """Enqueue a trial of a policy on a project's newest sessions. Raises Invalid, NotFound."""
     return try_in(caller, get_project(caller, slug), settings, sessions)
 
 

@@ -99,7 +99,7 @@ def _shown(thread: Thread, loss: Loss) -> ShownLoss:
 
 @require_POST
 def start_trial(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Have the settings of the form tried on the project's newest sessions."""
+    """Start a trial of the form's settings on the project's newest sessions."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     form = PolicyForm(request.POST)

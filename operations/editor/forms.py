@@ -237,7 +237,7 @@ class AmendForm(ConditionForm):
 
 
 class ActivateForm(ArgumentsForm):
-    """The tags under which conditions hold."""
+    """The session's active tags, which conditions depend on."""
 
     model = ActiveTags
     fields_of: ClassVar[Mapping[str, str]] = {"name": "lens"}
@@ -256,7 +256,7 @@ class ActivateForm(ArgumentsForm):
 
 
 class SnapshotForm(ArgumentsForm):
-    """A name for the thread as it is now."""
+    """The name of a new snapshot."""
 
     model = SnapshotIn
     name = forms.CharField(

@@ -93,7 +93,7 @@ class Hindsight:
     """References used after something was left out that had occurred earlier in the thread."""
     lost: int
     losses: Mapping[str, Sequence[Loss]]
-    """By operation, in the order in which they were needed."""
+    """Map of operation to its losses, in the order in which they were needed."""
 
 
 def hindsight(thread: Sequence[Passage]) -> Hindsight:

@@ -98,7 +98,7 @@ class PrunePlan:
 
     @property
     def stashed(self) -> Iterator[Stashed]:
-        """All that is to be archived."""
+        """Everything that the run archives."""
         return (one for item in self.items for one in item.stashed)
 
     def saving(self, step: PruneStep) -> int:

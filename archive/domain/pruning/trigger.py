@@ -23,7 +23,7 @@ class Trigger:
 
     @property
     def is_due(self) -> bool:
-        """Whether too little is left."""
+        """Whether the trigger fires."""
         return self.remaining is not None and self.remaining <= self.threshold
 
     def sentence(self, model: str) -> str:

@@ -11,7 +11,7 @@ _APOLOGY = re.compile(
     r"rate limit (?:exceeded|reached))",
     re.IGNORECASE,
 )
-"""Not what a summary may begin with as well, such as “Error handling” or “Rate limiting”."""
+"""Doesn't match what a summary may also begin with, such as “Error handling” or “Rate limiting”."""
 
 
 def why_useless(summary: str) -> str:
