@@ -1,4 +1,4 @@
-"""REST of the rooms of threads."""
+"""The REST routers of the threads app."""
 
 from ninja import Router
 

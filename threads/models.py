@@ -1,8 +1,8 @@
-"""Originals: sessions and their messages, which never change once they are recorded.
+"""Originals: sessions and their messages, which never change once recorded.
 
 Rows of a session are keyed by the session, so that they could be partitioned by it. What
-PostgreSQL's text and JSON types would refuse or reorder (NUL, lone surrogates, key order) is
-kept as bytes. A foreign key that leads another index of its table has none of its own
+PostgreSQL's text and JSON types would refuse or reorder (NUL, lone surrogates, key order) is stored
+as bytes. A foreign key that leads another index of its table has no index of its own
 (`db_index=False`): each index is written with every row.
 """
 
@@ -17,7 +17,7 @@ from contextstudio.accounts.models import Project, index, unique
 
 
 class Session(models.Model):
-    """One conversation: its messages, and the log of what was done to them."""
+    """One conversation: its messages, and the log of the operations on them."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(
@@ -25,31 +25,31 @@ class Session(models.Model):
     )
     title = models.CharField(max_length=300)
     external_id = models.CharField(max_length=255, null=True)
-    """Its id of origin. A deleted session keeps it, and another may have it meanwhile."""
+    """The id at its origin. A deleted session keeps it, and another may take it meanwhile."""
     format = models.CharField(max_length=32)
     parsing_strategy = models.CharField(max_length=32, default="openai")
     model = models.CharField(max_length=128, blank=True)
     encoding = models.CharField(max_length=32, default="o200k_base")
-    """The tokenizer's encoding in which `tokens` of its messages are counted."""
+    """The encoding in which `tokens` of its messages are counted."""
     can_recall = models.BooleanField(null=True)
-    """Whether the model could recall in its last request; None before the first."""
+    """Whether the last request let the model recall; None before the first request."""
     objective = models.CharField(max_length=500, blank=True)
     message_count = models.PositiveIntegerField(default=0)
     head = models.PositiveIntegerField(default=0)
     """The number of the last entry of the log."""
     original_tokens = models.BigIntegerField(default=0)
     overview = models.JSONField(null=True)
-    """What the list shows of the replayed thread: a cache, made again when it is null."""
+    """What the list shows of the replayed thread: a cache, rebuilt when it is null."""
     parent = models.ForeignKey("self", SET_NULL, null=True, related_name="children")
-    """The session that this one came from: its sub-agent, its branch, its continuation."""
+    """The session that this one is a sub-agent, branch or continuation of."""
     relation = models.CharField(max_length=16, blank=True)
-    """What it is to its parent: `threads.domain.transcript.Relation`."""
+    """The relation to the parent: `threads.domain.transcript.Relation`."""
     parent_call_id = models.CharField(max_length=128, blank=True)
-    """The tool call of the parent that began it."""
+    """The tool call of the parent that started it."""
     parent_external_id = models.CharField(max_length=255, blank=True)
-    """The parent's own id in the transcript: a parent that comes later is known by it."""
+    """The parent's id in the transcript, by which a parent imported later is recognised."""
     staged_by = models.UUIDField(null=True)
-    """The job that is still importing it; no one sees the session until this is null."""
+    """The job that is still importing it; the session is hidden until this is null."""
     created_by = models.CharField(max_length=64)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     updated_at = models.DateTimeField(db_default=Now())
@@ -73,25 +73,25 @@ class Session(models.Model):
 
     @property
     def title_mark(self) -> int:
-        """What tells its title from another, and nothing of the words."""
+        """A checksum that distinguishes its titles without revealing their words."""
         return crc32(self.title.encode(errors="surrogatepass"))
 
 
 class Body(models.Model):
-    """The parts of messages, stored once per role and content within a project.
+    """The parts of a message, stored once per role and content within a project.
 
-    What says the same in another order of members is another body.
+    Equal content with object members in another order is another body.
     """
 
     project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
     digest = models.BinaryField(max_length=32)
     """SHA-256 of role and content: `threads.domain.body.body_digest`."""
     canonical = models.BinaryField(max_length=32, null=True)
-    """The digest of what it says, `threads.domain.body.digest`, where that is another."""
+    """Digest of the meaning, `threads.domain.body.digest`, where it differs from `digest`."""
     content = models.BinaryField()
-    """JSON of the parts: `threads.domain.body.encode_parts`."""
+    """The parts as JSON: `threads.domain.body.encode_parts`."""
     token_counts = models.JSONField(default=dict)
-    """Per encoding the count of each part; their sum is the count of the message."""
+    """Per encoding, the count of each part; they add up to the count of the message."""
 
     class Meta:
         constraints = [unique("one_body_per_digest", "project", "digest")]
@@ -101,16 +101,16 @@ class Body(models.Model):
 
 
 class Import(models.Model):
-    """What somebody brought at once, a file or a folder of them, and what became of it."""
+    """One upload, a file or a folder of files, and its report."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
     name = models.CharField(max_length=255)
     sha256 = models.CharField(max_length=64, blank=True)
-    """Of the file or archive as it came; empty for a folder."""
+    """The hash of the file or archive as uploaded; empty for a folder."""
     size = models.BigIntegerField(default=0)
     staged_by = models.UUIDField(null=True)
-    """The job that is still at it; as `Session.staged_by`."""
+    """The job that is still running it, as in `Session.staged_by`."""
     created_by = models.CharField(max_length=64)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     report = models.JSONField(default=dict)
@@ -123,7 +123,7 @@ class Import(models.Model):
 
 
 class Source(models.Model):
-    """A file that messages were imported from, byte for byte."""
+    """A file from which messages were imported, kept byte for byte."""
 
     project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
     session = models.ForeignKey(Session, CASCADE, null=True, related_name="sources")
@@ -131,10 +131,10 @@ class Source(models.Model):
     sha256 = models.CharField(max_length=64)
     size = models.BigIntegerField()
     name = models.CharField(max_length=1024)
-    """The file's name, or its path in the folder or archive that it came in."""
+    """The name of the file, or its path in the folder or archive that it came in."""
     format = models.CharField(max_length=32, blank=True)
     outcome = models.CharField(max_length=16, blank=True)
-    """What became of it: `threads.imports.Outcome`; empty while its import is at it."""
+    """Its `FileOutcome`; empty while it is being imported."""
     imported_at = models.DateTimeField(db_default=Now(), editable=False)
     report = models.JSONField(default=dict)
 
@@ -163,17 +163,17 @@ class Message(models.Model):
     parsing_strategy = models.CharField(max_length=32)
     status = models.CharField(max_length=16, default="complete")
     weight = models.PositiveIntegerField(null=True)
-    """Prompt plus completion tokens of the turn, as its provider reported them."""
+    """Prompt plus completion tokens of the turn, as reported by the provider."""
     usage = models.JSONField(null=True)
-    """What `weight` is the sum of: the members of `threads.domain.message.Usage`."""
+    """The summands of `weight`: the members of `threads.domain.message.Usage`."""
     name = models.CharField(max_length=128, blank=True)
-    """Who speaks, where a transcript names the person or agent beside the role."""
+    """The speaker, if a transcript names a person or agent besides the role."""
     model = models.CharField(max_length=128, blank=True)
     external_id = models.CharField(max_length=128, blank=True)
     created_at = models.DateTimeField(null=True)
     source = models.ForeignKey(Source, SET_NULL, null=True, related_name="+")
     records = models.JSONField(default=list)
-    """Where in the source it stands: `threads.domain.message.Message.records`."""
+    """Where it is in the source: `threads.domain.message.Message.records`."""
 
     class Meta:
         constraints = [unique("one_message_per_short_id", "session", "short_id")]
@@ -183,11 +183,11 @@ class Message(models.Model):
 
 
 class Event(models.Model):
-    """A record of a transcript that is no message (progress, a title, a compaction), kept."""
+    """A record of a transcript that is not a message (progress, a title, a compaction)."""
 
     session = models.ForeignKey(Session, CASCADE, related_name="events", db_index=False)
     before_index = models.PositiveIntegerField()
-    """How many messages stand before it in the transcript."""
+    """How many messages precede it in the transcript."""
     type = models.CharField(max_length=64)
     source = models.ForeignKey(Source, CASCADE, related_name="+")
     record = models.CharField(max_length=1024)
@@ -201,7 +201,7 @@ class Event(models.Model):
 
 
 class Blob(models.Model):
-    """An image or a file of a message; its bytes lie under their SHA-256 in the data folder."""
+    """An image or file of a message; its bytes are stored by SHA-256 in the data folder."""
 
     project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
     sha256 = models.CharField(max_length=64)
@@ -233,12 +233,12 @@ class Rendering(models.Model):
 
 
 class WordMark(models.Model):
-    """How far an index of words has come: one row, made when it is first needed."""
+    """How far a word index has come: one row, created when first needed."""
 
     through = models.BigIntegerField(default=0)
     """Every text up to this id is in the index, or was never stored."""
     forgotten = models.PositiveBigIntegerField(default=0)
-    """Texts taken out since the index was last cleared of what they said."""
+    """Texts removed since the index was last purged of their words."""
 
     class Meta:
         abstract = True
@@ -248,17 +248,17 @@ class WordMark(models.Model):
 
 
 class SearchMark(WordMark):
-    """How far the index of what messages say has come."""
+    """How far the index of messages has come."""
 
 
 class BodyVectors(models.Model):
-    """What a body is about, as a model told it: found again by its meaning. A cache."""
+    """The vectors of a body, by which search by meaning finds it. A cache."""
 
     body = models.OneToOneField(Body, CASCADE, primary_key=True, related_name="vectors")
     project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
-    """The body's."""
+    """The project of the body."""
     kept = models.BinaryField()
-    """`threads.domain.meaning.vectors.pack` of its passages."""
+    """The vectors of its passages: `threads.domain.meaning.vectors.pack`."""
 
     class Meta:
         indexes = [index("vectors_of_a_project", "project", "body")]
@@ -268,11 +268,13 @@ class BodyVectors(models.Model):
 
 
 class MeaningMark(models.Model):
-    """How far vectors are made, and by which model: one row, made when it is first needed."""
+    """Up to which body vectors were computed, and by which model: one row, created when first
+    needed.
+    """
 
     model = models.CharField(max_length=64, blank=True)
     through = models.BigIntegerField(default=0)
-    """Every body up to this id that says something has vectors, or was never stored."""
+    """Every body with text up to this id has vectors, or was never stored."""
 
     def __str__(self) -> str:
         return f"{self.model} through {self.through}"

@@ -1,7 +1,7 @@
-"""Token counts: tiktoken is the truth, fastokens the speed where it proves equal.
+"""Token counts: tiktoken is the reference, fastokens the accelerator where it proves equal.
 
-The encodings come from the files that litellm packages, found without importing litellm, so
-that nothing is ever downloaded.
+The encodings come from the files that litellm packages, found without importing litellm, so that
+nothing is ever downloaded.
 """
 
 import os
@@ -28,10 +28,10 @@ FILES = {
     "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
     "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
 }
-"""The encodings at hand, and tiktoken's cache name of their files: the SHA-1 of their URL."""
+"""The available encodings, and tiktoken's cache name of their files: the SHA-1 of their URL."""
 O200K = re.compile(r"gpt-(4o|4\.1|4\.5|5|oss)|chatgpt-4o|o[134](-|$)|codex-mini")
 CL100K = re.compile(r"gpt-(4(-|$)|3\.5|35)")
-"""Which of OpenAI's models read in which encoding (tiktoken's `model.py`, and its later ones)."""
+"""The OpenAI models of each encoding (from tiktoken's `model.py`, and later ones)."""
 SPECIMENS = (
     "",
     " ",
@@ -51,24 +51,25 @@ SPECIMENS = (
     '{"path": "/srv/app/1.txt", "lines": [1, 2.5e-3], "ok": true}\n',
     "$ git diff -U0 HEAD~1 | less -R\n",
 )
-"""What the accelerator must encode to tiktoken's very ids before it is trusted."""
+"""The accelerator must encode these to the same ids as tiktoken before it is trusted."""
 PIECE = 10_000
-"""Characters in which a text is counted that tiktoken can't count in one."""
+"""The length of the pieces of a text that tiktoken can't count at once, in characters."""
 BEFORE_ACCELERATING = 10_000_000
-"""Characters that a process counts with tiktoken: in less time than the accelerator loads in."""
+"""Characters that a process counts with tiktoken first: this takes less time than the accelerator
+takes to load."""
 
 Count = Callable[[str], int]
 Encode = Callable[[str], Any]
-"""Gives what has a length: tiktoken a list of ids, fastokens an object with `ids`."""
+"""Returns something with a length: tiktoken a list of ids, fastokens an object with `ids`."""
 
 
 def encoding_for(model: str) -> str:
-    """The encoding in which a model's tokens are counted; for a foreign model an estimate."""
+    """The encoding in which a model's tokens are counted; an estimate for foreign models."""
     return "cl100k_base" if CL100K.match(_bare(model)) else DEFAULT
 
 
 def is_exact(model: str) -> bool:
-    """Whether the encoding is the model's own: true of OpenAI's models only."""
+    """Whether the encoding is the model's own: true only of OpenAI's models."""
     return bool(O200K.match(_bare(model)) or CL100K.match(_bare(model)))
 
 
@@ -80,17 +81,17 @@ def count_parts(parts: Sequence[Part], encoding: str = DEFAULT) -> list[int]:
 def count_messages(
     messages: Iterable[Sequence[Part]], encoding: str = DEFAULT
 ) -> list[list[int]]:
-    """For many messages at once the tokens of each of their parts."""
+    """The tokens of each part of each message, for many messages at once."""
     return count_words(map(tokens.words, messages), encoding)
 
 
 def count_words(
     messages: Iterable[tokens.Words], encoding: str = DEFAULT
 ) -> list[list[int]]:
-    """The same for what of each message is to be counted.
+    """Like `count_messages`, for the texts of messages that are to be counted.
 
-    A thread of its own serves each request, and the first text that a thread counts takes the
-    accelerator 8 ms. So threads that count little have it done by some that stay.
+    Each request is served by its own thread, and the first text that a thread counts takes the
+    accelerator 8 ms. So threads that count little delegate to long-lived ones.
     """
     count, asked = counter(encoding), getattr(_this_thread, "asked", 0)
     if asked == MOST_ASKED or current_thread() is main_thread():
@@ -104,13 +105,13 @@ def _counted(messages: Iterable[tokens.Words], count: Count) -> list[list[int]]:
 
 
 MOST_ASKED = 32
-"""How often a thread has others count before it counts itself."""
+"""How often a thread delegates counting before it counts itself."""
 _this_thread = local()
 
 
 @cache
 def _staying() -> ThreadPoolExecutor:
-    """The threads that stay; a process that was forked starts its own."""
+    """The long-lived threads; a forked process starts its own."""
     return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="counting")
 
 
@@ -118,9 +119,9 @@ os.register_at_fork(after_in_child=_staying.cache_clear)
 
 
 def count_again(parts: Sequence[Part], encoding: str = DEFAULT) -> int:
-    """The tokens of a message that is made anew with each request, and most times says the same.
+    """The tokens of a message that is rebuilt for each request, usually with the same text.
 
-    Texts that were counted are known by their digests: none of them is kept.
+    Counts are cached by the digests of texts; the texts themselves are not kept.
     """
 
     def count(text: str) -> int:
@@ -141,15 +142,15 @@ _lock = Lock()
 
 
 def count_many(texts: Iterable[str], encoding: str = DEFAULT) -> list[int]:
-    """The tokens of each text. Special tokens count as the words that they are spelled with."""
+    """The tokens of each text. Special tokens count as ordinary text."""
     return list(map(counter(encoding), texts))
 
 
 class TokenCounter:
-    """Counts exactly: with tiktoken, and in a process that counts much with what equals it.
+    """Counts exactly: with tiktoken or, in a process that counts much, with its equal.
 
-    tiktoken loads in 0.3 s of a processor, fastokens in 1.9 and another 100 MB. A million
-    characters take the one 70 ms, the other 35 and less.
+    tiktoken loads in 0.3 s of processor time, fastokens in 1.9 s and another 100 MB. A million
+    characters take tiktoken 70 ms, fastokens 35 ms or less.
     """
 
     def __init__(
@@ -171,12 +172,12 @@ class TokenCounter:
         try:
             return len(self._encode(text))
         except UnicodeEncodeError:
-            # As tiktoken reads it: pairs become characters, what is left over U+FFFD.
+            # As tiktoken reads it: surrogate pairs become characters, lone ones U+FFFD.
             whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             return len(self._encode(whole))
         except BaseException as error:
-            # tiktoken's regular expressions overflow on a million blanks: pyo3 raises that as
-            # a PanicException, which is no Exception and would end the process.
+            # tiktoken's regular expressions overflow on a million blanks: pyo3 raises that as a
+            # PanicException, which is no Exception and would end the process.
             if type(error).__name__ != "PanicException":
                 raise
             if not self._accelerated and self.accelerate():
@@ -185,7 +186,7 @@ class TokenCounter:
             return sum(len(self._encode(piece)) for piece in pieces)
 
     def accelerate(self) -> bool:
-        """Count with the accelerator from now on; False where there is none to be trusted."""
+        """Count with the accelerator from now on; returns False if there is none to be trusted."""
         with self._loading:
             if self._accelerated is None:
                 fast = self._load_accelerator(self._encode)
@@ -196,12 +197,12 @@ class TokenCounter:
 
 @cache
 def counter(encoding: str) -> TokenCounter:
-    """The count of an encoding. Raises LookupError for one that is not at hand."""
+    """The counter of an encoding. Raises LookupError if the encoding is not available."""
     return TokenCounter(_load_tiktoken(encoding), partial(_accelerator, encoding))
 
 
 def is_accelerated(encoding: str = DEFAULT) -> bool:
-    """Whether fastokens counts this encoding, which it does from now on if it equals tiktoken."""
+    """Whether fastokens counts this encoding; it does from now on if it equals tiktoken."""
     return counter(encoding).accelerate()
 
 
@@ -215,7 +216,7 @@ def _accelerator(encoding: str, encode: Encode) -> Encode | None:
 
 
 def _load_tiktoken(encoding: str) -> Encode:
-    """An encoding of its own, not tiktoken's shared one: 75 MB that go when it isn't needed."""
+    """An instance of our own, not tiktoken's shared one: its 75 MB are freed when unused."""
     os.environ["TIKTOKEN_CACHE_DIR"] = str(_file(encoding).parent)
     return Encoding(**ENCODING_CONSTRUCTORS[encoding]()).encode_ordinary
 
@@ -227,7 +228,7 @@ def _load_fastokens(encoding: str) -> Encode:
 
 
 def _file(encoding: str) -> Path:
-    """The file of an encoding in litellm's package. Raises LookupError where there is none."""
+    """The file of an encoding in litellm's package. Raises LookupError if there is none."""
     spec = find_spec("litellm")
     if encoding not in FILES or spec is None or spec.origin is None:
         raise LookupError(f"The encoding {encoding} is not available.")
@@ -238,5 +239,5 @@ def _file(encoding: str) -> Path:
 
 
 def _bare(model: str) -> str:
-    """A model's name without its provider (`azure/…`) and the mark of a fine-tuned one."""
+    """A model's name without its provider (`azure/…`) and the prefix of fine-tuned models."""
     return model.rsplit("/", 1)[-1].removeprefix("ft:").lower()

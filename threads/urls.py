@@ -1,4 +1,4 @@
-"""Where the pages are that need the originals only."""
+"""URLs of the pages that need only the originals."""
 
 from django.urls import path
 

@@ -1,8 +1,8 @@
-"""Importing transcripts: quickly within the request, or as a job where there is much.
+"""Importing transcripts: small uploads within the request, larger ones as a job.
 
-What somebody brings (a file, an archive, a folder) is one `Import` with one report. Its files
-are kept byte for byte; what several of them make together is read first, then each of the
-others alone. One that can't be read is named in the report and stops no other.
+An upload (a file, an archive or a folder) becomes one `Import` with one report. Its files are kept
+byte for byte. Files that form conversations together are read first, then each of the others on its
+own. A file that can't be read is named in the report and doesn't stop the others.
 """
 
 import uuid
@@ -39,11 +39,11 @@ __all__ = [
 ]
 
 QUICK_BYTES = 2_000_000
-"""What comes to more bytes, once unpacked, is imported by a job."""
+"""An upload with more bytes than this, once unpacked, is imported by a job."""
 QUICK_FILES = 50
-"""As are more files than these."""
+"""So is an upload with more files than this."""
 FILES_AT_ONCE = 8
-"""Files that are recorded in one transaction, if they are small."""
+"""Files recorded in one transaction, if they are small."""
 
 
 def is_quick(upload: Upload) -> bool:
@@ -52,7 +52,7 @@ def is_quick(upload: Upload) -> bool:
 
 
 def _fits(upload: Upload, most_bytes: int, most_files: int) -> bool:
-    """Whether an upload comes to no more than so much, once unpacked."""
+    """Whether an upload, once unpacked, stays within a number of bytes and of files."""
     if upload.size > most_bytes:
         return False
     try:
@@ -63,16 +63,16 @@ def _fits(upload: Upload, most_bytes: int, most_files: int) -> bool:
 
 
 def left_out(imported: Imported) -> bool:
-    """Whether an import had files that no conversation was made of."""
+    """Whether an import had files that yielded no conversation."""
     outcomes = imported.row.report.get("outcomes", {})
     return any(outcomes.get(name) for name in (FileOutcome.FAILED, FileOutcome.OTHER))
 
 
 def import_upload(caller: Caller, project: Project, upload: Upload) -> Imported:
-    """Import an upload within a request: all of it or, where it is refused, nothing.
+    """Import an upload within a request, all or nothing.
 
-    What is small is read to its end and then recorded in one transaction; anything else is
-    staged, and shown in one.
+    A small upload is read to its end and then recorded in one transaction. A larger one is staged
+    in batches and published in one transaction.
     """
     require(caller, Right.EDIT, project.pk)
     if not _fits(upload, AT_ONCE, FILES_AT_ONCE):
@@ -93,7 +93,7 @@ def import_upload(caller: Caller, project: Project, upload: Upload) -> Imported:
 
 
 def import_grown(caller: Caller, project: Project, upload: Upload, row: Import) -> int:
-    """Import what files have grown by into an import that goes on; how many messages came."""
+    """Import what files have grown by into an ongoing import; returns how many messages are new."""
     require(caller, Right.EDIT, project.pk)
     stage = _stage_of(row)
     run = ImportRun(
@@ -110,9 +110,9 @@ def import_grown(caller: Caller, project: Project, upload: Upload, row: Import) 
 
 
 def take_up(caller: Caller, project: Project, row: Import) -> None:
-    """Show what a run that was killed had staged for an import that goes on, but not shown yet.
+    """Show what a killed run of an ongoing import had staged but not yet shown.
 
-    What it had not read to its end is removed: it will be read again.
+    Sessions of files that it had not finished reading are removed; those files are read again.
     """
     stage = _stage_of(row)
     remove_unfinished(row, stage)
@@ -120,7 +120,7 @@ def take_up(caller: Caller, project: Project, row: Import) -> None:
 
 
 def _stage_of(row: Import) -> uuid.UUID:
-    """Under what an import that goes on stages: the same in every run, for `take_up`."""
+    """The stage id of an ongoing import: the same in every run, so that `take_up` finds it."""
     return uuid.uuid5(row.pk, "grown")
 
 
@@ -132,9 +132,9 @@ def import_staged(
     job_id: uuid.UUID,
     progress: Callable[[int, int | None, str], object],
 ) -> Imported:
-    """Import much in batches; `publish` makes it visible in the job's last transaction.
+    """Import a large upload in batches; `publish` makes it visible in the job's last transaction.
 
-    What an earlier attempt of the same job has finished stays; what it began is begun anew.
+    Files that an earlier attempt of the same job finished are kept; unfinished ones start over.
     """
     require(caller, Right.EDIT, project.pk)
     run = ImportRun(
@@ -144,7 +144,7 @@ def import_staged(
         stage=job_id,
         progress=Progress(progress),
     )
-    with commits.on_disk_later():  # nobody has been told of what is staged
+    with commits.on_disk_later():  # nobody has been told about staged rows yet
         return run.run()
 
 
@@ -156,7 +156,7 @@ def import_alone(
     stage: uuid.UUID,
     progress: Callable[[int, int | None, str], object],
 ) -> Imported:
-    """Import in batches without a job: for a process that sees to its end, however that is."""
+    """Import without a job, in batches if large, for a process that waits until it ends."""
     if is_quick(upload):
         return import_upload(caller, project, upload)
     return _import_and_publish(caller, project, upload, stage, progress)
@@ -171,7 +171,7 @@ def _import_and_publish(
     *,
     within: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Imported:
-    """Import in batches and publish, `within` a transaction where it is to be one."""
+    """Import in batches and publish, `within` a transaction if one is given."""
     try:
         imported = import_staged(
             caller, project, upload, job_id=stage, progress=progress

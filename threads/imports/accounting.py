@@ -1,7 +1,7 @@
-"""How much of the text of an import's files is in messages, in events, and nowhere.
+"""Counts how much text of an import's files is in messages, in events, and nowhere.
 
-The files are read once more for it: within an import that is small, else by a job. The figures
-stand in the import's report, under `text`.
+The files are read a second time for this: within the import if it is small, else by a job. The
+figures are stored in the import's report, under `text`.
 """
 
 import uuid
@@ -18,11 +18,11 @@ from threads.store import blobs
 
 KIND = "account"
 MOST_FILES = 1000
-"""Files of an import that are counted."""
+"""How many files of an import are counted at most."""
 
 
 class ReadFile(NamedTuple):
-    """A file as it was read."""
+    """A file and the format it was read in."""
 
     sha256: str
     format: str
@@ -30,7 +30,7 @@ class ReadFile(NamedTuple):
 
 
 Counts = Mapping[ReadFile, LeafCount | None]
-"""Of files that were counted; None for what made a conversation with other files only."""
+"""Counts by file; None for a file that only yielded a conversation together with others."""
 
 
 def count_ahead(files: Iterable[ReadFile]) -> Counts:
@@ -39,21 +39,21 @@ def count_ahead(files: Iterable[ReadFile]) -> Counts:
 
 
 def count_now(brought: Import, ahead: Counts) -> None:
-    """Say in the report of a small import, which is recorded by now, what was counted ahead."""
+    """Store the figures from `count_ahead` in the report of a small import, once it is recorded."""
     brought.report["text"] = _counted(brought, ahead)
     brought.save(update_fields=["report"])
 
 
 def count_later(caller: Caller, brought: Import) -> None:
-    """Have the text of an import counted behind it."""
+    """Enqueue a job that counts the text of an import."""
     enqueue(brought.project, KIND, {"import_id": str(brought.pk)}, caller)
 
 
 def run_accounting(context: JobContext, import_id: str) -> dict[str, Any]:
-    """Count the text of an import's files; the result is what its report says of it."""
+    """Count the text of an import's files; the result is also stored in the import's report."""
     rows = Import.objects.filter(pk=uuid.UUID(import_id), project=context.project)
     brought = rows.first()
-    if brought is None:  # it went with its last session
+    if brought is None:  # deleted together with its last session
         return {}
     counted = _counted(brought)
 
@@ -68,7 +68,7 @@ def run_accounting(context: JobContext, import_id: str) -> dict[str, Any]:
 
 
 def _counted(brought: Import, ahead: Counts | None = None) -> dict[str, Any]:
-    """The sums over the files that conversations were read from, each once."""
+    """The sums over the files that conversations were read from, counting each file once."""
     found, files, known = LeafCount(), 0, ahead or {}
     read = brought.sources.exclude(session=None).exclude(format="").order_by("pk")
     rows = read.values_list("sha256", "format", "name")
@@ -85,4 +85,4 @@ def _count(one: ReadFile) -> LeafCount | None:
     try:
         return reading.count_leaves(blobs.path_of(one.sha256), one.format, one.name)
     except (DomainError, reading.ReaderFault, OSError):
-        return None  # it made a conversation with other files only
+        return None  # it only yielded a conversation together with other files

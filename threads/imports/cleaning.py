@@ -1,4 +1,4 @@
-"""Files that hold keys are cleaned before they are kept: recordings of requests."""
+"""Removes API keys from recordings of requests before they are stored."""
 
 from typing import BinaryIO
 
@@ -11,14 +11,14 @@ from .archives import KeptFile
 
 
 def store(stream: BinaryIO) -> tuple[str, int]:
-    """Keep what can be read again, cleaned where it must be: its SHA-256 in hex and its size."""
+    """Store a seekable file, cleaned if necessary; returns its SHA-256 in hex and its size."""
     if _needs_cleaning(stream):
         return blobs.store_pieces(cleaned(stream))
     return blobs.store_stream(stream)
 
 
 def keep(file: ReceivedFile) -> tuple[str, int]:
-    """The same of a file that has come with a request."""
+    """Like `store`, for a file received with a request."""
     with file.opened() as stream:
         if _needs_cleaning(stream):
             return blobs.store_pieces(cleaned(stream))
@@ -31,7 +31,7 @@ def _needs_cleaning(stream: BinaryIO) -> bool:
 
 
 def without_secrets(kept: KeptFile) -> KeptFile:
-    """A recording out of an archive, cleaned; nothing of what it was stays."""
+    """Clean a recording from an archive; the uncleaned bytes are discarded."""
     with blobs.open_blob(kept.sha256) as stream:
         sha256, size = blobs.store_pieces(cleaned(stream))
     if sha256 != kept.sha256:

@@ -1,4 +1,4 @@
-"""Taking an import back: the sessions that it made are deleted together, and restored together."""
+"""Undoing an import: the sessions it created are deleted together, and restored together."""
 
 from datetime import datetime
 
@@ -20,13 +20,16 @@ _MADE = (FileOutcome.CREATED, FileOutcome.BRANCHED)
 
 
 def made_by(caller: Caller, row: Import) -> QuerySet[Session]:
-    """The sessions that an import made and that are still there; not those it only added to."""
+    """The existing sessions that an import created, without those it only added messages to."""
     return visible_sessions(caller).filter(pk__in=_made(row))
 
 
 @transaction.atomic
 def delete_sessions(caller: Caller, row: Import) -> tuple[int, datetime]:
-    """Hide what an import made for 30 days; how many sessions, and the moment that names them."""
+    """Hide the sessions that an import created, for 30 days.
+
+    Returns how many there were and the moment of deletion, by which `restore_sessions` finds them.
+    """
     require(caller, Right.EDIT, row.project_id)
     moment = timezone.now()
     there = Session.objects.filter(pk__in=made_by(caller, row).values("pk"))
@@ -37,7 +40,10 @@ def delete_sessions(caller: Caller, row: Import) -> tuple[int, datetime]:
 
 @transaction.atomic
 def restore_sessions(caller: Caller, row: Import, moment: datetime) -> int:
-    """Show again what `delete_sessions` hid at a moment, as far as it isn't erased; how many."""
+    """Restore the sessions that `delete_sessions` hid at `moment` and that aren't erased yet.
+
+    Returns how many.
+    """
     require(caller, Right.EDIT, row.project_id)
     hidden = deleted_sessions(caller).filter(pk__in=_made(row), deleted_at=moment)
     count = show_again(hidden)

@@ -1,9 +1,9 @@
-"""What apps above this one do with what was imported: they register it here.
+"""Hooks through which apps above this one act on imports; they register functions here.
 
-One hook runs after every import. A recorder keeps what a tool had shortened of its own context:
-a transcript's compactions become operations, and these lie in an app above, as do those by which
-a thread shows the course that a conversation is on (`Courses`). A completer adds what a file of its
-format holds beside the messages.
+A hook runs after every import. A recorder turns the compactions of a transcript, where a tool had
+shortened its own context, into operations. `Courses` folds and restores originals, so that a thread
+shows the course that its conversation is on now. A completer adds what a file of its format holds
+beside the messages.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,30 +17,30 @@ from threads.models import Import, Session
 
 
 class Compacted(NamedTuple):
-    """Originals that a tool hid, by their indexes, and what its model saw in their place."""
+    """Originals that a tool hid, by index, and what its model saw in their place."""
 
     indexes: tuple[int, ...]
     messages: tuple[Message, ...]
 
 
 class CompactionOutcome(NamedTuple):
-    """What a compaction became: a word of the log, or nothing, and the sentence that says why."""
+    """The result of a compaction: a word of the log, or "", and the sentence that says why."""
 
     word: str
     sentence: str = ""
 
 
 class Followed(NamedTuple):
-    """What was changed for a thread to show the course that a conversation is on now."""
+    """The changes that made a thread show the course that its conversation is on now."""
 
     left: Sequence[range] = ()
-    """The originals that were folded, because it left them."""
+    """The originals that were folded because the conversation left them."""
     shown: Sequence[range] = ()
-    """Those that stand in the thread again."""
+    """The originals that are shown again."""
 
 
 class Courses(Protocol):
-    """Lets the thread of a session show one of the courses that its conversation took."""
+    """Makes the thread of a session show one of the courses that its conversation took."""
 
     def went_back(self, session: Session) -> bool:
         """Whether the thread has left any of the session's originals."""
@@ -53,13 +53,13 @@ class Courses(Protocol):
     ) -> Followed:
         """Fold the originals that a conversation left, and only these.
 
-        `compactions` are the tool's own on the course that it is on: what was recorded of others
-        is switched off.
+        `compactions` are the tool's own on the current course; compactions recorded on other
+        courses are switched off.
         """
 
 
 class Completed(NamedTuple):
-    """What a file held beside its messages: how many of what, and what of it was left out."""
+    """What a completer added: counts by kind, and warnings about what it left out."""
 
     brought: Mapping[str, int] = {}
     warnings: Sequence[str] = ()
@@ -70,11 +70,11 @@ Hook = Callable[[Caller, Import], None]
 Recorder = Callable[
     [Session, Sequence[Compacted], Callable[[], object]], list[CompactionOutcome]
 ]
-"""Records compactions in their order; one outcome for each. What it is given to call it calls in
-the transaction in which it writes them, and works everything out before that."""
+"""Records compactions in order, and returns one outcome for each. It calls the callback that it is
+given in the transaction in which it writes them, and does all other work before that."""
 Completer = Callable[[Caller, Session, str], Completed]
-"""Adds to a new session what its file holds besides; it gets the SHA-256 of the file. Raises
-Invalid where the file can't be: then nothing of it is imported."""
+"""Adds to a new session what its file holds besides messages; it is given the SHA-256 of the file.
+Raises Invalid if the file can't be completed: then nothing of it is imported."""
 
 _hooks: list[Hook] = []
 _recorders: list[Recorder] = []
@@ -82,27 +82,27 @@ _recorders: list[Recorder] = []
 _courses: list[Courses] = []
 """At most one."""
 _completers: dict[str, Completer] = {}
-"""By formats."""
+"""By format."""
 
 
 def register(hook: Hook) -> None:
-    """Add a hook; one that is registered already is not added again."""
+    """Add a hook unless it is already registered."""
     if hook not in _hooks:
         _hooks.append(hook)
 
 
 def register_recorder(recorder: Recorder) -> None:
-    """Let this record compactions from now on."""
+    """Set the recorder of compactions."""
     _recorders[:] = [recorder]
 
 
 def register_courses(courses: Courses) -> None:
-    """Let this show the courses that conversations take from now on."""
+    """Set the implementation of `Courses`."""
     _courses[:] = [courses]
 
 
 def register_completer(format_: str, completer: Completer) -> None:
-    """Let this complete the sessions of files of a format."""
+    """Set the completer for sessions of a format."""
     _completers[format_] = completer
 
 
@@ -111,7 +111,7 @@ def complete(caller: Caller, session: Session, format_: str, sha256: str) -> Com
     completer = _completers.get(format_)
     if completer is None:
         return Completed()
-    session.refresh_from_db()  # compactions have come to it since it was made
+    session.refresh_from_db()  # compactions were recorded since it was created
     return completer(caller, session, sha256)
 
 
@@ -128,7 +128,7 @@ def went_back(session: Session) -> bool:
 def follow(
     session: Session, left: Sequence[range], compactions: Sequence[Compacted]
 ) -> Followed:
-    """Let a thread show the course that its conversation is on; see `Courses`."""
+    """Make a thread show the course that its conversation is on; see `Courses.follow`."""
     for one in _courses:
         return one.follow(session, left, compactions)
     return Followed()
@@ -137,7 +137,7 @@ def follow(
 def record_compactions(
     session: Session, compactions: Sequence[Compacted], also: Callable[[], object]
 ) -> list[CompactionOutcome]:
-    """Record the compactions of a session; `also` happens in the same transaction."""
+    """Record the compactions of a session; `also` runs in the same transaction."""
     if compactions and _recorders:
         return _recorders[0](session, compactions, also)
     with atomic():

@@ -1,4 +1,4 @@
-"""The jobs that import a large file and that catch the indexes of words up."""
+"""The jobs that import a large upload and that bring the search indexes up to date."""
 
 import uuid
 from collections.abc import Collection
@@ -28,7 +28,7 @@ _WAITING = Prepared(
         "pk", flat=True
     )[:1]
 )
-"""Asked behind every import."""
+"""Queried after every import."""
 
 
 def arguments_of(upload: Upload) -> dict[str, Any]:
@@ -37,18 +37,18 @@ def arguments_of(upload: Upload) -> dict[str, Any]:
 
 
 def names_of_files(names: Collection[str]) -> dict[str, str]:
-    """What an upload is called: its own name."""
+    """Map each upload's name to itself: an upload is shown under its own name."""
     return {name: name for name in names}
 
 
 def names_of_imports(ids: Collection[str]) -> dict[str, str]:
-    """What was imported, by the ids of imports."""
+    """Map ids of imports to the names of what was imported."""
     found = Import.objects.filter(pk__in=ids).values_list("pk", "name")
     return {str(pk): name for pk, name in found}
 
 
 def run_import(context: JobContext, **arguments: Any) -> dict[str, Any]:
-    """Import a kept upload; the result is the body that a quick import answers with 201."""
+    """Import a stored upload; the result is the body that a quick import returns with 201."""
     session = arguments.pop("session_id")
     upload = Upload(**arguments, session_id=uuid.UUID(session) if session else None)
     if _is_imported_already(context.job, upload):
@@ -63,31 +63,32 @@ def run_import(context: JobContext, **arguments: Any) -> dict[str, Any]:
         ),
     )
     count = imported.recorded
-    # The last look at whether it is still wanted, and by one who may: then all of it is shown.
+    # The last check that the job is still wanted, and its caller still permitted; then all is
+    # shown.
     context.progress(count, total=count, unit="messages")
-    # Before the transaction that ends the job, in which there may be too many of them.
+    # Outside the transaction that ends the job, which so many sessions could make too long.
     imports.show(context.project, context.job_id)
     context.on_finish(lambda: imports.publish(context.project, context.job_id))
     return present_import(imported)
 
 
 def _is_imported_already(job: Job, upload: Upload) -> bool:
-    """Whether an earlier job of the project waits for the same file, or is at it."""
+    """Whether an earlier job of the project is queued or running for the same file."""
     same = Job.objects.filter(
         kind=KIND,
         project=job.project,
         status__in=(Job.Status.QUEUED, Job.Status.RUNNING),
         arguments__sha256=upload.sha256,
     )
-    # Compared here: SQLite's clock writes moments in another form than Django does.
+    # Compared here: SQLite's clock writes timestamps in another form than Django does.
     begun = same.values_list("created_at", "pk")
     return any(other < (job.created_at, job.pk) for other in begun)
 
 
 def shown_result(job: Job) -> dict[str, Any] | None:
-    """The result of an import, its sessions by their titles of now: "" where they are deleted.
+    """The result of an import with the current titles of its sessions; "" for deleted ones.
 
-    A title may have said what is masked since.
+    An old title may contain text that was redacted since.
     """
     result: dict[str, Any] | None = job.result
     if not result or "sessions" not in result:
@@ -98,12 +99,12 @@ def shown_result(job: Job) -> dict[str, Any] | None:
 
 
 def run_index(context: JobContext) -> dict[str, Any]:
-    """Put in the indexes of words what came since; the result is how many texts.
+    """Add new texts to the word indexes; the result is how many.
 
-    Then what they mean, where that is on.
+    Then adds their vectors, if search by meaning is on.
     """
     done = 0
-    # What a power cut takes of it is put in again: the mark goes with it.
+    # A power cut loses the index entries together with their mark, so they are added again.
     with commits.on_disk_later():
         for index in word_index.registered():
             for some in index.catch_up():
@@ -113,25 +114,25 @@ def run_index(context: JobContext) -> dict[str, Any]:
         for some in meaning.catch_up():
             vectors += some
             context.progress(done + vectors, unit="texts")
-    # Most of the calls above write nothing: the last figure is the one that stays.
+    # Most of the calls above write nothing: this one stores the final figure.
     context.progress(done + vectors, total=done + vectors, unit="texts")
     return {"indexed": done} | ({"vectors": vectors} if meaning.is_on() else {})
 
 
 def index_if_worth(*_: object) -> None:
-    """Have indexes caught up, once, where so much came since that it pays: a hook."""
+    """A hook that enqueues one index job if enough texts are new to be worth it."""
     if _is_worth():
         _enqueue_once()
 
 
 def index_if_free() -> None:
-    """The same for who only reads, and must not wait for those who write."""
+    """Like `index_if_worth`, for callers that only read and must not wait for writers."""
     if _is_worth():
         write_if_free(_enqueue_once)
 
 
 def index_now_and_then() -> None:
-    """Have indexes caught up, once, where anything came since."""
+    """Enqueue one index job if any text is new."""
     words = any(index.is_behind() for index in word_index.registered())
     if words or meaning.is_behind():
         _enqueue_once()

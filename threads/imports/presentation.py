@@ -1,4 +1,4 @@
-"""Imports in the words of the public contract, and the shapes of these."""
+"""Imports as the public API presents them, and the schemas for that."""
 
 import uuid
 from typing import Any
@@ -84,7 +84,7 @@ class JobStarted(BaseModel):
 
 
 def present_import(imported: Imported) -> dict[str, Any]:
-    """What an import answers, at once or as the result of its job."""
+    """The response of an import, immediate or as the result of its job."""
     return {
         "sessions": [
             {

@@ -1,6 +1,6 @@
-"""Showing what an import has staged, or removing it: in short transactions either way.
+"""Shows what an import has staged, or removes it, in short transactions.
 
-An import may bring 50,000 sessions. All of them are complete by the time that the first is shown.
+An import may bring 50,000 sessions. All of them are complete before the first is shown.
 """
 
 import uuid
@@ -25,7 +25,7 @@ from .running.one_at_a_time import one_at_a_time
 from .running.outcome import FileOutcome, imports_staged_by
 
 AT_ONCE = 100
-"""Sessions that are shown, or removed, between two looks at the clock."""
+"""Sessions that are shown or removed between two looks at the clock."""
 _MADE = (FileOutcome.CREATED, FileOutcome.BRANCHED)
 _STAGED = Prepared(
     lambda: Session.objects.filter(staged_by=given("stage", UUIDField())).values_list(
@@ -35,25 +35,25 @@ _STAGED = Prepared(
 
 
 def publish(project: Project, stage: uuid.UUID) -> None:
-    """Show what an import has staged: its sessions, then its row with its report.
+    """Show what an import has staged: its sessions, then its row with the report.
 
-    In the caller's transaction, if there is one.
+    Runs in the caller's transaction, if there is one.
     """
     show(project, stage)
     with transaction.atomic():
         brought = imports_staged_by(stage)
         Import.objects.filter(staged_by=stage).update(staged_by=None)
         for one in brought:
-            one.project = project  # which its jobs would ask for
+            one.project = project  # its jobs would otherwise query it
             caller = caller_of_actor(one.created_by)
             hooks.run(caller, one)
             accounting.count_later(caller, one)
 
 
 def refuse_known(project: Project, stage: uuid.UUID) -> None:
-    """Raise Conflict where another import has made sessions of the same files meanwhile.
+    """Raise Conflict if another import has created sessions from the same files meanwhile.
 
-    Surely so only in a transaction that goes on to publish.
+    This is reliable only in a transaction that goes on to publish.
     """
     brought = imports_staged_by(stage)
     made = Source.objects.filter(brought_by__in=brought, outcome=FileOutcome.CREATED)
@@ -68,7 +68,7 @@ def refuse_known(project: Project, stage: uuid.UUID) -> None:
 def show(
     project: Project, stage: uuid.UUID, *, also: Callable[[], object] = lambda: None
 ) -> None:
-    """Show staged sessions, beside their parents; `also` happens with the last of them."""
+    """Show staged sessions and link them to their parents; `also` runs with the last of them."""
     keys, now = _STAGED.rows(stage=stage), timezone.now()
     steps = [
         partial(_show_some, project.pk, some, now) for some in chunks(keys, AT_ONCE)
@@ -89,16 +89,16 @@ def _show_some(project_id: int, keys: Sequence[uuid.UUID], now: datetime) -> Non
 
 
 def link_parents(project_id: int, keys: Sequence[uuid.UUID]) -> None:
-    """Link sessions to the parents that are here by now, and their children to them.
+    """Link sessions to the parents that exist by now, and existing children to these sessions.
 
-    A parent may come later than its children: they carry its id.
+    A parent may be imported after its children: they carry its id.
     """
     here = Session.objects.filter(
         project_id=project_id, deleted_at=None, staged_by=None
     )
     shown = here.filter(pk__in=keys)
     ids = list(shown.values_list("external_id", "parent_external_id"))
-    # `gt` where `exclude` would do, for an index answers it.
+    # `gt` instead of `exclude`, because an index can answer it.
     orphans = here.filter(parent=None, parent_external_id__gt="")
     parent = here.filter(external_id=OuterRef("parent_external_id")).exclude(
         pk=OuterRef("pk")
@@ -114,9 +114,9 @@ def link_parents(project_id: int, keys: Sequence[uuid.UUID]) -> None:
 
 
 def unstage(stage: uuid.UUID) -> None:
-    """Remove what an import has staged that will not be tried again, and what it has shown.
+    """Remove everything an import has staged or shown, if it won't be tried again.
 
-    What it says goes too, where nothing else says it.
+    Message bodies are removed too, unless other messages use them.
     """
     brought = Import.objects.filter(staged_by=stage)
     made = Source.objects.filter(brought_by__in=brought, outcome__in=_MADE)

@@ -12,9 +12,9 @@ from threads.store.origins import REPEATED
 from .running.outcome import EARLIER, FileOutcome
 
 OUTCOMES: dict[str, str] = dict(FileOutcome.choices)
-"""What became of a file, in words."""
+"""The outcomes of files, in words."""
 LEFT = (FileOutcome.SIDECAR, FileOutcome.OTHER, FileOutcome.FAILED)
-"""What becomes of files that no conversation was made of."""
+"""The outcomes of files that yielded no conversation."""
 ROLES = ("system", "developer", "user", "assistant", "tool")
 PARTS = {
     "tool_call": ("call", "calls"),
@@ -32,13 +32,13 @@ COMPACTIONS = {
     "left": "kept as a record",
 }
 MOST_EVENTS = 15
-"""Types of events that are listed by name."""
+"""The types of events that are listed by name."""
 _ARTICLE = re.compile(r"^(an?|the) ")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A line of the table: so many records of a kind, and what they became."""
+    """A line of the table: the number of records of a kind, and what they became."""
 
     kind: str
     records: int
@@ -49,7 +49,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownImport:
-    """What an import came to, in numbers."""
+    """The result of an import, in numbers."""
 
     row: Import
     formats: str
@@ -59,15 +59,15 @@ class ShownImport:
     events: int
     added: int
     left: int
-    """Files that no conversation was made of."""
+    """Files that yielded no conversation."""
     is_known: bool
-    """Whether all that conversations were read from was imported before."""
+    """Whether all files with conversations had been imported before."""
     found: list[Found]
     parts: list[tuple[int, str]]
     outcomes: list[tuple[str, str, int]]
     warnings: int
     more_warnings: int
-    """Those that are counted only: the others are kept with their words."""
+    """Warnings that were only counted; the others are kept with their text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,15 +77,15 @@ class ShownFile:
     source: Source
     format: str
     words: str
-    """What became of it."""
+    """What became of the file."""
     session: Session | None
-    """Where its messages are, unless that is deleted."""
+    """The session with its messages, unless deleted."""
     messages: int
     warnings: int
     earlier: Import | None
-    """The import that read it before, where it stands."""
+    """The import that read the file before, if it still exists."""
     repeated: list[Session]
-    """Branches of the session whose messages it has too since this import."""
+    """Branches of the session whose messages it holds as well since this import."""
 
 
 def label_of(format_: str) -> str:
@@ -128,7 +128,7 @@ def shown_import(row: Import) -> ShownImport:
 
 
 def in_short(row: Import) -> str:
-    """What an import came to, in a line."""
+    """The result of an import in one line."""
     shown = shown_import(row)
     sessions = f"{shown.sessions:,} session{'' if shown.sessions == 1 else 's'}"
     left = f"{shown.left:,} file{'' if shown.left == 1 else 's'} left out"

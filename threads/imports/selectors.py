@@ -1,4 +1,4 @@
-"""Reading what was imported: `get_import` is the gate to a report."""
+"""Queries for imports; `get_import` checks who may read a report."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from .running.outcome import FileOutcome
 
 
 def get_import(caller: Caller, import_id: uuid.UUID) -> Import:
-    """An import, for one who may read in its project. Raises NotFound."""
+    """An import, if the caller may read in its project. Raises NotFound."""
     found = _visible_imports(caller).filter(pk=import_id).first()
     if found is None:
         raise NotFound("There is no such import.", at=["import_id"])
@@ -41,9 +41,10 @@ def list_imports(
 
 
 def _call_by_their_titles(rows: Sequence[Import]) -> None:
-    """Let reports call the sessions that hold secrets as they are called now.
+    """Replace titles in the list of sessions with secrets by their current ones.
 
-    A title may have said what is masked or destroyed since; a session that is gone has none.
+    An old title may contain text that was redacted or purged since. Deleted sessions are dropped
+    from the list.
     """
     naming = [row for row in rows if row.report.get("secrets")]
     titles = titles_now(
@@ -58,7 +59,7 @@ def _call_by_their_titles(rows: Sequence[Import]) -> None:
 
 
 def titles_now(ids: Iterable[str]) -> dict[str, str]:
-    """How sessions are called by now; those that are deleted are left out."""
+    """The current titles of sessions by id, without deleted ones."""
     titles = dict[str, str]()
     for some in chunks(sorted(set(ids))):
         found = Session.objects.filter(pk__in=some, deleted_at=None)
@@ -76,8 +77,8 @@ def list_files(
 ) -> Page[Source]:
     """The files of an import in the order in which they were read.
 
-    `query` is a part of the name or of the session's title, ignoring case. Raises Invalid for an
-    outcome that there is not.
+    `query` matches part of the name or of the session's title, ignoring case. Raises Invalid for an
+    unknown outcome.
     """
     if outcome and outcome not in FileOutcome.values:
         known = ", ".join(FileOutcome.values)

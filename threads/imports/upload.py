@@ -1,4 +1,4 @@
-"""What somebody brings: a file, several, or a folder; kept before anything is read of it."""
+"""Uploads: one file, several, or a folder, stored before anything in them is read."""
 
 import json
 import uuid
@@ -22,37 +22,37 @@ from .archives.names import FileNames, clean_name
 from .archives.tars import is_tar, unpack_tar
 
 Keep = Callable[[], tuple[str, int]]
-"""Keeps a file as a blob; the answer is its SHA-256 in hex and its size."""
+"""Stores a file as a blob; returns its SHA-256 in hex and its size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A file or a folder as it is kept: its bytes lie in the blob store."""
+    """A file or folder whose bytes are in the blob store."""
 
     sha256: str
-    """Of the file; of a folder, of the list of its files."""
+    """The hash of the file or, for a folder, of the list of its files."""
     size: int
     name: str
     format: str = "auto"
     session_id: uuid.UUID | None = None
-    """The session that the file is a longer version of, where the file doesn't say so."""
+    """The session that the file continues, if the file doesn't say so itself."""
     is_folder: bool = False
     hold_back: bool = False
-    """Whether a last answer is left for later: it may still be written."""
+    """Whether a last answer is left for later, since it may still be being written."""
 
 
 @dataclass(slots=True)
 class UnpackedUpload(Unpacked):
-    """The files of an upload, and of the archives in it."""
+    """The files of an upload, including those unpacked from archives."""
 
     is_folder: bool = False
-    """Whether it was more than one file, or may have been."""
+    """Whether it held more than one file, or could have."""
     secret: set[str] = field(default_factory=set)
-    """The archives that hold what may not be kept, by their SHA-256."""
+    """The SHA-256 hashes of archives that hold what may not be kept."""
 
     @property
     def folder(self) -> Folder:
-        """The files as a parser looks at them."""
+        """The files in the form that parsers take."""
         members = [
             Member(one.name, one.size, partial(blobs.open_many, one.sha256))
             for one in sorted(self.members)
@@ -61,7 +61,7 @@ class UnpackedUpload(Unpacked):
 
 
 def keep_upload(stream: BinaryIO, *, name: str, **options: object) -> Upload:
-    """Keep the bytes of an upload before anything is read of them."""
+    """Store the bytes of an upload before anything in them is read."""
     sha256, size = cleaning.store(stream)
     return Upload(sha256=sha256, size=size, name=name, **options)  # type: ignore[arg-type]
 
@@ -73,7 +73,7 @@ def keep_folder(
     format: str = "auto",
     hold_back: bool = False,
 ) -> Upload:
-    """Keep several files that come together, by their paths; `name` is what they are called."""
+    """Store several files that come together, by path; `name` is the name of the whole."""
     names = FileNames()
     kept = [KeptFile(names.take(clean_name(path)), *keep()) for path, keep in files]
     listed = json.dumps(kept).encode()
@@ -90,12 +90,12 @@ def keep_folder(
 def keep_received(
     files: Sequence[tuple[str, Keep]], *, format: str = "auto", **options: object
 ) -> Upload:
-    """Keep what came in one request: the one file, or several as a folder."""
+    """Store the files of one request: a single file, or several as a folder."""
     if len(files) == 1:
         name, keep = files[0]
         sha256, size = keep()
         return Upload(sha256=sha256, size=size, name=name, format=format, **options)  # type: ignore[arg-type]
-    # A browser names each file of a chosen folder by its path in it.
+    # A browser names each file of a chosen folder by its path in the folder.
     tops = {name.partition("/")[0] for name, _ in files if "/" in name}
     is_one = len(tops) == 1 and all("/" in name for name, _ in files)
     called = tops.pop() if is_one else f"{len(files):,} files"
@@ -103,9 +103,9 @@ def keep_received(
 
 
 def received(files: Sequence[object], paths: str) -> list[tuple[str, Keep]]:
-    """Files of a request by their paths: `paths` is a JSON list of them, or says nothing.
+    """The files of a request with their paths; `paths` is a JSON list of these, or empty.
 
-    A request names files without their folders, so a page says these beside them.
+    A request names files without their folders, so the page sends the paths separately.
     """
     found = [file for file in files if isinstance(file, ReceivedFile)]
     try:
@@ -124,7 +124,7 @@ def received(files: Sequence[object], paths: str) -> list[tuple[str, Keep]]:
 
 
 FIELD = "file"
-"""The field of a request in which a file comes."""
+"""The form field that holds the files."""
 
 
 def unpack(
@@ -134,11 +134,11 @@ def unpack(
     most_files: int = archives.MOST_MEMBERS,
     tick: Callable[[int], object] = lambda _: None,
 ) -> UnpackedUpload:
-    """The files of an upload, those in archives taken out of them.
+    """The files of an upload, with archives unpacked.
 
-    `most` bounds the bytes that are unpacked, `most_files` the files of an archive; `tick` is told
-    how many bytes there are. Raises ArchiveTooLarge past `most`, Invalid (`archive_bomb`,
-    `archive_damaged`) for one archive that comes alone.
+    `most` bounds the bytes that are unpacked, `most_files` the files of an archive; `tick` is
+    called with the number of bytes so far. Raises ArchiveTooLarge past `most`, Invalid
+    (`archive_bomb`, `archive_damaged`) if the upload is a single archive.
     """
     brought = UnpackedUpload(is_folder=upload.is_folder)
     unpacking = _Unpacking(brought, most or archives.MOST_BYTES, most_files, tick)
@@ -161,14 +161,14 @@ def unpack(
 
 
 def placed(refusal: Invalid, name: str) -> Invalid:
-    """A refusal of a file with its place in the request: the file's name, then where in it."""
+    """A refusal whose `at` names the file of the request, followed by the place within it."""
     within = refusal.at[refusal.at[:1] == (FIELD,) :]
     refusal.at = (FIELD, *filter(None, [name]), *within)
     return refusal
 
 
 class _Unpacking:
-    """Files and archives on their way into one list."""
+    """Collects files, and the contents of archives, into one list."""
 
     def __init__(
         self,
@@ -183,17 +183,17 @@ class _Unpacking:
         self._names = FileNames()
 
     def named_apart(self, files: Iterable[KeptFile]) -> list[KeptFile]:
-        """Files by names that no other has, of those that came before them or beside them."""
+        """Rename files so that no two have the same name, counting those added before."""
         return [one._replace(name=self._names.take(one.name)) for one in files]
 
     def _unpacked(self, inner: KeptFile, packed: KeptFile) -> KeptFile:
-        """What a file holds, under the name of the packed file where its own is another's."""
+        """An unpacked file; if its own name is taken, it gets that of the packed file."""
         if inner.name in self._names:
             return inner._replace(name=packed.name)
         return inner._replace(name=self._names.take(inner.name))
 
     def add_or_name(self, kept: KeptFile) -> None:
-        """Add a file; one that can't be unpacked is named and stops no other."""
+        """Add a file; one that can't be unpacked becomes a problem and doesn't stop the others."""
         try:
             self.add(kept)
         except Invalid as damage:
@@ -213,9 +213,9 @@ class _Unpacking:
         bounds: archives.Bounds | None = None,
         is_cut: bool = False,
     ) -> None:
-        """Add a file, or what it holds where it is packed. Raises ArchiveTooLarge, Invalid.
+        """Add a file, or its contents if it is packed. Raises ArchiveTooLarge, Invalid.
 
-        `is_cut`: it is what could be unpacked of a damaged file, as the report says already.
+        `is_cut` says that it is the readable part of a damaged file, which is reported already.
         """
         with blobs.open_blob(kept.sha256) as stream:
             head = stream.read(HEAD)
@@ -254,7 +254,7 @@ class _Unpacking:
         inner = self._unpacked(inner, kept)
         with blobs.open_blob(inner.sha256) as stream:
             holds_tar = is_tar(stream.read(HEAD))
-        # A packed tar archive is one archive, not one inside another.
+        # A compressed tar archive counts as one archive, not as one inside another.
         self.add(
             inner,
             within=inside,
@@ -271,7 +271,7 @@ class _Unpacking:
         within: Iterable[str],
         bounds: archives.Bounds,
     ) -> KeptFile:
-        """A file as it is read: a recording without what it may not hold, rows as objects."""
+        """A file in the form that is read: recordings without secrets, tables as lines of JSON."""
         if needs_cleaning(head):
             self._brought.secret.update(within)
             return cleaning.without_secrets(kept)
@@ -288,7 +288,7 @@ class _Unpacking:
     def _name_all(
         self, problems: Iterable[Problem], name: str, place: str, is_cut: bool
     ) -> None:
-        """Name what an archive of this name, in which files stand at `place`, gave no file of."""
+        """Add an archive's problems, each under its file's name or else the archive's."""
         for one in problems:
             if one.name:
                 self._problem(place + one.name, one.code, one.sentence)
@@ -302,12 +302,12 @@ class _Unpacking:
 def _kept_rows(
     file: KeptFile, rows: Iterator[bytes], bounds: archives.Bounds
 ) -> KeptFile:
-    """A file by its rows, which are kept in its stead."""
+    """A file replaced by its rows, which are stored instead."""
     pieces = archives.counted(rows, bounds)
     return KeptFile(file.name, *blobs.store_pieces(pieces))
 
 
 def _is_read_whole(head: bytes, name: str) -> bool:
-    """Whether a format is a zip archive of its own, which its reader opens itself."""
+    """Whether a format that is itself a zip archive claims the file and opens it on its own."""
     sample = Sample(head, name)
     return any(known.read and known.score(sample) for known in formats.KNOWN)

@@ -1,4 +1,4 @@
-"""Pages of imports: bringing files, what became of them, their jobs."""
+"""Pages of imports: uploading files, their reports, their jobs."""
 
 import io
 import uuid
@@ -50,9 +50,9 @@ class ImportLine:
     job: Job
     name: str
     sentence: str
-    """`412 of 1,930 messages`, what it came to, or why it failed."""
+    """The progress (`412 of 1,930 messages`), the result, or why it failed."""
     report: uuid.UUID | None = None
-    """The import, once it is done."""
+    """The id of the import, once it is done."""
 
 
 class ImportForm(forms.Form):
@@ -70,7 +70,7 @@ class ImportForm(forms.Form):
         return self.cleaned_data
 
     def upload(self) -> Upload:
-        """The file, the files or the text, as kept in the blob store."""
+        """The file, files or text, stored in the blob store."""
         text = self.cleaned_data.get("text", "")
         files = received(self.files.getlist("file"), self.cleaned_data.get("paths", ""))
         if text.strip():
@@ -81,7 +81,9 @@ class ImportForm(forms.Form):
 
 @require_POST
 def import_transcripts(request: HttpRequest) -> HttpResponse:
-    """Take in files or pasted text: to the one session they hold, or to the list."""
+    """Import files or pasted text, then go to the session if there is exactly one, else to the
+    list.
+    """
     caller = caller_of(request)
     form = ImportForm(request.POST, request.FILES)
     if not form.is_valid():
@@ -160,7 +162,7 @@ def report(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 def delete_sessions(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
-    """Hide the sessions that an import made; the notice brings them back."""
+    """Hide the sessions that an import created; the notice offers to restore them."""
     caller = caller_of(request)
     row = get_import(caller, import_id)
     count, moment = deleting.delete_sessions(caller, row)
@@ -174,7 +176,7 @@ def delete_sessions(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 def restore_sessions(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
-    """Bring back the sessions of an import that were deleted together, `at` a moment."""
+    """Restore the sessions of an import that were deleted together at the moment `at`."""
     caller = caller_of(request)
     row = get_import(caller, import_id)
     moment = _moment(request.GET.get("at", ""))
@@ -197,7 +199,7 @@ def cancel_job(request: HttpRequest, job_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 def forget_job(request: HttpRequest, job_id: uuid.UUID) -> HttpResponse:
-    """Take an import that failed off the list."""
+    """Remove a failed import from the list."""
     caller = caller_of(request)
     job = get_job(caller, job_id, Right.EDIT)
     if job.kind != jobs.KIND:
@@ -208,7 +210,7 @@ def forget_job(request: HttpRequest, job_id: uuid.UUID) -> HttpResponse:
 
 
 def import_jobs(caller: Caller, watched: Collection[str] = ()) -> list[ImportLine]:
-    """The caller's imports of a day that wait, run or failed, and those watched that are done."""
+    """The caller's unfinished or failed imports of the last day, and finished `watched` ones."""
     recent = timezone.now() - timedelta(days=1)
     found = Job.objects.filter(
         project__in=visible_projects(caller), actor=caller.actor, kind=jobs.KIND
@@ -247,7 +249,7 @@ def _job_rows(
 
 
 def _ids(words: str) -> list[str]:
-    """The ids in a field, with commas between."""
+    """The ids in a comma-separated field."""
     found = [word for word in words.split(",") if word]
     try:
         return [str(uuid.UUID(word)) for word in found[:SHOWN_JOBS]]
@@ -266,7 +268,7 @@ def _moment(words: str) -> datetime:
 
 
 def _project(caller: Caller, slug: str | None) -> Project:
-    """The project that is named, or the first in which the caller may edit."""
+    """The named project, or the first in which the caller may edit."""
     projects = [
         project
         for project in projects_to_import_into(caller)
@@ -278,7 +280,7 @@ def _project(caller: Caller, slug: str | None) -> Project:
 
 
 def _tell(request: HttpRequest, warnings: Sequence[Warning], count: int) -> None:
-    """Say on the next page what could not be read of a file: the first, and how many there are."""
+    """Show a notice on the next page with the first warnings and the number of further ones."""
     if not warnings:
         return
     words = " ".join(warning.message for warning in warnings[:SHOWN_WARNINGS])
@@ -288,7 +290,7 @@ def _tell(request: HttpRequest, warnings: Sequence[Warning], count: int) -> None
 
 
 def _tell_what_came_along(request: HttpRequest, row: Import) -> None:
-    """Say on the next page what a file held beside its messages."""
+    """Show a notice on the next page about what a file held besides messages."""
     for source in row.sources.filter(report__has_key="brought"):
         brought = source.report["brought"].items()
         found = " and ".join(f"{count:,} {what}" for what, count in brought)

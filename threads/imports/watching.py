@@ -1,9 +1,9 @@
-"""Following a folder of transcripts live: what is appended to its files comes in as it comes.
+"""Follows a folder of transcripts live: what is appended to its files is imported at once.
 
-Made for the folders that coding agents write (`~/.claude/projects`, `~/.codex/sessions`): a
-conversation is a `.jsonl` file that only grows, with what belongs to it (sub-agents, their
-notes) in a folder of the file's name beside it. All that one folder brings is one import, whose
-report grows with it; of a growing file only the newest version is kept.
+Made for the folders that coding agents write (`~/.claude/projects`, `~/.codex/sessions`). There a
+conversation is a `.jsonl` file that only grows; what belongs to it (sub-agents, their notes) is in
+a folder of the same name beside it. Everything from one watched folder is one import, whose report
+grows with it; only the newest version of a growing file is kept.
 """
 
 import io
@@ -28,29 +28,29 @@ logger = logging.getLogger(__name__)
 
 SUFFIX = ".jsonl"
 QUIET_SECONDS = 2.0
-"""Seconds without a change after which an answer is taken for whole: a tool writes it block by
-block, and each block that came alone would become a message of its own."""
+"""Seconds without a change after which an answer counts as complete. A tool writes an answer block
+by block, and each block imported alone would become a message of its own."""
 _CHUNK = 1 << 16
 
 
 @dataclass(slots=True)
 class Watcher:
-    """A folder that is followed. Its owner calls `changed` and `import_quiet`."""
+    """A watched folder. Its owner calls `changed` and `import_quiet`."""
 
     caller: Caller
     project: Project
     folder: Path
     tell: Callable[[str], object] = lambda _: None
-    """Told one line for each file of which something was imported."""
+    """Called with one line for each file from which messages were imported."""
     clock: Callable[[], float] = time.monotonic
     row: Import | None = None
     _waiting: dict[Path, float] = field(default_factory=dict)
-    """Conversations whose last answer may go on, and when they changed last."""
+    """Conversations whose last answer may continue, with the time of their last change."""
     _sizes: dict[Path, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        """What its import is called; the next run of the same folder goes on with it."""
+        """The name of its import; a later run on the same folder continues that import."""
         return f"{self.folder} (watched)"
 
     def begin(self) -> None:
@@ -68,7 +68,7 @@ class Watcher:
         self._write_report()
 
     def changed(self, paths: Iterable[Path]) -> None:
-        """Import what has come; the last answer waits until it is whole."""
+        """Import what was written; the last answer waits until it is complete."""
         mains = {self._main_of(path): None for path in sorted(paths)}
         for main in mains:
             if main is not None and main.is_file():
@@ -76,7 +76,7 @@ class Watcher:
                 self._import(main, hold_back=True)
 
     def import_quiet(self) -> None:
-        """Import the last answers of files that have not changed for a while."""
+        """Import the last answers of files that have not changed for `QUIET_SECONDS`."""
         now = self.clock()
         quiet = [
             path for path, at in self._waiting.items() if now - at >= QUIET_SECONDS
@@ -94,9 +94,9 @@ class Watcher:
         self._write_report()
 
     def _main_of(self, path: Path) -> Path | None:
-        """The conversation that a file belongs to: itself, or that of its folder's name.
+        """The conversation that a file belongs to: itself, or the one its folder is named after.
 
-        None of the folder that is followed, which is told of when it is moved or removed.
+        None for the watched folder itself, which is reported when it is moved or removed.
         """
         if self.folder not in path.parents:
             return None
@@ -109,7 +109,7 @@ class Watcher:
         return path if path.suffix == SUFFIX else None
 
     def _import(self, main: Path, *, hold_back: bool = False) -> None:
-        """Import a conversation with what belongs to it, as far as it is written."""
+        """Import a conversation and the files that belong to it, as far as they are written."""
         try:
             sizes = {path: _written(path) for path in self._family(main)}
         except OSError as error:
@@ -122,7 +122,7 @@ class Watcher:
         except (
             FileNotFoundError,
             DomainError,
-        ):  # the one taken away since it was measured
+        ):  # a file was removed since it was measured
             return
         if not hold_back:
             self._sizes.update(sizes)
@@ -131,7 +131,9 @@ class Watcher:
             self.tell(f"{main.relative_to(self.folder)}: {count}")
 
     def _take(self, sizes: dict[Path, int], *, hold_back: bool) -> int:
-        """Import files, as far as they go, into the watch's own row; how many messages came."""
+        """Import files, up to their sizes, into the watch's own row; returns the number of new
+        messages.
+        """
         kept = [
             (
                 path.relative_to(self.folder).as_posix(),
@@ -148,9 +150,9 @@ class Watcher:
         return imports.import_grown(self.caller, self.project, upload, self.row)
 
     def _family(self, main: Path) -> Iterator[Path]:
-        """A conversation's file and those beside it; links are not followed.
+        """A conversation's file and those in its folder; links are not followed.
 
-        Who writes to the folder may be an agent, which would have any file read by a link to it.
+        An agent may write to the folder, and could have any file read by linking to it.
         """
         beside = main.with_suffix("")
         held = sorted(beside.rglob("*")) if self._is_own(beside) else []
@@ -159,7 +161,7 @@ class Watcher:
         )
 
     def _is_own(self, path: Path) -> bool:
-        """Whether no link is on the way to a path."""
+        """Whether no part of a path is a link."""
         own = self.folder.resolve() / path.relative_to(self.folder)
         return path.resolve() == own
 
@@ -169,7 +171,7 @@ class Watcher:
 
 
 def _changed_at(path: Path) -> float:
-    """When a file changed last, in seconds; 0 of one that is gone."""
+    """When a file last changed, in seconds since the epoch; 0 if it is gone."""
     try:
         return path.stat().st_mtime
     except FileNotFoundError:
@@ -177,7 +179,7 @@ def _changed_at(path: Path) -> float:
 
 
 def _written(path: Path) -> int:
-    """How many bytes of a file are whole: of lines, those up to the last end of one."""
+    """How many bytes of a file are complete: for a `.jsonl` file, up to the last line end."""
     with path.open("rb") as file:
         end = file.seek(0, io.SEEK_END)
         if path.suffix != SUFFIX:

@@ -1,4 +1,4 @@
-"""Take the indexes away whose column leads another index of the same table."""
+"""Drops indexes whose column leads another index of the same table."""
 
 import django.db.models.deletion
 from django.db import migrations, models
@@ -17,7 +17,7 @@ DOUBLED = [
 
 
 def _drop(model: str, field: str, to: str, related_name: str, end: str) -> migrations.SeparateDatabaseAndState:
-    """By SQL: altering the field would have SQLite write the whole table anew."""
+    """Uses SQL: altering the field would make SQLite rewrite the whole table."""
     table, column = f"threads_{model}", f"{field}_id"
     index = f"{table}_{column}_{end}"
     return migrations.SeparateDatabaseAndState(

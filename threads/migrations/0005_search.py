@@ -1,8 +1,8 @@
-"""The index of words: a table of folded texts with trigrams, in the way of each database.
+"""Creates the word index: a table of folded texts with trigrams, in the way of each database.
 
-Without FTS5 (SQLite before 3.43) or without the right to create the extension pg_trgm, search
-works all the same and reads every text: the migration says so, and docs/search.md how to add
-the index later.
+Without FTS5 (SQLite before 3.43) or without the right to create the extension pg_trgm, search still
+works but reads every text. The migration says so, and docs/search.md says how to add the index
+later.
 """
 
 import logging

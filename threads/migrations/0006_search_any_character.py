@@ -1,7 +1,7 @@
-"""The index of words in PostgreSQL anew: of all characters, and of pairs for short words.
+"""Rebuilds the word index in PostgreSQL: with all characters, and with pairs for short words.
 
-What is there is taken out; without its mark the index is made anew by the next job, and until
-then search reads the texts.
+The old contents are removed along with the mark, so the next job rebuilds the index. Until then
+search reads the texts.
 """
 
 from django.db import migrations

@@ -1,6 +1,6 @@
-"""The index of words in SQLite anew: long texts are put in in pieces, under ids of another kind.
+"""Rebuilds the word index in SQLite: long texts are indexed in pieces, with ids of another kind.
 
-Without its mark the index is made anew by the next job, and until then search reads the texts.
+The mark is removed, so the next job rebuilds the index. Until then search reads the texts.
 """
 
 from django.db import migrations

@@ -29,9 +29,9 @@ from . import protocol
 from .protocol import ReaderFault
 
 LARGE = 2_000_000
-"""Bytes from which a file is worth a process of its own, which takes 0.2 s to start."""
+"""A file of this many bytes is worth starting a process for, which takes 0.2 s."""
 LARGE_ENOUGH = 500_000
-"""Bytes from which a file is given to a process that is running already."""
+"""A file of this many bytes is worth passing to a process that is already running."""
 _WORKER = f"{__name__}.worker"
 _ENDED = "end of the process that read it"
 _ROOT = Path(__file__).resolve().parents[2]
@@ -77,14 +77,14 @@ class RemoteItems:
         ):
             if isinstance(answer, protocol.BatchInBuffer):
                 batch: Batch = self._reader.buffers.load(answer)
-                self._reader.send(answer.buffer)  # which is free from now on
+                self._reader.send(answer.buffer)  # the buffer is free again
                 yield batch
             else:
                 yield answer
         self._warnings[:] = answer.warnings
 
     def has_more(self) -> bool:
-        """Whether the next batch, or the end, can be had without waiting."""
+        """Whether the next batch, or the end, is available without waiting."""
         return self._reader.connection.poll()
 
 
@@ -96,10 +96,10 @@ def is_worthwhile(size: int) -> bool:
 
 @contextmanager
 def open_transcripts(path: Path, format_: str, name: str) -> Iterator[list[Transcript]]:
-    """The conversations of a file, as `formats.read` gives them.
+    """The conversations of a file, as `formats.read` returns them.
 
-    Raises what `formats.read` raises, and ReaderFault where the process failed. If the file is
-    not read to its end, the process is stopped, for it would go on sending batches.
+    Raises what `formats.read` raises, and ReaderFault if the process failed. If the file is not
+    read to its end, the process is stopped, for it would go on sending batches.
     """
     request = protocol.ReadRequest(path, format_, name)
     reader, answer = _send(request)
@@ -123,9 +123,9 @@ def open_transcripts(path: Path, format_: str, name: str) -> Iterator[list[Trans
 
 
 def count_leaves(path: Path, format_: str, name: str) -> LeafCount:
-    """Where the text of a file went; that of a large one is counted in another process.
+    """Count where the text of a file went; a large file is counted in another process.
 
-    Raises what `formats.read` raises, and ReaderFault where the process failed.
+    Raises what `formats.read` raises, and ReaderFault if the process failed.
     """
     if not is_worthwhile(path.stat().st_size):
         with path.open("rb") as file:
@@ -159,14 +159,14 @@ class _ReaderProcess:
     def send(
         self, message: protocol.ReadRequest | protocol.CountRequest | int | None
     ) -> None:
-        """Send a message of the protocol. Raises ReaderFault where the process has ended."""
+        """Send a message of the protocol. Raises ReaderFault if the process has ended."""
         try:
             self.connection.send(message)
         except OSError as gone:
             raise ReaderFault(_ENDED) from gone
 
     def receive(self) -> Any:
-        """The next message. Raises ReaderFault where the process has ended."""
+        """The next message. Raises ReaderFault if the process has ended."""
         try:
             return self.connection.recv()
         except (EOFError, OSError) as gone:
@@ -180,15 +180,15 @@ class _ReaderProcess:
 
 
 _idle: list[_ReaderProcess] = []
-"""At most one process that waits for the next file; it may have ended by itself meanwhile."""
+"""At most one process waiting for the next file; it may have ended by itself meanwhile."""
 _lock = threading.Lock()
-os.register_at_fork(after_in_child=_idle.clear)  # they belong to the parent
+os.register_at_fork(after_in_child=_idle.clear)  # the processes belong to the parent
 
 
 def _send(
     request: protocol.ReadRequest | protocol.CountRequest,
 ) -> tuple[_ReaderProcess, Any]:
-    """A process that has the request, and its first answer."""
+    """Send a request to a process; returns the process and its first answer."""
     with _lock:
         reader = _idle.pop() if _idle else None
     if reader is not None:
@@ -215,7 +215,7 @@ def _keep(reader: _ReaderProcess) -> None:
 
 
 def _checked(answer: Any) -> Any:
-    """An answer. Raises Invalid where it is a refusal, ReaderFault where reading failed."""
+    """Return an answer. Raises Invalid if it is a refusal, ReaderFault if reading failed."""
     if isinstance(answer, protocol.ReadRefusal):
         raise Invalid(answer.message, at=answer.at, code=answer.code)
     if isinstance(answer, ReaderFault):

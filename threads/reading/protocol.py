@@ -35,7 +35,7 @@ class ReadRequest(NamedTuple):
 
 
 class CountRequest(NamedTuple):
-    """The file whose text is to be accounted for."""
+    """The file whose text is to be counted."""
 
     path: Path
     format: str
@@ -49,7 +49,7 @@ class EndOfTranscript(NamedTuple):
 
 
 class ReadRefusal(NamedTuple):
-    """`Invalid` as it goes between processes: the file is refused."""
+    """`Invalid` as it is passed between processes: the file is refused."""
 
     message: str
     at: tuple[str | int, ...]

@@ -1,10 +1,10 @@
-"""From a message's parts to the HTML of its body: one kind of content a file.
+"""Turns a message's parts into the HTML of its body; each kind of content has a file.
 
     parts → kind (by role, tool, fence or structure; never by guess) → cut → HTML → allow-list
 
-What comes out is safe to put on a page as it stands: `safe.finish` is the only way out. It
-depends on nothing but the parts (and the counts printed beside folded thinking), so it is
-stored by the digest of the body and `VERSION`.
+The result is safe to put on a page as it is: `safe.finish` is the only way out. It depends on
+nothing but the parts (and the counts printed beside folded thinking), so it is stored by the digest
+of the body and `VERSION`.
 """
 
 from .hidden import visible
@@ -21,4 +21,4 @@ __all__ = [
 ]
 
 VERSION = 2
-"""Raise it with every change of what `message.render` answers: stored bodies are made again."""
+"""Increase it with every change to what `message.render` returns; stored bodies are then remade."""

@@ -1,4 +1,4 @@
-"""The cards of the kinds of tools that many agents have, each from the arguments it knows."""
+"""Cards for the kinds of tools that many agents have, each built from the arguments it knows."""
 
 import shlex
 from collections.abc import Callable
@@ -11,9 +11,9 @@ from .safe import escape
 from .text import code, diff, markdown, output
 
 PATCH_HEAD = 20_000
-"""Characters of a patch in which its files are looked for."""
+"""How much of a patch is searched for file names, in characters."""
 MOST_ITEMS = 200
-"""Items of a list of things to do."""
+"""Items shown of a to-do list."""
 
 _PATHS = (
     "file_path",
@@ -40,24 +40,24 @@ Item = TypeVar("Item")
 
 
 class Arguments:
-    """The arguments of a call, taken one by one by the card that shows them."""
+    """The arguments of a call; a card takes those it shows."""
 
     def __init__(self, given: dict[str, Any]) -> None:
         self._given = given
         self._taken: set[str] = set()
 
     def take(self, *names: str) -> str | None:
-        """The first of these that is a string, counted as shown."""
+        """Take the first of these arguments that is a string."""
         text: str | None = self._take(names, lambda value: isinstance(value, str))
         return text
 
     def take_number(self, *names: str) -> int | None:
-        """The first of these that is a whole number, counted as shown."""
+        """Take the first of these arguments that is an integer."""
         number: int | None = self._take(names, lambda value: type(value) is int)
         return number
 
     def take_list(self, *names: str, of: type[Item]) -> list[Item] | None:
-        """The first of these that is a list of such items, not empty, counted as shown."""
+        """Take the first of these arguments that is a non-empty list of such items."""
 
         def fits(value: Any) -> bool:
             is_list = isinstance(value, list) and bool(value)
@@ -67,7 +67,7 @@ class Arguments:
         return items
 
     def rest(self) -> dict[str, Any]:
-        """Those that nothing has taken, less what is switched off or empty."""
+        """The arguments that were not taken, without those that are false or empty."""
         return {
             name: value
             for name, value in self._given.items()
@@ -85,10 +85,10 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A call as shown: its one line and a note beside it, both plain text, and what is below.
+    """A call as shown: one line and a note beside it, both plain text, and what is below.
 
-    `bodies` answer HTML; they are called only where the card is shown whole. A line that they
-    repeat is given shortened, all others whole.
+    `bodies` return HTML; they are called only when the card is shown in full. If they repeat the
+    line, it is given shortened, otherwise in full.
     """
 
     line: str = ""
@@ -98,7 +98,7 @@ class Card:
 
 
 def patched(text: str) -> Card:
-    """The card of a patch: the files it names, and the rows."""
+    """The card of a patch: the files that it names, and its rows."""
     files = ", ".join(diff.patched_files(text[:PATCH_HEAD]))
     render = diff.render_patch if diff.is_patch(text) else output.render
     return Card(one_line(files), bodies=(partial(render, text),), open=True)
@@ -133,7 +133,7 @@ def _read(given: Arguments) -> Card | None:
 
 
 def _range(given: Arguments) -> str:
-    """Which lines are read, in words; empty where the whole file is."""
+    """Which lines are read, in words; empty for the whole file."""
     first = given.take_number("offset", "start_line", "startLine")
     last = given.take_number("end_line", "endLine")
     count = given.take_number("limit")

@@ -1,9 +1,9 @@
-"""What a call of a tool asks for, as a card: one line that says it, and the rest below.
+"""A tool call as a card: one line that sums it up, and the rest below.
 
-Each kind takes the arguments it knows how to show and leaves the others, which stand below as
-they are; where what it needs is missing or of another type, the card is the JSON. A tool's name
-counts without its server (`mcp__shell__exec` → `exec`), case and punctuation; the names are those
-of Claude Code, Codex, opencode, OpenHands, Gemini CLI, Cline, SWE-agent, Copilot and Cursor.
+Each kind takes the arguments it knows how to show; the others are shown below as they are. If a
+required one is missing or of another type, the card shows the JSON. A tool's name is matched
+without server (`mcp__shell__exec` → `exec`), case and punctuation; the names are those of Claude
+Code, Codex, opencode, OpenHands, Gemini CLI, Cline, SWE-agent, Copilot and Cursor.
 """
 
 import json
@@ -19,7 +19,7 @@ from .text import diff, json_tree, output
 
 SHORT = 80
 MOST_SHORT = 6
-"""Characters and number of the other arguments that stand on one line."""
+"""The most characters and the most arguments for other arguments to fit on one line."""
 _FAMILIES = {
     "command": """
         bash shell exec execcommand executebash executecommand runcommand runcommands runshell
@@ -65,7 +65,7 @@ _LAST = re.compile(r"(?:.*(?:__|[./:]))?(.+)", re.DOTALL)
 
 
 def card(name: str, arguments: Any) -> Card:
-    """The card of a call; `arguments` is JSON, or a string where the model wrote none."""
+    """The card of a call; `arguments` is JSON, or a string if the model wrote no JSON."""
     if isinstance(arguments, str):
         if not arguments.strip():
             return Card()
@@ -79,7 +79,7 @@ def card(name: str, arguments: Any) -> Card:
     made = make(given) if make else None
     if made is None:
         bodies = (partial(json_tree.render, arguments),) if arguments else ()
-        # The first that is a short string or a number stands on the line of a plain card.
+        # On a plain card the first short string or number is the line.
         for value in arguments.values():
             is_text = isinstance(value, str) and value.strip()
             if is_text or type(value) in (int, float):
@@ -92,7 +92,7 @@ def card(name: str, arguments: Any) -> Card:
 
 
 def _others(rest: dict[str, Any]) -> str:
-    """Arguments that the card has no place for: in one line where they are few and short."""
+    """Arguments that the card has no place for: on one line if they are few and short."""
     short = not any(
         isinstance(value, dict | list)
         or (isinstance(value, str) and len(value) > SHORT)
@@ -112,6 +112,6 @@ def _others(rest: dict[str, Any]) -> str:
 
 
 def family(name: str) -> str | None:
-    """The kind of tool, or None where the name tells none: `mcp__x__Read_File` → `read`."""
+    """The kind of tool, or None if the name doesn't tell: `mcp__x__Read_File` → `read`."""
     match = _LAST.fullmatch(name[-120:].lower())
     return _FAMILY.get(re.sub(r"[^a-z0-9]", "", match[1])) if match else None

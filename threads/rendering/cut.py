@@ -1,7 +1,7 @@
-"""Length: how much stands open, how much is folded below it, how much is left out.
+"""How much of a text is shown open, how much is folded below it, how much is left out.
 
-Sizes are counted in characters and lines of the text, on the server, so that a fold is never
-empty and a page never measures.
+Sizes are counted in characters and lines of the text, on the server, so that a fold is never empty
+and a page never measures.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,21 +11,21 @@ from .safe import escape, visible
 
 SPARE_LINES = 4
 SPARE_SIZE = 400
-"""A fold that would hide fewer lines and no more characters than this is not made."""
+"""No fold is made that would hide fewer lines than this and no more characters."""
 
 TEXT_LIMIT = 256 * 1024
-"""Of a longer text only `HEAD` characters from its start and `TAIL` from its end are shown."""
+"""A longer text shows only `HEAD` characters from its start and `TAIL` from its end."""
 HEAD = 96 * 1024
 TAIL = 32 * 1024
 HTML_LIMIT = 1_000_000
-"""Characters of HTML after which the pieces of a message, but for the last, are left out."""
+"""Characters of HTML after which all pieces of a message but the last are left out."""
 LINE = 160
-"""Characters of the one line that a card is closed to."""
+"""The length of the one line of a closed card, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How much of a text stands open: whichever of the two is reached first."""
+    """How much of a text is shown open: whichever limit is reached first."""
 
     lines: int
     size: int
@@ -36,9 +36,9 @@ OUTPUT = Limit(40, 8 * 1024)
 
 
 def cut(text: str, limit: Limit) -> tuple[str, str]:
-    """What stands open and what is folded (empty where all stands open), joined: `text`.
+    """Split a text into the part shown open and the folded part, which may be empty.
 
-    It is cut after a line; inside one only where the first line alone is longer than the limit.
+    The cut is after a line, or inside the first line if that alone exceeds the limit.
     """
     end = 0
     for _ in range(limit.lines):
@@ -58,25 +58,25 @@ def cut(text: str, limit: Limit) -> tuple[str, str]:
 
 
 def shorten(text: str) -> tuple[str, int, str]:
-    """Start, number of characters left out, end: (`text`, 0, "") up to `TEXT_LIMIT`."""
+    """Start, number of characters left out, and end; (`text`, 0, "") up to `TEXT_LIMIT`."""
     if len(text) <= TEXT_LIMIT:
         return text, 0, ""
     return text[:HEAD], len(text) - HEAD - TAIL, text[-TAIL:]
 
 
 def shortened(text: str, what: str) -> tuple[str, str, str]:
-    """Start, the note of how much of `what` is left out, end: (`text`, "", "") as `shorten`."""
+    """Like `shorten`, with a note of how much of `what` is left out instead of the number."""
     start, omitted, end = shorten(text)
     return start, left_out(f"{readable(omitted)} of {what}") if omitted else "", end
 
 
 def left_out(what: str) -> str:
-    """The note that stands where something is left out: `what` is plain text."""
+    """The note shown where something is left out; `what` is plain text."""
     return f'<p class="note">{escape(what)} left out here. Open raw shows all.</p>'
 
 
 def fold(shown: str, rest: str, *, lines: int, size: int, what: str = "more") -> str:
-    """`shown`, and below it `rest` folded; both HTML. `lines` and `size` are those of `rest`."""
+    """HTML of `shown` with `rest` folded below it. `lines` and `size` are those of `rest`."""
     if not rest:
         return shown
     how_much = f"{lines:,} {what} lines" if lines > 1 else "the rest"
@@ -88,7 +88,7 @@ def fold(shown: str, rest: str, *, lines: int, size: int, what: str = "more") ->
 
 
 def fold_text(shown: str, rest: str, draw: Callable[[str], str]) -> str:
-    """The two pieces that `cut` gives, as `draw` makes HTML of them, the second folded."""
+    """The two pieces from `cut`, made into HTML by `draw`, the second one folded."""
     drawn = draw(shown)
     if not rest:
         return drawn
@@ -96,7 +96,7 @@ def fold_text(shown: str, rest: str, draw: Callable[[str], str]) -> str:
 
 
 def readable(size: int) -> str:
-    """A number of characters or bytes as a person reads it: `9.2 KB`."""
+    """A number of characters or bytes in readable form: `9.2 KB`."""
     if size < 1000:
         return f"{size} B"
     if size < 1_000_000:
@@ -105,7 +105,7 @@ def readable(size: int) -> str:
 
 
 def count_lines(text: str) -> int:
-    """Lines of `text`; a line feed at its end doesn't begin another."""
+    """The number of lines; a line feed at the end doesn't begin another."""
     return text.count("\n") + (not text.endswith("\n"))
 
 
@@ -120,9 +120,9 @@ def one_line(text: str, length: int = LINE) -> str:
 
 
 def bounded(pieces: Sequence[Callable[[], str]]) -> list[str]:
-    """The HTML of each piece; once `HTML_LIMIT` is reached only that of the last.
+    """The HTML of each piece; once `HTML_LIMIT` is reached, only that of the last.
 
-    A note stands in place of the first that is left out, nothing in place of the others.
+    A note replaces the first piece that is left out; the others become empty.
     """
     made: list[str] = []
     size = 0

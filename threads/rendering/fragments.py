@@ -1,10 +1,10 @@
-"""HTML that is made once: of bodies in the database, of finished rows in the process.
+"""Caches for HTML: bodies in the database, finished rows in the process.
 
     parts → body (`Rendering`, by project, content and renderer version) → row (`Fragments`)
 
 A body depends on nothing but its role, its parts and their token counts. A row's key holds
-everything that the row depends on, so that nothing ever has to be thrown out of `rows`;
-both may be emptied at any time.
+everything that the row depends on, so nothing in `rows` ever has to be invalidated; both may be
+emptied at any time.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from . import VERSION
 from .message import render
 
 MOST_BYTES = 96 * 1024 * 1024
-"""How much a process keeps of finished rows: some 20,000 of them."""
+"""The most bytes of finished rows that a process keeps: some 20,000 rows."""
 _KEY_BYTES = 600
 _AT_ONCE = 500
 
@@ -35,10 +35,10 @@ Text = TypeVar("Text", bound=str | bytes)
 
 
 class Fragments(Generic[Text]):
-    """Finished text by key, least recently used first out, bounded by its bytes."""
+    """An LRU cache of finished texts, bounded by their bytes."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
-        # What weighs more than all may together is kept alone.
+        # An item larger than the whole cache is kept alone.
         self._kept: LRUCache[Hashable, Text]
         self._kept = LRUCache(
             most, lambda html: min(getsizeof(html) + _KEY_BYTES, most)
@@ -46,12 +46,12 @@ class Fragments(Generic[Text]):
         self._lock = Lock()
 
     def get(self, keys: Iterable[Hashable]) -> list[Text | None]:
-        """What is kept under each key, in their order."""
+        """The cached value of each key, in order; None if absent."""
         with self._lock:
             return [self._kept.get(key) for key in keys]
 
     def keep(self, key: Hashable, html: Text) -> None:
-        """Keep a fragment; what was used longest ago makes room for it."""
+        """Cache a fragment, evicting those used longest ago."""
         with self._lock:
             self._kept[key] = html
 
@@ -61,7 +61,7 @@ class Fragments(Generic[Text]):
 
     @property
     def size(self) -> int:
-        """The bytes that are kept."""
+        """The number of bytes cached."""
         return int(self._kept.currsize)
 
 
@@ -71,10 +71,10 @@ rows = Fragments[SafeString]()
 
 @dataclass(frozen=True, slots=True)
 class RenderableBody:
-    """What a message says where it stands: `digest` is that of these very parts.
+    """The content of a message; `digest` is that of exactly these parts.
 
-    `counts` are the tokens of each part, where they are known; `is_original` says that a body
-    row holds these parts, so that its HTML is worth a row of its own.
+    `counts` are the tokens of each part, if known; `is_original` says that a body row holds these
+    parts, so that storing its HTML is worthwhile.
     """
 
     digest: bytes
@@ -86,7 +86,7 @@ class RenderableBody:
 def load_bodies(
     project_id: int, bodies: Iterable[RenderableBody]
 ) -> dict[bytes, SafeString]:
-    """The HTML of each body by its digest: read in one query, made and kept where it is not."""
+    """The HTML of each body by its digest: read in one query, or rendered and stored."""
     wanted = {_key(body): body for body in bodies}
     keys = list(wanted)
     found: dict[bytes, str] = {}
@@ -105,7 +105,7 @@ def load_bodies(
             Rendering(project_id=project_id, digest=key, version=VERSION, html=html)
             for key, html in made.items()
         ]
-        # It is drawn again where it could not be kept.
+        # If it can't be stored now, it is rendered again next time.
         write_if_free(
             lambda: Rendering.objects.bulk_create(
                 new, ignore_conflicts=True, batch_size=_AT_ONCE
@@ -116,10 +116,10 @@ def load_bodies(
 
 
 def _key(body: RenderableBody) -> bytes:
-    """The digest under which a body's HTML is kept.
+    """The digest under which a body's HTML is stored.
 
-    Folded thinking names its tokens, which depend on the session's encoding: then they count
-    as content.
+    Folded thinking shows its tokens, which depend on the session's encoding: then the counts are
+    part of the key.
     """
     if not any(isinstance(part, Thinking) for part in body.parts):
         return body.digest

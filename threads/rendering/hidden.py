@@ -1,9 +1,9 @@
-"""Characters that can't be seen, made visible.
+"""Makes invisible characters visible.
 
 A transcript may hold text that a reader doesn't see and a model does: bidirectional controls
 (CVE-2021-42574), tag characters, runs of variation selectors, NUL. Each becomes a token such as
-`⟦U+202E⟧`; what scripts and emoji rightly use stays: a joiner or selector after a character
-beyond ASCII, the three flags that are spelt with tags.
+`⟦U+202E⟧`. Legitimate uses in scripts and emoji stay: a joiner or selector after a character beyond
+ASCII, the three flags that are spelt with tags.
 """
 
 import re
@@ -32,16 +32,16 @@ _CONCEALED = re.compile(
     rf"(?P<more>(?P=character)*)"
 )
 _UNSAFE = re.compile(r"[^\w .,:;!?()/=-]")
-"""What isn't spelt out, so that a token is as safe in HTML as in plain text."""
+"""Characters not spelt out, so that a token is as safe in HTML as in plain text."""
 _TOKEN_IN_HTML = re.compile(r"<[^>]*>|⟦U\+([0-9A-F]{4,6})[^⟧<]{0,400}⟧")
 
 
 def visible(text: str) -> str:
     """`text` with a token for each hidden character; line ends become LF, tabs stay.
 
-    Equal neighbours share a token, `⟦U+200B ×3⟧`; tag characters are spelt out,
-    `⟦U+E0068 “hi”⟧`. What comes out holds no lone surrogate, so it can be encoded; a token holds
-    nothing that HTML would read, so escaped text stays escaped.
+    Equal neighbours share a token, `⟦U+200B ×3⟧`; tag characters are spelt out, `⟦U+E0068 “hi”⟧`.
+    The result holds no lone surrogate, so it can be encoded; a token holds no HTML syntax, so
+    escaped text stays escaped.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -49,7 +49,7 @@ def visible(text: str) -> str:
 
 
 def mark(html: str) -> str:
-    """Escaped HTML with each token of `visible` set apart, its Unicode name as the title."""
+    """Wrap each token of `visible` in escaped HTML in an element with its Unicode name as title."""
     return _TOKEN_IN_HTML.sub(_marked, html) if "⟦U+" in html else html
 
 

@@ -26,19 +26,19 @@ from .safe import escape, finish, visible
 from .text import ansi, json_tree, markdown, output
 
 SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""What a browser only paints. SVG is a document that can hold scripts, and isn't shown."""
+"""Types that a browser only paints. SVG isn't shown: it is a document that can hold scripts."""
 _NAME = 120
 LENGTH = 200
 _RANK = {"text": 0, "tool_call": 1, "tool_result": 1, "thinking": 3}
 _READ = 2_000
-"""Characters of a text that a line is made from."""
+"""How much of a text is read to make a line from, in characters."""
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def render(
     role: Role, parts: tuple[Part, ...], *, counts: Sequence[int] | None
 ) -> SafeString:
-    """The body of a message: safe HTML without a row around it, "" where there is nothing.
+    """The body of a message as safe HTML without a row around it; "" if there is none.
 
     `counts` are the tokens of each part, printed beside folded thinking. The same arguments give
     the same HTML under one `VERSION`.
@@ -59,7 +59,7 @@ def render(
 def _part(
     role: Role, part: Part, count: int | None = None, *, alone: bool = False
 ) -> str:
-    """One part; a result that is `alone` has its name and outcome in the head of the row."""
+    """One part; the name and outcome of a result that is `alone` are in the row's head instead."""
     match part:
         case Text(text) if not text.strip():
             return ""
@@ -95,7 +95,7 @@ def _thinking(part: Thinking, count: int | None) -> str:
 
 
 def _call(call: ToolCall) -> str:
-    """The card of a call: one line, and below it, folded unless it is an edit, what it carries."""
+    """The card of a call: one line, and its details below, folded unless it is an edit."""
     made = card(call.name, call.arguments)
     line, note = one_line(made.line), one_line(made.note)
     head = _head(call.name, line, note)
@@ -112,7 +112,7 @@ def _call(call: ToolCall) -> str:
 
 
 def _result(result: ToolResult, *, named: bool) -> str:
-    """What a tool answered, each piece by its kind; `named` with its name and how it ended."""
+    """A tool result, each piece by its kind; if `named`, with its name and outcome."""
     pieces = [partial(_part, Role.TOOL, item) for item in result.content]
     body = "".join(bounded(pieces)) or '<p class="note">No output.</p>'
     ended = status(result)
@@ -137,7 +137,7 @@ def _head(name: str, argument: str = "", note: str = "") -> str:
 
 
 def _image(image: Image) -> str:
-    """The stored picture, or a chip that says which picture isn't shown."""
+    """The stored picture, or a chip for a picture that isn't shown."""
     kind = image.media_type.lower()
     if image.sha256 and _SHA256.fullmatch(image.sha256) and kind in SHOWN_TYPES:
         return (
@@ -157,10 +157,10 @@ def _chip(kind: str, what: Image | File, name: str | None = None) -> str:
 
 
 def summary(role: Role, parts: tuple[Part, ...]) -> str:
-    """What a message says in one line of at most `LENGTH` characters, plain text.
+    """A message as one line of plain text, at most `LENGTH` characters.
 
-    Words come before calls and results, and these before pictures and thinking. Hidden and
-    control characters are visible in it, terminal sequences gone.
+    Text comes before calls and results, and these before pictures and thinking. Hidden and control
+    characters are made visible, terminal sequences are removed.
     """
     lines = [
         (_RANK.get(part.kind, 2), place, line)
@@ -171,7 +171,7 @@ def summary(role: Role, parts: tuple[Part, ...]) -> str:
 
 
 def part_line(role: Role, part: Part) -> str:
-    """What one part says, all on one line, not yet of a summary's length."""
+    """One part on one line, not yet shortened to a summary's length."""
     match part:
         case Text(text):
             code = output.exit_code(text) if role is Role.TOOL else None
@@ -184,7 +184,7 @@ def part_line(role: Role, part: Part) -> str:
             texts = [_flat(item.text) for item in content if isinstance(item, Text)]
             return _joined(visible((name or "")[:LINE]), status(part), *texts[:1])
         case Image(media_type) | File(media_type):
-            # "image png", for "image image/png" says it twice.
+            # "image png" rather than "image image/png", which would say it twice.
             said = media_type.removeprefix(f"{part.kind}/")
             return _joined(part.kind, visible(said[:LINE]))
         case Opaque(kind):
@@ -192,7 +192,7 @@ def part_line(role: Role, part: Part) -> str:
 
 
 def status(result: ToolResult) -> str | None:
-    """`exit 1` where the output of a command tells it, `error` where only the result does."""
+    """`exit 1` if the output of a command says so, `error` if only the result is marked as one."""
     if result.name is None or family(result.name) in ("command", "program", None):
         for item in result.content[:1] + result.content[-1:]:
             code = output.exit_code(item.text) if isinstance(item, Text) else None

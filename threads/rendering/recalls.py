@@ -1,14 +1,14 @@
-"""References such as `[recall:msg-1a2b3c4d]` in finished HTML, as links that unfold in place.
+"""Links references such as `[recall:msg-1a2b3c4d]` in finished HTML; a link unfolds in place.
 
-The link is relative to the page of a session, so that the same body may stand in any: who follows
-it is asked for their rights there.
+The link is relative to the page of a session, so that the same body can be shown in any session;
+rights are checked there when a link is followed.
 """
 
 import re
 from urllib.parse import quote
 
 _TAG = r'<[^>"]*(?:"[^"]*"[^>"]*)*>'
-"""Attributes of finished HTML stand in double quotes, and may hold `>`."""
+"""Attributes in finished HTML are in double quotes, and may hold `>`."""
 _REFERENCE = (
     r"(?:nexora://[\w.-]{1,64}/[\w-]{1,36}/)?"
     r"(?:msg-[0-9a-f]{4,8}|m\d{1,9}|o\d{1,9}\.\d{1,9})"
@@ -22,12 +22,12 @@ _LINK = re.compile(r'<a class="recall" href="recall\?ref=[^"]*">(.*?)</a>')
 
 
 def with_recalls(html: str) -> str:
-    """Finished HTML with a link on each reference in its text; none in a link or an attribute."""
+    """Link the references in the text of finished HTML, but none inside links or attributes."""
     return _FOUND.sub(_linked, html) if "[recall:" in html else html
 
 
 def without_recalls(html: str) -> str:
-    """The same without these links, for a page that has nobody to ask."""
+    """Finished HTML with these links removed, for a page without a server."""
     return _LINK.sub(r"\1", html)
 
 

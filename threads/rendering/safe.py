@@ -1,8 +1,8 @@
 """The last step of every rendering: an allow-list of tags, attributes, classes and addresses.
 
-Renderers escape what they print, so nothing here should ever find work; it is the second wall
-against script in a transcript. `id`, `name`, `style`, `on*`, `hx-*` and `data-*` don't exist
-behind it, classes are those of `static/css/base/body.css`, links lead to the web or to mail,
+Renderers escape what they print, so this should never find anything to remove; it is the second
+line of defence against scripts in transcripts. It passes no `id`, `name`, `style`, `on*`, `hx-*` or
+`data-*`. Classes are those of `static/css/base/body.css`, links lead to the web or to mail,
 pictures only to stored blobs.
 """
 
@@ -19,7 +19,7 @@ from .recalls import with_recalls
 __all__ = ["CODE_PREFIX", "escape", "finish", "visible"]
 
 CODE_PREFIX = "k-"
-"""Before the short names of Pygments: `k-kd` is the class of a declaring keyword."""
+"""Prefix of the short class names of Pygments: `k-kd` is the class of a declaring keyword."""
 
 _TAG_NAMES = """
     a b bdi blockquote br code del details div em h4 h5 h6 hr img ins li ol p pre s span strong
@@ -56,9 +56,9 @@ _BLOB = re.compile(r"/api/blobs/[0-9a-f]{64}")
 
 
 def finish(html: str) -> SafeString:
-    """Rendered, escaped HTML made fit for the page: hidden characters marked, list applied.
+    """Make rendered, escaped HTML safe for a page: mark hidden characters, apply the allow-list.
 
-    Only what comes out is searched for references, which become links of our own.
+    References are only linked afterwards, since these links are our own.
     """
     return SafeString(with_recalls(_CLEANER.clean(mark(visible(html)))))
 
@@ -80,7 +80,7 @@ _CLEANER = nh3.Cleaner(
     tag_attribute_values=_VALUES,
     set_tag_attribute_values={"a": {"target": "_blank"}},
     url_schemes={"http", "https", "mailto"},
-    url_relative="pass_through",  # `_filter` lets no relative address pass but a blob's
+    url_relative="pass_through",  # `_filter` passes no relative address but a blob's
     allowed_classes={tag: set(_CLASSES) for tag in _TAGS},
     generic_attribute_prefixes=set(),
 )

@@ -1,4 +1,4 @@
-"""Bodies and style for a page that stands alone: pictures inline, nothing to ask a server for."""
+"""Bodies and styles for a page that works without a server, with pictures inline."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 def render_alone(message: Message, heading: Heading) -> str:
-    """The body of a message as safe HTML; where it is too long to draw, its text follows whole."""
+    """The body of a message as safe HTML; if parts of it were left out, its full text follows."""
     pictures: dict[str, str] = {}
     parts = tuple(_with_hash(part, heading, pictures) for part in message.parts)
     html = _SOURCE.sub(
@@ -47,13 +47,15 @@ def render_alone(message: Message, heading: Heading) -> str:
 
 @cache
 def styles() -> str:
-    """The style of the page: that of the product's own bodies, and what is around them."""
+    """The page's style: that of the product's own bodies, and of what surrounds them."""
     sheets = (_STYLES.joinpath(name).read_text() for name in _SHEETS)
     return "\n".join(_COMMENT.sub("", sheet) for sheet in sheets)
 
 
 def _with_hash(part: Part, heading: Heading, pictures: dict[str, str]) -> Part:
-    """A part whose pictures are named by their hash, as stored ones are; their bytes noted."""
+    """A part whose pictures are referenced by hash, like stored ones; adds their data to
+    `pictures`.
+    """
     if isinstance(part, ToolResult):
         content = tuple(_with_hash(item, heading, pictures) for item in part.content)
         return replace(part, content=content)  # type: ignore[arg-type]  # what it held before

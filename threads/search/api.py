@@ -1,4 +1,4 @@
-"""REST for the search over all sessions: its route, and what it answers."""
+"""The REST route for search over all sessions, and its schemas."""
 
 import uuid
 from typing import Any

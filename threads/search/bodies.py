@@ -1,4 +1,4 @@
-"""The index of what messages say: of every body its whole text."""
+"""The word index of messages: the whole text of every body."""
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from .word_index.postgresql import condition
 from .word_index.reading import Tables, ids
 
 MOST_OF_ALL = 5000
-"""Bodies with a query beyond which a session is searched by reading it."""
+"""If more bodies than this match a query, a session is searched by reading it."""
 
 
 def _read(keys: Sequence[int]) -> Iterator[tuple[int, str]]:
@@ -38,7 +38,7 @@ BODIES = WordIndex(
 
 
 def in_session(session: Session, folded_query: str) -> list[int] | None:
-    """Indexes of the messages that may hold a folded query; None where all may."""
+    """Indexes of the messages that may hold a folded query; None if any may."""
     if not BODIES.database.is_there():
         return None
     messages = Message.objects.filter(session=session)
@@ -50,7 +50,7 @@ def in_session(session: Session, folded_query: str) -> list[int] | None:
 
 
 def _joined(session_id: uuid.UUID, query: str) -> list[int]:
-    """What PostgreSQL finds in the texts of a session's messages."""
+    """Search the texts of a session's messages in PostgreSQL."""
     holds, words = condition(query)
     rows = BODIES.postgresql.run(
         'SELECT m."index" FROM threads_message m'  # noqa: S608  # ours
@@ -62,10 +62,10 @@ def _joined(session_id: uuid.UUID, query: str) -> list[int]:
 
 
 def _looked_up(session_id: uuid.UUID, query: str) -> list[int] | None:
-    """What SQLite finds in all texts, by whether the session has them; None where unsure.
+    """Search all texts in SQLite, then keep those of the session; None if too many match.
 
-    The index knows nothing of sessions: of a query that very many bodies hold it is quicker to
-    read the session.
+    The index doesn't know sessions: if very many bodies match a query, reading the session is
+    quicker.
     """
     found = BODIES.sqlite.all_holding(query, MOST_OF_ALL)
     if found is None:

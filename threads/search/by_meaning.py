@@ -1,7 +1,7 @@
-"""Finding messages by what they mean: the nearest to a question first, as they may be read.
+"""Search by meaning: ranks messages by how near they are to a question, as they may be read.
 
-Text under a redaction counts nowhere: a message that has any is compared by what it reads now, and
-not by the vectors of what was recorded.
+Redacted text never counts: a message with a redaction is compared by its current text, not by the
+vectors of what was recorded.
 """
 
 import uuid
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from .meaning.question import Question
 
 MOST_NEAR = 1000
-"""Texts that a search goes through, the nearest: its last page ends there."""
+"""How many of the nearest texts a search goes through; its last page ends there."""
 _AT_ONCE = 200
 
 
 class Near(NamedTuple):
-    """A message by how near it is; of those as near as another the one that came last is first."""
+    """A message with its similarity; among equally near ones the latest comes first."""
 
     score: int
     body: int
     session: str
-    index: int  # type: ignore[assignment]  # nobody asks where in a tuple a value is
+    index: int  # type: ignore[assignment]  # nobody calls tuple.index
 
 
 def search_by_meaning(
@@ -59,8 +59,8 @@ def search_by_meaning(
 
     `source` and `among` narrow these sessions as in `list_sessions`.
 
-    Raises Conflict where search by meaning is off, Invalid for a question that is empty or too
-    long, NotFound for a session that the caller may not see.
+    Raises Conflict if search by meaning is off, Invalid for a question that is empty or too long,
+    NotFound for a session that the caller may not see.
     """
     meaning.require_on()
     sessions = narrowed(searched(caller, question, project, session_id), source, among)
@@ -77,10 +77,10 @@ def search_by_meaning(
 def relevance(
     session: Session, question: str, indexes: Collection[int] | None = None
 ) -> Mapping[int, int]:
-    """How near the messages of a session are to a question, by their indexes: all, or some.
+    """How near the messages of a session are to a question, by index: all, or those in `indexes`.
 
-    A text whose vectors are not made yet is left out, unless it is among the newest. Raises
-    Conflict where search by meaning is off.
+    A text without vectors is left out, unless it is among the newest. Raises Conflict if search by
+    meaning is off.
     """
     asked = meaning.ask(question)
     messages = Message.objects.filter(session=session).values_list("index", "body_id")
@@ -103,9 +103,9 @@ def nearest_messages(
     *,
     of_session: bool,
 ) -> tuple[Iterator[Near], int]:
-    """The messages behind one, the nearest first; and how many texts were not looked at.
+    """The messages after `after`, nearest first, and the number of texts not looked at.
 
-    `of_session` says that there is but one session, whose texts are few among the others.
+    `of_session` says that there is only one session, whose texts are few among the others.
     """
     masked = touched(sessions)
     projects = set(sessions.order_by().values_list("project", flat=True).distinct())
@@ -126,7 +126,7 @@ def nearest_messages(
 def _unseen(
     projects: Collection[int], sessions: QuerySet[Session]
 ) -> QuerySet[Message, Any] | None:
-    """The bodies that only other sessions of the projects have, as those that are deleted."""
+    """The bodies that only the projects' other sessions have, such as deleted ones."""
     others = Session.objects.filter(project__in=projects).exclude(pk__in=sessions)
     if not others.exists():
         return None
@@ -138,7 +138,7 @@ def _unseen(
 def _recorded(
     sessions: QuerySet[Session], nearest: Sequence[tuple[int, int]], masked: set[Place]
 ) -> Iterator[Near]:
-    """The messages that have the nearest bodies and read as they were recorded."""
+    """The messages with the nearest bodies whose text is as it was recorded."""
     for some in chunks(nearest, _AT_ONCE):
         score_of = {body: score for score, body in some}
         rows = Message.objects.filter(body__in=score_of, session__in=sessions)
@@ -153,7 +153,7 @@ def _recorded(
 def _read(
     sessions: QuerySet[Session], asked: "Question", masked: Iterable[Place]
 ) -> Iterator[Near]:
-    """The messages with masked text that are near by what they read now."""
+    """The messages with masked text that are near by their current text."""
     for session, originals in _load(sessions, masked):
         texts = [whole_text(original.parts) for original in originals.values()]
         for index, score in zip(originals, asked.scores_of(texts), strict=True):
@@ -164,7 +164,7 @@ def _read(
 def _hits(
     sessions: QuerySet[Session], asked: "Question", near: Sequence[Near]
 ) -> list[SearchHit]:
-    """The messages as they may be read, those of a session together."""
+    """The messages as they may be read, grouped by session."""
     places = [(uuid.UUID(one.session), one.index) for one in near]
     scores = {place: one.score for place, one in zip(places, near, strict=True)}
     loaded = {
@@ -192,7 +192,7 @@ def _load(
 
 
 def _excerpt(asked: "Question", original: Original) -> Excerpt:
-    """The place in a message that is nearest, and what stands around it."""
+    """An excerpt around the place in a message that is nearest to the question."""
     text = whole_text(original.parts)
     start, end = asked.nearest_stretch(text)
     first, last = max(0, start - AROUND), min(len(text), end + AROUND)
@@ -206,7 +206,7 @@ def order_of(one: Near) -> tuple[int, int, str, int]:
 
 
 def position_of(cursor: str) -> Near:
-    """The place that a cursor names. Raises Invalid for one of another list."""
+    """The position that a cursor encodes. Raises Invalid for the cursor of another list."""
     score, body, session, index = decode_cursor(cursor, 4)
     numbers = (score, body, index)
     if not isinstance(session, str) or any(type(one) is not int for one in numbers):

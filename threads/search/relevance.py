@@ -1,4 +1,4 @@
-"""How near the messages of a session are to what it is for: its objective."""
+"""How relevant the messages of a session are to its objective."""
 
 from collections.abc import Collection, Mapping
 
@@ -10,18 +10,17 @@ from .by_meaning import relevance
 
 
 def has_relevance(session: Session) -> bool:
-    """Whether how relevant messages are can be told: by an objective, where meaning is on."""
+    """Whether relevance can be computed: the session has an objective, and meaning search is on."""
     return bool(session.objective) and meaning.is_on()
 
 
 def relevance_of(
     session: Session, question: str = "", indexes: Collection[int] | None = None
 ) -> Mapping[str, float]:
-    """By key how near each original is to a question, else to the objective, from 0 to 1.
+    """How near each original is to a question, or else to the objective: from 0 to 1, by key.
 
-    Of those at some `indexes`, where these are given. Nothing where nothing is asked and there is
-    no objective, nor of a text whose vectors are not made yet. Raises Conflict where search by
-    meaning is off.
+    With `indexes`, only those originals. Empty if there is neither a question nor an objective;
+    texts without vectors are left out. Raises Conflict if search by meaning is off.
     """
     asked = question or session.objective
     if not asked:

@@ -1,9 +1,9 @@
-"""Finding words in originals and titles: ignoring case, as they may be read.
+"""Searches originals and titles for words, ignoring case, as they may be read.
 
-What is searched of a message is `threads.domain.text.whole_text`; a query is taken as it
-stands. `threads.search.word_index` names candidates, the newest text first, and each is checked
-against what the message reads: text under a redaction is found nowhere, and what the mask reads
-is found. Only sessions that the caller may see are searched.
+The searched text of a message is `threads.domain.text.whole_text`; a query is taken literally.
+`threads.search.word_index` names candidates, the newest text first, and each is checked against the
+message as it reads now: redacted text is never found, but the text of the mask is. Only sessions
+that the caller may see are searched.
 """
 
 import uuid
@@ -32,26 +32,26 @@ from .bodies import BODIES, in_session
 LONGEST_QUERY = 1000
 MOST_TITLES = 20
 MOST_EXAMINED = 5000
-"""Texts that one page looks into; the next one goes on from there."""
+"""How many texts one page looks into; the next one goes on from there."""
 _AT_ONCE = 200
 
 
 class SearchHit(NamedTuple):
-    """An original that holds the query."""
+    """An original that matches the query."""
 
     session: Session
     original: Original
     excerpt: Excerpt
     similarity: float | None = None
-    """From 0 to 1 how near it is to what was asked, where it was found by meaning."""
+    """How near it is to the question, from 0 to 1, if it was found by meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
     """A page of matches; `titles` on the first page only.
 
-    Pages go from the newest texts to the oldest, those that were recorded at once in no order;
-    within a page the matches of a session stand together, in the order of its messages.
+    Pages go from the newest texts to the oldest; texts that were recorded together are in no order.
+    Within a page, matches are grouped by session, in the order of its messages.
     """
 
     matches: Sequence[SearchHit]
@@ -62,11 +62,11 @@ class SearchResults:
 
 
 class _Place(NamedTuple):
-    """A message by its body and its session's id in hex: what matches are ordered by."""
+    """A message by its body and its session's id in hex; matches are ordered by it."""
 
     body: int
     session: str
-    index: int  # type: ignore[assignment]  # nobody asks where in a tuple a value is
+    index: int  # type: ignore[assignment]  # nobody calls tuple.index
 
     @property
     def session_id(self) -> uuid.UUID:
@@ -74,7 +74,7 @@ class _Place(NamedTuple):
 
 
 _BEHIND_ALL = "~"
-"""Stands behind every id in hex: a page that ends here has looked into all of a body."""
+"""Sorts after every id in hex: a page that ends here has looked into all of a body."""
 
 
 def search(
@@ -106,7 +106,7 @@ def search(
         keys = list(islice(found, MOST_TITLES))
         named = sessions.select_related("project").in_bulk(keys)
         titles = [named[key] for key in keys]
-    # Those of one session together, in the order of its messages.
+    # Grouped by session, in the order of its messages.
     order = list(dict.fromkeys(match.session.pk for match in matches))
     matches.sort(key=lambda one: (order.index(one.session.pk), one.original.row.index))
     following = None if last is None else encode_cursor(list(last))
@@ -116,7 +116,7 @@ def search(
 def searched(
     caller: Caller, query: str, project: str | None, session_id: uuid.UUID | None
 ) -> QuerySet[Session]:
-    """The sessions that a search goes through. Raises Invalid, NotFound as `search` does."""
+    """The sessions that a search covers. Raises Invalid and NotFound as `search` does."""
     if not query or len(query) > LONGEST_QUERY:
         raise Invalid(f"Search for 1 to {LONGEST_QUERY:,} characters.", at=["q"])
     sessions = visible_sessions(caller, project)
@@ -128,7 +128,7 @@ def searched(
 def find_in_session(
     session: Session, query: str, *, start: int = 0
 ) -> list[tuple[int, Original]]:
-    """The originals from an index on that hold the query, ignoring case, in their order."""
+    """The originals from index `start` that hold the query, ignoring case, in order."""
     wanted = fold(query)
     indexes: Iterable[int] | None = in_session(session, wanted)
     if indexes is None:
@@ -146,14 +146,14 @@ def find_in_session(
 
 
 def excerpt_of(original: Original, query: str) -> Excerpt:
-    """What stands in an original around the first place that holds the query."""
+    """The text of an original around the first match of the query."""
     return excerpt(fold(query), whole_text(original.parts))
 
 
 def _look(
     sessions: QuerySet[Session], wanted: str, after: _Place | None, count: int
 ) -> tuple[list[SearchHit], _Place | None]:
-    """The next matches, and where the next page goes on; None where all was looked into."""
+    """The next matches, and where the next page continues; None if all was looked into."""
     masked = _bodies_at(touched(sessions))
     before = None if after is None else after.body + 1
     below = sorted(id_ for id_ in masked if before is None or id_ < before)
@@ -180,7 +180,7 @@ def _look(
 def _made_sure(
     sessions: QuerySet[Session], bodies: set[int], after: _Place | None, wanted: str
 ) -> Iterator[tuple[_Place, SearchHit]]:
-    """The messages with these bodies that read the query, in order."""
+    """The messages with these bodies that match the query as they read now, in order."""
     rows = Message.objects.filter(body__in=bodies, session__in=sessions)
     found = rows.values_list("body_id", "session_id", "index")
     held = (_Place(body, session.hex, index) for body, session, index in found)
@@ -204,12 +204,12 @@ def _made_sure(
 
 
 def _order(place: _Place) -> tuple[int, str, int]:
-    """The newest body first, then by session and index."""
+    """Sort key: newest body first, then session and index."""
     return -place.body, place.session, place.index
 
 
 def _bodies_at(places: Iterable[tuple[uuid.UUID, int]]) -> set[int]:
-    """The bodies of originals."""
+    """The bodies of originals, given by session and index."""
     indexes: dict[uuid.UUID, list[int]] = defaultdict(list)
     for session_id, index in places:
         indexes[session_id].append(index)
@@ -222,7 +222,7 @@ def _bodies_at(places: Iterable[tuple[uuid.UUID, int]]) -> set[int]:
 
 
 def _position(cursor: str) -> _Place:
-    """The place that a cursor names. Raises Invalid for one of another list."""
+    """The position that a cursor encodes. Raises Invalid for the cursor of another list."""
     body, session, index = decode_cursor(cursor, 3)
     is_place = isinstance(body, int) and isinstance(session, str)
     if not is_place or type(index) is not int or not 0 < body < 1 << 62:

@@ -1,4 +1,4 @@
-"""REST for sessions and their originals. Doors translate: the rules are in services."""
+"""The REST routes of sessions and their originals; the rules are in services."""
 
 import uuid
 from typing import Any

@@ -1,10 +1,10 @@
-"""Erasing sessions for good, with all that nothing else uses: bodies, images, files.
+"""Erases sessions for good, with all that nothing else uses: bodies, images, files.
 
-A session that was deleted stays for `KEPT`, hidden; then, or at once where somebody asks for
-it, it is erased. Bodies are shared by the sessions of a project and files by all projects, so
-what goes with a session is what no other names. Rows go in the caller's transaction and in
-one after it; a file goes once no row names it any more, and not while an import is under way
-that may be about to name it: `clean` comes by every hour and takes what was left.
+A deleted session stays hidden for `KEPT`. Then, or at once on request, it is erased. Bodies are
+shared by the sessions of a project and files by all projects, so only what no other session names
+is erased with it. Rows are deleted in the caller's transaction and in one after it. A file is
+removed once no row names it, but not while an import is running that may be about to name it:
+`clean` runs every hour and removes what is left.
 """
 
 import logging
@@ -43,13 +43,13 @@ from threads.store.originals import DIGEST
 logger = logging.getLogger(__name__)
 
 KEPT = timedelta(days=30)
-"""How long a deleted session can be had back."""
+"""How long a deleted session can be restored."""
 PURGED = "purged"
-"""The status of a message whose words were destroyed."""
+"""The status of a message whose content was purged."""
 ORPHANED = timedelta(days=1)
-"""Age at which a file that no row names is taken for left over."""
+"""The age from which a file that no row names counts as left over."""
 STRANDED = timedelta(hours=1)
-"""How long nothing came to what an import has staged before it is taken for killed."""
+"""An import whose stage hasn't grown for this long counts as killed."""
 _NAME = re.compile(rb'"sha256":"([0-9a-f]{64})"')
 _AT_ONCE = 1000
 _BODIES_AT_ONCE = 100
@@ -57,31 +57,31 @@ _IS_USED = Exists(Message.objects.filter(body=OuterRef("pk")))
 _UNFINISHED = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.ASKS)
 
 Naming = Callable[[QuerySet[Session]], Iterable[bytes]]
-"""Gives JSON of another app's rows of these sessions that may name images and files."""
+"""Yields JSON of another app's rows for these sessions; it may name images and files."""
 
 Forgetting = Callable[[Session, Sequence[int] | None], object]
-"""Destroys what another app keeps of these originals, None: of the whole session."""
+"""Destroys what another app stores of these originals; None means the whole session."""
 
 _naming: list[Naming] = []
 _forgetting: list[Forgetting] = []
 
 
 def register(naming: Naming) -> None:
-    """Let what another app keeps of sessions be searched for images and files, once."""
+    """Register a search for images and files in what another app stores of sessions."""
     if naming not in _naming:
         _naming.append(naming)
 
 
 def register_forgetting(forgetting: Forgetting) -> None:
-    """Let another app forget with a session, or with originals of it, once."""
+    """Register a function by which another app forgets originals or whole sessions."""
     if forgetting not in _forgetting:
         _forgetting.append(forgetting)
 
 
 def erase(session: Session) -> None:
-    """Remove a session whose row the caller has locked, in the caller's transaction.
+    """Delete a session whose row the caller has locked, in the caller's transaction.
 
-    What it alone used goes as soon as that is committed.
+    What only it used is removed once that is committed.
     """
     project_id = session.project_id
     this = Session.objects.filter(pk=session.pk)
@@ -101,9 +101,9 @@ def erase(session: Session) -> None:
 
 
 def empty(sessions: QuerySet[Session]) -> None:
-    """Take all out of sessions that nobody sees any more, a little at a time.
+    """Delete the contents of sessions that nobody sees any more, a few rows at a time.
 
-    To erase a long one in one transaction would keep everybody else from writing for seconds.
+    Erasing a long session in one transaction would block all other writers for seconds.
     """
     for key in list(sessions.values_list("pk", flat=True)):
         _delete_in_turn(Message.objects.filter(session=key), "index")
@@ -111,9 +111,10 @@ def empty(sessions: QuerySet[Session]) -> None:
 
 
 def _delete_in_turn(rows: QuerySet[Any], column: str) -> None:
-    """Delete rows a little at a time, by a column that tells them apart.
+    """Delete rows a few at a time, by a unique column.
 
-    Up to the last of some: a list of as many keys of two columns SQLite refuses.
+    Each step deletes up to the last key of a batch: SQLite refuses a list of so many composite
+    keys.
     """
     places = rows.order_by(column).values_list(column, flat=True)
     while some := list(places[:_AT_ONCE]):
@@ -121,7 +122,7 @@ def _delete_in_turn(rows: QuerySet[Any], column: str) -> None:
 
 
 def erase_all(sessions: QuerySet[Session]) -> None:
-    """Erase sessions that nobody sees any more, a little at a time."""
+    """Erase sessions that nobody sees any more, a few rows at a time."""
     for key in list(sessions.values_list("pk", flat=True)):
         empty(sessions.filter(pk=key))
         with transaction.atomic():
@@ -133,8 +134,8 @@ def erase_all(sessions: QuerySet[Session]) -> None:
 def remove_imports(imports: QuerySet[Import]) -> None:
     """Remove imports whose sessions are gone, and the rows of their files, a few at a time.
 
-    To delete an import at once would part it from 50,000 files in one statement. A file that a
-    session has stays with it.
+    Deleting an import at once would update up to 50,000 files in one statement. A file that belongs
+    to a session stays with it.
     """
     files = Source.objects.filter(brought_by__in=imports).order_by("pk")
     while some := list(files.values_list("pk", flat=True)[:_AT_ONCE]):
@@ -145,10 +146,10 @@ def remove_imports(imports: QuerySet[Import]) -> None:
 
 
 def purge(session: Session, indexes: Iterable[int]) -> None:
-    """Destroy what these originals say, in the caller's transaction; its row is locked.
+    """Destroy the content of originals, in the caller's transaction; the session's row is locked.
 
-    Index, key, role and group stay. The files that the session was imported from hold the
-    words too, so they go whole: the other messages keep theirs, but no longer their records.
+    Index, key, role and group stay. The files that the session was imported from contain the words
+    too, so they are removed entirely: the other messages keep their words, but not their records.
     """
     places = list(indexes)
     purge_answers(session.project_id)
@@ -157,7 +158,7 @@ def purge(session: Session, indexes: Iterable[int]) -> None:
     messages = Message.objects.filter(session=session)
     purged = messages.filter(index__in=places).exclude(status=PURGED)
     rows = list(purged.values_list("index", DIGEST, "body__content", "tokens"))
-    # Each has a tombstone of its own, an empty body that is derived from its digest: by that, a
+    # Each gets its own tombstone, an empty body whose digest is derived from the old one: by it, a
     # client that still sends the words is recognised.
     tombs = {row[0]: tombstone_of(bytes(row[1])) for row in rows}
     project_id, empty = session.project_id, encode_parts(())
@@ -192,9 +193,9 @@ def purge(session: Session, indexes: Iterable[int]) -> None:
 
 
 def clean() -> None:
-    """Erase the sessions whose time is over, and the files that nothing names any more."""
-    # The stages of imports that were killed and that no job is going to complete. While one stands,
-    # whoever brings the same conversation is told that an import is at it.
+    """Erase sessions whose time is over, and files that nothing names any more."""
+    # The stages of killed imports that no job is going to complete. While a stage exists, whoever
+    # imports the same conversation is told that an import is running.
     newest: dict[UUID, datetime] = {}
     for model in (Session, Import):
         staged = model.objects.exclude(staged_by=None).order_by()
@@ -208,7 +209,7 @@ def clean() -> None:
     over = Q(deleted_at__lt=now - KEPT) | Q(staged_by__in=stranded)
     erase_all(Session.objects.filter(over))
     remove_imports(Import.objects.filter(staged_by__in=stranded))
-    # Files that no row names: an import that was refused may have left them.
+    # Files that no row names: a refused import may have left them.
     before = time() - ORPHANED.total_seconds()
     found = Path(settings.BLOB_DIR).glob("??/*")
     old = (path.name for path in found if path.stat().st_mtime < before)
@@ -221,13 +222,13 @@ def clean() -> None:
 
 
 def bodies_of(sessions: QuerySet[Session]) -> set[int]:
-    """What these sessions say, for who removes them and then calls `sweep_bodies`."""
+    """The bodies of these sessions, for callers that remove them and then call `sweep_bodies`."""
     said = Message.objects.filter(session__in=sessions).order_by()
     return set(said.values_list("body", flat=True).iterator(chunk_size=_AT_ONCE))
 
 
 def sweep_bodies(project_id: int, bodies: Collection[int]) -> None:
-    """Remove those of some bodies that no message has any more, and the images they name."""
+    """Remove the bodies that no message has any more, and the images they name."""
     if bodies:
         _sweep(project_id, set(), set(), among=bodies)
 
@@ -239,9 +240,9 @@ def _sweep(
     *,
     among: Collection[int] | None = None,
 ) -> None:
-    """Remove what is left of erased sessions, `among` some bodies or all of the project.
+    """Remove what erased sessions left, `among` some bodies or all of the project.
 
-    What can't be removed now is left to the next time, and to `clean`.
+    What can't be removed now is left to the next call, and to `clean`.
     """
     try:
         idle = Body.objects.filter(~_IS_USED, project=project_id)
@@ -250,7 +251,7 @@ def _sweep(
         else:
             parts = (idle.filter(pk__in=keys) for keys in chunks(among))
             unused = [key for one in parts for key in one.values_list("pk", flat=True)]
-        # Images first: once a body is gone nobody knows what it named.
+        # Images first: once a body is gone, nobody knows what it named.
         files |= _erase_images(project_id, unused, images)
         _erase_bodies(project_id, unused)
         _discard(files)
@@ -259,9 +260,9 @@ def _sweep(
 
 
 def _erase_images(project_id: int, unused: Sequence[int], images: set[str]) -> set[str]:
-    """Remove the rows of images that only unused bodies name; the files that may go with them.
+    """Remove the rows of images that only unused bodies name; returns files that may go too.
 
-    What a project says is read without a lock; what came since is looked at under it.
+    The project's content is read without a lock; what was added since is read under the lock.
     """
     bodies = Body.objects.filter(project=project_id)
     naming: list[int] = []
@@ -287,7 +288,7 @@ def _erase_images(project_id: int, unused: Sequence[int], images: set[str]) -> s
 
 
 def _erase_bodies(project_id: int, unused: Sequence[int]) -> None:
-    """Remove the bodies that no message has, and what is rendered of them."""
+    """Remove the bodies that no message has, and their renderings."""
     bodies = Body.objects.filter(project=project_id)
     for keys in chunks(unused, _BODIES_AT_ONCE):
         with transaction.atomic():
@@ -304,7 +305,7 @@ def _erase_bodies(project_id: int, unused: Sequence[int]) -> None:
 
 
 def _discard(names: set[str]) -> None:
-    """Remove the files of these hashes that no row names, unless one may be about to."""
+    """Remove the files with these hashes that no row names, unless an import is unfinished."""
     if Job.objects.filter(kind="import", status__in=_UNFINISHED).exists():
         return
     for model in (Source, Blob, Import):
@@ -315,14 +316,14 @@ def _discard(names: set[str]) -> None:
 
 
 def _named(contents: Iterable[bytes]) -> set[str]:
-    """The hashes that these JSON texts name."""
+    """The hashes that these JSON texts contain."""
     return {
         match[1].decode() for content in contents for match in _NAME.finditer(content)
     }
 
 
 def _told(sessions: QuerySet[Session]) -> Iterator[bytes]:
-    """What other apps keep of sessions."""
+    """What other apps store of sessions."""
     for naming in _naming:
         yield from naming(sessions)
 

@@ -1,7 +1,7 @@
-"""Tags of messages, also those that a client gives with them.
+"""Tags of messages, including those that a client sends with them.
 
-They are no part of an original: the app above this one, which has the log, registers what
-records them and what reads them.
+Tags are not part of an original: the app above this one, which has the log, registers how they are
+recorded and read.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,32 +11,31 @@ from contextstudio.accounts.domain.caller import Caller
 from threads.models import Session
 
 Tags = Mapping[int, Any]
-"""What was given as `tags`, by the place of its message in the list."""
+"""The `tags` given with messages, by their position in the list."""
 Recorder = Callable[[Caller, Session, Tags, int], None]
-"""Records tags of messages, of which the first in the list is the original at an index.
+"""Records tags of messages; the first message of the list is the original at the given index.
 
-Called in the transaction that records the messages. Raises Invalid with the place.
-"""
+Called in the transaction that records the messages. Raises Invalid with the place."""
 Reader = Callable[[Session, Iterable[int]], Mapping[int, Sequence[str]]]
-"""Reads the tags that originals have now, by their indexes."""
+"""Reads the current tags of originals, by index."""
 
 _registered: list[tuple[Recorder, Reader]] = []
 
 
 def register(recorder: Recorder, reader: Reader) -> None:
-    """Let these record and read tags from now on, once."""
+    """Register how tags are recorded and read."""
     if (recorder, reader) not in _registered:
         _registered.append((recorder, reader))
 
 
 def tags_of(messages: Sequence[Mapping[str, Any]]) -> Tags:
-    """The tags of messages as a client sends them; those without any are left out."""
+    """The tags in messages as a client sends them, by position; omits messages without tags."""
     given = ((place, message.get("tags")) for place, message in enumerate(messages))
     return {place: tags for place, tags in given if tags}
 
 
 def record(caller: Caller, session: Session, tags: Tags, first: int) -> None:
-    """Record tags of messages that were just recorded from original `first` on."""
+    """Record the tags of messages just recorded from original `first` on."""
     if tags:
         for recorder, _ in _registered:
             recorder(caller, session, tags, first)
@@ -44,7 +43,7 @@ def record(caller: Caller, session: Session, tags: Tags, first: int) -> None:
 
 
 def load(session: Session, indexes: Iterable[int]) -> Mapping[int, Sequence[str]]:
-    """The tags that originals have; those without any may be left out."""
+    """The tags of originals, by index; those without any may be left out."""
     if not session.head:
         return {}
     found: dict[int, Sequence[str]] = {}

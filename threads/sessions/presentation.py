@@ -1,4 +1,4 @@
-"""What the API takes and answers of sessions and messages: their shapes and their JSON."""
+"""The schemas of sessions and messages in the API, and their JSON."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -150,21 +150,21 @@ def present_session(session: Session) -> dict[str, Any]:
 
 
 def address_of(inline: bool) -> Address:
-    """How an answer names images and files: with their bytes (`data:`), or where they are."""
+    """How a response refers to images and files: by `data:` URI if `inline`, else by URL."""
     return Heading(blob=blobs.read).address if inline else blob_address
 
 
 def present_parts(
     role: Role, parts: Sequence[Part], *, address: Address = blob_address
 ) -> dict[str, Any]:
-    """What a message says, in OpenAI's form and as parts."""
+    """The content of a message in OpenAI's form and as parts."""
     message = GivenMessage(role=role, parts=tuple(parts))
     form = write_message(message, address=address)
     return {**form, "parts": [encode_part(part) for part in parts]}
 
 
 words = Fragments[bytes](32 * 1024 * 1024)
-"""What messages say as JSON, by digest: the same in every answer."""
+"""Cache of the JSON of message contents, by digest: the same in every response."""
 
 
 def originals_json(
@@ -174,12 +174,12 @@ def originals_json(
     inline: bool = False,
     tags: Mapping[int, Sequence[str]] = MappingProxyType({}),
 ) -> bytes:
-    """`{"items": […]}` of originals, with tags by their indexes, as `present_original` gives each.
+    """`{"items": […]}` of originals, each as `present_original` gives it, as JSON.
 
-    `place` stands beside them: where they end, and how many there are.
+    `place` adds where they end and how many there are; `tags` are by index.
 
-    What a message says is put into JSON once and kept, so that a window read again costs
-    little more than its rows.
+    The content of a message is encoded once and cached, so that a window read again costs little
+    more than its rows.
     """
     items, address = [], address_of(inline)
     for original in originals:
@@ -201,7 +201,7 @@ def present_original(
     extra: Mapping[str, Any] | None = None,
     address: Address = blob_address,
 ) -> dict[str, Any]:
-    """An original; `parts` are its words where operations have changed them."""
+    """An original; `parts` is its content if operations have changed it."""
     parts = original.parts if parts is None else parts
     return {
         **_row(original, tags=tags),

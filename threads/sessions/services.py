@@ -1,4 +1,4 @@
-"""Making, naming and deleting sessions, and appending to them."""
+"""Creates, renames and deletes sessions, and appends to them."""
 
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -41,7 +41,7 @@ UNTITLED = "Untitled session"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSession:
-    """What a session is made of; `system` becomes original 0."""
+    """The data of a new session; `system` becomes original 0."""
 
     title: str = ""
     external_id: str | None = None
@@ -51,7 +51,7 @@ class NewSession:
     system: str | None = None
     messages: Sequence[Message] = ()
     tags: Tags = field(default_factory=dict)
-    """Of `messages`, by their places."""
+    """Tags of `messages`, by position."""
     parent: Parent | None = None
     """The conversation that it came from, which need not be here (yet)."""
 
@@ -64,7 +64,7 @@ class NewSession:
 
 
 def create_session(caller: Caller, project: Project, new: NewSession) -> Session:
-    """Make a session in a project. Raises Conflict where its `external_id` is taken."""
+    """Create a session in a project. Raises Conflict if its `external_id` is taken."""
     require(caller, Right.OWN_SESSION, project.pk)
     ready = made_ready(project.pk, tokens.encoding_for(new.model), new.said)
     with transaction.atomic():
@@ -77,7 +77,7 @@ def create_session(caller: Caller, project: Project, new: NewSession) -> Session
 def stage_session(
     caller: Caller, project: Project, new: NewSession, stage: uuid.UUID
 ) -> Session:
-    """Make a session that nobody sees until its stage is shown, a batch in each transaction."""
+    """Create a session that is hidden until its stage is published, one batch per transaction."""
     require(caller, Right.OWN_SESSION, project.pk)
     session = open_session(caller, project, new, staged_by=stage)
     record_messages(session, new.said)
@@ -92,7 +92,7 @@ def open_session(
     *,
     staged_by: uuid.UUID | None = None,
 ) -> Session:
-    """The row of a new session, still without messages."""
+    """Save a new session, still without messages."""
     session = drafted_session(caller, project, new)
     session.staged_by = staged_by
     save_new(session)
@@ -119,7 +119,7 @@ def drafted_session(caller: Caller, project: Project, new: NewSession) -> Sessio
 
 
 def save_new(session: Session) -> None:
-    """Save a session that was drafted. Raises Conflict where its `external_id` is taken."""
+    """Save a drafted session. Raises Conflict if its `external_id` is taken."""
     taken = "Another session of this project has this external_id."
     with unless_taken(taken, "external_id"):
         session.save(force_insert=True)
@@ -133,10 +133,10 @@ def append_messages(
     expected_count: int | None = None,
     tags: Tags = MappingProxyType({}),
 ) -> Session:
-    """Add messages at the end of a session, with tags by their places.
+    """Append messages to a session, with tags by position.
 
-    `expected_count` is how many the caller knows of; if there are others by now, nothing is
-    added and Conflict says how many there are.
+    `expected_count` is the number of messages that the caller knows of. If it differs from the
+    actual number, nothing is appended and Conflict tells the actual one.
     """
     new = list(messages)
     known = get_session(caller, session_id, Right.OWN_SESSION)
@@ -168,7 +168,7 @@ def update_session(
     objective: str | None = None,
     model: str | None = None,
 ) -> Session:
-    """Change what a session is called, aims at, or runs on; what is None stays."""
+    """Change a session's title, objective or model; None leaves a value as it is."""
     session = get_session(caller, session_id, Right.EDIT, lock=True)
     if title is not None:
         session.title = clean_title(masked_title(session, title)) or UNTITLED
@@ -187,9 +187,9 @@ def update_session(
 def delete_session(
     caller: Caller, session_id: uuid.UUID, *, purge: bool = False
 ) -> Session:
-    """Hide a session for 30 days; with `purge` (needs admin) erase it at once, also a hidden one.
+    """Hide a session for 30 days; with `purge` (needs admin) erase it at once, even if hidden.
 
-    Returned is what went.
+    Returns the session.
     """
     if purge:
         session = _to_purge(caller, session_id)
@@ -205,14 +205,14 @@ def delete_session(
         purge_answers(session.project_id)
         erasing.erase(session)
         return session
-    # Its id of origin is free from now on, so that the transcript can be imported anew.
+    # Its original id is free from now on, so that the transcript can be imported again.
     session.deleted_at = timezone.now()
     session.save(update_fields=["deleted_at"])
     return session
 
 
 def _to_purge(caller: Caller, session_id: uuid.UUID) -> Session:
-    """A session that may be erased, deleted or not, locked."""
+    """Lock a session to be erased, deleted or not."""
     with suppress(NotFound):
         return get_deleted_session(caller, session_id, Right.ADMIN)
     return get_session(caller, session_id, Right.ADMIN, lock=True)
@@ -220,7 +220,7 @@ def _to_purge(caller: Caller, session_id: uuid.UUID) -> Session:
 
 @transaction.atomic
 def restore_session(caller: Caller, session_id: uuid.UUID) -> Session:
-    """Show a deleted session again. Raises NotFound for one that isn't deleted, or is erased."""
+    """Restore a deleted session. Raises NotFound if it isn't deleted, or is erased."""
     session = get_deleted_session(caller, session_id, Right.EDIT)
     show_again(Session.objects.filter(pk=session.pk))
     session.refresh_from_db(fields=["deleted_at", "external_id"])
@@ -234,9 +234,9 @@ def restore_session(caller: Caller, session_id: uuid.UUID) -> Session:
 
 
 def show_again(deleted: QuerySet[Session]) -> int:
-    """Show deleted sessions again, in the caller's transaction; how many.
+    """Restore deleted sessions in the caller's transaction; returns how many.
 
-    Where another has the id of origin of one by now, that has none.
+    A session whose original id another has taken loses that id.
     """
     taken = Session.objects.filter(
         project=OuterRef("project"),
@@ -248,7 +248,7 @@ def show_again(deleted: QuerySet[Session]) -> int:
 
 
 def name_by(session: Session, messages: Iterable[Message]) -> None:
-    """Name a session that has no name by a user's first words among messages."""
+    """Name an untitled session after a user's first words among the messages."""
     title = name_of(session, messages)
     if title != session.title:
         session.title = title
@@ -256,37 +256,37 @@ def name_by(session: Session, messages: Iterable[Message]) -> None:
 
 
 def name_of(session: Session, messages: Iterable[Message]) -> str:
-    """What a session is called that brings these messages: its own name, where it has one."""
+    """The title of a session that receives these messages: its own, if it has one."""
     if session.title == UNTITLED and (title := clean_title(title_of(messages))):
         return clean_title(masked_title(session, title))
     return session.title
 
 
 def forget_overview(session: Session) -> None:
-    """Empty the list's cache of a session whose thread has changed."""
+    """Clear the list's cache of a session whose thread has changed."""
     Session.objects.filter(pk=session.pk).update(overview=None)
 
 
 def names_of_sessions(ids: Collection[str]) -> dict[str, str]:
-    """The titles of sessions, by their ids."""
+    """The titles of sessions by id."""
     found = Session.objects.filter(pk__in=ids).values_list("pk", "title")
     return {str(pk): title for pk, title in found}
 
 
 def titles_seen_by(caller: Caller, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, str]:
-    """The titles of those of these sessions that a caller may see, by their ids."""
+    """The titles of the sessions that a caller may see, by id."""
     found = visible_sessions(caller).filter(pk__in=ids)
     return dict(found.values_list("pk", "title"))
 
 
 def open_sessions(ids: Collection[str]) -> set[str]:
-    """Those of these sessions that are neither deleted nor still being imported."""
+    """The sessions that are neither deleted nor still being imported."""
     found = Session.objects.filter(pk__in=ids, deleted_at=None, staged_by=None)
     return {str(pk) for pk in found.values_list("pk", flat=True)}
 
 
 def clean_title(title: str) -> str:
-    """A title on one line, as a column takes it."""
+    """A title on one line, cut to the length of its column."""
     return _one_line(title)[:300]
 
 

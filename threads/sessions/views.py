@@ -18,12 +18,12 @@ from threads.store.selectors import deleted_sessions, get_session
 from . import erasing, services
 
 MOST_LISTED = 100
-"""Deleted sessions that the page lists: the last ones."""
+"""How many deleted sessions the page lists, the latest first."""
 
 
 @require_POST
 def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Give a session another title; `back` is "list" where that was asked for on the list."""
+    """Rename a session; `back` is "list" if that was requested on the list."""
     caller = caller_of(request)
     before = get_session(caller, session_id).title
     title = request.POST.get("title", request.GET.get("title", ""))
@@ -52,7 +52,7 @@ def delete(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 def restore(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Bring a deleted session back."""
+    """Restore a deleted session."""
     session = services.restore_session(caller_of(request), session_id)
     undo = reverse("threads:delete", args=[session_id])
     _notify(request, f'Restored "{visible(session.title)}".', undo)
@@ -69,7 +69,7 @@ def purge(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_safe
 def deleted(request: HttpRequest) -> HttpResponse:
-    """The sessions that were deleted and can still be brought back."""
+    """List the sessions that were deleted and can still be restored."""
     caller = caller_of(request)
     found = deleted_sessions(caller).select_related("project")
     context = {
@@ -83,5 +83,5 @@ def deleted(request: HttpRequest) -> HttpResponse:
 
 
 def _notify(request: HttpRequest, sentence: str, undo: str) -> None:
-    """A notice for the next page, with the address to post to in order to undo."""
+    """Add a notice to the next page, with the address to post to in order to undo."""
     messages.success(request, sentence, extra_tags=undo)

@@ -1,4 +1,4 @@
-"""Laying a transcript that was read again along the session it was first read into."""
+"""Compares a transcript that was read again with the session it was first read into."""
 
 import json
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from .originals import Original, load_recorded_at
 from .recording import named_by_hash
 
 _MOST_PIECES = 100
-"""Originals that one message of a transcript may have come in as."""
+"""How many originals one message of a transcript may have been recorded as."""
 
 
 class Diverged(Exception):
-    """At `index` the transcript says something else than the session holds."""
+    """At `index` the transcript differs from the session."""
 
     def __init__(self, index: int) -> None:
         super().__init__(index)
@@ -26,21 +26,21 @@ class Diverged(Exception):
 
 @dataclass(slots=True)
 class Alignment:
-    """Tells, message by message, what a transcript has beyond the session it continues.
+    """Determines, message by message, what a transcript adds to the session it continues.
 
-    A transcript may have been read while a message was still being written: then the session
-    holds it in several pieces, one behind the other, and what is new of it follows as one more.
+    A transcript may have been read while a message was still being written: then the session holds
+    it in several consecutive pieces, and what is new of it follows as one more.
     """
 
     session: Session
     known: Sequence[bytes]
-    """The digests of the originals that it is laid along, in their order."""
+    """The digests of the originals that it is compared with, in order."""
     held: int
     """How many originals the session has."""
     course: Sequence[int] | None = None
-    """Which of them these are, by index, where the file says so by the places of its records."""
+    """The indexes of these originals, if the file tells them by the locations of its records."""
     passed: int = 0
-    """Originals that were recognised, or are new."""
+    """How many originals were recognised or are new."""
     _given: int = 0
     _extra: list[tuple[int, int]] = field(default_factory=list)
     """Which messages of the transcript are more than one original, and how many more."""
@@ -49,17 +49,17 @@ class Alignment:
     def along(
         cls, session: Session, digests: Sequence[bytes], course: Sequence[int]
     ) -> "Alignment":
-        """One along some of a session's originals; `digests` are those of all."""
+        """Compare with some of a session's originals; `digests` are those of all."""
         known = [digests[index] for index in course]
         return cls(session, known, len(digests), course)
 
     @property
     def is_beyond(self) -> bool:
-        """Whether all that the session held was recognised: what comes now is new."""
+        """Whether all of the session was recognised: whatever follows is new."""
         return self.passed >= len(self.known)
 
     def place(self, given: GivenMessage) -> GivenMessage | None:
-        """What the session doesn't hold of the transcript's next message; None if it has it.
+        """The new part of the transcript's next message; None if the session has all of it.
 
         Raises Diverged.
         """
@@ -73,11 +73,11 @@ class Alignment:
         return self._rest(given, index)
 
     def first_index(self, ordinal: int) -> int:
-        """The index of the original that message `ordinal` of the transcript begins with."""
+        """The index of the first original of the transcript's message `ordinal`."""
         return self._index(self._first_place(ordinal))
 
     def indexes(self, ordinal: int) -> list[int]:
-        """The originals that message `ordinal` of the transcript came in as."""
+        """The indexes of all originals of the transcript's message `ordinal`."""
         first = self._first_place(ordinal)
         more = dict(self._extra).get(ordinal, 0)
         return [*map(self._index, range(first, first + 1 + more))]
@@ -86,7 +86,7 @@ class Alignment:
         return ordinal + sum(more for place, more in self._extra if place < ordinal)
 
     def _index(self, place: int) -> int:
-        """The original at a place of the course; behind its end those that are new."""
+        """The index of the original at a place of the course; new ones follow its end."""
         if place >= len(self.known):
             return self.held + place - len(self.known)
         return place if self.course is None else self.course[place]
@@ -98,7 +98,7 @@ class Alignment:
         self.passed += originals
 
     def _rest(self, given: GivenMessage, index: int) -> GivenMessage | None:
-        """What is new of a message that the session holds in pieces. Raises Diverged."""
+        """The new part of a message that the session holds in pieces. Raises Diverged."""
         pieces = self._pieces(given, index)
         if not pieces:
             raise Diverged(index)
@@ -107,7 +107,7 @@ class Alignment:
         if not parts:
             self._pass(len(pieces))
             return None
-        # More of the message, where the session already goes on with something else.
+        # The message continues, but the session already goes on with something else.
         if end < len(self.known):
             raise Diverged(end)
         self._pass(len(pieces) + 1)
@@ -116,22 +116,22 @@ class Alignment:
         return replace(
             given,
             parts=parts,
-            # The provider's count is that of the whole message: it is kept once.
+            # The provider's count is for the whole message: it is kept once.
             usage=None if counted else given.usage,
             records=tuple(record for record in given.records if record not in held),
         )
 
     def _is_of(self, given: GivenMessage, original: Original) -> bool:
-        """Whether an original was read from a message, as far as that was written by then."""
-        # Only the id that all pieces carry tells one message in pieces from two that begin alike;
-        # or, along a course, the places in the file that both were read from.
+        """Whether an original was read from a message, as far as it was written by then."""
+        # Only the id that all pieces carry distinguishes one message in pieces from two that begin
+        # alike; or, along a course, the locations in the file that both were read from.
         if given.source_id and original.row.external_id == given.source_id[:128]:
             return True
         held = set(json.loads(original.row.records))
         return self.course is not None and bool(held) and held <= set(given.records)
 
     def _pieces(self, given: GivenMessage, index: int) -> list[Original]:
-        """The originals from `index` on that are, one after another, parts of a message."""
+        """The consecutive originals from `index` on that are parts of a message."""
         if not given.source_id and self.course is None:
             return []
         rest: tuple[Part, ...] = named_by_hash(given.parts)

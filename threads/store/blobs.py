@@ -1,11 +1,12 @@
-"""Bytes kept under their SHA-256 in the data folder: source files, images, attachments.
+"""Stores bytes by their SHA-256 in the data folder: source files, images, attachments.
 
-A file is written beside its place, synced and renamed, so that it is there whole or not at
-all. Writing comes before the row that names it; a file without a row is harmless.
+A file is written next to its final path, synced and renamed, so that it is complete or absent. It
+is written before the row that names it; a file without a row is harmless.
 
-Files of a request are written so as they come, thousands in one. Django's own handlers keep
-small ones in memory and large ones open; neither does for a folder of transcripts. Here a file
-is written and hashed in one go and closed. What nobody keeps is removed when the request ends.
+Uploaded files are written the same way as they arrive, thousands per request. Django's own handlers
+keep small ones in memory and large ones open, and neither works for a folder of transcripts. Here a
+file is written and hashed in one go and closed. Files that nobody keeps are removed when the
+request ends.
 """
 
 import hashlib
@@ -30,16 +31,16 @@ _CHUNK = 1 << 20
 _BUFFER = 1 << 13
 _SYNCED_AT_ONCE = 16
 _MOST_OPEN = 64
-"""Files that `open_many` keeps open at once."""
+"""How many files `open_many` keeps open at once."""
 
 StorePieces = Callable[[Iterable[bytes]], tuple[str, int]]
-"""Keeps bytes that can be had once only; the answer is their SHA-256 in hex and their size."""
+"""Stores bytes that can be read only once; returns their SHA-256 in hex and their size."""
 
 
 def path_of(sha256: str) -> Path:
-    """Where the bytes with this hash lie, if they are kept.
+    """The path of the bytes with this hash, whether or not they are stored.
 
-    Raises FileNotFoundError for what is no hash: it could name any file.
+    Raises FileNotFoundError for anything but a hash, since it could name any file.
     """
     if not _SHA256.fullmatch(sha256):
         raise FileNotFoundError("This is not a SHA-256.")
@@ -47,7 +48,7 @@ def path_of(sha256: str) -> Path:
 
 
 def store(data: bytes) -> str:
-    """Keep these bytes; the answer is their SHA-256 in hex."""
+    """Store bytes; returns their SHA-256 in hex."""
     sha256 = hashlib.sha256(data).hexdigest()
     if not _is_kept(sha256):
         store_pieces([data])
@@ -55,7 +56,7 @@ def store(data: bytes) -> str:
 
 
 def store_stream(stream: BinaryIO) -> tuple[str, int]:
-    """Keep what a seekable stream holds; the answer is its SHA-256 in hex and its size."""
+    """Store the content of a seekable stream; returns its SHA-256 in hex and its size."""
 
     def pieces() -> Iterator[bytes]:
         stream.seek(0)
@@ -65,7 +66,7 @@ def store_stream(stream: BinaryIO) -> tuple[str, int]:
 
 
 def store_beginning(path: Path, size: int) -> tuple[str, int]:
-    """Keep the first bytes of a file that may grow meanwhile."""
+    """Store the first bytes of a file that may be growing."""
 
     def pieces() -> Iterator[bytes]:
         left = size
@@ -78,7 +79,7 @@ def store_beginning(path: Path, size: int) -> tuple[str, int]:
 
 
 def _store_new(pieces: Callable[[], Iterable[bytes]]) -> tuple[str, int]:
-    """Keep what isn't kept yet: that is not written again, though read twice where it is new."""
+    """Store bytes unless they are stored already; new ones are read twice."""
     digest, size = hashlib.sha256(), 0
     for piece in pieces():
         digest.update(piece)
@@ -88,9 +89,10 @@ def _store_new(pieces: Callable[[], Iterable[bytes]]) -> tuple[str, int]:
 
 
 def _is_kept(sha256: str) -> bool:
-    """Whether there are such bytes already; they are then as young as if they were written now.
+    """Whether these bytes are stored already; if so, mark them as new.
 
-    What no row names yet is swept once it is old: the row of who keeps them is still to come.
+    Files that no row names are swept once they are old, and the row that will name this one is
+    still to come.
     """
     try:
         os.utime(path_of(sha256))
@@ -100,9 +102,9 @@ def _is_kept(sha256: str) -> bool:
 
 
 def store_pieces(pieces: Iterable[bytes]) -> tuple[str, int]:
-    """Keep bytes that can be had once only; the answer is their SHA-256 in hex and their size.
+    """Store bytes that can be read only once; returns their SHA-256 in hex and their size.
 
-    What the pieces raise passes through, and nothing is kept.
+    Exceptions raised by the pieces propagate, and nothing is stored.
     """
     path, sha256, size = _written(pieces)
     _sync(path, sha256)
@@ -111,9 +113,9 @@ def store_pieces(pieces: Iterable[bytes]) -> tuple[str, int]:
 
 @contextmanager
 def many() -> Iterator[StorePieces]:
-    """Gives a `store_pieces` for thousands of files, which are kept once this is left.
+    """Give a `store_pieces` for thousands of files, which are stored once the context exits.
 
-    They are synced side by side: one by one, each would wait for the disk alone.
+    They are synced in parallel: one by one, each would wait for the disk alone.
     """
     with ThreadPoolExecutor(_SYNCED_AT_ONCE) as pool:
         synced: list[Future[None]] = []
@@ -129,7 +131,7 @@ def many() -> Iterator[StorePieces]:
 
 
 def _written(pieces: Iterable[bytes]) -> tuple[Path, str, int]:
-    """A file beside the blobs that holds the pieces, not yet synced; their SHA-256 and size."""
+    """Write pieces to a temporary file, not yet synced; also returns their SHA-256 and size."""
     folder = Path(settings.BLOB_DIR)
     folder.mkdir(parents=True, exist_ok=True)
     digest, size = hashlib.sha256(), 0
@@ -146,7 +148,7 @@ def _written(pieces: Iterable[bytes]) -> tuple[Path, str, int]:
 
 
 def _sync(path: Path, sha256: str) -> None:
-    """Keep a written file, whose bytes are on the disk before it is; not a second time."""
+    """Sync a written file and move it to its place, unless its bytes are stored already."""
     try:
         if _is_kept(sha256):
             path.unlink()
@@ -170,19 +172,19 @@ def open_blob(sha256: str) -> BinaryIO:
 
 
 def open_many(sha256: str) -> BinaryIO:
-    """As `open_blob`, for thousands at a time: no more than `_MOST_OPEN` are really open."""
+    """Like `open_blob`, for thousands of files: at most `_MOST_OPEN` are really open."""
     return cast(BinaryIO, io.BufferedReader(_Pooled(path_of(sha256)), _BUFFER))
 
 
 def adopt(path: Path, sha256: str) -> None:
-    """Take over a file that lies in the folder of blobs, whole and synced, with this hash."""
+    """Move a complete, synced file from the folder of blobs to the place of its hash."""
     target = path_of(sha256)
     target.parent.mkdir(exist_ok=True)
     path.replace(target)
 
 
 def remove_unfinished(before: float) -> None:
-    """Remove what was being written when a process was killed, by the time of its last write."""
+    """Remove files that killed processes were writing, if last written before a time."""
     for path in Path(settings.BLOB_DIR).glob("tmp*"):
         with suppress(FileNotFoundError):  # finished, or removed by another process
             if path.stat().st_mtime < before:
@@ -190,44 +192,44 @@ def remove_unfinished(before: float) -> None:
 
 
 def discard(sha256: str) -> None:
-    """Forget the bytes with this hash; the caller knows that nothing names them any more."""
+    """Delete the bytes with this hash; the caller knows that nothing names them any more."""
     path_of(sha256).unlink(missing_ok=True)
 
 
 class ReceivedFile(UploadedFile):  # type: ignore[type-arg]  # holds no stream
-    """A file that has come whole, and lies beside the blobs until it is kept."""
+    """A completely received file, which lies beside the blobs until it is stored."""
 
     def __init__(self, path: Path, sha256: str, size: int, name: str | None) -> None:
         super().__init__(None, name, size=size)
         self._path, self._sha256 = path, sha256
 
     def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
-        """Its bytes, always from the start: there is no place in it to be kept."""
+        """Its bytes, always from the start: it has no position."""
         with self._path.open("rb") as file:
             while piece := file.read(chunk_size or self.DEFAULT_CHUNK_SIZE):
                 yield piece
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Nothing to be done: `chunks` begins at the start."""
+        """Does nothing: `chunks` begins at the start."""
         return 0
 
     def opened(self) -> BinaryIO:
-        """A stream of its bytes, before it is kept or removed."""
+        """A stream of its bytes, before it is stored or removed."""
         return self._path.open("rb")
 
     def keep(self) -> tuple[str, int]:
-        """Make a blob of it; the answer is its SHA-256 in hex and its size."""
+        """Make it a blob; returns its SHA-256 in hex and its size."""
         if self._path.exists():
             adopt(self._path, self._sha256)
         return self._sha256, self.size or 0
 
     def close(self) -> None:
-        """Remove it, unless it was kept."""
+        """Remove it, unless it was stored."""
         self._path.unlink(missing_ok=True)
 
 
 class Receiver(FileUploadHandler):
-    """Writes the files of a request to the disk, one after another."""
+    """Writes the files of a request to disk, one after another."""
 
     _file: IO[bytes] | None = None
 
@@ -256,14 +258,14 @@ class Receiver(FileUploadHandler):
 
     def upload_interrupted(self) -> None:
         if self._file is not None:
-            with suppress(OSError):  # what was left to write
+            with suppress(OSError):  # the rest could not be written
                 self._file.close()
             Path(self._file.name).unlink(missing_ok=True)
             self._file = None
 
     @contextmanager
     def _removed_on_failure(self) -> Iterator[None]:
-        """Django calls nothing where writing fails; a disk that is full would stay so."""
+        """Clean up if writing fails: Django calls nothing then, and a full disk would stay full."""
         try:
             yield
         except OSError:
@@ -272,7 +274,7 @@ class Receiver(FileUploadHandler):
 
 
 class _Pooled(io.RawIOBase):
-    """A file for reading that is opened whenever it is read, and closed when others are."""
+    """A readable file that is opened when it is read, and closed when others are."""
 
     _open: OrderedDict[Path, int] = OrderedDict()
     _lock = threading.Lock()
@@ -283,7 +285,7 @@ class _Pooled(io.RawIOBase):
 
     @property
     def name(self) -> str:
-        """Where it lies: what can't be read from a stream (a database) is opened there."""
+        """Its path: what can't be read from a stream (a database) is opened there."""
         return str(self._path)
 
     def readable(self) -> bool:
@@ -299,14 +301,14 @@ class _Pooled(io.RawIOBase):
 
     def readinto(self, buffer: "memoryview | bytearray") -> int:  # type: ignore[override]
         with self._lock:
-            # pread, for a descriptor is shared by readers at different places.
+            # pread, since readers at different positions share a descriptor.
             data = os.pread(self._descriptor(), len(buffer), self._place)
         buffer[: len(data)] = data
         self._place += len(data)
         return len(data)
 
     def _descriptor(self) -> int:
-        """The open file; the one that was read longest ago makes room for it."""
+        """The open file; the one that was read longest ago is closed to make room."""
         known = self._open.pop(self._path, None)
         if known is None:
             known = os.open(self._path, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""Commits that need not be on the disk yet, for what nobody was told of."""
+"""Commits that need not be on disk yet, for data that nobody was told of."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -9,24 +9,24 @@ from typing import Any
 from django.db import connection
 
 _NORMAL, _FULL = 1, 2
-"""How SQLite calls waiting at checkpoints alone, and waiting at every commit too."""
+"""SQLite's codes for syncing only at checkpoints, and for syncing at every commit too."""
 _PAGES = 1000
-"""Of the log, SQLite's own measure, from which on a commit makes a checkpoint."""
+"""Pages of the WAL from which a commit makes a checkpoint: SQLite's own default."""
 MOST_PAGES = 2000
-"""Of the log, from which on it must begin anew: half of what it is cut to (`LOG_BYTES`). SQLite
-cuts it in the commit that begins it anew, and to give a gigabyte back takes half a second."""
+"""Pages of the WAL from which it must start over: half of what it is cut to (`LOG_BYTES`). SQLite
+cuts it in the commit that starts it over, and giving back a gigabyte takes half a second."""
 _PAUSE = 0.01
-"""Seconds between two checkpoints: in so long an import writes some 1 MB."""
+"""Seconds between two checkpoints: an import writes some 1 MB in this time."""
 
 
 @contextmanager
 def on_disk_later() -> Iterator[None]:
-    """In SQLite, don't wait for the disk at the commits within; the next one behind them does.
+    """Let the commits within not wait for the disk (SQLite only); the next one afterwards does.
 
-    A machine that loses its power may lose the last of them, never one before another, for
-    they are written in a row. Checkpoints, which bring that row into the database and wait
-    for the disk, are made by a thread meanwhile. Within a transaction, and where SQLite writes
-    no such row, nothing is changed. PostgreSQL's connections are shared, so it is left as it is.
+    If the machine loses power, the last of these commits may be lost, but never one before another,
+    since they are written in sequence. Meanwhile a thread makes checkpoints, which copy the WAL
+    into the database and wait for the disk. Within a transaction, and if SQLite isn't in WAL mode,
+    nothing is changed. PostgreSQL's connections are shared, so it is left as it is.
     """
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         yield
@@ -38,7 +38,7 @@ def on_disk_later() -> Iterator[None]:
     checkpoints = Checkpoints(str(connection.settings_dict["NAME"]))
     line: Any = connection
     _ask(f"synchronous={_NORMAL}")
-    # Else a commit would make them too, with the write lock held for as long.
+    # Otherwise commits would make checkpoints too, holding the write lock meanwhile.
     _ask("wal_autocheckpoint=0")
     checkpoints.start()
     line.after_turn = checkpoints.catch_up
@@ -47,17 +47,17 @@ def on_disk_later() -> Iterator[None]:
     finally:
         line.after_turn = None
         checkpoints.end()
-        # Before the thread has ended: the commit that follows must be on the disk whatever it does.
+        # Before joining the thread: the next commit must reach the disk whatever the thread does.
         _ask(f"synchronous={_FULL}")
         _ask(f"wal_autocheckpoint={_PAGES}")
         checkpoints.join()
 
 
 class Checkpoints(Thread):
-    """Makes one checkpoint after another.
+    """A thread that makes one checkpoint after another.
 
-    While somebody writes without a pause no checkpoint reaches the end of the log, which then grows
-    for ever. So the writer waits now and then, between two transactions, until one has.
+    While somebody writes without a pause, no checkpoint reaches the end of the WAL, which then
+    grows forever. So the writer waits now and then, between two transactions, until one has.
     """
 
     def __init__(self, path: str) -> None:
@@ -66,7 +66,7 @@ class Checkpoints(Thread):
         self._changed = Condition()
         self._begun = self._done = 0
         self._pages = 0
-        """Of the log, as the last checkpoint found it; none where that did nothing."""
+        """Pages of the WAL, as found by the last checkpoint; 0 if that did nothing."""
         self._ended = False
 
     def run(self) -> None:
@@ -76,7 +76,7 @@ class Checkpoints(Thread):
             with closing(connected) as database:
                 while self._begin():
                     found = None
-                    with suppress(sqlite3.OperationalError):  # another is at it
+                    with suppress(sqlite3.OperationalError):  # another one is running
                         asked = database.execute("PRAGMA wal_checkpoint(PASSIVE)")
                         found = asked.fetchone()
                     self._note(found)
@@ -84,13 +84,13 @@ class Checkpoints(Thread):
             self.end()
 
     def end(self) -> None:
-        """Make no other; nobody waits for one any more."""
+        """Make no further checkpoints and release whoever waits for one."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
 
     def catch_up(self) -> None:
-        """Wait, where the log is long, until a checkpoint has begun and ended."""
+        """If the WAL is long, wait until a checkpoint has begun and ended."""
         with self._changed:
             if self._pages >= MOST_PAGES:
                 last = self._begun + 1

@@ -1,4 +1,4 @@
-"""Telling those who look at a session that it has changed: facts, never content."""
+"""Notifies viewers of a session that it has changed: facts, never content."""
 
 import asyncio
 import logging
@@ -14,16 +14,16 @@ from threads.models import Session
 logger = logging.getLogger(__name__)
 
 LAYER_SECONDS = 2
-"""How long whoever has something else to do waits for the channel layer, which has no limit."""
+"""Seconds to wait for the channel layer, which has no timeout of its own."""
 
 
 def group_name(session_id: uuid.UUID) -> str:
-    """The channel group of those who look at a session."""
+    """The channel group of a session's viewers."""
     return f"session.{session_id.hex}"
 
 
 def announce(session: Session) -> None:
-    """Once the transaction is committed, tell the head, the count of messages, the title's mark.
+    """After the commit, send the head, the number of messages and the title's checksum.
 
     Best effort: a page that misses it asks by number.
     """
@@ -38,7 +38,7 @@ def announce(session: Session) -> None:
 
 
 def announce_job(session_id: uuid.UUID, job_id: uuid.UUID) -> None:
-    """Tell at once that a job about a session came further; the page asks how far."""
+    """Announce at once that a job about a session has progressed; the page asks how far."""
     _send(group_name(session_id), {"type": "session.job", "job": str(job_id)})
 
 
@@ -50,20 +50,20 @@ def _send(group: str, fact: dict[str, object]) -> None:
 
 
 async def join(layer: BaseChannelLayer, group: str, channel: str) -> bool:
-    """Whether the channel hears of the group from now on: not while the layer doesn't answer."""
+    """Join a group; returns False if the channel layer doesn't respond."""
     return await _done(layer.group_add(group, channel))
 
 
 async def leave(layer: BaseChannelLayer, group: str, channel: str) -> None:
-    """Hear no more of the group; a layer that doesn't answer forgets the channel by itself."""
+    """Leave a group; if the channel layer doesn't respond, it drops the channel by itself."""
     await _done(layer.group_discard(group, channel))
 
 
 def listen_in(loop: asyncio.AbstractEventLoop) -> None:
-    """Name the event loop in which this process's pages listen.
+    """Set the event loop in which this process's pages listen.
 
-    The queues of an in-memory layer wake only who waits in the loop that they are used in,
-    and jobs announce from threads that have none.
+    The queues of an in-memory layer only wake up waiters in the loop that they are used in, and
+    jobs announce from threads that have no loop.
     """
     global _loop
     _loop = loop
@@ -80,11 +80,11 @@ async def _tell(group: str, fact: dict[str, object]) -> None:
 
 
 async def _done(asked: Awaitable[None]) -> bool:
-    """Whether the layer did in time what it was asked; where it didn't, the log says so."""
+    """Whether the channel layer did in time what it was asked; if not, log a warning."""
     try:
         async with asyncio.timeout(LAYER_SECONDS):
             await asked
-    except Exception:  # noqa: BLE001  # each layer has errors of its own
+    except Exception:  # noqa: BLE001  # each layer has its own exceptions
         logger.warning("The channel layer can't be reached; pages will poll.")
         return False
     return True

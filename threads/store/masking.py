@@ -1,7 +1,7 @@
-"""What may not be read of originals: another app says what is masked, every reader asks here.
+"""Masks for originals: another app says what is masked, and every reader applies it.
 
-Originals never change, and what hides text of them lies in an app above this one. So that no
-door can forget it, `threads.store.originals` reads them through the masks registered here.
+Originals never change, and what hides their text belongs to an app above this one. So that no door
+can forget it, `threads.store.originals` reads them through the masks registered here.
 """
 
 import uuid
@@ -13,17 +13,17 @@ from threads.domain.part import Part
 from threads.models import Session
 
 Readings = Mapping[int, tuple[Part, ...]]
-"""Originals of one session by their indexes: what each says."""
+"""The parts of originals of one session, by index."""
 Mask = Callable[[Session, Readings], Readings]
-"""Gives the same originals as they may be read."""
+"""Returns the same originals as they may be read."""
 
 Place = tuple[uuid.UUID, int]
-"""An original: its session and its index."""
+"""An original, as its session's id and its index."""
 Touched = Callable[[QuerySet[Session]], Iterable[Place]]
-"""Names the originals of these sessions that a mask may change."""
+"""Yields the originals of these sessions that a mask may change."""
 
 Words = Callable[[Session, str], str]
-"""Gives a title of a session as it may be read."""
+"""Returns a title of a session as it may be read."""
 
 _masks: list[Mask] = []
 _touched: list[Touched] = []
@@ -31,14 +31,14 @@ _titles: list[Words] = []
 
 
 def register(mask: Mask, touched: Touched) -> None:
-    """Let every reader of originals see them through this mask, once."""
+    """Register a mask through which every reader sees originals."""
     if mask not in _masks:
         _masks.append(mask)
         _touched.append(touched)
 
 
 def register_titles(words: Words) -> None:
-    """Let every title that is given to a session be masked by this, once."""
+    """Register a mask for every title that is given to a session."""
     if words not in _titles:
         _titles.append(words)
 
@@ -56,5 +56,5 @@ def masked(session: Session, readings: Readings) -> Readings:
 
 
 def touched(sessions: QuerySet[Session]) -> set[Place]:
-    """The originals of these sessions that may read otherwise than they were recorded."""
+    """The originals of these sessions that may read differently from what was recorded."""
     return {place for one in _touched for place in one(sessions)}

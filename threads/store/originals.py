@@ -1,6 +1,6 @@
-"""Reading originals, as they were recorded and as they may be read: through `masking`.
+"""Reads originals, as they were recorded or, through `masking`, as they may be read.
 
-Whoever reads them has been through the gate to their session (`selectors.get_session`).
+Callers have been through the gate to the session (`selectors.get_session`).
 """
 
 import json
@@ -35,15 +35,15 @@ from threads.models import Message, Session
 from .masking import masked
 
 DIGEST = Coalesce("body__canonical", "body__digest")
-"""The digest of what an original says: by it, a client's message is known again."""
+"""The digest of an original's meaning, by which a client's message is recognised."""
 _IN_A_ROW = 500
-"""Originals that are read at once."""
+"""How many originals are read at once."""
 
 
 class OriginalRow(NamedTuple):
     """The columns of an original and of its body, as `_COLUMNS` names them."""
 
-    index: int  # type: ignore[assignment]  # nobody asks where in a tuple a value is
+    index: int  # type: ignore[assignment]  # nobody calls tuple.index
     uuid: uuid.UUID
     short_id: str
     role: str
@@ -57,7 +57,7 @@ class OriginalRow(NamedTuple):
     created_at: datetime | None
     name: str
     usage: str | None
-    """JSON, parsed where it is asked for: most readers never do. So are records and counts."""
+    """JSON, parsed only on demand, as most readers never need it. So are records and counts."""
     records: str
     digest: bytes
     content: bytes
@@ -76,12 +76,12 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Original:
-    """An original as it may be read: its row, and its parts once they are asked for."""
+    """An original as it may be read: its row, and its parts, decoded on demand."""
 
     row: OriginalRow
     encoding: str
     masked: tuple[Part, ...] | None = None
-    """Its parts where text of them is masked; else they are those of the row."""
+    """Its parts if text in them is masked; otherwise they are those of the row."""
 
     @property
     def key(self) -> str:
@@ -98,10 +98,9 @@ class Original:
         return decode_parts(bytes(self.row.content))
 
     def decoded(self) -> "Original":
-        """The same with its parts at hand and without the bytes that they were read from.
+        """The same with its parts decoded and without the bytes they were read from.
 
-        What is kept of a long session weighs half as much so. Words that most rows have are held
-        once.
+        This halves the memory of a long session. Strings that most rows share are held once.
         """
         row = self.row
         light = replace(
@@ -120,14 +119,14 @@ class Original:
 
     @property
     def digest(self) -> bytes:
-        """The digest of how it stands: the body's own, unless text of it is masked."""
+        """The digest of its current content: the body's own, unless text in it is masked."""
         if self.masked is not None:
             return body_digest(self.role, self.masked)
         return bytes(self.row.digest)
 
     @property
     def usage(self) -> Usage | None:
-        """Tokens as the provider counted them, where it did."""
+        """The provider's token counts, if any."""
         if self.row.usage is None:
             return None
         counted = json.loads(self.row.usage)
@@ -135,7 +134,7 @@ class Original:
 
     @property
     def written(self) -> GivenMessage:
-        """The message as a format writes it."""
+        """The message in the form that formats write."""
         row = self.row
         return GivenMessage(
             role=self.role,
@@ -150,7 +149,7 @@ class Original:
 
     @property
     def counts(self) -> list[int]:
-        """Tokens of each part as recorded; empty where they were not stored."""
+        """The recorded tokens of each part; empty if they were not stored."""
         counts: dict[str, list[int]] = json.loads(self.row.token_counts)
         return counts.get(self.encoding, [])
 
@@ -158,7 +157,7 @@ class Original:
 def load_messages(
     session: Session, start: int = 0, end: int | None = None
 ) -> list[Original]:
-    """Originals `start` to `end` (half-open), with their bodies as they may be read."""
+    """Originals `start` to `end` (half-open) as they may be read."""
     rows = Message.objects.filter(session=session, index__gte=max(start, 0))
     if end is not None:
         rows = rows.filter(index__lt=end)
@@ -166,12 +165,12 @@ def load_messages(
 
 
 def load_messages_at(session: Session, indexes: Iterable[int]) -> dict[int, Original]:
-    """The originals at these indexes as they may be read; what is not there is left out."""
+    """The originals at these indexes as they may be read; indexes without one are left out."""
     return _masked(session, load_recorded_at(session, indexes))
 
 
 def load_recorded_at(session: Session, indexes: Iterable[int]) -> dict[int, Original]:
-    """The originals at these indexes as they were recorded: for those who mask them."""
+    """The originals at these indexes as they were recorded: for code that masks them."""
     found: dict[int, Original] = {}
     wanted = sorted(set(indexes))
     if wanted and _are_near(wanted):
@@ -185,13 +184,13 @@ def load_recorded_at(session: Session, indexes: Iterable[int]) -> dict[int, Orig
 
 
 def _are_near(indexes: Sequence[int]) -> bool:
-    """Whether a few originals, in their order, are at least half of those between them."""
+    """Whether sorted indexes are at least half of the range they span, and that is short."""
     span = indexes[-1] - indexes[0] + 1
     return span <= min(_IN_A_ROW, 2 * len(indexes))
 
 
 def load_digests(session: Session, start: int = 0) -> list[bytes]:
-    """The digest of what each original from `start` on says, in the order of their indexes."""
+    """The digest of each original from `start` on, in order."""
     return [*map(bytes, _DIGESTS.rows(session=session.pk, start=start))]
 
 
@@ -201,7 +200,7 @@ def load_skeleton(session: Session, start: int = 0) -> list[tuple[str, int, int]
 
 
 def find_holding(session: Session, words: bytes, *, start: int = 0) -> list[int]:
-    """The originals from `start` on whose body, as `encode_parts` wrote it, holds these bytes."""
+    """Indexes from `start` on of originals whose body, as `encode_parts` wrote it, has `words`."""
     return _HOLDING.rows(session=session.pk, start=start, words=words)
 
 
@@ -209,7 +208,7 @@ def _holding() -> QuerySet[Message, int]:
     rows, whole = _rows_from("start"), IntegerField()
     body, searched = F("body__content"), given("words", BinaryField())
     place = Func(body, searched, function="INSTR", output_field=whole)
-    if connection.vendor == "postgresql":  # has only the standard's form for bytes
+    if connection.vendor == "postgresql":  # has only the SQL standard's form
         form = "POSITION(%(expressions)s)"
         place = Func(
             searched, body, template=form, arg_joiner=" IN ", output_field=whole
@@ -222,7 +221,7 @@ _HOLDING = Prepared(_holding)
 
 
 def _recorded(session: Session, rows: QuerySet[Message]) -> dict[int, Original]:
-    """Originals by index, in its order. Tuples, for a model costs more than what it holds."""
+    """Originals by index, in order. Read as tuples, since models cost more than their content."""
     return _originals(session, rows.order_by("index").values_list(*_COLUMNS))
 
 
@@ -233,7 +232,7 @@ def _originals(
 
 
 def _rows_from(start: str) -> QuerySet[Message]:
-    """The originals of a session from an index on, in their order."""
+    """The originals of a session from an index on, in order."""
     of_session = Message.objects.filter(session=given("session", UUIDField()))
     return of_session.filter(index__gte=given(start, IntegerField())).order_by("index")
 
@@ -252,7 +251,7 @@ _SKELETON = Prepared(
 
 
 def _masked(session: Session, originals: dict[int, Original]) -> dict[int, Original]:
-    """The same originals; those that a mask changes, changed."""
+    """The same originals, with those that a mask changes replaced."""
     recorded = _Readings(originals)
     readings = masked(session, recorded)
     if readings is recorded:
@@ -266,7 +265,7 @@ def _masked(session: Session, originals: dict[int, Original]) -> dict[int, Origi
 
 
 class _Readings(Mapping[int, tuple[Part, ...]]):
-    """What originals say, read only where it is asked for."""
+    """The parts of originals, decoded only when accessed."""
 
     def __init__(self, originals: Mapping[int, Original]) -> None:
         self._originals = originals

@@ -10,10 +10,10 @@ from threads.domain.transcript import Relation
 from threads.models import Session, Source
 
 MOST_LISTED = 30
-"""Children, and files that it was read from, that are listed of a session."""
+"""How many children and source files of a session are listed."""
 REPEATED = "repeated"
-"""In the report of a file: the branches, by their ids, whose messages its session has too, all that
-they had by then, with how many these were."""
+"""In the report of a file: the branches, by id, all of whose messages its session now holds too,
+with the number of these messages at that time."""
 _KIN = {
     Relation.SUBAGENT: ("Sub-agent", "Sub-agents"),
     Relation.BRANCH: ("Branch", "Branches"),
@@ -29,11 +29,11 @@ class Kin(NamedTuple):
     title: str
     message_count: int
     repeated: int = 0
-    """How many of a branch's messages, from its first on, are in this session too."""
+    """How many of a branch's messages, from the first on, this session holds too."""
 
 
 class SourceFile(NamedTuple):
-    """A file that messages of it were read from, and the import that brought it."""
+    """A file that messages were read from, and the import that brought it."""
 
     import_id: uuid.UUID | None
     name: str
@@ -45,12 +45,12 @@ class Origin:
     """See `templates/operations/editor/rows/origin.html`."""
 
     word: str
-    """What it is to its parent: `Sub-agent`."""
+    """Its relation to its parent: `Sub-agent`."""
     parent: Kin | None
     repeated: int
-    """How many of a branch's messages, from its first on, are in its parent too."""
+    """How many of a branch's messages, from the first on, its parent holds too."""
     children: list[tuple[str, list[Kin]]]
-    """What came from it, by what that is: `Sub-agents`."""
+    """The sessions that came from it, by kind: `Sub-agents`."""
     more: int
     brought: list[SourceFile]
     events: int
@@ -58,7 +58,7 @@ class Origin:
 
 
 def load_origin(session: Session) -> Origin:
-    """Where a session comes from, as far as it may be seen."""
+    """A session's origin, as far as it may be seen."""
     children = session.children.filter(deleted_at=None, staged_by=None)
     children = children.order_by("created_at", "pk")
     listed = list(children[:MOST_LISTED])
@@ -71,7 +71,7 @@ def load_origin(session: Session) -> Origin:
         ]
         if of_kind:
             groups.append((plural, of_kind))
-    # Files that brought something, the newest first; each file once an import.
+    # Files that added something, newest first; each file once per import.
     files = session.sources.exclude(outcome__in=("known", "joined")).order_by("-pk")
     brought = files.values_list("brought_by", "name", "imported_at")
     parents = load_parents([session])
@@ -91,7 +91,7 @@ def load_origin(session: Session) -> Origin:
 
 
 def _repeated_in(session_id: uuid.UUID) -> dict[str, int]:
-    """The branches of a session whose messages it has too, and how many."""
+    """The branches whose messages a session holds too, with how many."""
     files = Source.objects.filter(session=session_id, report__has_key=REPEATED)
     found: dict[str, int] = {}
     for branches in files.values_list(f"report__{REPEATED}", flat=True).order_by("pk"):
@@ -100,7 +100,7 @@ def _repeated_in(session_id: uuid.UUID) -> dict[str, int]:
 
 
 def load_parents(sessions: Sequence[Session]) -> dict[uuid.UUID, tuple[str, Kin]]:
-    """Of each session that came from another, what it is to that one, and that one."""
+    """The parents of sessions by the sessions' ids, each with the relation."""
     wanted = {one.parent_id for one in sessions if one.parent_id is not None}
     parents = Session.objects.filter(deleted_at=None, staged_by=None).in_bulk(wanted)
     return {
@@ -111,7 +111,7 @@ def load_parents(sessions: Sequence[Session]) -> dict[uuid.UUID, tuple[str, Kin]
 
 
 def word_of(relation: str) -> str:
-    """`Sub-agent` and so on; nothing for a session that stands by itself."""
+    """`Sub-agent` and so on; empty for a session without a relation."""
     return _KIN[Relation(relation)][0] if relation in _KIN else ""
 
 

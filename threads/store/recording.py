@@ -1,8 +1,8 @@
-"""Writing originals: bodies once per content, tokens once per body, rows in order.
+"""Writes originals: bodies once per content, tokens once per body, rows in order.
 
-Messages come as a stream and are recorded in batches, bounded in number and in bytes; nothing
-of a batch is held once it is written. Django's models would cost more than all the rest, so
-rows are tuples (`threads.store.rows`).
+Messages come as a stream and are recorded in batches, bounded in number and in bytes; nothing of a
+batch is kept once it is written. Django's models would cost more than everything else, so rows are
+tuples (`threads.store.rows`).
 """
 
 import hashlib
@@ -44,7 +44,7 @@ _LAST_GROUP = Prepared(
     )
 )
 Progress = Callable[[int], None]
-"""Told after each batch how many messages are recorded; raises to stop."""
+"""Called after each batch with the number of messages recorded so far; raises to stop."""
 
 
 def record_messages(
@@ -55,12 +55,11 @@ def record_messages(
     group: int | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Append messages to a session whose row the caller has locked; the answer is how many.
+    """Append messages to a session whose row the caller has locked; returns how many.
 
-    Each batch is written whole or not at all, with the session's counters, which are set on
-    the instance too; where the caller has no transaction each is committed. The messages may
-    be read while they are recorded. `group` is that of the message before them, where it is
-    known.
+    Each batch is written whole or not at all, together with the session's counters, which are set
+    on the instance too. If the caller has no transaction, each batch is committed. The messages may
+    be read while they are recorded. `group` is the group of the message before them, if known.
     """
     within = connection.in_atomic_block
     ready = (
@@ -78,7 +77,7 @@ def record_ready(
     group: int | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """The same of messages that are made ready."""
+    """Like `record_messages`, for batches that are prepared already."""
     recorded = 0
     for one in ready:
         with transaction.atomic(savepoint=False):
@@ -93,30 +92,30 @@ def record_ready(
 
 
 class ReadyBatch(NamedTuple):
-    """A batch with all that can be done of it before a transaction."""
+    """A batch for which everything possible was done before the transaction."""
 
     batch: Batch
     files: list[Blob]
-    """Rows of its images and files, of which the bytes are kept by now."""
+    """Rows of its images and files, whose bytes are stored by now."""
     new: dict[bytes, "NewBody"]
-    """Bodies that the project doesn't have, by their digests, until they are stored."""
+    """Bodies that the project doesn't have yet, by digest, until they are stored."""
     columns: Sequence[Column]
-    """What rows have of their messages alone."""
+    """The columns of rows that depend only on the messages."""
     uuids: list[str]
     short_ids: list[str]
-    """Drawn for the whole batch, in order: so each statement fills few pages of their index."""
+    """Drawn for the whole batch, in order: each statement then touches few pages of their index."""
     found: dict[bytes, rows.StoredBody] | None = None
-    """Those that it has, where they are sure to be there when the batch is recorded."""
+    """Bodies that the project has, if they are sure to exist when the batch is recorded."""
 
 
 def made_ready(
     project_id: int, encoding: str, messages: Iterable[GivenMessage]
 ) -> Iterable[ReadyBatch]:
-    """Messages as `record_ready` takes them, made before the transaction in which it does.
+    """Messages as `record_ready` takes them, prepared before its transaction.
 
-    Of more than a batch all that can be done is done at once: to count them takes ten times as
-    long as to write them, and everybody else waits for a transaction. What is little is left to
-    that, which then looks for its bodies only once.
+    If there is more than one batch, everything possible is done at once: counting takes ten times
+    as long as writing, and a transaction blocks everybody else. A single batch is prepared within
+    the transaction, which then looks up its bodies only once.
     """
     found = [*batches(messages)]
     is_much = len(found) > 1
@@ -127,10 +126,10 @@ def made_ready(
 def prepare(
     project_id: int, encoding: str, batch: Batch, *, within: bool = False
 ) -> ReadyBatch:
-    """Keep a batch's files and count its new bodies.
+    """Store a batch's files and count its new bodies.
 
-    `within`: in the transaction in which the batch is recorded, whole. Outside of one where there
-    is a choice: SQLite's one write lock is then held for less time, and a file without a row is
+    `within` says that this runs in the transaction that records the whole batch. Run it outside if
+    there is a choice: SQLite's one write lock is then held for less time. A file without a row is
     harmless, a row without its file is not.
     """
     places = dict(zip(batch.digests, range(len(batch.digests)), strict=True))
@@ -150,7 +149,7 @@ def prepare(
 
 
 class Weighed(NamedTuple):
-    """Messages that are made ready, and the tokens of each."""
+    """Prepared messages, and the tokens of each."""
 
     ready: list[ReadyBatch]
     tokens: list[int]
@@ -159,7 +158,7 @@ class Weighed(NamedTuple):
 def weighed(
     project_id: int, encoding: str, messages: Iterable[GivenMessage]
 ) -> Weighed:
-    """Messages as `record_ready` takes them, however few, with what they weigh."""
+    """Messages as `record_ready` takes them, however few, with their token counts."""
     found, counts = list[ReadyBatch](), list[int]()
     for batch in batches(messages):
         one = prepare(project_id, encoding, batch, within=True)
@@ -169,7 +168,7 @@ def weighed(
 
 
 def _weights(ready: ReadyBatch, encoding: str) -> list[int]:
-    """The tokens of each message of a batch, of which the known bodies were found."""
+    """The tokens of each message of a batch whose known bodies were looked up."""
     batch = ready.batch
     counted, uncounted = _counted(ready.found or {}, encoding)
     places = _places(batch.digests, slice(0, len(batch.digests)), uncounted)
@@ -184,20 +183,20 @@ def _weights(ready: ReadyBatch, encoding: str) -> list[int]:
 
 
 NewBody = tuple[bytes | None, bytes, str, int]
-"""A body to be stored: its other digest, its content, its tokens as JSON and their sum."""
+"""A body to be stored: its canonical digest, its content, its tokens as JSON, and their sum."""
 
 
 def _new_bodies(
     encoding: str, batch: Batch, places: dict[bytes, int]
 ) -> dict[bytes, NewBody]:
-    """Bodies at some places of a batch, counted."""
+    """Bodies at some places of a batch, with their tokens counted."""
     at = list(places.values())
     counts = tokens.count_words([batch.words[place] for place in at], encoding)
     head = f'{{"{encoding}": '
     made = zip(
         map(batch.canonical.__getitem__, at),
         map(batch.contents.__getitem__, at),
-        # Most messages are of one part, whose number is written in half the time of a list.
+        # Most messages have one part, whose count is formatted in half the time of a list.
         [
             f"{head}[{count[0]}]}}" if len(count) == 1 else f"{head}{count}}}"
             for count in counts
@@ -216,11 +215,11 @@ def record_batch(
     group: int | None = None,
     stretch: slice | None = None,
 ) -> int:
-    """Append a batch; the answer is the group of its last message.
+    """Append a batch; returns the group of its last message.
 
     The session's counters are set on the instance: the caller saves them in the same transaction.
-    `group` is that of the message before it, where it is known; `stretch` is a part of the batch:
-    the stretches of one batch are recorded in their order.
+    `group` is the group of the message before it, if known. `stretch` selects a part of the batch;
+    the parts of one batch must be recorded in order.
     """
     batch, which = ready.batch, stretch or slice(0, len(ready.batch.digests))
     with transaction.atomic(savepoint=False):
@@ -253,7 +252,7 @@ def record_batch(
 def keep_bodies(
     project_id: int, parts: Iterable[tuple[Part, ...]]
 ) -> list[tuple[Part, ...]]:
-    """The same parts with every inline image and file stored, named by its hash."""
+    """Store every inline image and file; returns the parts with them named by hash."""
     found: dict[str, Attachment] = {}
 
     def keep(part: Image | File, data: bytes) -> str:
@@ -267,12 +266,12 @@ def keep_bodies(
 
 
 def named_by_hash(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The parts as `keep_bodies` gives them, with nothing stored: fit for a digest."""
+    """The parts as `keep_bodies` returns them, without storing anything: for digests."""
     return named(parts, lambda _, data: hashlib.sha256(data).hexdigest())
 
 
 def _stored(project_id: int, files: dict[str, Attachment]) -> list[Blob]:
-    """Rows for images and files, of which the bytes are kept now."""
+    """Store images and files; returns their rows, not yet saved."""
     return [
         Blob(
             project_id=project_id,
@@ -295,11 +294,11 @@ def _insert(
     columns: list[Column],
     short_ids: list[str],
 ) -> None:
-    """Write rows under short ids that the session doesn't have: drawn again where it has one."""
+    """Insert rows; short ids that the session already has are drawn again."""
     source_id = source.pk if source is not None else None
     for _ in range(_MOST_DRAWS):
         left = rows.insert_messages(session, source_id, [*columns, short_ids])
-        # SQLite says which rows it left out; PostgreSQL refuses them all, and all are drawn again.
+        # SQLite says which rows it left out; PostgreSQL refuses all, and all are drawn again.
         if not left:
             return
         columns = [
@@ -313,12 +312,12 @@ def _insert(
 def _bodies(
     session: Session, ready: ReadyBatch, which: slice
 ) -> dict[bytes, tuple[int, int]]:
-    """Id and tokens of the body of each digest there, made where the project doesn't have it."""
+    """Id and tokens of the body of each digest; bodies the project lacks are stored."""
     project_id, encoding, batch = session.project_id, session.encoding, ready.batch
     keys = batch.digests[which]
-    # In the order of their index, so that it is gone through from left to right.
+    # In the order of their index, so that it is traversed from left to right.
     wanted = sorted(set(keys))
-    # What was missing before the transaction most likely is, the first time that it comes.
+    # What was missing before the transaction most likely still is, the first time it comes up.
     missing, found = wanted, ready.found
     known = [digest for digest in wanted if digest not in ready.new]
     if found is None and known:
@@ -346,7 +345,7 @@ def _bodies(
 def _places(
     keys: Sequence[bytes], which: slice, wanted: Iterable[bytes]
 ) -> dict[bytes, int]:
-    """Where in a batch some of the digests of a part of it are."""
+    """The places in a batch of some digests from a part of it."""
     places = dict(zip(keys, range(which.start, which.stop), strict=True))
     return {digest: places[digest] for digest in wanted}
 
@@ -354,7 +353,7 @@ def _places(
 def _insert_new(
     project_id: int, digests: list[bytes], bodies: Iterable[NewBody]
 ) -> dict[bytes, tuple[int, int]]:
-    """Store bodies; the answer is the id and the tokens of each that nobody had stored."""
+    """Store bodies; returns the id and tokens of those that nobody had stored."""
     *columns, totals = zip(*bodies, strict=True)
     ids = rows.insert_bodies(project_id, [digests, *columns])
     sums: Iterable[int] = totals
@@ -369,7 +368,7 @@ def _insert_new(
 def _counted(
     found: dict[bytes, rows.StoredBody], encoding: str
 ) -> tuple[dict[bytes, tuple[int, int]], dict[bytes, rows.StoredBody]]:
-    """Stored bodies' ids and tokens; and those that nobody counted in this encoding."""
+    """Ids and tokens of stored bodies, and the bodies not yet counted in this encoding."""
     counted: dict[bytes, tuple[int, int]] = {}
     uncounted: dict[bytes, rows.StoredBody] = {}
     for digest, body in found.items():
@@ -386,7 +385,7 @@ def _count_again(
     uncounted: dict[bytes, rows.StoredBody],
     words: Iterable[Words],
 ) -> dict[bytes, tuple[int, int]]:
-    """Count the bodies that were stored by a session of another encoding."""
+    """Count bodies that were stored by a session with another encoding."""
     counts = tokens.count_words(words, encoding)
     counted: dict[bytes, tuple[int, int]] = {}
     changed = []
@@ -399,7 +398,7 @@ def _count_again(
 
 
 def _draw_uuids(count: int) -> list[str]:
-    """Random UUIDs (version 4) as 32 hex digits, of one draw: `uuid4` takes as long as a row."""
+    """Random UUIDs (version 4) as 32 hex digits from one draw: `uuid4` takes as long as a row."""
     drawn = bytearray(os.urandom(16 * count))
     drawn[6::16] = drawn[6::16].translate(_VERSION)
     drawn[8::16] = drawn[8::16].translate(_VARIANT)
@@ -407,7 +406,7 @@ def _draw_uuids(count: int) -> list[str]:
 
 
 def _draw_short_ids(count: int) -> list[str]:
-    """As many ids as asked for, unlike each other, in the order of their index."""
+    """`count` distinct short ids, sorted in the order of their index."""
     drawn: set[str] = set()
     while len(drawn) < count:
         digits = os.urandom(4 * (count - len(drawn))).hex(",", 4)

@@ -1,4 +1,4 @@
-"""What messages were read from: the very records of the source file."""
+"""Finds what messages were read from: the exact records of the source file."""
 
 import json
 import re
@@ -12,28 +12,28 @@ from threads.models import Message, Session, Source
 from . import blobs
 
 MOST_PARSED = 64 * 1024 * 1024
-"""Bytes of a JSON document that is parsed to find a record in it."""
+"""The largest JSON document that is parsed to find a record in it, in bytes."""
 MOST_SHOWN = 2 * 1024 * 1024
-"""Bytes of one record that are shown."""
+"""How much of one record is shown, in bytes."""
 MOST_STEPS = 10_000
-"""Thousands of SQLite's own steps that finding a row may take."""
+"""How many thousand virtual machine steps of SQLite finding a row may take."""
 _PIECE = 1 << 20
 _SPAN = re.compile(r"(\d{1,18})-(\d{1,18})")
 
 
 class SourceRecord(NamedTuple):
-    """A stretch of the source, or a value in it: where it stands, and what stands there."""
+    """A range of the source, or a value in it: its location and its text."""
 
     locator: str
     text: str
     is_cut: bool = False
-    """Whether `text` is only the beginning; then `open_record` has it whole."""
+    """Whether `text` is only the beginning; `open_record` gives all of it."""
 
 
 def load_records(session: Session, index: int) -> list[SourceRecord]:
-    """The records of an original, in their order; none where its source is gone.
+    """The records of an original, in order; empty if its source is gone.
 
-    A record that lies in another file of the folder names it (`<member>#bytes:…`).
+    A record in another file of the folder names that file (`<member>#bytes:…`).
     """
     row = Message.objects.select_related("source").filter(session=session, index=index)
     message = row.first()
@@ -43,7 +43,7 @@ def load_records(session: Session, index: int) -> list[SourceRecord]:
 
 
 def open_record(session: Session, index: int, locator: str) -> Iterator[bytes] | None:
-    """The bytes of a stretch that an original was read from, piece by piece; None without one."""
+    """The bytes of a range that an original was read from, in pieces; None if there are none."""
     row = Message.objects.select_related("source").filter(session=session, index=index)
     message = row.first()
     if message is None or message.source is None or locator not in message.records:
@@ -65,7 +65,7 @@ def _pieces(sha256: str, start: int, end: int) -> Iterator[bytes]:
 
 
 def _file_of(source: Source, member: str) -> str:
-    """The hash of a source's file, or of another that came with it; empty where it is gone."""
+    """The hash of a source's file, or of a file imported with it; empty if it is gone."""
     if not member:
         return source.sha256
     beside = Source.objects.filter(
@@ -75,7 +75,7 @@ def _file_of(source: Source, member: str) -> str:
 
 
 def load_record(source: Source, locator: str) -> SourceRecord | None:
-    """One record of a source, as an event names it; None where it is gone."""
+    """One record of a source, given an event's locator; None if it is gone."""
     return next(_records(source, [locator]), None)
 
 
@@ -132,7 +132,7 @@ def _row(sha256: str, place: str) -> str:
 
 
 def _unfolded(value: Any) -> Any:
-    """The value of JSON that a column holds as text."""
+    """The value of a column that holds JSON as text."""
     if not isinstance(value, str) or not value.startswith(("{", "[")):
         return value
     try:
@@ -142,7 +142,7 @@ def _unfolded(value: Any) -> Any:
 
 
 def _shortened(text: str, *, of: int | None = None) -> str:
-    """A text that a page can show."""
+    """A text cut to what a page can show."""
     size = len(text) if of is None else of
     if size <= MOST_SHOWN:
         return text
@@ -150,7 +150,7 @@ def _shortened(text: str, *, of: int | None = None) -> str:
 
 
 def _at(document: Any, pointer: str) -> Any:
-    """The value that an RFC 6901 pointer names; None where there is none."""
+    """The value at an RFC 6901 pointer, or None."""
     for token in pointer.split("/")[1:]:
         name = token.replace("~1", "/").replace("~0", "~")
         if isinstance(document, list):

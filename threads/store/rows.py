@@ -1,9 +1,9 @@
-"""Writing many rows at once, past Django's models: COPY on PostgreSQL, wide INSERTs on SQLite.
+"""Bulk writes that bypass Django's models: COPY on PostgreSQL, wide INSERTs on SQLite.
 
-Rows come as columns of equal length, of what the tables take; `threads.store.recording` makes them.
-They are written in the caller's transaction, and what the database refuses is raised as Django
-raises it (IntegrityError, DataError). In SQLite most of the time would go into binding values,
-so that a value that is the same in all rows of a statement is bound once.
+Rows are given as columns of equal length, with values as the tables take them;
+`threads.store.recording` makes them. They are written in the caller's transaction, and database
+errors are raised as Django raises them (IntegrityError, DataError). In SQLite most of the time
+would go into binding values, so a value that is the same in all rows of a statement is bound once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,17 +43,16 @@ MESSAGE_COLUMNS = (
     "records",
     "short_id",
 )
-"""What differs from message to message, as `insert_messages` is given it.
+"""The columns that differ between messages, as `insert_messages` takes them.
 
-`uuid` as 32 hex digits, `usage` and `records` as JSON text, `created_at` as `moments` gives it.
-"""
+`uuid` is 32 hex digits, `usage` and `records` are JSON text, `created_at` is as from `moments`."""
 EVENT_COLUMNS = ("before_index", "type", "record", "created_at")
 BODY_COLUMNS = ("digest", "canonical", "content", "token_counts")
 
 _SIZES = (256, 128, 64, 32, 16)
-"""Rows of one INSERT in SQLite, which takes 32,766 values in a statement. The last one takes what
-is left, so that the driver meets few statements and knows them: to parse one anew takes as long as
-to run it."""
+"""Rows per INSERT in SQLite, which allows 32,766 values in a statement. The last statement takes
+the rest, so that the driver sees few different statements and caches them: parsing one takes as
+long as running it."""
 _LOOK_UP = (
     "WITH RECURSIVE run(at) AS"
     " (SELECT 1 UNION ALL SELECT at + 2048 FROM run WHERE at + 2048 <= length(?1)),"
@@ -63,8 +62,8 @@ _LOOK_UP = (
     " CROSS JOIN threads_body AS body"
     " ON body.project_id = ?2 AND body.digest = substr(?1, run.at + step.further, 32)"
 )
-"""Bodies by digests that lie one behind the other in one value. It is cut in runs of 64, for a
-step of a recursion takes as long as to look one up."""
+"""Finds bodies by digests that are concatenated in one value. It is cut into runs of 64, since a
+step of a recursion takes as long as a lookup."""
 _COUNTERS = (
     "UPDATE threads_session SET message_count = %s, original_tokens = %s, updated_at = %s"
     " WHERE id = %s"
@@ -81,7 +80,7 @@ _FROM_STAGE = (
 
 
 class StoredBody(NamedTuple):
-    """A body that is stored: its id, and its token counts as JSON text."""
+    """A stored body: its id, and its token counts as JSON text."""
 
     id: int
     token_counts: str
@@ -90,10 +89,10 @@ class StoredBody(NamedTuple):
 def insert_messages(
     session: Session, source_id: int | None, columns: Sequence[Column]
 ) -> Sequence[int]:
-    """Write messages of one session; `columns` are those of `MESSAGE_COLUMNS`.
+    """Insert messages of one session; `columns` are those of `MESSAGE_COLUMNS`.
 
-    The answer is the places of those that are not written, because the session has their short
-    id. PostgreSQL then writes none: COPY passes over nothing.
+    Returns the places of messages not inserted because the session has their short id. PostgreSQL
+    then inserts none: COPY can't skip rows.
     """
     same = {
         "session_id": session.pk.hex,
@@ -101,7 +100,7 @@ def insert_messages(
         "parsing_strategy": session.parsing_strategy,
     }
     if connection.vendor != "postgresql":
-        # Without a savepoint, for which every page that is changed would be kept as it was.
+        # Without a savepoint, for which SQLite would keep a copy of every page that changes.
         unless = ' WHERE true ON CONFLICT ("session_id", "short_id") DO NOTHING'
         done = _insert("threads_message", same, MESSAGE_COLUMNS, columns, unless)
         if sum(one.rowcount for one in done) == len(columns[0]):
@@ -136,7 +135,7 @@ def insert_rows(
     names: Sequence[str],
     columns: Sequence[Column],
 ) -> None:
-    """Write rows of any table, of columns as the database takes them; `same` is that of all."""
+    """Insert rows into any table, from columns of database values; `same` is shared by all rows."""
     write = _copy if connection.vendor == "postgresql" else _insert
     write(table, same, names, columns)
 
@@ -144,10 +143,10 @@ def insert_rows(
 def insert_bodies(
     project_id: int, columns: Sequence[Sequence[Any]]
 ) -> dict[bytes, int]:
-    """Store bodies; `columns` are those of `BODY_COLUMNS`. The answer is their ids by digest.
+    """Insert bodies; `columns` are those of `BODY_COLUMNS`. Returns their ids by digest.
 
-    A body that another transaction has stored in the meantime is not in the answer; in SQLite
-    none is then, which tells only how many it has written.
+    Bodies that another transaction has stored meanwhile are left out. In SQLite the result is then
+    empty, since SQLite only tells how many rows it has inserted.
     """
     if connection.vendor != "postgresql":
         same = {"project_id": project_id}
@@ -155,14 +154,14 @@ def insert_bodies(
         done = _insert("threads_body", same, BODY_COLUMNS, columns, unless)
         if sum(one.rowcount for one in done) < len(columns[0]):
             return {}
-        # SQLite counts them up within a statement.
+        # SQLite assigns consecutive ids within a statement.
         ids = chain.from_iterable(
             range(one.lastrowid - one.rowcount + 1, one.lastrowid + 1) for one in done
         )
         return dict(zip(columns[0], ids, strict=True))
     with connection.cursor() as cursor:
-        # COPY has no ON CONFLICT: bodies go through a temporary table, so that one which another
-        # transaction has just stored is passed over instead of refusing the whole batch.
+        # COPY has no ON CONFLICT, so bodies go through a temporary table: a body that another
+        # transaction has just stored is then skipped instead of failing the whole batch.
         cursor.execute(_STAGE)
         cursor.execute("DELETE FROM staged_body")
         _copy("staged_body", {}, BODY_COLUMNS, columns)
@@ -171,7 +170,7 @@ def insert_bodies(
 
 
 def find_bodies(project_id: int, digests: Iterable[bytes]) -> dict[bytes, StoredBody]:
-    """The bodies of a project with these digests; they stay until the transaction ends."""
+    """The bodies of a project with these digests; they can't be deleted before the commit."""
     wanted = list(digests)
     if connection.vendor != "postgresql":
         rows = _execute(_LOOK_UP, (b"".join(wanted), project_id)).fetchall()
@@ -188,7 +187,7 @@ def find_bodies(project_id: int, digests: Iterable[bytes]) -> dict[bytes, Stored
 
 
 def update_counters(session: Session) -> None:
-    """Save how many messages a session has, their tokens and that it has changed now."""
+    """Save a session's number of messages, its tokens and the time of the change."""
     session.updated_at = timezone.now()
     counters = session.message_count, session.original_tokens
     [updated_at] = moments(times([session.updated_at]), 1)
@@ -202,7 +201,7 @@ def _counters() -> driver.Statement:
 
 
 def moments(listed: bytes | None, count: int) -> list[str | None]:
-    """So many times as a column takes them, of what `batch.times` gave."""
+    """`count` times from the result of `batch.times`, as the column takes them."""
     if listed is None:
         return [None] * count
     if connection.vendor != "postgresql":  # as Django writes them
@@ -232,7 +231,7 @@ def _copy(
 def _apart(
     same: Mapping[str, Any], names: Sequence[str], columns: Sequence[Column]
 ) -> tuple[dict[str, Any], dict[str, Sequence[Any]]]:
-    """The columns in which all rows have one value, and the others; the first is one of these."""
+    """Split columns into those with one value for all rows, and the others, with the first."""
     fixed, varying = dict(same), {names[0]: columns[0]}
     for name, values in zip(names[1:], columns[1:], strict=True):
         column = values if isinstance(values, Alike) else alike(values)
@@ -250,7 +249,7 @@ def _insert(
     columns: Sequence[Column],
     unless: str = "",
 ) -> list[Any]:
-    """Write rows; the answer is the driver's of each statement: its `lastrowid`, `rowcount`."""
+    """Insert rows; returns the driver's cursor of each statement, for `lastrowid`, `rowcount`."""
     fixed, varying = _apart(same, names, columns)
     start, done = 0, []
     for count in _sizes(len(columns[0])):
@@ -264,7 +263,7 @@ def _insert(
 
 
 def _sizes(total: int) -> Iterator[int]:
-    """The rows of each statement that together write so many."""
+    """The number of rows of each statement, to insert `total` rows."""
     for size in _SIZES:
         while total >= size:
             yield size
@@ -283,8 +282,8 @@ def _insertion(
 ) -> str:
     """An INSERT whose fixed columns are bound once; all names are this module's own.
 
-    One that fails leaves the rows before: its transaction is rolled back. For a statement that
-    takes them back itself SQLite would keep a copy of every page.
+    If it fails, the rows before the failure stay until the transaction is rolled back. For a
+    statement that undoes them itself, SQLite would keep a copy of every page.
     """
     names = ", ".join(f'"{column}"' for column in (*fixed, *varying))
     row = f"({', '.join('?' * len(varying))})"
@@ -296,8 +295,8 @@ def _insertion(
 
 
 def _execute(statement: str, values: Sequence[Any]) -> Any:
-    """Run a statement by the driver: Django's cursor would search it for placeholders."""
-    own = connections[DEFAULT_DB_ALIAS]  # once: `connection` looks for it each time
+    """Run a statement through the driver: Django's cursor would search it for placeholders."""
+    own = connections[DEFAULT_DB_ALIAS]  # once: `connection` looks it up on each access
     own.ensure_connection()
     with own.wrap_database_errors:
         return own.connection.execute(statement, values)

@@ -1,4 +1,4 @@
-"""Sessions, their lists, and blobs; `get_session` is the one gate to a session."""
+"""Sessions, lists of them, and blobs; `get_session` is the one gate to a session."""
 
 import re
 import uuid
@@ -27,14 +27,14 @@ Row = TypeVar("Row", bound=Model)
 
 
 def visible_sessions(caller: Caller, project: str | None = None) -> QuerySet[Session]:
-    """The sessions that the caller may know of, or those of one project by its slug."""
+    """The sessions that the caller may see; with `project`, those of the project with that slug."""
     return _sessions_of(caller.projects(Right.READ), project)
 
 
 def recallable_sessions(
     caller: Caller, project: str | None = None
 ) -> QuerySet[Session]:
-    """The sessions whose messages the caller may recall: some it may not know of otherwise."""
+    """The sessions whose messages the caller may recall; some may be hidden otherwise."""
     return _sessions_of(caller.recallable, project)
 
 
@@ -43,7 +43,7 @@ def _sessions_of(projects: Iterable[int], slug: str | None) -> QuerySet[Session]
     sessions = shown.filter(project__in=projects)
     if slug is None:
         return sessions
-    is_slug = slug.isascii() and slug.isprintable()  # what is none, no database takes
+    is_slug = slug.isascii() and slug.isprintable()  # databases refuse other characters
     return sessions.filter(project__slug=slug) if is_slug else sessions.none()
 
 
@@ -54,11 +54,11 @@ def get_session(
     *,
     lock: bool = False,
 ) -> Session:
-    """The session, for one who has the right to it.
+    """The session, for a caller who has the right to it.
 
-    `lock` holds its row until the transaction ends, so that entries and messages are
-    numbered one after another. Raises NotFound for a stranger, Forbidden for one who may
-    see it but lacks the right.
+    `lock` holds its row until the transaction ends, so that entries and messages are numbered one
+    after another. Raises NotFound for a stranger, Forbidden for one who may see it but lacks the
+    right.
     """
     session = _VISIBLE.first(tuple(caller.projects(Right.READ)), lock, id=session_id)
     if session is None:
@@ -72,8 +72,9 @@ def get_session(
 def _visible(projects: tuple[int, ...], lock: bool) -> QuerySet[Session]:
     sessions = _sessions_of(projects, None).filter(pk=given("id", UUIDField()))
     if lock:
-        # The commit of a row that refers to a session doesn't wait for who holds it. Else two
-        # that hold a conversation and its side call, and commit rows of both, wait for ever.
+        # NO KEY: committing a row that refers to a session then doesn't wait for its lock.
+        # Otherwise two transactions that lock a conversation and its side call, and commit rows of
+        # both, deadlock.
         sessions = sessions.select_for_update(of=("self",), no_key=True)
     return sessions.select_related("project")
 
@@ -84,8 +85,7 @@ _VISIBLE = Prepared(_visible)
 def may_in(caller: Caller, right: Right, session: Session) -> bool:
     """Whether the caller has a right to a session that they may see.
 
-    To keep one's work in it takes the right to edit, or a session of one's own: one that the
-    caller made.
+    Keeping one's work in a session takes the right to edit, or a session that the caller created.
     """
     if right is Right.OWN_SESSION and not caller.may(Right.EDIT, session.project_id):
         is_own = session.created_by == caller.actor
@@ -94,11 +94,11 @@ def may_in(caller: Caller, right: Right, session: Session) -> bool:
 
 
 def require_in(caller: Caller, right: Right, session: Session) -> None:
-    """Refuse one who sees a session but lacks the right to it. Raises Forbidden."""
+    """Raise Forbidden if a caller who sees a session lacks the right to it."""
     if may_in(caller, right, session):
         return
     if not caller.may(right, session.project_id):
-        # To keep sessions of its own would not help a key in one of another's.
+        # The right to keep own sessions would not help a key in somebody else's.
         is_anothers = session.created_by != caller.actor
         needed = Right.EDIT if right is Right.OWN_SESSION and is_anothers else right
         require(caller, needed, session.project_id)
@@ -110,7 +110,7 @@ def require_in(caller: Caller, right: Right, session: Session) -> None:
 
 
 def deleted_sessions(caller: Caller) -> QuerySet[Session]:
-    """The sessions that the caller may bring back, the last deleted first."""
+    """The sessions that the caller may restore, the last deleted first."""
     ids = caller.projects(Right.EDIT)
     gone = Session.objects.filter(project__in=ids, staged_by=None)
     return gone.exclude(deleted_at=None).order_by("-deleted_at", "-pk")
@@ -141,18 +141,17 @@ def list_sessions(
     among: Q | None = None,
     by_tokens: bool = False,
 ) -> Page[Session]:
-    """Sessions, newest change first; `query` is a part of the title, ignoring case.
+    """Sessions, latest change first; `query` matches part of the title, ignoring case.
 
-    With `by_tokens` the one whose originals have the most tokens comes first.
+    With `by_tokens`, those whose originals have the most tokens come first.
 
-    `source` is what their agent is called (`Claude Code`), or `File` for what has no name.
-    `external_id` is the caller's own id of a session, of which a project has one. `among` says
-    what else must hold of them.
+    `source` is the name of their agent (`Claude Code`), or `File` if it has none. `external_id` is
+    the caller's own id of a session, which is unique in a project. `among` is a further condition.
     """
     sessions = narrowed(visible_sessions(caller, project), source, among)
     sessions = sessions.select_related("project")
     if external_id is not None:
-        # PostgreSQL takes no NUL, and no session has one.
+        # PostgreSQL accepts no NUL, and no session has one.
         has_nul = "\x00" in external_id
         sessions = (
             sessions.none() if has_nul else sessions.filter(external_id=external_id)
@@ -167,7 +166,7 @@ def list_sessions(
 def narrowed(
     sessions: QuerySet[Session], source: str = "", among: Q | None = None
 ) -> QuerySet[Session]:
-    """Those of one source alone, of which something else holds: see `list_sessions`."""
+    """Filter sessions by source and by a further condition: see `list_sessions`."""
     if source.lower() == FILE.lower():
         sessions = sessions.exclude(format__in=SOURCES)
     elif source:
@@ -178,7 +177,7 @@ def narrowed(
 def _longest_first(
     sessions: QuerySet[Session], cursor: str | None, limit: int | None
 ) -> Page[Session]:
-    """A page of sessions, those of the most tokens first. Raises Invalid."""
+    """A page of sessions, those with the most tokens first. Raises Invalid."""
     sessions = sessions.order_by("-original_tokens", "-id")
     if cursor:
         tokens, key = decode_cursor(cursor, 2)
@@ -199,9 +198,9 @@ def _longest_first(
 
 
 def holds(field: str, words: str) -> Q:
-    """Rows in which a column holds these words, ignoring case."""
+    """Rows in which a column contains these words, ignoring case."""
     part = words.replace("\x00", "")
-    # SQLite's LIKE knows the case of ASCII letters alone; REGEXP is Python's `re` there.
+    # SQLite's LIKE ignores the case of ASCII letters only; its REGEXP is Python's `re`.
     if connection.vendor == "sqlite" and not part.isascii():
         return Q(**{f"{field}__iregex": re.escape(part)})
     return Q(**{f"{field}__icontains": part})
@@ -210,7 +209,7 @@ def holds(field: str, words: str) -> Q:
 def newest_first(
     rows: QuerySet[Row], field: str, cursor: str | None, limit: int | None
 ) -> Page[Row]:
-    """A page of rows, the newest by a moment in this field first. Raises Invalid."""
+    """A page of rows, newest first by the time in this field. Raises Invalid."""
     rows = rows.order_by(f"-{field}", "-id")
     if cursor:
         updated_at, key = decode_cursor(cursor, 2)
@@ -230,7 +229,7 @@ def newest_first(
 
 
 def get_blob(caller: Caller, sha256: str) -> Blob:
-    """An image or a file that some session of the caller's projects holds. Raises NotFound."""
+    """An image or file in some session of the caller's projects. Raises NotFound."""
     held = Blob.objects.filter(project__in=caller.projects(Right.READ), sha256=sha256)
     blob = held.first() if _SHA256.fullmatch(sha256) else None
     if blob is None:
@@ -239,7 +238,7 @@ def get_blob(caller: Caller, sha256: str) -> Blob:
 
 
 def find_blobs(project_id: int, hashes: Iterable[str]) -> set[str]:
-    """Which of these are the SHA-256 of an image or a file that the project holds."""
+    """Which of these SHA-256 hashes belong to images and files of the project."""
     found: set[str] = set()
     for some in chunks(sorted(hashes)):
         blobs = Blob.objects.filter(project_id=project_id, sha256__in=some)

@@ -1,4 +1,4 @@
-"""For words of transcripts, agents and people that a template prints by itself."""
+"""A filter for text of transcripts, agents and people that a template prints itself."""
 
 from django import template
 

@@ -1,8 +1,8 @@
-"""Unpacking what files come packed in: gzip, zstandard, zip; within bounds, as a stream.
+"""Unpacks gzip, zstandard and zip files as streams, within bounds.
 
-FileNames in an archive are labels and nothing more: what is unpacked lies under the hash of its
-bytes. Bytes are counted as they come out, never believed from a header, so that no bomb
-(nested, overlapping, a file that packs itself) costs more than the bounds say.
+File names in an archive are only labels: unpacked files are stored under the hash of their bytes.
+Bytes are counted as they come out; sizes in headers are never trusted. So no bomb (nested,
+overlapping, a file that contains itself) costs more than the bounds allow.
 """
 
 import gzip
@@ -23,31 +23,31 @@ from .frames import is_whole
 from .names import FileNames, clean_name
 
 MOST_MEMBERS = 50_000
-"""Files in one archive; also of those in archives inside it."""
+"""The most files in one archive, including those of nested archives."""
 MOST_BYTES = 16 << 30
-"""Bytes that one archive may come to."""
+"""The most bytes that one archive may unpack to."""
 MOST_RATIO = 250
-"""How many times its own size an archive may come to, once that is more than `FREE_BYTES`."""
+"""The most that an archive may grow by, as a factor; checked once it exceeds `FREE_BYTES`."""
 FREE_BYTES = 64 << 20
 MOST_DIRECTORY = 16 << 20
-"""Bytes in which a zip archive lists its files; `zipfile` holds them as objects."""
+"""The largest file list of a zip archive, in bytes; `zipfile` holds its entries as objects."""
 MOST_DEPTH = 2
-"""Archives in archives: what lies one level down is unpacked, what lies deeper is named."""
+"""How deep archives are opened: one nested in another is unpacked, a deeper one only named."""
 
 _CHUNK = 1 << 18
 _GZIP, _ZSTANDARD, _ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 _STORED, _DEFLATED, _ZSTANDARD_METHOD = 0, 8, 93
 _WINDOW = 1 << 27
-"""The most memory that a zstandard stream may ask for, in bytes: what `zstd` itself allows."""
+"""The most memory that a zstandard stream may require, in bytes: the limit of `zstd` itself."""
 _JUNK = ("__MACOSX/", ".DS_Store")
 _SUFFIXES = {"gzip": (".gz", ".gzip", ".tgz"), "zstandard": (".zst", ".zstd")}
 
 Damage = (OSError, EOFError, ValueError, zlib.error, struct.error, zstandard.ZstdError)
-"""What the readers raise on bytes that are not what they should be."""
+"""The exceptions that the readers raise on corrupt data."""
 
 
 class KeptFile(NamedTuple):
-    """A file as it came: its name, and where its bytes are."""
+    """A stored file: its name, and the hash under which its bytes are kept."""
 
     name: str
     sha256: str
@@ -55,7 +55,7 @@ class KeptFile(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A file that could not be taken out, and the sentence that says why."""
+    """A file that could not be unpacked, and a sentence that says why."""
 
     name: str
     """Empty for the archive itself."""
@@ -64,12 +64,12 @@ class Problem(NamedTuple):
 
 
 class ArchiveTooLarge(Exception):
-    """An archive comes to more than it may."""
+    """An archive exceeds the bounds."""
 
 
 @dataclass(slots=True)
 class Unpacked:
-    """What an archive held, and the files that could not be taken out of it."""
+    """The files of an archive, and those that could not be unpacked."""
 
     members: list[KeptFile] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -77,18 +77,18 @@ class Unpacked:
 
 @dataclass(slots=True)
 class Bounds:
-    """How much may still be unpacked: shared by an archive and the archives inside it."""
+    """How much may still be unpacked; shared by an archive and the archives nested in it."""
 
     packed: int
-    """Bytes of the archive itself."""
+    """Size of the archive itself, in bytes."""
     most: int = MOST_BYTES
     tick: Callable[[int], object] = lambda _: None
-    """Told how many bytes have come out so far; raises to stop."""
+    """Called with the number of bytes unpacked so far; raises to stop."""
     members: int = MOST_MEMBERS
     bytes: int = 0
 
     def count(self, size: int) -> None:
-        """Bytes have come out. Raises ArchiveTooLarge."""
+        """Count bytes that were unpacked. Raises ArchiveTooLarge."""
         self.bytes += size
         self.tick(self.bytes)
         if self.bytes > self.most:
@@ -99,24 +99,27 @@ class Bounds:
             )
 
     def expect_members(self, count: int) -> None:
-        """So many files are to come out. Raises ArchiveTooLarge before the first of them did."""
+        """Raise ArchiveTooLarge if `count` files are too many, before any of them is unpacked."""
         if count > self.members:
             raise ArchiveTooLarge(f"It holds more than {MOST_MEMBERS:,} files.")
 
     def count_member(self) -> None:
-        """One more file has come out. Raises ArchiveTooLarge."""
+        """Count one more unpacked file. Raises ArchiveTooLarge."""
         self.expect_members(1)
         self.members -= 1
 
 
 def kind_of(head: bytes) -> str | None:
-    """`gzip`, `zstandard` or `zip` by the first bytes of a file; None where it is none."""
+    """The kind of archive that a file's first bytes announce, or None.
+
+    One of `gzip`, `zstandard` and `zip`.
+    """
     marks = {_GZIP: "gzip", _ZSTANDARD: "zstandard", _ZIP: "zip", b"PK\x05\x06": "zip"}
     return next((kind for mark, kind in marks.items() if head.startswith(mark)), None)
 
 
 def unpacked_name(name: str, kind: str) -> str:
-    """The name of what a compressed file holds: without the suffix of its compression."""
+    """The name of a compressed file without the suffix of its compression."""
     for suffix in _SUFFIXES[kind]:
         if name.lower().endswith(suffix) and len(name) > len(suffix):
             return name[: -len(suffix)]
@@ -126,9 +129,10 @@ def unpacked_name(name: str, kind: str) -> str:
 def unpack_one(
     stream: BinaryIO, name: str, kind: str, bounds: Bounds
 ) -> tuple[KeptFile, Problem | None]:
-    """A gzip or zstandard file as the file it is.
+    """Unpack a gzip or zstandard file.
 
-    What came out before a fault is kept, with the fault beside it. Raises ArchiveTooLarge.
+    Returns the file, and a problem if the data is damaged: what came out before the damage is kept.
+    Raises ArchiveTooLarge.
     """
     fault: Problem | None = None
 
@@ -137,7 +141,7 @@ def unpack_one(
         is_gzip = kind == "gzip"
         reader: Any = gzip.GzipFile(fileobj=stream) if is_gzip else _zstandard(stream)
         try:
-            # `read` would gather a whole chunk, and lose what it has where the file breaks off.
+            # `read` waits for a whole chunk, and loses what it has if the file is cut off.
             yield from counted(_read_on(reader.read1), bounds)
             is_damaged = not is_gzip and not is_whole(stream)
         except Damage:
@@ -153,9 +157,9 @@ def unpack_one(
 
 
 def unpack_zip(stream: BinaryIO, bounds: Bounds) -> Unpacked:
-    """The files of a zip archive, each kept; those that can't be taken out are named.
+    """Unpack a zip archive and store its files; what can't be unpacked is listed as a problem.
 
-    Raises Invalid where it can't be read as an archive at all, ArchiveTooLarge past the bounds.
+    Raises Invalid if it can't be read as an archive at all, ArchiveTooLarge past the bounds.
     """
     unpacked = Unpacked()
     names = FileNames()
@@ -194,10 +198,10 @@ def _listed(stream: BinaryIO, bounds: Bounds) -> list[zipfile.ZipInfo]:
 
 
 class _Listing:
-    """A stream from which `zipfile` reads the list of files, at once and however long it is.
+    """A stream that lets `zipfile` read the list of files, but refuses one that is too long.
 
-    Where that list is, `zipfile` alone knows: an end that is written into another, or that of
-    a larger archive, would say something else to who looks for himself.
+    Only `zipfile` can say where that list is: a parser of our own could be misled by an end record
+    nested in another one, or by that of a larger archive.
     """
 
     def __init__(self, stream: BinaryIO, bounds: Bounds) -> None:
@@ -205,14 +209,14 @@ class _Listing:
         self.seek, self.tell = stream.seek, stream.tell
 
     def read(self, size: int = -1) -> bytes:
-        """So many bytes. Raises ArchiveTooLarge where a list would be too long."""
+        """Read `size` bytes. Raises ArchiveTooLarge if the list of files is too long."""
         if size > MOST_DIRECTORY:
             raise ArchiveTooLarge(f"It holds more than {self._bounds.members:,} files.")
         return self._stream.read(size)
 
 
 def _refused(info: zipfile.ZipInfo, name: str) -> Problem | None:
-    """Why a file of an archive isn't taken out, if it isn't."""
+    """Why a file of an archive can't be unpacked, or None."""
     if info.flag_bits & 1:
         return Problem(name, "encrypted", "It is encrypted.")
     if stat.S_ISLNK(info.external_attr >> 16):
@@ -224,7 +228,7 @@ def _refused(info: zipfile.ZipInfo, name: str) -> Problem | None:
 
 
 def _member(stream: BinaryIO, info: zipfile.ZipInfo) -> Iterator[bytes]:
-    """The bytes of a file of a zip archive. `zipfile` itself doesn't read zstandard."""
+    """The bytes of a file in a zip archive. `zipfile` itself can't read zstandard."""
     stream.seek(info.header_offset)
     header = stream.read(30)
     if header[:4] != _ZIP:
@@ -240,7 +244,7 @@ def _member(stream: BinaryIO, info: zipfile.ZipInfo) -> Iterator[bytes]:
 
 
 def _inflate(packed: "_Part") -> Iterator[bytes]:
-    """Deflated bytes, never more than a chunk at a time."""
+    """Inflate deflated bytes, at most one chunk at a time."""
     inflater = zlib.decompressobj(-15)
     while not inflater.eof:
         data = inflater.unconsumed_tail or packed.read(_CHUNK)
@@ -250,7 +254,7 @@ def _inflate(packed: "_Part") -> Iterator[bytes]:
 
 
 def _checked(pieces: Iterator[bytes], info: zipfile.ZipInfo) -> Iterator[bytes]:
-    """The same pieces. Raises ValueError at their end where they are not what was packed."""
+    """Pass pieces on. Raises ValueError at the end if the checksum doesn't match."""
     found = 0
     for piece in pieces:
         found = zlib.crc32(piece, found)
@@ -260,7 +264,7 @@ def _checked(pieces: Iterator[bytes], info: zipfile.ZipInfo) -> Iterator[bytes]:
 
 
 def counted(pieces: Iterator[bytes], bounds: Bounds) -> Iterator[bytes]:
-    """The same pieces, counted as they come out. Raises ArchiveTooLarge."""
+    """Pass pieces on, counting their bytes. Raises ArchiveTooLarge."""
     for piece in pieces:
         bounds.count(len(piece))
         yield piece
@@ -277,7 +281,7 @@ def _read_on(read: Callable[[int], bytes]) -> Iterator[bytes]:
 
 
 class _Part:
-    """A stretch of a stream, to be read on."""
+    """A readable section of a stream."""
 
     def __init__(self, stream: BinaryIO, start: int, size: int) -> None:
         self._stream, self._place, self._left = stream, start, size

@@ -1,4 +1,4 @@
-"""Whether the frames of a zstandard file are all there: its reader ends early without a word."""
+"""Checks that a zstandard file is complete: its reader ends early without an error."""
 
 import io
 from typing import BinaryIO
@@ -12,7 +12,7 @@ _RLE = 1
 
 
 def is_whole(stream: BinaryIO) -> bool:
-    """Whether a zstandard file goes to the end of its last frame; only headers are read."""
+    """Whether a zstandard file reaches the end of its last frame; reads headers only."""
     end = stream.seek(0, io.SEEK_END)
     place = 0
     while 0 <= place < end:
@@ -22,7 +22,7 @@ def is_whole(stream: BinaryIO) -> bool:
 
 
 def _frame_end(stream: BinaryIO, place: int, end: int) -> int:
-    """Where the frame that begins here ends; -1 where it can't be said."""
+    """The offset at which the frame that begins here ends; -1 if it can't be determined."""
     head = stream.read(_LONGEST_HEADER)
     if int.from_bytes(head[:4], "little") in _SKIPPABLE:
         return place + _SKIPPABLE_HEADER + int.from_bytes(head[4:8], "little")

@@ -1,10 +1,10 @@
-"""Names of files that came together: labels, and no two of them the same."""
+"""Names for uploaded files: labels only, each unique within its upload."""
 
 from collections import Counter
 
 
 def clean_name(name: str) -> str:
-    """A path as a label: with `/`, relative, without steps up, drives or what can't be seen."""
+    """A path as a label: with `/`, relative, without `..`, drive letters or unprintable text."""
     shown = "".join(
         char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name
     )
@@ -16,12 +16,13 @@ def clean_name(name: str) -> str:
 
 
 class FileNames:
-    """The names that are taken."""
+    """The names already in use."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._asked: Counter[str] = Counter()
-        """How often each was asked for: counted from one, 50,000 files of one name took minutes."""
+        """How often each name was asked for. Counting from 1 each time took minutes for 50,000
+        files of one name."""
 
     def __len__(self) -> int:
         return len(self._taken)
@@ -30,7 +31,7 @@ class FileNames:
         return name in self._taken
 
     def take(self, name: str) -> str:
-        """The name, or with a number behind it where another file has it; taken from now on."""
+        """Reserve a name, with a number appended if another file has it."""
         free = name
         while free in self._taken:
             self._asked[name] += 1

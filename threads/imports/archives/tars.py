@@ -1,9 +1,9 @@
-"""Unpacking tar archives, plain or as what a gzip or zstandard file held; within bounds.
+"""Unpacks tar archives within bounds, whether plain or from a gzip or zstandard file.
 
-As with zip archives: names are labels, bytes are counted as they come out, and neither links
-nor devices are followed. `tarfile` reads headers whole, however long they say they are, calls
-itself for each that announces another, and searches them for numbers in quadratic time, during
-which the whole process stands still: what no honest header needs is refused before it is read.
+As with zip archives, names are labels, bytes are counted as they come out, and links and devices
+are not followed. `tarfile` reads a header whole, whatever length it announces, recurses for each
+header that announces another, and searches headers for numbers in quadratic time while the whole
+process stands still. So anything that no honest header needs is refused before it is read.
 """
 
 import re
@@ -21,16 +21,16 @@ MAGIC, _AT = b"ustar", 257
 _MOST_AT_ONCE = 1 << 20
 _CHUNK = 1 << 18
 _MOST_ANNOUNCING = 16
-"""Headers before that of a file, such as for a long name; usual are two."""
+"""The most headers that may precede a file's own, such as one for a long name; two are usual."""
 _ANNOUNCING = frozenset(
     {tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE}
     | {tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK}
 )
 _LONG_NUMBER = re.compile(rb"[0-9]{100}")
 _RECORD = re.compile(rb"([0-9]{1,10}) [^=\n]+=")
-"""How a record of an extended header begins: with its length in bytes, and its name."""
+"""The start of a record in an extended header: its length in bytes, and its name."""
 _JUNK = "._"
-"""How the files begin in which macOS keeps what tar has no place for."""
+"""Prefix of the files in which macOS keeps metadata that tar has no place for."""
 
 
 def is_tar(head: bytes) -> bool:
@@ -38,10 +38,10 @@ def is_tar(head: bytes) -> bool:
 
 
 def unpack_tar(stream: BinaryIO, bounds: Bounds) -> Unpacked:
-    """The files of a tar archive, each kept; those that can't be taken out are named.
+    """Unpack a tar archive and store its files; what can't be unpacked is listed as a problem.
 
-    Where it ends too early what came before is kept, and a problem without a name says so. Raises
-    Invalid where it can't be read at all, ArchiveTooLarge past the bounds.
+    If it ends too early, the files before that are kept and a problem without a name is added.
+    Raises Invalid if it can't be read at all, ArchiveTooLarge past the bounds.
     """
     unpacked = Unpacked()
     names = FileNames()
@@ -64,14 +64,14 @@ def _take_all(
     bounds: Bounds,
     store: blobs.StorePieces,
 ) -> None:
-    """Keep the files of an archive, as far as it can be read."""
+    """Store the files of an archive as far as it can be read."""
     with tarfile.open(fileobj=reader, mode="r:", tarinfo=_Header) as archive:
         held: list[tarfile.TarInfo] = vars(archive)["members"]
         while (info := archive.next()) is not None:
-            held.clear()  # or it would keep what it says of each that it has read
+            held.clear()  # else it would keep the header of each file it has read
             reader.announcing = 0
             bounds.count_member()
-            _require_size(info)  # an extended header may have said another
+            _require_size(info)  # an extended header may have changed the size
             if (name := _taken_as(info, unpacked, names)) is not None:
                 sha256, size = store(_pieces(archive, info, bounds))
                 unpacked.members.append(KeptFile(name, sha256, size))
@@ -80,7 +80,10 @@ def _take_all(
 def _taken_as(
     info: tarfile.TarInfo, unpacked: Unpacked, names: FileNames
 ) -> str | None:
-    """The name under which a member is kept; a directory is not, and what is no file is named."""
+    """The name under which to keep a member; None for a directory or what isn't a regular file.
+
+    Links, devices and sparse files are added to the problems.
+    """
     name = clean_name(info.name)
     if info.isdir() or name.rpartition("/")[2].startswith(_JUNK):
         return None
@@ -103,7 +106,7 @@ def _pieces(
 
 
 class _Header(tarfile.TarInfo):
-    """A header, looked at before `tarfile` reads what it announces."""
+    """A header that is checked before `tarfile` reads what it announces."""
 
     def _proc_member(self, archive: Any) -> Any:
         _require_size(self)
@@ -120,13 +123,13 @@ class _Header(tarfile.TarInfo):
 
 
 def _require_size(info: tarfile.TarInfo) -> None:
-    """Raises ReadError for a size below zero: the member would lead back to itself."""
+    """Raise ReadError for a negative size: the member would lead back to itself."""
     if info.size < 0:
         raise tarfile.ReadError("a size below zero")
 
 
 def _require_records(data: bytes) -> None:
-    """Raises ReadError where an extended header isn't records that fill it, as POSIX has them."""
+    """Raise ReadError unless an extended header consists of well-formed records, as in POSIX."""
     place, size = 0, len(data.rstrip(b"\0"))
     while place < size:
         begin = _RECORD.match(data, place)
@@ -140,7 +143,7 @@ def _require_records(data: bytes) -> None:
 
 
 class _Bounded:
-    """A stream of which no more than a header needs is read at once."""
+    """A stream that refuses to read more at once than a header needs."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -148,7 +151,7 @@ class _Bounded:
         self.seek, self.tell = stream.seek, stream.tell
 
     def read(self, size: int = -1) -> bytes:
-        """So many bytes. Raises ValueError where nobody honest would ask for them."""
+        """Read `size` bytes. Raises ValueError for a size that no honest header would ask for."""
         if not 0 <= size <= _MOST_AT_ONCE:
             raise ValueError("a header that is too long")
         return self._stream.read(size)

@@ -1,6 +1,6 @@
-"""What sessions hold, read before the transaction in which files are added to them.
+"""Reads what sessions hold before the transaction in which files are added to them.
 
-A session may have a million messages, and reading their digests would keep all others from writing.
+A session may have a million messages; reading their digests inside it would block all writers.
 """
 
 import uuid
@@ -18,28 +18,28 @@ from .ingest import RecordedEvents, begins_with
 from .rewinds import Course, LinesRead, course_of
 
 _Files = Sequence[tuple[int, str, str]]
-"""The files that a session was read from, with what became of each."""
+"""The files that a session was read from, with their outcomes."""
 _FILE = ("pk", "outcome", "sha256")
 
 
 @dataclass(slots=True)
 class Ahead:
-    """Reads what a transcript is laid beside; a second time only what came since."""
+    """Reads and caches what transcripts are compared with; later calls read only what is new."""
 
     _digests: dict[uuid.UUID, list[bytes]] = field(default_factory=dict)
     _newest: dict[tuple[str, frozenset[tuple[str, int]]], bool] = field(
         default_factory=dict
     )
-    """Of a file, by its SHA-256 and others, whether it begins with them."""
+    """Whether a file begins with others, by its SHA-256 and theirs."""
     _lines: dict[uuid.UUID, tuple[int, LinesRead]] = field(default_factory=dict)
     _events: dict[tuple[uuid.UUID, str], tuple[_Files, RecordedEvents]] = field(
         default_factory=dict
     )
 
     def alignment_of(self, session: Session, course: Course | None = None) -> Alignment:
-        """The beginning of a transcript beside a session as its row says that it is.
+        """Align the start of a transcript with a session, as long as its row says it is.
 
-        Or beside the originals of one course of it.
+        With `course`, align it with the originals of that course only.
         """
         known = self._digests_of(session)
         if course is None:
@@ -49,7 +49,9 @@ class Ahead:
     def course_of(
         self, session: Session, transcript: Transcript, one: KeptFile
     ) -> Course | None:
-        """The course of a transcript through a session, if its file is that one's newest."""
+        """The course of a transcript through a session; None if its file isn't the session's
+        newest.
+        """
         if not self._is_newest(session, transcript, one):
             return None
         lines = self._lines_of(session)
@@ -58,7 +60,7 @@ class Ahead:
     def course_holding(
         self, session: Session, transcript: Transcript, one: KeptFile
     ) -> Course | None:
-        """The course of a transcript of which a session has every message."""
+        """The course of a transcript through a session that holds all its messages, or None."""
         if not self._is_newest(session, transcript, one):
             return None
         if not self._lines_of(session).hold(transcript):
@@ -66,7 +68,7 @@ class Ahead:
         return self.course_of(session, transcript, one)
 
     def branches_on(self, session: Session, course: Sequence[int]) -> list[Session]:
-        """The branches of a session that some of its originals begin with, all that they hold."""
+        """The branches of a session whose messages are all a prefix of the given course."""
         known = self._digests_of(session)
         said = [known[index] for index in course]
         own = Session.objects.filter(parent=session, relation=Relation.BRANCH)
@@ -81,12 +83,12 @@ class Ahead:
     def _is_newest(
         self, session: Session, transcript: Transcript, one: KeptFile
     ) -> bool:
-        """Whether a file begins with everything that a session was read from so far."""
+        """Whether a file begins with every file that a session was read from so far."""
         files = session.sources.filter(format=transcript.format)
         versions = set(files.values_list("sha256", "size"))
         others = frozenset(versions - {(one.sha256, one.size)})
         if not others:
-            # What was just made of the file is on the course that it was made of.
+            # A session just created from this file is already on the file's course.
             return bool(versions) and session.staged_by is None
         key = (one.sha256, others)
         if key not in self._newest:
@@ -94,8 +96,8 @@ class Ahead:
         return self._newest[key]
 
     def _digests_of(self, session: Session) -> list[bytes]:
-        """What each original says, of those that a session's row counts."""
-        # Originals are only ever added. What was purged since still counts as what it was.
+        """The digests of a session's originals, as many as its row counts."""
+        # Originals are only ever added. One that was purged keeps the digest of its old content.
         known = self._digests.setdefault(session.pk, [])
         if len(known) < session.message_count:
             known += load_digests(session, len(known))
@@ -112,12 +114,12 @@ class Ahead:
         return seen[1]
 
     def events_of(self, session: Session, sha256: str) -> RecordedEvents:
-        """What a session has of the events of a file."""
+        """The events of a file that a session already has."""
         files = list(session.sources.order_by("pk").values_list(*_FILE))
         seen = self._events.get((session.pk, sha256))
         if seen is None or seen[0] != files:
             seen = (files, RecordedEvents.of(session, sha256))
-            # Of a file that is still being read more events come without another row of it.
+            # A file that is still being read gains events without another row.
             if all(outcome for _, outcome, _ in files):
                 self._events[session.pk, sha256] = seen
         return deepcopy(seen[1])

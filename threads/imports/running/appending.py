@@ -1,4 +1,4 @@
-"""Adding to a session what a transcript has beyond it, and following it where it went back."""
+"""Adds new messages of a transcript to a session, and follows it if the conversation went back."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,29 +25,29 @@ _TRIES = 3
 
 
 class Appended(NamedTuple):
-    """What came of a transcript that a session went on with."""
+    """The result of continuing a session with a transcript."""
 
     ingest: Ingest
     outcome: FileOutcome
     repeated: list[Session]
-    """Branches of the session whose messages it has too, now that the conversation came back."""
+    """Branches of the session whose messages it holds too, now that the conversation came back."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Appending:
-    """A transcript on its way into a session that stands."""
+    """Adds a transcript to an existing session."""
 
     caller: Caller
     session: Session
     transcript: Transcript
     file: KeptFile
     source: Callable[[], Source]
-    """The row of the file, not yet saved: a new one for each try."""
+    """Makes the row of the file, not yet saved: a new one for each try."""
     ahead: Ahead
     step: Step
 
     def run(self, *, goes_back: bool) -> Appended:
-        """Add what is new, beyond all originals or, going back, beyond those of its course.
+        """Add what is new: beyond all originals or, going back, beyond those of its course.
 
         Raises Diverged, with nothing added.
         """
@@ -69,7 +69,7 @@ class Appending:
         return Appended(ingest, FileOutcome.REWOUND, repeated)
 
     def _add(self, *, goes_back: bool) -> tuple[Ingest, Alignment, Rewind]:
-        """The comparison holds no lock; if somebody appends meanwhile, it is done again."""
+        """Compare without a lock; if somebody appends meanwhile, try again."""
         recorded = 0
         for _try in range(_TRIES):
             rewind = NOT_REWOUND
@@ -93,7 +93,7 @@ class Appending:
         return self.ahead.course_of(self.session, self.transcript, self.file)
 
     def _beside(self, alignment: Alignment) -> Ingest:
-        """The transcript beside the session as it is now."""
+        """An ingest of the transcript into the session as it is now."""
         ingest = Ingest(
             transcript=self.transcript,
             source=self.source(),
@@ -106,8 +106,8 @@ class Appending:
         return ingest
 
     def _lock(self, alignment: Alignment, ingest: Ingest) -> Session:
-        """The session's row, if it is what the transcript was laid beside and what came of it."""
-        # A staged session is this import's own, so nobody else writes to it.
+        """Lock the session's row. Raises _SessionGrew if somebody appended since the comparison."""
+        # A staged session belongs to this import, so nobody else writes to it.
         if self.session.staged_by is not None:
             return self.session
         locked = get_session(self.caller, self.session.pk, Right.EDIT, lock=True)
@@ -116,7 +116,7 @@ class Appending:
         return locked
 
     def _repeated(self, rewind: Rewind, alignment: Alignment) -> list[Session]:
-        """The branches that the session has in full, now that it shows another course."""
+        """The branches that the session holds in full, now that it shows another course."""
         self.session.refresh_from_db()
         kept = rewind.course.kept if rewind.course else ()
         new = range(alignment.held, self.session.message_count)
@@ -125,16 +125,16 @@ class Appending:
 
 
 def is_elsewhere(session: Session, alignment: Alignment) -> bool:
-    """Whether a thread shows another course than all that was gone along of its session."""
+    """Whether the thread shows another course than the one just followed."""
     return not alignment.is_beyond or hooks.went_back(session)
 
 
 def entitle(session: Session, transcript: Transcript) -> None:
-    """Let a session without a title take the transcript's."""
+    """Set the transcript's title on a session that has none."""
     if session.title == services.UNTITLED and transcript.title:
         session.title = services.clean_title(transcript.title)
         session.save(update_fields=["title"])
 
 
 class _SessionGrew(Exception):
-    """The session grew while a transcript was laid beside it."""
+    """The session grew while a transcript was compared with it."""

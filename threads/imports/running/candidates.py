@@ -1,4 +1,4 @@
-"""The sessions that a transcript may be of: earlier versions of it, and holders of a branch."""
+"""Finds the sessions a transcript may belong to: earlier versions of it, or holders of a branch."""
 
 import uuid
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,9 @@ from threads.store.selectors import get_session
 
 
 def _standing(project: Any, stage: Any) -> QuerySet[Session]:
-    """The sessions that a transcript may continue: those that stand, and an import's own."""
+    """The sessions that a transcript may continue: published ones, and the import's own staged
+    ones.
+    """
     here = Session.objects.filter(project=project, deleted_at=None)
     if stage is None:
         return here.filter(staged_by=None)
@@ -31,7 +33,7 @@ def _given_standing(is_staged: bool) -> QuerySet[Session]:
     return _standing(given("project", IntegerField()), stage)
 
 
-# Asked of each file, of which most are small: to make their SQL takes longer than to answer them.
+# Queried for each file, most of which are small: building the SQL takes longer than running it.
 _FILE = Prepared(
     lambda: Source.objects.filter(
         project=given("project", IntegerField()), sha256=given("sha256", CharField())
@@ -58,7 +60,7 @@ _BRANCHES = Prepared(
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Where transcripts of one import may belong."""
+    """The sessions to which the transcripts of one import may belong."""
 
     caller: Caller
     project: Project
@@ -66,20 +68,21 @@ class Candidates:
     stage: uuid.UUID | None
 
     def sessions(self) -> QuerySet[Session]:
-        """Those that a transcript may continue at all."""
+        """All sessions that a transcript may continue."""
         return _standing(self.project, self.stage)
 
     def is_read(self, one: KeptFile) -> bool:
-        """Whether anything came of these very bytes."""
+        """Whether exactly these bytes were imported before."""
         return bool(_FILE.rows(project=self.project.pk, sha256=one.sha256))
 
     def earlier_versions(
         self, transcript: Transcript
     ) -> Iterator[tuple[Session, bool]]:
-        """The sessions that a transcript may be a longer version of, the likeliest first.
+        """The sessions that a transcript may be a longer version of, likeliest first.
 
-        One with its own id; then the branches that diverged from it under the same id; then,
-        going back in it, the first one again; then its other branches.
+        Each comes with whether the transcript goes back in it. First the session with the
+        transcript's own id, then branches that diverged from it under the same id, then the first
+        session again, going back in it, then its other branches.
         """
         if self.upload.session_id is not None:
             named = get_session(self.caller, self.upload.session_id, Right.EDIT)
@@ -95,15 +98,15 @@ class Candidates:
             yield from ((one, False) for one in own)
             branches = _BRANCHES.rows(shape, **asked)
             yield from ((one, False) for one in branches if one.external_id is None)
-            if own:  # else those with ids of their own wait for it, as their parent
+            if own:  # else branches with ids of their own wait for it as parent
                 yield own[0], True
                 yield from ((one, False) for one in branches if one.external_id)
 
     def holders_of_branch(self, transcript: Transcript) -> Iterable[Session]:
-        """The sessions that may hold a branch already: its parent, and the parent's others.
+        """The sessions that may already hold a branch: its parent, and the parent's other branches.
 
-        What was the one course of a session when it was first imported is a branch of it once
-        the tool has rewound it.
+        What was the only course of a session when it was first imported becomes a branch of it once
+        the tool has rewound the conversation.
         """
         parent = transcript.parent
         if self.upload.session_id is not None or parent is None:

@@ -1,4 +1,4 @@
-"""The files of an upload, by the conversations that they make together, and how each is read."""
+"""Groups the files of an upload by the conversations they form, and says how to read each group."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -21,22 +21,22 @@ from threads.store import blobs
 from .ingest import guarded, unreadable
 
 AT_ONCE = 200_000
-"""Bytes of files that are held in memory as they were read, and recorded in one transaction."""
+"""The most bytes of files that are read into memory and recorded in one transaction."""
 
 
 class FileGroup(NamedTuple):
-    """Files that belong together: one alone, or several that make conversations together."""
+    """Files that belong together: a single one, or several that form conversations together."""
 
     files: Sequence[KeptFile]
     open: Callable[[], AbstractContextManager[Iterable[Transcript]]]
-    """Gives their conversations, read as they are iterated over. Raises Invalid."""
+    """Opens their conversations, which are read as they are iterated over. Raises Invalid."""
 
     @property
     def is_small(self) -> bool:
         return sum(one.size for one in self.files) <= AT_ONCE
 
     def read_to_end(self) -> "ReadGroup":
-        """All that the files hold, in memory."""
+        """Read everything the files hold into memory."""
         try:
             with self.open() as transcripts:
                 held = [
@@ -49,7 +49,7 @@ class FileGroup(NamedTuple):
 
 
 class ReadGroup(NamedTuple):
-    """Files that were read to their end, before any transaction: what they hold, or why nothing."""
+    """Files read to their end before any transaction: their transcripts, or why there are none."""
 
     files: Sequence[KeptFile]
     transcripts: Sequence[Transcript]
@@ -62,14 +62,14 @@ class FileGroups:
 
     files: Mapping[str, KeptFile]
     format: str
-    """The one that was asked for, or `auto`."""
+    """The requested format, or `auto`."""
     may_read_apart: bool
     """Whether a large file may be read in another process."""
 
     def of(self, brought: UnpackedUpload, done: set[str]) -> Iterator[FileGroup]:
-        """What several files make together, then each of the others alone; none that is done.
+        """Files that form conversations together, then each other file alone; skips `done`.
 
-        Formats look into the files for it as this is iterated over.
+        Formats look into the files while this is iterated over.
         """
         taken = set(done)
         for gathered in self._gather(brought.folder) if brought.is_folder else ():
@@ -86,7 +86,7 @@ class FileGroups:
                 yield FileGroup([kept], partial(self._read, kept))
 
     def _gather(self, folder: Folder) -> Iterator[Gathered]:
-        """What the formats find that several files make together; each file once."""
+        """The groups of files that formats recognise as belonging together; no file is in two."""
         taken: set[str] = set()
         for known in formats.KNOWN:
             if known.gather is None or self.format not in ("auto", known.name):
@@ -106,7 +106,7 @@ class FileGroups:
 
     @contextmanager
     def _read(self, one: KeptFile) -> Iterator[Iterable[Transcript]]:
-        """The conversations of a file for as long as it is open: a large one is read apart."""
+        """The conversations of a file while it is open; a large file is read in another process."""
         with ExitStack() as stack:
             try:
                 if self.may_read_apart and reading.is_worthwhile(one.size):

@@ -1,6 +1,6 @@
-"""Files that grow while they are read: a watched folder's.
+"""Files that grow while they are imported, from a watched folder.
 
-Of each only the newest version is kept, for its beginning is what the messages point at.
+Only the newest version of each is kept, since the messages point into its beginning.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,16 +17,16 @@ from threads.store.origins import REPEATED
 from .ingest import begins_with
 
 HELD = "held"
-"""In the report of a file: its last answer was left for later, so it is not known whole."""
+"""Marks the report of a file whose last answer was left for later: it isn't imported in full."""
 
 
 class HeldBack:
-    """The items of a transcript without its last answer, which may still be written."""
+    """The items of a transcript without its last answer, which may still be being written."""
 
     def __init__(self, items: Iterable[Any]) -> None:
         self.whole = items
         self.holds = False
-        """Whether something was left out, once all was read."""
+        """Whether something was left out; set once everything was read."""
 
     def __iter__(self) -> Iterator[Any]:
         held: list[Any] = []
@@ -43,14 +43,14 @@ class HeldBack:
 
 
 def whole(items: Iterable[Any]) -> Iterable[Any]:
-    """The items of a transcript, with what is held back of them."""
+    """The items of a transcript, including those held back."""
     return items.whole if isinstance(items, HeldBack) else items
 
 
 def hold_all(sources: Sequence[Source]) -> None:
-    """Let all that came of some files say that an answer was left for later, if one of it does.
+    """If any of these rows says that an answer was left for later, mark all of them.
 
-    What says nothing of it would be taken for all that there is in them.
+    A row without the mark would be taken as complete.
     """
     if any(HELD in one.report for one in sources):
         for one in sources:
@@ -58,9 +58,9 @@ def hold_all(sources: Sequence[Source]) -> None:
 
 
 def merge(source: Source) -> bool:
-    """Let the row of a file's shorter version stand for the longer one too.
+    """Update the row of a file's shorter version to stand for the longer one too.
 
-    False where there is none, or where the file was rewritten: then the new row stands.
+    Returns False if there is none, or if the file was rewritten: then the new row is saved.
     """
     rows = Source.objects.filter(
         brought_by=source.brought_by_id, name=source.name, session=source.session_id
@@ -87,7 +87,7 @@ def merge(source: Source) -> bool:
 
 
 def _forget(sha256: str) -> None:
-    """Remove the bytes of an older version, if nothing else names them."""
+    """Discard the bytes of an older version unless other rows refer to them."""
     named = (
         Source.objects.filter(sha256=sha256).exists()
         or Blob.objects.filter(sha256=sha256).exists()

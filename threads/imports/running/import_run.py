@@ -1,4 +1,4 @@
-"""One import under way: every file of it in its turn, and the report at the end."""
+"""Runs one import: each of its files in turn, then the report."""
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,13 +38,13 @@ from .outcome import (
 from .session_matcher import SessionMatcher
 
 SIDECARS = frozenset({"no_messages", "sidecar", "empty"})
-"""Codes of refusals that say what a file is, where it holds no message."""
+"""Codes of refusals that identify a file that holds no message."""
 REFUSED_AT_ONCE = 500
-"""Files without a message that are named in one transaction: an archive may hold thousands."""
+"""How many files without a message are written per transaction: an archive may hold thousands."""
 
 
 def remove_unfinished(row: Import, stage: uuid.UUID) -> None:
-    """Remove the staged sessions of files that an import has begun and not finished."""
+    """Remove the staged sessions of files that an import began but did not finish."""
     begun = row.sources.filter(outcome="")
     left = Session.objects.filter(staged_by=stage, sources__in=begun)
     if left.exists():
@@ -54,31 +54,31 @@ def remove_unfinished(row: Import, stage: uuid.UUID) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class ImportRun:
-    """One import: staged in many transactions, or small and recorded in one.
+    """One import: staged in many transactions, or recorded in one if it is small.
 
-    Nothing is read while a transaction is open: it would keep all others from writing.
+    Nothing is read while a transaction is open, since that would block all other writers.
     """
 
     caller: Caller
     project: Project
     upload: Upload
     stage: uuid.UUID | None = None
-    """Under what it is hidden until it is published; None where it is recorded in one."""
+    """The id under which it is hidden until published; None to record it in one transaction."""
     into: Import | None = None
-    """An import that goes on: a watched folder's."""
+    """The ongoing import to add to, for a watched folder."""
     progress: Progress = field(default_factory=lambda: Progress(lambda *_: None))
     row: Import = field(init=False)
     matcher: SessionMatcher = field(init=False)
     files: dict[str, KeptFile] = field(default_factory=dict)
     secret: set[str] = field(default_factory=set)
-    """Archives that go once their files are here, for they hold keys."""
+    """Archives that are removed once their files are stored, because they hold keys."""
     read: list[ReadFile] = field(default_factory=list)
-    """What `run_at_once` took conversations from."""
+    """The files that `run_at_once` read conversations from."""
     refused: list[Source] = field(default_factory=list)
-    """Files of which nothing was taken, not yet written."""
+    """Rows of files that yielded nothing, not yet written."""
 
     def __post_init__(self) -> None:
-        # Before any transaction: loaded within one it would hold up all other writers.
+        # Before any transaction: loading it within one would block all other writers.
         tokens.counter(tokens.DEFAULT)
         self.matcher = SessionMatcher(
             caller=self.caller,
@@ -89,7 +89,7 @@ class ImportRun:
         )
 
     def run(self) -> Imported:
-        """Import every file. Raises Invalid where none of them holds a message."""
+        """Import every file. Raises Invalid if none of them holds a message."""
         brought = self._unpack()
         done = self._begin()
         taken = done & self.files.keys()
@@ -103,9 +103,9 @@ class ImportRun:
         return self._finish(brought)
 
     def run_at_once(self) -> Callable[[], Imported]:
-        """Read every file; what is answered records them all, in the caller's transaction.
+        """Read every file; the returned function records them all, in the caller's transaction.
 
-        Either raises Invalid where no file holds a message.
+        Both raise Invalid if no file holds a message.
         """
         brought = self._unpack()
         groups = [group.read_to_end() for group in self._groups(brought, set())]
@@ -133,7 +133,7 @@ class ImportRun:
         return brought
 
     def _begin(self) -> set[str]:
-        """Make the row of the import, or take it up; the files that are done by then."""
+        """Create or resume the import's row; returns the files that are already done."""
         done = set[str]()
         known = self.into
         if known is None and self.stage is not None:
@@ -155,12 +155,12 @@ class ImportRun:
         return done
 
     def _done_before(self) -> set[str]:
-        """The files that an earlier attempt has finished; what it left unfinished is removed.
+        """The files that an earlier attempt finished; what it left unfinished is removed.
 
-        A watched folder's are never done: they grow.
+        Files of a watched folder are never done: they grow.
         """
         self._remove_staged()
-        # What was added to sessions that stand is theirs; its files are read once more.
+        # Messages added to existing sessions stay there; the files are read once more.
         begun = self.row.sources.filter(outcome="")
         begun.update(outcome=FileOutcome.APPENDED, report={UNFINISHED: True})
         if self.into is not None:
@@ -170,26 +170,26 @@ class ImportRun:
         return {name for name, _ in rows} - unfinished
 
     def _remove_staged(self) -> None:
-        """Remove the sessions of files that were begun and not finished."""
+        """Remove the sessions of files that were begun but not finished."""
         if self.stage is not None:
             remove_unfinished(self.row, self.stage)
 
     def _groups(self, brought: UnpackedUpload, done: set[str]) -> Iterator[FileGroup]:
-        """The files that are not done, by what belongs together."""
-        # What a watched folder adds is compared message by message, here.
+        """The files that are not done, grouped by what belongs together."""
+        # Files of a watched folder are compared message by message, in this process.
         may_read_apart = self.into is None
         groups = FileGroups(self.files, self.upload.format, may_read_apart)
         return groups.of(brought, done)
 
     def _take(self, group: FileGroup, *, alone: bool) -> None:
-        """Read and record files. What is small is read to its end first, and recorded as one.
+        """Read and record a group of files: small ones are read to the end, then recorded as one.
 
-        What is large is committed in many steps while it is read.
+        Large ones are committed in many steps while they are read.
         """
         self.matcher.sources = []
         self.matcher.ahead = Ahead()
         if group.is_small:
-            # Most of what is brought again is known, and need not be read for it.
+            # Most files that are uploaded again are known, and needn't be read to find that out.
             if self.matcher.is_known(group.files):
                 self._save_sources()
             else:
@@ -210,12 +210,12 @@ class ImportRun:
             self._save_sources()
 
     def _read_ahead(self, group: ReadGroup) -> None:
-        """Read what the sessions hold that these files may go on."""
+        """Read what the sessions hold that these files may continue."""
         for transcript, file in self._files_of(group.transcripts, group.files):
             self.matcher.read_ahead(transcript, file)
 
     def _record(self, group: ReadGroup, *, alone: bool) -> None:
-        """Record files that were read, in one transaction: all that they hold, or why nothing."""
+        """Record a group that was read, in one transaction: its conversations, or its refusal."""
         self.matcher.sources = []
         if group.refusal is not None:
             self._refuse(group.files, group.refusal, alone=alone)
@@ -231,7 +231,7 @@ class ImportRun:
     def _refuse(
         self, files: Sequence[KeptFile], refusal: DomainError, *, alone: bool
     ) -> None:
-        """Name files in the report that nothing was taken of. Raises what refuses all there is."""
+        """Name refused files in the report. Raises the refusal if the upload is a single file."""
         self.matcher.sources = []
         if alone and isinstance(refusal, Invalid):
             raise placed(refusal, files[0].name) from refusal.__cause__
@@ -241,7 +241,7 @@ class ImportRun:
             self._name(one, refusal)
 
     def _save_sources(self) -> None:
-        """Write what the files at hand came to: from now on they are done."""
+        """Write the outcomes of the files at hand: from now on they are done."""
         if not self.matcher.sources:
             return
         growth.hold_all(self.matcher.sources)
@@ -257,14 +257,17 @@ class ImportRun:
         self.refused = []
 
     def _name(self, one: KeptFile, refusal: DomainError) -> None:
-        """Say of a file why nothing of it was taken; one that grows may still come to more."""
+        """Record why a file yielded nothing; skipped for a file that grows, as it may yet hold
+        more.
+        """
         if self.into is not None:
             return
         outcome = FileOutcome.FAILED
         if refusal.code in SIDECARS:
             outcome = FileOutcome.SIDECAR
         elif refusal.code == "format_unknown":
-            # An archive has pictures and READMEs in it: no transcript is not a failure.
+            # Archives contain pictures and READMEs too: a file that isn't a transcript is no
+            # failure.
             outcome = FileOutcome.OTHER
         report = {"reason": storable(refusal.message)}
         self.refused.append(self.matcher.source(one, outcome=outcome, report=report))
@@ -274,7 +277,7 @@ class ImportRun:
     def _place(
         self, transcripts: Iterable[Transcript], files: Sequence[KeptFile]
     ) -> None:
-        """Put conversations in their places; files without one of their own are joined to them."""
+        """Place conversations in sessions; files without one of their own join the first."""
         for transcript, file in self._files_of(transcripts, files):
             self.matcher.place(transcript, file)
         if not any(source.session_id for source in self.matcher.sources):
@@ -290,12 +293,12 @@ class ImportRun:
     def _files_of(
         self, transcripts: Iterable[Transcript], files: Sequence[KeptFile]
     ) -> Iterator[tuple[Transcript, KeptFile]]:
-        """Each conversation with the file that it is the one of."""
+        """Each conversation with the file that it comes from."""
         for transcript in transcripts:
             yield transcript, self.files.get(transcript.member, files[0])
 
     def _finish(self, brought: UnpackedUpload) -> Imported:
-        """Write the report: the sum of what each file came to."""
+        """Write the report: the sum over all files."""
         self._save_sources()
         imported = Imported(
             row=self.row, created=self.matcher.created, recorded=self.matcher.recorded

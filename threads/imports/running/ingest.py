@@ -1,7 +1,6 @@
-"""Taking one transcript into one session: its messages, its events, its compactions.
+"""Writes one transcript into one session: its messages, events and compactions.
 
-Items come as a stream and go to the database in batches, so that what is held does not grow
-with the file.
+Items are streamed and written to the database in batches, so memory does not grow with the file.
 """
 
 import hashlib
@@ -41,40 +40,40 @@ from threads.store.recording import ReadyBatch, prepare, record_batch
 logger = logging.getLogger(__name__)
 
 MOST_BATCHES_PER_COMMIT = 4
-"""Batches that are committed together, at most."""
+"""The most batches that are committed together."""
 ROWS_PER_STEP = 600
-"""Messages, or events, that are written between two looks at the clock, at most: 5 ms of short
-ones. The more at once, the fewer pages of the indexes are changed again and again."""
+"""The most messages or events written between two looks at the clock: 5 ms of short ones. The more
+are written at once, the fewer index pages are changed again and again."""
 LEAST_PER_STEP = 25
-"""On a busy machine."""
+"""The same on a busy machine."""
 UNFINISHED = "unfinished"
-"""In the report of a file: an attempt to import it ended in the midst of it."""
+"""Marks the report of a file whose import was interrupted."""
 _NO_EVENTS = Events((), (), (), None)
 Item = GivenMessage | GivenEvent | Compaction
 _Read = TypeVar("_Read")
 Step = Callable[[int], None]
-"""Told how many messages were recorded; raises to stop the import."""
+"""Called with the number of messages recorded; raises to stop the import."""
 
 
 @dataclass(slots=True)
 class RecordedEvents:
-    """Which events of a transcript a session has from a shorter version of it.
+    """Which events of a transcript a session already has from a shorter version of it.
 
-    Where the new file begins with the very bytes of the old one, they are those that lie in
-    these bytes; else the first of each type, as many as there are. Of an attempt that ended in
-    the midst of a file they are those that it wrote.
+    If the new file begins with the exact bytes of the old one, these are the events that lie in
+    those bytes; else the first of each type, as many as there are. After an interrupted attempt,
+    they are those that it wrote.
     """
 
     prefix: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     begun: set[tuple[str, str]] = field(default_factory=set)
-    """Types and records of what such an attempt wrote."""
+    """Types and records of the events that an interrupted attempt wrote."""
     compactions: set[str] = field(default_factory=set)
-    """The records of those in the bytes: others may be of a course that it never was on."""
+    """Records of the compactions within those bytes; others may be of courses never followed."""
 
     @classmethod
     def of(cls, session: Session, sha256: str) -> "RecordedEvents":
-        """What a session has already, beside a file that is read again."""
+        """What a session already has of a file that is read again."""
         sources = session.sources.exclude(outcome="").order_by("-id")
         begun: set[tuple[str, str]] = set()
         events = Event.objects.filter(session=session)
@@ -109,10 +108,10 @@ class RecordedEvents:
 
 @dataclass(slots=True, kw_only=True)
 class Ingest:
-    """A transcript on its way into a session.
+    """Writes a transcript into a session.
 
-    `open_session` is asked once there is something to record; where the session is known
-    already, `alignment` lays the transcript beside it.
+    `open_session` is called once there is something to record. If the session exists already,
+    `alignment` compares the transcript with it.
     """
 
     transcript: Transcript
@@ -120,7 +119,7 @@ class Ingest:
     """Not yet saved, and without a session."""
     open_session: Callable[[], Session]
     encoding: str = tokens.DEFAULT
-    """In which tokens are counted: the session's."""
+    """The encoding in which tokens are counted: the session's."""
     alignment: Alignment | None = None
     past: RecordedEvents = field(default_factory=RecordedEvents)
     step: Step = lambda _: None
@@ -132,14 +131,14 @@ class Ingest:
     """Events that were added."""
     _ordinal: int = 0
     _filling: Filling = field(default_factory=Filling)
-    """What an alignment found to be new, and that waits to be recorded."""
+    """Items that the alignment found to be new, waiting to be recorded."""
     _group: int | None = None
-    """The group of the last message that was recorded."""
+    """The group of the last recorded message."""
     _compactions: list[Compaction] = field(default_factory=list)
     _pace: Pace = field(default_factory=lambda: Pace(ROWS_PER_STEP, LEAST_PER_STEP))
 
     def run(self) -> None:
-        """Read to the end. Raises Diverged where an alignment finds another course."""
+        """Read to the end. Raises Diverged if the alignment finds another course."""
         items = self.transcript.items
         if self.alignment is None:
             apart = items if isinstance(items, RemoteItems) else None
@@ -149,7 +148,7 @@ class Ingest:
             self.tally.warn(self.transcript.warnings)
             return
         # Compared and read to the end without a transaction, which would hold SQLite's write lock
-        # for as long; and what can't be read to its end adds nothing.
+        # all that time; and a file that can't be read to its end adds nothing.
         with TemporaryFile() as kept:
             for item in guarded(items):
                 self._take(item, self.alignment)
@@ -185,13 +184,13 @@ class Ingest:
     def _place(
         self, message: GivenMessage, alignment: Alignment
     ) -> GivenMessage | None:
-        """The message as it is recorded; None where the session has it."""
+        """The part of a message that is to be recorded; None if the session has it already."""
         self._ordinal += 1
         self.tally.count([message])
         return alignment.place(message)
 
     def _take_event(self, event: GivenEvent, alignment: Alignment) -> bool:
-        """Keep an event, if the session doesn't have it; whether it was new."""
+        """Keep an event unless the session has it; returns whether it was new."""
         if self.past.has(_type(event.type), event.record):
             return False
         before = alignment.first_index(self._ordinal)
@@ -199,17 +198,19 @@ class Ingest:
         return True
 
     def _keep(self, kept: IO[bytes]) -> None:
-        """Put aside what an alignment found to be new; it was counted as it was read."""
+        """Write the new items found so far to a temporary file; they were counted as they were
+        read.
+        """
         if self._filling.given or self._filling.events:
             batch = self._filling.done()._replace(tally=Tally())
             pickle.dump(batch, kept, pickle.HIGHEST_PROTOCOL)
             self._filling = Filling()
 
     def _record_kept(self, kept: IO[bytes]) -> None:
-        """Record what was put aside, and each compaction with its event.
+        """Record the items from the temporary file, each compaction together with its event.
 
-        By its event the next attempt knows a compaction. Others may append to the session between
-        two transactions: `open_session` is asked in each.
+        By its event, a later attempt recognises a compaction. Others may append to the session
+        between two transactions, so `open_session` is called in each.
         """
         end = os.fstat(kept.fileno()).st_size
         while kept.tell() < end:
@@ -226,10 +227,9 @@ class Ingest:
             self.step(self.recorded)
 
     def _record_all(self, read: Iterator[Batch], has_more: Callable[[], bool]) -> None:
-        """Record batches, each with a few more that are there already.
+        """Record batches, committing each together with a few more that are already available.
 
-        Every commit writes the same pages of indexes again. All that can be done before is done
-        without a lock.
+        Every commit writes the same index pages again. All preparation is done without a lock.
         """
         while (batch := next(read, None)) is not None:
             ready = [self._prepare(batch)]
@@ -244,11 +244,11 @@ class Ingest:
         return prepare(self.source.project_id, self.encoding, batch)
 
     def _commit(self, ready: Iterable[ReadyBatch]) -> None:
-        """Record batches in small steps, in transactions of their own where none is open."""
+        """Record batches in small steps, in their own transactions unless one is open."""
         saved = self.recorded
 
         def begin() -> None:
-            if self.alignment is not None:  # others may have added to the session
+            if self.alignment is not None:  # others may have appended to the session
                 self.session = None
 
         def end() -> None:
@@ -258,7 +258,7 @@ class Ingest:
                 saved = self.recorded
 
         steps = chain.from_iterable(map(self._steps, ready))
-        # Without a savepoint where none is needed: SQLite would keep a copy of every page.
+        # No savepoint unless needed: SQLite would keep a copy of every page.
         savepoint = self.alignment is not None
         for _ in in_short_transactions(
             steps, begin=begin, end=end, savepoint=savepoint, pace=self._pace
@@ -266,7 +266,7 @@ class Ingest:
             pass
 
     def _steps(self, ready: ReadyBatch) -> Iterator[Callable[[], None]]:
-        """The work of a batch, to be done in the caller's transactions."""
+        """The steps that record a batch, to be run in the caller's transactions."""
         batch = ready.batch
         for stretch in self._stretches(len(batch.digests)):
             yield partial(self._record_messages, ready, stretch)
@@ -277,7 +277,7 @@ class Ingest:
         self._compactions += batch.compactions
 
     def _stretches(self, count: int) -> Iterator[slice]:
-        """So many rows in stretches of what a step takes."""
+        """Slices that cover `count` rows, each as long as a step at the current pace."""
         start = 0
         while start < count:
             stop = min(count, start + self._pace.size)
@@ -301,7 +301,7 @@ class Ingest:
         self.added += len(types)
 
     def _session(self) -> Session:
-        """The session, made or locked once there is something to record."""
+        """The session, created or locked once there is something to record."""
         if self.session is None:
             self.session = self.open_session()
             self.source.session = self.session
@@ -309,7 +309,7 @@ class Ingest:
         return self.session
 
     def _compact(self, events: Events = _NO_EVENTS) -> None:
-        """Record the compactions that came, in one transaction with the events of their records."""
+        """Record pending compactions, in one transaction with the events of their records."""
         session = self.alignment.session if self.alignment else self.session
         if not self._compactions or session is None:
             return
@@ -332,7 +332,7 @@ class Ingest:
 
 
 def guarded(read: Iterable[_Read]) -> Iterator[_Read]:
-    """What a parser gives. What it stumbles over is a refusal, never a crash."""
+    """Yield what a parser yields; turn its unexpected exceptions into refusals."""
     try:
         yield from read
     except (DomainError, Interrupted, DatabaseError, MemoryError):
@@ -342,7 +342,7 @@ def guarded(read: Iterable[_Read]) -> Iterator[_Read]:
 
 
 def unreadable(fault: Exception) -> Invalid:
-    """The refusal of a file that its parser could not cope with."""
+    """The refusal of a file that made its parser fail."""
     logger.error("A transcript could not be read.", exc_info=fault)
     kind = fault.kind if isinstance(fault, ReaderFault) else type(fault).__name__
     return Invalid(
@@ -354,12 +354,12 @@ def unreadable(fault: Exception) -> Invalid:
 
 @lru_cache(maxsize=256)
 def _type(word: str) -> str:
-    """An event's type as its column takes it."""
+    """An event's type, shortened and cleaned to fit its column."""
     return clean_title(word)[:64]
 
 
 def begins_with(sha256: str, *versions: tuple[str, int]) -> bool:
-    """Whether a file begins with all of these, each by its SHA-256 and its size."""
+    """Whether a file begins with all these versions, each given by SHA-256 and size."""
     digest, at = hashlib.sha256(), 0
     with blobs.open_blob(sha256) as stream:
         for known, size in sorted(versions, key=itemgetter(1)):

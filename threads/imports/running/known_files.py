@@ -1,4 +1,4 @@
-"""What was read of the very bytes of a file before: then it need not be read again."""
+"""Finds earlier readings of exactly the same bytes, so that a file needn't be read again."""
 
 import uuid
 from typing import Any
@@ -14,13 +14,13 @@ from .ingest import UNFINISHED
 from .outcome import EARLIER
 
 _OF_THAT_IMPORT = ("brought", REPEATED)
-"""What a report says of the import that read a file, and not of the file."""
+"""The entries of a report that concern the import that read the file, not the file."""
 
 
 def readings_of(
     one: KeptFile, project: Project, candidates: Candidates
 ) -> dict[uuid.UUID | None, Source]:
-    """What was read from these bytes to their end, by the session that it went to."""
+    """Complete earlier readings of these bytes, by the session they went to."""
     if not candidates.is_read(one):
         return {}
     rows = Source.objects.filter(project=project, sha256=one.sha256)
@@ -30,13 +30,13 @@ def readings_of(
     held: dict[uuid.UUID | None, Source] = {}
     for row in rows.order_by("id"):
         first = held.setdefault(row.session_id, row)
-        if not first.report.get("messages"):  # it doesn't say what was read
+        if not first.report.get("messages"):  # this report doesn't say what was read
             held[row.session_id] = row
     return held
 
 
 def report_again(earlier: Source, row: Import) -> dict[str, Any]:
-    """The report of a file that was read before: what was read then, and that nothing was added."""
+    """The report of a file that was read before: as it was then, but with nothing added."""
     report = {**earlier.report, "added": 0}
     for name in _OF_THAT_IMPORT:
         report.pop(name, None)

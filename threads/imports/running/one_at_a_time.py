@@ -1,4 +1,4 @@
-"""Recording a file while nobody else does: one without an id is known again by its bytes alone."""
+"""Serialises the recording of equal files: one without an id is recognised only by its bytes."""
 
 from collections.abc import Iterable
 
@@ -6,9 +6,10 @@ from django.db import connection
 
 
 def one_at_a_time(hashes: Iterable[str]) -> None:
-    """Wait for who records files of these SHA-256, and have others wait for this transaction.
+    """Lock these SHA-256 hashes until the end of the transaction, waiting for other holders.
 
-    What it records is known to others once it is committed. On SQLite there is one writer anyway.
+    Once the transaction is committed, others find what it recorded. SQLite has only one writer
+    anyway.
     """
     if connection.vendor != "postgresql":
         return

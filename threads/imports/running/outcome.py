@@ -1,4 +1,4 @@
-"""What an import came to, how far it is, and the report that sums it up."""
+"""The result of an import, its progress, and its report."""
 
 import uuid
 from collections import Counter
@@ -21,27 +21,28 @@ from threads.sessions.services import clean_title
 
 
 class FileOutcome(TextChoices):
-    """What became of a file, or of one conversation in it, and how a page says so."""
+    """What became of a file, or of one conversation in it, with the label shown on pages."""
 
     CREATED = "created", "new session"
     APPENDED = "appended", "added to a session"
-    REWOUND = "rewound", "went back in a session"  # its thread is another course of it
+    REWOUND = "rewound", "went back in a session"  # its thread shows another course
     BRANCHED = "branched", "branch of a session"
-    KNOWN = "known", "already imported"  # it adds nothing to what is here
-    JOINED = "joined", "merged with another file"  # it belongs to its conversation
+    KNOWN = "known", "already imported"  # adds nothing new
+    JOINED = "joined", "merged with another file"  # part of another file's conversation
     SIDECAR = "sidecar", "no messages"  # a known file without a conversation of its own
     OTHER = "other", "not a transcript"
     FAILED = "failed", "could not be read"
 
 
 FILES_IN_A_REFUSAL = 8
-"""So many files of an import that held no message say why; all of a folder's could be thousands."""
+"""How many files of an import without messages give a reason; a folder may hold thousands."""
 EARLIER = "earlier_import"
-"""In the report of a file that was read before: the import that read it, the rest is its report."""
+"""In the report of a file that was read before: the import that read it. The rest of the report is
+that import's."""
 
 
 class Progress:
-    """Says how far an import is. `report(done, total, unit)` raises to stop it."""
+    """Reports the progress of an import. `report(done, total, unit)` raises to stop it."""
 
     def __init__(self, report: Callable[[int, int | None, str], object]) -> None:
         self._report = report
@@ -68,7 +69,7 @@ class Progress:
 
 @dataclass(slots=True, kw_only=True)
 class Imported:
-    """What an import came to. `created` is false where it added nothing or only appended."""
+    """The result of an import. `created` is false if it added nothing or only appended."""
 
     sessions: list[Session] = field(default_factory=list)
     warnings: list[Warning] = field(default_factory=list)
@@ -76,7 +77,7 @@ class Imported:
     recorded: int = 0
     """How many messages were added."""
     row: Import
-    """Where its report is kept."""
+    """The row that holds the report."""
 
 
 def begin_row(caller: Caller, project: Project, name: str, **facts: Any) -> Import:
@@ -84,7 +85,7 @@ def begin_row(caller: Caller, project: Project, name: str, **facts: Any) -> Impo
         project=project,
         name=clean_title(name)[:255],
         created_by=caller.actor,
-        # By the clock of Python: SQLite's has another form, in which lists are not paged.
+        # By Python's clock: SQLite's has another format, by which lists can't be paged.
         created_at=timezone.now(),
         **facts,
     )
@@ -95,7 +96,7 @@ def imports_staged_by(stage: uuid.UUID) -> list[Import]:
 
 
 def sessions_of(row: Import) -> list[Session]:
-    """The sessions that an import has brought, or added to."""
+    """The sessions that an import created or added to."""
     return _SESSIONS.rows(row=row.pk)
 
 
@@ -112,7 +113,7 @@ _SESSIONS = Prepared(
 
 
 def write_report(row: Import) -> None:
-    """Sum up what the files of an import came to."""
+    """Sum up the outcomes of an import's files."""
     tally, outcomes = Tally(), Counter[str]()
     formats_: Counter[str] = Counter()
     names: set[str] = set()
@@ -141,7 +142,7 @@ def write_report(row: Import) -> None:
 
 
 def nothing_in(row: Import) -> Invalid:
-    """The refusal of an import without a message: what each of its first files is."""
+    """The refusal of an import without messages; names the first files and their reasons."""
     count, at = row.sources.count(), [FIELD]
     reasons: dict[str, list[str]] = {}
     for one in row.sources.order_by("pk")[:FILES_IN_A_REFUSAL]:

@@ -1,9 +1,9 @@
-"""Where a conversation went back: a newer version of a file whose thread is another course.
+"""Follows a conversation that went back: the newer file's thread takes another course.
 
-A tool that only appends to its file leaves in it what the conversation left. So each message that
-a session holds is known again by the bytes that it was read from, on whichever course it lies; the
-others are new, and follow them. Where the file doesn't begin with its earlier versions, or somebody
-else added to the session, nothing says that it is the same conversation that went back.
+A tool that only appends to its file leaves in it what the conversation left. So each message that a
+session holds is recognised by the bytes it was read from, on whichever course it lies; all other
+messages are new and follow. If the file doesn't begin with its earlier versions, or somebody else
+added to the session, nothing shows that it is the same conversation that went back.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from threads.store.recording import named_by_hash
 from . import growth
 
 IN_THE_FILE = "bytes:"
-"""How the place of a message's record begins, in the one file that a session is read from."""
+"""Prefix of a record's location in the one file that a session is read from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class LinesRead:
 
     by_record: dict[str, int] = field(default_factory=dict)
     indexes: set[int] = field(default_factory=set)
-    """Those that were read from any."""
+    """The originals that were read from any record."""
 
     @classmethod
     def of(cls, session: Session) -> "LinesRead":
@@ -46,7 +46,7 @@ class LinesRead:
         return lines
 
     def hold(self, transcript: Transcript) -> bool:
-        """Whether every message of a transcript was read; asks no further than the first new."""
+        """Whether every message of a transcript was read; stops at the first that wasn't."""
         return all(
             any(record in self.by_record for record in one.records)
             for one in growth.whole(transcript.items)
@@ -55,32 +55,32 @@ class LinesRead:
 
 
 class Course(NamedTuple):
-    """The originals of a session that a transcript goes along, and those that it left."""
+    """The originals of a session that a transcript passes through, and the ranges that it left."""
 
     kept: list[int]
     left: list[range]
     compactions: list[Compacted]
-    """The tool's own, of those on this course."""
+    """The tool's own compactions on this course."""
 
     @property
     def end(self) -> int:
-        """The last original that it goes along; -1 for none."""
+        """The index of the last original on the course; -1 if there is none."""
         return self.kept[-1] if self.kept else -1
 
 
 def course_of(
     session: Session, transcript: Transcript, digests: Sequence[bytes], lines: LinesRead
 ) -> Course | None:
-    """The course of a transcript through its session; None where it is none of this one's.
+    """The course of a transcript through its session; None if it doesn't belong to this session.
 
-    An answer that is held back is on it, as far as the session has it.
+    An answer that is held back is on the course as far as the session has it.
     """
     kept = _kept(transcript, digests, lines)
     if kept is None:
         return None
     left = _runs_between(kept, len(digests))
     if not lines.indexes.issuperset(chain.from_iterable(left)):
-        return None  # somebody else added to the session
+        return None  # somebody else appended to the session
     alignment = Alignment.along(session, digests, kept)
     compactions: list[Compacted] = []
     for item in growth.whole(transcript.items):
@@ -96,7 +96,7 @@ def course_of(
 
 
 class Rewind(NamedTuple):
-    """A course that a thread follows, and what the report says of it if it did not before."""
+    """A course that a thread follows, and what to report if it was not on that course before."""
 
     course: Course | None
     warnings: Sequence[Warning] = ()
@@ -106,7 +106,7 @@ NOT_REWOUND = Rewind(None)
 
 
 def followed(session: Session, course: Course | None) -> Rewind:
-    """Let the thread of a session show a course of it, if it is one."""
+    """Make the thread of a session show a course, if there is one."""
     if course is None:
         return NOT_REWOUND
     standing = Session.objects.get(pk=session.pk)
@@ -118,7 +118,7 @@ def followed(session: Session, course: Course | None) -> Rewind:
 
 
 def repeating(session: Session, branches: Sequence[Session]) -> list[Warning]:
-    """What the report says of branches whose messages a session has too by now."""
+    """The warnings for branches whose messages the session now holds as well."""
     words = (
         f'"{session.title}" now has all messages ({branch.message_count:,}) of its '
         f'branch "{branch.title}"; the branch stays as it is.'
@@ -140,7 +140,7 @@ def _told(course: Course, followed: Followed, title: str) -> str:
 def _kept(
     transcript: Transcript, digests: Sequence[bytes], lines: LinesRead
 ) -> list[int] | None:
-    """The originals that a transcript begins with, in its order; None if that isn't theirs."""
+    """The originals that a transcript begins with, in order; None if their order differs."""
     kept: list[int] = []
     is_beyond = False
     for item in growth.whole(transcript.items):
@@ -159,14 +159,14 @@ def _kept(
 
 
 def _is_at(item: GivenMessage, digests: Sequence[bytes], index: int) -> bool:
-    """Whether an original says what a message says: it was taken for this one."""
+    """Whether the original at an index has the same content as a message."""
     if index >= len(digests):
         return False
     return digest(item.role, named_by_hash(item.parts)) == digests[index]
 
 
 def _runs_between(kept: Sequence[int], count: int) -> list[range]:
-    """The runs of originals that are not among those kept."""
+    """The ranges of originals between those kept."""
     runs, start = [], 0
     for index in (*kept, count):
         if index > start:
@@ -176,7 +176,7 @@ def _runs_between(kept: Sequence[int], count: int) -> list[range]:
 
 
 def _named(runs: Sequence[range]) -> str:
-    """Runs of originals in words."""
+    """Ranges of originals in words."""
     words = [
         f"#{run.start}–#{run[-1]}" if len(run) > 1 else f"#{run.start}" for run in runs
     ]

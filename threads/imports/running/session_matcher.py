@@ -1,4 +1,4 @@
-"""Where a transcript goes: into the session it continues, beside it as a branch, or a new one."""
+"""Finds the place of a transcript: the session it continues, a branch of it, or a new session."""
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ from .outcome import FileOutcome
 
 @dataclass(slots=True, kw_only=True)
 class SessionMatcher:
-    """Puts the transcripts of one import in their places."""
+    """Places the transcripts of one import in sessions."""
 
     caller: Caller
     project: Project
@@ -40,13 +40,13 @@ class SessionMatcher:
     stage: uuid.UUID | None
     step: Step
     row: Import = field(init=False)
-    """The import's own: set before anything is recorded."""
+    """The row of the import; set before anything is recorded."""
     candidates: Candidates = field(init=False)
-    """Where its transcripts may belong."""
+    """The sessions that its transcripts may belong to."""
     ahead: Ahead = field(default_factory=Ahead)
     """What was read of sessions so far."""
     sources: list[Source] = field(default_factory=list)
-    """What the files at hand have come to so far."""
+    """The rows of the files at hand, with their outcomes so far."""
     created: bool = False
     recorded: int = 0
     """Messages that were added."""
@@ -55,7 +55,7 @@ class SessionMatcher:
         self.candidates = Candidates(self.caller, self.project, self.upload, self.stage)
 
     def is_known(self, files: Sequence[KeptFile]) -> bool:
-        """Whether exactly these files are here already; then it is noted of each."""
+        """Whether exactly these files were imported before; if so, their rows are added."""
         known = [(one, self._readings_of(one)) for one in files]
         asked = self.upload.session_id
         if not all(read and asked in (None, *read) for _, read in known):
@@ -77,7 +77,7 @@ class SessionMatcher:
         return readings_of(one, self.project, self.candidates)
 
     def read_ahead(self, transcript: Transcript, one: KeptFile) -> None:
-        """Read what `place` will compare a transcript with, while no transaction is open."""
+        """Read what `place` compares a transcript with, while no transaction is open."""
         if self._readings_of(one):
             return
         transcript = _named(transcript)
@@ -98,19 +98,19 @@ class SessionMatcher:
                     return
                 self.ahead.course_holding(session, transcript, one)
         except DomainError:
-            return  # it is said once the file is recorded
+            return  # reported when the file is recorded
 
     def _read_course(
         self, session: Session, transcript: Transcript, one: KeptFile
     ) -> bool:
-        """Whether a transcript goes along a course of a session; then its branches are read too."""
+        """Whether a transcript follows a course of a session; if so, read the branches on it."""
         course = self.ahead.course_of(session, transcript, one)
         if course is not None:
             self.ahead.branches_on(session, course.kept)
         return course is not None
 
     def place(self, transcript: Transcript, one: KeptFile) -> None:
-        """Add a transcript to the session it continues, or make one of it."""
+        """Add a transcript to the session it continues, or create one from it."""
         transcript = _named(transcript)
         if self.upload.hold_back:
             held = growth.HeldBack(transcript.items)
@@ -120,7 +120,7 @@ class SessionMatcher:
             try:
                 self._append(session, transcript, one, goes_back=goes_back)
             except Diverged as divergence:
-                # It is a branch of the session with which it agrees longest.
+                # It becomes a branch of the session with which it agrees longest.
                 if diverged is None or divergence.index > diverged[1]:
                     diverged = (session, divergence.index)
             else:
@@ -130,7 +130,7 @@ class SessionMatcher:
             self._create(transcript, one, diverged)
 
     def _holds(self, session: Session, transcript: Transcript, one: KeptFile) -> bool:
-        """Whether a session has all of a branch; then it is noted, and nothing is added."""
+        """Whether a session holds all of a branch; if so, note that the file is known."""
         for alignment in self._ways_through(session, transcript, one):
             ingest = Ingest(
                 transcript=transcript,
@@ -150,7 +150,7 @@ class SessionMatcher:
     def _ways_through(
         self, session: Session, transcript: Transcript, one: KeptFile
     ) -> Iterator[Alignment]:
-        """The originals that a transcript may go along: all, or those of one course."""
+        """Alignments to try: with all originals, then with those of one course."""
         yield self.ahead.alignment_of(session)
         if course := self.ahead.course_holding(session, transcript, one):
             yield self.ahead.alignment_of(session, course)
@@ -166,7 +166,7 @@ class SessionMatcher:
             parent = Parent(
                 external_id=external_id or "", relation=Relation.BRANCH, at=diverged[1]
             )
-            # The id belongs to the session that it branched from, and is unique in a project.
+            # The id is unique in a project, and belongs to the session that it branched from.
             external_id = None
         new = services.NewSession(
             title=transcript.title,
@@ -206,7 +206,9 @@ class SessionMatcher:
             ingest.source.report["brought"] = dict(found.brought)
 
     def _open(self, new: services.NewSession) -> Session:
-        """A new session. What else has its id is staged, else it would have been continued."""
+        """Create a session. If its id is taken, the other session is still staged by another
+        import.
+        """
         try:
             return services.open_session(
                 self.caller, self.project, new, staged_by=self.stage
@@ -226,7 +228,7 @@ class SessionMatcher:
         *,
         goes_back: bool,
     ) -> None:
-        """Add what is new to a session. Raises Diverged, with nothing added."""
+        """Append what is new to a session. Raises Diverged, with nothing added."""
         appending = Appending(
             caller=self.caller,
             session=session,
@@ -254,7 +256,7 @@ class SessionMatcher:
         self.sources.append(source)
 
     def source(self, one: KeptFile, **facts: Any) -> Source:
-        """The row of a file, or of one conversation in it: not yet saved."""
+        """The unsaved row of a file, or of one conversation in it."""
         return Source(
             project=self.project,
             brought_by=self.row,
@@ -266,7 +268,7 @@ class SessionMatcher:
 
 
 def _named(transcript: Transcript) -> Transcript:
-    """The transcript with its ids and names as columns take them."""
+    """The transcript with ids and names shortened and cleaned to fit their columns."""
     parent = transcript.parent
     if parent is not None:
         parent = replace(
@@ -283,7 +285,7 @@ def _named(transcript: Transcript) -> Transcript:
 
 
 def _new_in(transcript: Transcript, alignment: Alignment) -> int | None:
-    """How many messages a transcript has beyond a session; None where it is another course."""
+    """How many messages a transcript has beyond a session; None if it diverges."""
     said = (one for one in transcript.items if isinstance(one, GivenMessage))
     try:
         return sum(alignment.place(one) is not None for one in said)

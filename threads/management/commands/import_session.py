@@ -1,4 +1,4 @@
-"""`manage.py import_session`: transcripts from the disk, imported as their project's owner."""
+"""`manage.py import_session`: imports transcripts from disk as the project's owner."""
 
 import uuid
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from threads.imports.upload import Keep, keep_folder, keep_upload
 
 
 class Command(BaseCommand):
-    """Imports in batches, seen once all are through; what was begun is removed if it fails."""
+    """Imports in batches that become visible together; if it fails, what was begun is removed."""
 
     help = "Import a transcript, an archive or a folder; print the ids of the sessions."
 

@@ -1,4 +1,4 @@
-"""`manage.py watch`: a folder of transcripts, followed live."""
+"""`manage.py watch`: follows a folder of transcripts live."""
 
 import signal
 import threading
@@ -14,12 +14,12 @@ from contextstudio.accounts.services import owner_of
 from threads.imports.watching import Watcher
 
 TICK_MS = 500
-"""How often it looks whether a file has come to rest."""
+"""How often to check whether a file has stopped changing."""
 DEBOUNCE_MS = 400
 
 
 class Command(BaseCommand):
-    """Imports what is there, then what is written, until it is stopped."""
+    """Imports what is there, then whatever is written, until it is stopped."""
 
     help = "Follow a folder that an agent writes its transcripts to, until Ctrl+C."
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--project", default="demo", metavar="SLUG")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Follow it. Raises NotFound, or Invalid where it is no folder, or none any more."""
+        """Watch the folder. Raises NotFound, or Invalid if it is not, or no longer, a folder."""
         folder = options["folder"].expanduser().resolve()
         if not folder.is_dir():
             raise Invalid(f"{folder} is not a folder.")
@@ -51,7 +51,7 @@ class Command(BaseCommand):
             yield_on_timeout=True,
             raise_interrupt=False,
         )
-        # It is listened to from the first tick on: what comes after that can't be missed.
+        # The watch is active from the first tick on: no later change can be missed.
         next(heard, None)
         watcher.begin()
         self._tell(f"Watching {watcher.folder}; Ctrl+C ends it.")

@@ -1,12 +1,12 @@
-"""Terminal output: colours as classes, everything else that a terminal would obey taken out.
+"""Terminal output: colours become classes, all other control sequences are removed.
 
 A small terminal of one line: SGR sets the style (ECMA-48 8.3.117), carriage return, backspace,
 "cursor forward", "cursor column" and "erase in line" move in the line; OSC, DCS, and every other
-sequence are dropped. What a person at the terminal would not have seen, because it was
-overwritten or stood in a dropped sequence, is counted and told: a model has read it.
+sequence are dropped. What a person at the terminal would not have seen, because it was overwritten
+or was in a dropped sequence, is counted and reported: a model has read it.
 
-Colours are the 16 and the 256 of xterm; 24-bit colours are mapped to the nearest of these. Where
-a background is set the foreground is not, so that no pair of colours can hide text.
+Colours are the 16 and the 256 of xterm; 24-bit colours are mapped to the nearest of these. If a
+background is set the foreground is not, so that no pair of colours can hide text.
 """
 
 import re
@@ -48,14 +48,14 @@ _SETTINGS: dict[int, dict[str, Any]] = {
     **{90 + colour: {"foreground": colour + 8} for colour in range(8)},
     **{100 + colour: {"background": colour + 8} for colour in range(8)},
 }
-"""What each number of an SGR sequence changes of a style; 0, 38 and 48 are read by themselves."""
+"""How each number of an SGR sequence changes a style; 0, 38 and 48 are handled separately."""
 WIDEST = 256
-"""Columns that a cursor can be sent to, and blanks it can leave."""
+"""The farthest column a cursor can move to, and the most blanks it can leave."""
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the next characters look; colours are places in xterm's palette."""
+    """The style of the following characters; colours are indexes into xterm's palette."""
 
     foreground: int | None = None
     background: int | None = None
@@ -68,7 +68,7 @@ class Style:
 
     @property
     def classes(self) -> str:
-        """The classes of `static/css/base/body.css`, empty where nothing is set."""
+        """The classes of `static/css/base/body.css`; empty for the plain style."""
         front, back = self.foreground, self.background
         if self.inverse:
             front, back = back, front if front is not None else 7
@@ -88,17 +88,17 @@ PLAIN = Style()
 
 
 def is_terminal(text: str) -> bool:
-    """Whether `text` holds what only a terminal reads: escapes, backspaces, overwritten lines."""
+    """Whether `text` has terminal control characters: escapes, backspaces, overwritten lines."""
     return _TERMINAL.search(text) is not None
 
 
 def strip(text: str) -> str:
-    """`text` without terminal sequences; nothing is overwritten."""
+    """`text` without terminal sequences; overwritten text stays."""
     return _SEQUENCE.sub(lambda match: " " if match["motion"] == "\r" else "", text)
 
 
 def render(text: str, *, limit: Limit = OUTPUT) -> str:
-    """Terminal output as HTML, folded after `limit`, with a note of what it would have hidden."""
+    """Terminal output as HTML, folded after `limit`, with a note of how much it would hide."""
     text = text.replace("\r\n", "\n").rstrip("\n")
     start, note, end = shortened(text, "output")
     terminal = Terminal()
@@ -120,14 +120,14 @@ def render(text: str, *, limit: Limit = OUTPUT) -> str:
 
 
 class Terminal:
-    """The style in force, and how many characters were written that nobody would see."""
+    """The current style, and how many written characters would never be seen."""
 
     def __init__(self) -> None:
         self.style = PLAIN
         self.concealed = 0
 
     def write(self, text: str) -> str:
-        """The HTML of `text`; the style is carried on."""
+        """The HTML of `text`; the style carries over to the next call."""
         html = []
         for line in text.removesuffix("\n").split("\n"):
             if _MOTION.search(line):
@@ -140,7 +140,7 @@ class Terminal:
         return "\n".join(html)
 
     def _pieces(self, line: str) -> Iterator[str | re.Match[str]]:
-        """Text, and sequences that move; SGR has been obeyed, all others are gone."""
+        """Text and cursor movements; applies SGR sequences and drops all others."""
         position = 0
         for match in _SEQUENCE.finditer(line):
             if match.start() > position:
@@ -210,7 +210,7 @@ def _styled(style: Style, parameters: str) -> Style:
 
 
 def _extended(numbers: list[int]) -> int | None:
-    """The colour after 38 or 48, whose numbers are taken from the list."""
+    """The colour after 38 or 48; takes its numbers from the list."""
     kind = numbers.pop(0) if numbers else None
     if kind == 5 and numbers:
         return min(numbers.pop(0), 255)
@@ -218,12 +218,12 @@ def _extended(numbers: list[int]) -> int | None:
         red, green, blue = numbers[:3]
         del numbers[:3]
         return nearest(red, green, blue)
-    numbers.clear()  # what is left belongs to a colour that isn't whole
+    numbers.clear()  # the rest belongs to an incomplete colour
     return None
 
 
 def nearest(red: int, green: int, blue: int) -> int:
-    """The place in xterm's palette (16 … 255) for a colour of three bytes."""
+    """The index in xterm's palette (16 … 255) that is nearest to a colour given as three bytes."""
     if max(red, green, blue) - min(red, green, blue) < 10:
         level = (red + green + blue) // 3
         if level < 4:

@@ -1,9 +1,9 @@
-"""Source code with the classes of Pygments.
+"""Highlights source code with the classes of Pygments.
 
 The language is what a fence or a file name says, never guessed: guessing is slow and wrong.
-Only languages that transcripts hold are coloured, whose lexers bear hostile input, and only
-texts of ordinary size and line length, piece by piece: the cost of many a lexer grows with the
-square or the cube of what it is given (decision 0021).
+Highlighting is limited to languages that occur in transcripts and whose lexers withstand hostile
+input, and to texts of ordinary size and line length, piece by piece: the cost of many a lexer grows
+with the square or the cube of its input (decision 0021).
 """
 
 import re
@@ -29,7 +29,7 @@ from threads.rendering.cut import (
 from threads.rendering.safe import CODE_PREFIX, escape, visible
 
 COLOURED_SIZE = 64 * 1024
-"""Characters of a text, and of each of its lines, above which it stays plain."""
+"""Larger texts, and texts with longer lines, are not highlighted; in characters."""
 COLOURED_LINE = 500
 PIECE_LINES = 100
 PIECE_SIZE = 2_000
@@ -82,18 +82,18 @@ _BY_NAME = {
     for name in (language, *others.split())
 }
 _STAND_INS = {"java": "groovy"}
-"""Lexers used for another language's: that of Java takes seconds for lines of mere words."""
+"""Lexers used instead of a language's own: Java's takes seconds for lines of plain words."""
 _FORMATTER = HtmlFormatter(nowrap=True, classprefix=CODE_PREFIX)
 
 
 def language_of(name: str) -> str | None:
-    """The language of a fence's first word or a file's path, or None: `src/a.py` → `python`."""
+    """The language of a fence's first word or of a file's path, or None: `src/a.py` → `python`."""
     last = re.split(r"[/\\]", name.strip().lower()[-300:])[-1]
     return _BY_NAME.get(PurePosixPath(last).suffix.lstrip(".")) or _BY_NAME.get(last)
 
 
 def render(text: str, language: str | None = None, *, limit: Limit = OUTPUT) -> str:
-    """A block of code, coloured where `language` is known, folded after `limit`."""
+    """A block of code, highlighted if `language` is known, folded after `limit`."""
     start, note, end = shortened(text, "code")
     if note:
         ends = (render(piece, language, limit=limit) for piece in (start, end))
@@ -112,9 +112,9 @@ def render(text: str, language: str | None = None, *, limit: Limit = OUTPUT) -> 
 
 
 def coloured(text: str, language: str | None) -> list[str]:
-    """The lines of `text` as HTML; plain where the language is None or the text is too large.
+    """The lines of `text` as HTML; plain if the language is None or the text is too large.
 
-    No element reaches over the end of a line.
+    No element extends past the end of a line.
     """
     text = text.rstrip("\n")
     lines = text.split("\n")
@@ -135,8 +135,10 @@ def coloured(text: str, language: str | None) -> list[str]:
 
 
 def _pieces(lines: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Runs of lines of at most `PIECE_LINES` and about `PIECE_SIZE`, ended by a blank line if
-    one is near. A lexer sees one at a time, so that what it costs is linear in the whole.
+    """Runs of at most `PIECE_LINES` lines and about `PIECE_SIZE` characters.
+
+    A run ends at a blank line if one is near. A lexer sees one run at a time, so the total cost is
+    linear.
     """
     start = 0
     while start < len(lines):
@@ -153,7 +155,7 @@ def _pieces(lines: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def block(html: str, language: str | None = None) -> str:
-    """The block that holds lines of code; it scrolls sideways, so the keyboard can reach it."""
+    """The block that holds lines of code; it scrolls sideways, so it can be focused by keyboard."""
     label = f"Code, {language}" if language else "Code"
     return (
         f'<pre class="code" dir="ltr" tabindex="0" role="group" aria-label="{escape(label)}">'

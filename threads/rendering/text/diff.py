@@ -1,7 +1,7 @@
 """Differences as rows: unified diffs, Codex patches, edits by tools, revisions by people.
 
-The sign of a row stands in it as text, so that nothing is told by colour alone and a copied
-diff is still one.
+The sign of a row is part of its text, so that nothing is conveyed by colour alone and a copied diff
+is still a diff.
 """
 
 import re
@@ -27,9 +27,9 @@ SIZE_LIMIT = 64 * 1024
 LINE_LIMIT = 2_000
 """Characters of the longer text and lines of both above which words are not compared."""
 MOST_ROWS = 5_000
-"""Lines of a run of rows that are shown."""
+"""The most lines of a run of rows that are shown."""
 PAIRED_LINES = 500
-"""Lines of a diff above which changed words are not sought."""
+"""Lines of a diff above which changed words are not marked."""
 CONTEXT = 3
 """Unchanged lines shown beside a change of a revision."""
 
@@ -59,7 +59,7 @@ def is_unified(text: str) -> bool:
 
 
 def render_unified(text: str, *, limit: Limit = OUTPUT) -> str:
-    """A unified diff, with what stands before and between its hunks, as rows."""
+    """A unified diff as rows, with any text before and between its hunks."""
     start, note, end = shortened(text.rstrip("\n"), "a diff")
     html = _folded(_with_words(list(_unified(visible(start).split("\n")))), limit)
     if note:
@@ -86,7 +86,7 @@ def render_patch(text: str, *, limit: Limit = OUTPUT) -> str:
 
 
 def render_edit(old: str, new: str, *, limit: Limit = OUTPUT) -> str:
-    """What a tool replaced by what: removed and added lines, changed words marked in them."""
+    """An edit by a tool: removed and added lines with the changed words marked."""
     rows: list[DiffLine] = []
     before, after = _lines(old), _lines(new)
     for block in align(before, after):
@@ -96,10 +96,10 @@ def render_edit(old: str, new: str, *, limit: Limit = OUTPUT) -> str:
 
 
 def render_difference(old: str, new: str) -> SafeString:
-    """Two versions of one text as rows of safe HTML.
+    """Two versions of a text as rows of safe HTML.
 
-    Lines that changed a little are shown once, with `<del>` and `<ins>` round words. Unchanged
-    lines far from a change are folded. Over `SIZE_LIMIT` or `LINE_LIMIT` lines are compared whole.
+    Lines that changed a little are shown once, with `<del>` and `<ins>` around words. Unchanged
+    lines far from a change are folded. Above `SIZE_LIMIT` or `LINE_LIMIT` whole lines are compared.
     """
     before, after = _lines(old), _lines(new)
     is_small = max(len(old), len(new)) <= SIZE_LIMIT
@@ -134,9 +134,9 @@ def render_difference(old: str, new: str) -> SafeString:
 
 
 def render_sides(old: str, new: str) -> tuple[SafeString, SafeString] | None:
-    """Two texts as safe HTML, with `<del>` and `<ins>` round the words that differ.
+    """Two texts as safe HTML, with `<del>` and `<ins>` around the words that differ.
 
-    None where too little is alike, or where they are too long for their words to be compared.
+    None if too little is alike, or if they are too long to compare their words.
     """
     if max(len(old), len(new)) > SIZE_LIMIT:
         return None
@@ -145,7 +145,7 @@ def render_sides(old: str, new: str) -> tuple[SafeString, SafeString] | None:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text, shortened where it is far too long; none of an empty one."""
+    """The lines of a text, shortened if it is far too long; an empty list for an empty text."""
     start, omitted, end = shorten(text)
     note = f"\n… {readable(omitted)} left out here …\n" if omitted else ""
     whole = visible(start + note + end)
@@ -161,7 +161,7 @@ def _replaced(then: Sequence[str], now: Sequence[str]) -> list[DiffLine]:
 
 
 def _unified(lines: Sequence[str]) -> Iterator[DiffLine]:
-    """Rows of a unified diff; a sign counts only inside a hunk, as long as its header says."""
+    """Rows of a unified diff; a sign counts only inside a hunk, for as long as its header says."""
     old = new = 0
     for line in lines:
         if header := _HUNK.match(line):
@@ -183,7 +183,7 @@ def _unified(lines: Sequence[str]) -> Iterator[DiffLine]:
 
 
 def _patched(text: str) -> list[DiffLine]:
-    """Rows of a patch: the sign of each line says what it is."""
+    """Rows of a patch: the sign of each line gives its kind."""
     kinds = {"+": "add", "-": "remove", " ": "context", "*": "file", "@": "hunk"}
     return [
         DiffLine(kind, line[1:] if kind in _SIGNS and line[:1] in "+- " else line)
@@ -193,7 +193,7 @@ def _patched(text: str) -> list[DiffLine]:
 
 
 def _with_words(rows: list[DiffLine]) -> list[DiffLine]:
-    """Rows in which the changed words of lines replaced one by one are marked."""
+    """Mark the changed words in lines that were replaced one by one."""
     if len(rows) > PAIRED_LINES:
         return rows
     marked = list(rows)

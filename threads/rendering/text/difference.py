@@ -1,8 +1,8 @@
-"""What changed between two texts: which lines, and which words in them.
+"""Finds which lines changed between two texts, and which words in them.
 
-The standard library's `difflib` aligns best what people read, but its cost grows with the square
-of what differs, so only so much is given to it: after equal beginnings and ends are set aside,
-more than `MOST_CHANGED` items on either side count as replaced in one.
+The standard library's `difflib` aligns texts best for readers, but its cost grows with the square
+of what differs. So its input is limited: after equal beginnings and ends are set aside, more than
+`MOST_CHANGED` items on either side count as one replacement.
 """
 
 import re
@@ -20,7 +20,7 @@ _WORDS = re.compile(r"\w+|[^\S\n]+|\n|[^\w\s]")
 
 
 class Block(NamedTuple):
-    """A run of an alignment: half-open ranges of both sequences, the `same` or replaced."""
+    """A run of an alignment, `same` or replaced: half-open ranges of both sequences."""
 
     same: bool
     old: tuple[int, int]
@@ -28,11 +28,11 @@ class Block(NamedTuple):
 
 
 def align(old: Sequence[str], new: Sequence[str]) -> list[Block]:
-    """The blocks that turn `old` into `new`, in order, no two of a kind side by side."""
+    """The blocks that turn `old` into `new`, in order; neighbours are never of the same kind."""
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
     left, right = old[start : len(old) - end], new[start : len(new) - end]
-    # What is left begins and ends with a difference.
+    # The remaining items begin and end with a difference.
     codes: Sequence[tuple[str, int, int, int, int]]
     codes = [("replace", 0, len(left), 0, len(right))]
     if max(len(left), len(right)) <= MOST_CHANGED:
@@ -48,7 +48,7 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[Block]:
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many items both begin with."""
+    """The length of the common prefix."""
     pairs = zip(old, new, strict=False)
     return next(
         (place for place, (left, right) in enumerate(pairs) if left != right),
@@ -57,19 +57,19 @@ def _common(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def merged(old: str, new: str) -> str | None:
-    """One text with `<del>` and `<ins>` round changed words, or None where too little is alike."""
+    """One text with `<del>` and `<ins>` around changed words, or None if too little is alike."""
     words = _changed_words(old, new)
     return None if words is None else _tagged(words, "del", "ins")
 
 
 def sides(old: str, new: str) -> tuple[str, str] | None:
-    """`old` with `<del>`, `new` with `<ins>` round changed words, or None as in `merged`."""
+    """`old` with `<del>` and `new` with `<ins>` around changed words, or None as in `merged`."""
     words = _changed_words(old, new)
     return None if words is None else (_tagged(words, "del"), _tagged(words, "ins"))
 
 
 def _tagged(runs: Iterable[tuple[bool, str, str]], *tags: str) -> str:
-    """Runs as HTML; of what differs only the sides of these tags."""
+    """Runs as HTML; changed ones only with the sides that `tags` name."""
     html = []
     for same, then, now in runs:
         if same:
@@ -82,7 +82,7 @@ def _tagged(runs: Iterable[tuple[bool, str, str]], *tags: str) -> str:
 
 
 def _changed_words(old: str, new: str) -> list[tuple[bool, str, str]] | None:
-    """Runs (same?, old text, new text); blanks between two changes count as changed."""
+    """Runs (same?, old text, new text); whitespace between two changes counts as changed."""
     left, right = _WORDS.findall(visible(old)), _WORDS.findall(visible(new))
     runs: list[tuple[bool, str, str]] = []
     blocks = align(left, right)

@@ -1,7 +1,7 @@
 """JSON as a tree: printed as JSON, folded from the second level on.
 
-Keys, order and numbers stay as they were written, so the lines can be copied as JSON. What is
-small stands on one line; long strings are folded and shown with their own line ends.
+Keys, order and numbers stay as written, so the lines can be copied as JSON. Small values take one
+line; long strings are folded and shown with their own line ends.
 """
 
 import json
@@ -23,22 +23,22 @@ FOLDED_FROM = 2
 DEEPEST = 16
 MOST_NODES = 2_000
 MOST_TEXT = 256 * 1024
-"""Levels, values and characters of strings that are shown; a note stands for what is beyond."""
+"""The most levels, values and characters of strings shown; a note replaces the rest."""
 LONG_STRING = 200
-"""Characters; a longer string with line ends, or ten times as long without, is folded."""
+"""Strings with line ends are folded if longer than this, others if ten times as long."""
 SMALL_LINE = 88
 
 
 class Number(str):
-    """A number of a JSON text as it is written there."""
+    """A number as written in a JSON text."""
 
     __slots__ = ()
 
 
 def parse(text: str) -> Any:
-    """The object or array that `text` is, or None; numbers are `Number`s.
+    """The object or array that `text` encodes, or None; numbers are `Number`s.
 
-    A text that repeats a key in an object is none: a tree would show less than stands there.
+    A text that repeats a key in an object is refused: a tree would show less than the text says.
     """
     if text.lstrip()[:1] not in ("{", "["):
         return None
@@ -55,7 +55,7 @@ def parse(text: str) -> Any:
 
 
 def render(value: Any, *, limit: Limit = OUTPUT) -> str:
-    """The tree of a value as the standard library's `json` reads it, folded after `limit`."""
+    """A value decoded by the standard library's `json` as a tree, folded after `limit`."""
     lines = list(_Printer().lines("", value, "", 0))
     size = shown = 0
     for line in lines[: limit.lines]:
@@ -79,7 +79,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _Printer:
-    """Prints values as lines of HTML while there is room."""
+    """Prints values as lines of HTML until the limits are reached."""
 
     def __init__(self) -> None:
         self._nodes = MOST_NODES

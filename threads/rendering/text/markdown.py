@@ -1,8 +1,8 @@
 """What people and models write: CommonMark with tables and strikethrough, as HTML.
 
-Raw HTML, linkifying and pictures are off: HTML shows as text, bare addresses stay text
-(linkifying is quadratic), and a picture becomes a chip with its host, for it would tell a third
-party that it is read. Line ends inside a paragraph stay where they were written.
+Raw HTML, linkifying and pictures are off: HTML shows as text, bare addresses stay text (linkifying
+is quadratic), and a picture becomes a chip with its host, since loading it would tell a third party
+that it is read. Line ends inside a paragraph are kept.
 """
 
 from collections.abc import Sequence
@@ -52,11 +52,11 @@ def render(text: str, *, limit: Limit = PROSE) -> str:
 def divide(
     tokens: list[Token], line: int, size: int
 ) -> tuple[list[Token], list[Token]]:
-    """Two token streams, both well nested, cut at source line `line`.
+    """Split a token stream at source line `line` into two, both well nested.
 
-    What is open at the cut is closed in the first and opened again in the second, numbered lists
-    going on. A leaf that reaches over the cut is split after a line of it, or after `size`
-    characters where it is one line.
+    What is open at the cut is closed in the first and reopened in the second; numbered lists
+    continue. A leaf that spans the cut is split after one of its lines, or after `size` characters
+    if it is one line.
     """
     opened: list[Token] = []
     for index, token in enumerate(tokens):
@@ -98,7 +98,7 @@ def _cut(
 
 
 def _prose(blocks: list[Token], known: EnvType) -> str:
-    """The HTML of blocks whose words are not parsed yet; `known` holds what links refer to."""
+    """The HTML of blocks whose inline text isn't parsed yet; `known` holds the link references."""
     state = StateCore("", _WORDS, known, blocks)
     _WORDS.core.process(state)
     html = _WORDS.renderer.render(blocks, _WORDS.options, known)
@@ -106,7 +106,7 @@ def _prose(blocks: list[Token], known: EnvType) -> str:
 
 
 class _Renderer(RendererHTML):
-    """The few kinds of token that don't become plain CommonMark HTML."""
+    """Renders the few kinds of token that differ from plain CommonMark HTML."""
 
     def text(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
         return escape(tokens[index].content)
@@ -146,7 +146,7 @@ class _Renderer(RendererHTML):
 
 
 def remote_picture(address: str, label: str = "") -> str:
-    """The chip for a picture that is elsewhere and isn't loaded."""
+    """The chip for a remote picture, which isn't loaded."""
     shown = escape(label.strip() or "open")
     named = f"{_anchor(address)}{shown}</a>" if allowed(address) else shown
     host = escape(host_of(address) or "no host")
@@ -154,12 +154,12 @@ def remote_picture(address: str, label: str = "") -> str:
 
 
 def allowed(address: str) -> bool:
-    """Whether a link may lead there: an absolute address of the web, or a mail address."""
+    """Whether an address may be linked to: an absolute web address, or a mail address."""
     return address.lower().startswith(("http://", "https://", "mailto:"))
 
 
 def host_of(address: str) -> str:
-    """The host that a link leads to, without what only looks like one (`a.com@b.com` → b.com)."""
+    """The host that a link leads to, not one that it pretends to (`a.com@b.com` → b.com)."""
     try:
         parts = urlsplit(address)
         return parts.hostname or parts.path.rpartition("@")[2]
@@ -172,12 +172,12 @@ def _anchor(address: str) -> str:
 
 
 def _heading(token: Token) -> str:
-    """Below the headings of the page: rows are headings of level 3."""
+    """The tag of a heading, below those of the page: rows are headings of level 3."""
     return f"h{min(int(token.tag[1]) + 3, 6)}"
 
 
 def _reader(*steps: str) -> MarkdownIt:
-    """A reader of these steps; two of them, so that long blocks are cut before words are read."""
+    """A parser with these steps; two parsers, so that blocks are cut before inline parsing."""
     reader = MarkdownIt(
         "commonmark",
         {"html": False, "linkify": False, "breaks": True, "typographer": False},

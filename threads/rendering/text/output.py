@@ -1,6 +1,6 @@
-"""What a tool printed, by what it is: terminal output, a diff, JSON, or plain text.
+"""The output of a tool by its kind: terminal output, a diff, JSON, or plain text.
 
-Each kind is known by characters or structure that no other has; nothing is guessed.
+Each kind is recognised by characters or structure that no other has; nothing is guessed.
 """
 
 import re
@@ -35,7 +35,7 @@ def render(text: str, *, limit: Limit = OUTPUT) -> str:
 
 
 def plain(text: str, *, limit: Limit = OUTPUT) -> str:
-    """Text as it is, in the letters of code."""
+    """Plain text in a monospace block."""
     start, note, end = shortened(text.rstrip(), "text")
     shown, rest = cut(visible(start), limit)
     html = fold_text(shown.rstrip("\n"), rest, _block)
@@ -43,7 +43,7 @@ def plain(text: str, *, limit: Limit = OUTPUT) -> str:
 
 
 def exit_code(text: str) -> int | None:
-    """The exit status that an output tells in the words its agent puts first or last, or None."""
+    """The exit status that an output states first or last, in its agent's words, or None."""
     match = _AT_START.match(text[:_EDGE]) or _AT_END.search(text[-_EDGE:])
     if match is None:
         return None

@@ -1,6 +1,6 @@
-"""Finding messages by what they mean: an extra, off unless the operator switches it on.
+"""Search by meaning: an optional feature, off unless the operator switches it on.
 
-Nothing of it is imported before it is used: `require_on` comes first.
+Nothing of it is imported before it is used: call `require_on` first.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def is_on() -> bool:
 
 
 def require_on() -> None:
-    """Refuse what needs it where it is off, and say what to do. Raises Conflict."""
+    """Raise Conflict if search by meaning is off, saying how to switch it on."""
     facts = {"setting": SETTING}
     if not settings.MEANING_SEARCH:
         raise Conflict(
@@ -44,7 +44,7 @@ def require_on() -> None:
 
 
 def ask(words: str) -> "Question":
-    """What is asked, ready to be compared with texts. Raises Conflict where it is off."""
+    """A question, ready to be compared with texts. Raises Conflict if search by meaning is off."""
     require_on()
     from .question import Question
 
@@ -52,7 +52,7 @@ def ask(words: str) -> "Question":
 
 
 def is_worth_a_job() -> bool:
-    """Whether so many texts have no vectors yet that making them pays."""
+    """Whether enough texts have no vectors yet to be worth a job."""
     if not is_on():
         return False
     from . import index
@@ -70,7 +70,7 @@ def is_behind() -> bool:
 
 
 def catch_up() -> Iterator[int]:
-    """Make what vectors are missing, in small transactions; gives how many after each."""
+    """Compute missing vectors in small transactions; yields how many after each."""
     if is_on():
         from . import index
 

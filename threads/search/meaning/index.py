@@ -1,7 +1,7 @@
-"""The vectors of bodies: made behind the recording of messages, as the index of words is.
+"""The vectors of bodies, computed after messages are recorded, as the word index is.
 
-`MeaningMark.through` says how far they are made. Of what came since, the newest texts are read by
-whoever searches; older ones wait for the job.
+`MeaningMark.through` says up to which body vectors exist. Of the texts since then, the newest are
+read by each search; older ones wait for the job.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,41 +18,41 @@ from threads.search.bodies import BODIES
 from . import model
 
 WORTH_A_JOB = 200
-"""Texts without vectors from which on making them is worth a job."""
+"""How many texts without vectors are worth a job."""
 _AT_ONCE = 100
-"""Texts of which the vectors are made, and written, at once."""
+"""How many texts are embedded and written at once."""
 _DELETED_AT_ONCE = 1000
 
 
 def made() -> QuerySet[BodyVectors]:
-    """The vectors that there are of the model in use."""
+    """The existing vectors of the model in use."""
     rows = BodyVectors.objects.all()
     return rows if _is_of_this_model() else rows.none()
 
 
 def missing() -> QuerySet[Body]:
-    """The bodies that came since vectors were made, and have none."""
+    """The bodies without vectors, recorded since vectors were last computed."""
     if not _is_of_this_model():
         return Body.objects.all()
     return Body.objects.filter(pk__gt=_through(), vectors=None)
 
 
 def count_behind(most: int) -> int:
-    """How many bodies may have no vectors yet, of so many at most."""
+    """How many bodies may have no vectors yet, counting up to `most`."""
     since = Body.objects.filter(pk__gt=_through()) if _is_of_this_model() else missing()
     return len(since.order_by().values_list("pk", flat=True)[:most])
 
 
 def texts_of(bodies: QuerySet[Body]) -> Mapping[int, str]:
-    """What bodies say, by their ids."""
+    """The texts of bodies by id."""
     rows = bodies.values_list("pk", "content")
     return {key: whole_text(decode_parts(bytes(content))) for key, content in rows}
 
 
 def catch_up() -> Iterator[int]:
-    """Make what vectors are missing, in small transactions; gives how many after each.
+    """Compute missing vectors in small transactions; yields how many after each.
 
-    The mark moves as that of the index of words does, and for the same reason.
+    The mark moves as that of the word index does, and for the same reason.
     """
     yield from _begin()
     last, writer = BODIES.database.last(), BODIES.database.next_writer()
@@ -67,7 +67,7 @@ def catch_up() -> Iterator[int]:
 
 
 def _begin() -> Iterator[int]:
-    """Take out what another model made."""
+    """Delete the vectors of another model."""
     with transaction.atomic():
         if _mark().model == model.NAME:
             return
@@ -82,7 +82,7 @@ def _begin() -> Iterator[int]:
 
 
 def _make(last: int) -> Iterator[int]:
-    """Make the vectors that are missing up to an id: computed without a lock, then written."""
+    """Compute missing vectors up to an id without a lock, then write them."""
     ids = missing().filter(pk__lte=last).order_by("pk").values_list("pk", flat=True)
     for some in chunks(list(ids), _AT_ONCE):
         texts = texts_of(Body.objects.filter(pk__in=some))
@@ -93,7 +93,7 @@ def _make(last: int) -> Iterator[int]:
 
 
 def _write(kept: Mapping[int, bytes]) -> int:
-    """Write vectors; those of what was erased meanwhile are left out. How many were written."""
+    """Write vectors, except for bodies erased meanwhile; returns how many were written."""
     if _mark().model != model.NAME:
         return 0
     bodies = Body.objects.filter(pk__in=kept).select_for_update(no_key=True)
@@ -106,7 +106,7 @@ def _write(kept: Mapping[int, bytes]) -> int:
 
 
 def _mark() -> MeaningMark:
-    """The mark, locked until the transaction ends, so that one process writes at a time."""
+    """The mark, locked until the transaction ends: one process writes at a time."""
     MeaningMark.objects.get_or_create(pk=1)
     return MeaningMark.objects.select_for_update().get(pk=1)
 

@@ -1,6 +1,6 @@
-"""The model that says in vectors what texts are about: WordLlama's, which comes in its package.
+"""The embedding model: WordLlama's, which is part of its package.
 
-It is loaded once a process, in a third of a second, and takes about 80 MB. Nothing is downloaded.
+It is loaded once per process, in a third of a second, and takes about 80 MB. Nothing is downloaded.
 """
 
 from collections.abc import Sequence
@@ -21,18 +21,18 @@ from threads.domain.meaning.vectors import (
 )
 
 NAME = "wordllama l2_supercat 256"
-"""Kept beside vectors: those of another model are made anew."""
+"""Stored beside vectors; those of another model are recomputed."""
 _SNIPPET = 160
-"""Characters of what is shown of a passage."""
+"""The length of the excerpt shown of a passage, in characters."""
 
 
 def question_of(words: str) -> Vectors:
-    """What is asked, as one vector; a long question counts by its first passages."""
+    """A question as one vector; of a long question the first passages count."""
     return unit(_vectors([words[a:b] for a, b in passages(words)]).sum(axis=0))
 
 
 def kept_of(texts: Sequence[str]) -> list[bytes]:
-    """What is kept of each text; nothing of one that says nothing."""
+    """The packed vectors of each text; empty for a text without words."""
     cut = [[text[a:b] for a, b in passages(text)] for text in texts]
     vectors = _vectors([piece for pieces in cut for piece in pieces])
     kept, at = list[bytes](), 0
@@ -43,14 +43,14 @@ def kept_of(texts: Sequence[str]) -> list[bytes]:
 
 
 def scores_of(question: Vectors, texts: Sequence[str]) -> list[int]:
-    """How near each text is to a question; 0 for one that says nothing."""
+    """How near each text is to a question; 0 for a text without words."""
     kept = kept_of(texts)
     scores = iter(similarities(question, [one for one in kept if one]).tolist())
     return [next(scores) if one else 0 for one in kept]
 
 
 def nearest_stretch(question: Vectors, text: str) -> Stretch:
-    """The place in a text that is nearest to a question, of a length that can be shown."""
+    """The place in a text that is nearest to a question, short enough to be shown."""
     start, end = _nearest(question, text, passages(text))
     first, last = _nearest(
         question, text[start:end], passages(text[start:end], _SNIPPET)
@@ -69,14 +69,14 @@ def _nearest(question: Vectors, text: str, stretches: Sequence[Stretch]) -> Stre
 def _vectors(texts: list[str]) -> Vectors:
     if not texts:
         return np.zeros((0, DIMENSIONS), np.float32)
-    # The tokenizer takes no half of a surrogate pair.
+    # The tokenizer doesn't accept lone surrogates.
     clean = [text.encode("utf-8", "replace").decode() for text in texts]
     return unit(_model().embed(clean))
 
 
 @cache
 def _model() -> wordllama.WordLlamaInference:
-    # In its own folder: it looks for the tokenizer elsewhere, and else would download it.
+    # The package's own folder: WordLlama looks for the tokenizer elsewhere, and would download it.
     folder = Path(wordllama.__file__).parent
     return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
 

@@ -1,4 +1,4 @@
-"""A question, and how near texts are to it: by the vectors that are kept, else by reading them."""
+"""Compares texts with a question: by stored vectors, or else by reading the texts."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,20 +14,20 @@ from threads.models import Body, BodyVectors, Message
 from . import index, model
 
 LIVE = 200
-"""Texts without vectors that a question reads itself, the newest of them."""
+"""How many texts without vectors a question reads itself, newest first."""
 _AT_ONCE = 5000
-"""Texts whose vectors are in memory at once."""
+"""How many texts' vectors are in memory at once."""
 
 
 class Ranking(NamedTuple):
-    """(score, body) of the nearest bodies, and how many were not looked at for want of vectors."""
+    """(score, body) of the nearest bodies, and how many had no vectors and were not looked at."""
 
     nearest: list[tuple[int, int]]
     pending: int
 
 
 class Question:
-    """Words, compared with what texts mean."""
+    """A question that is compared with the meaning of texts."""
 
     def __init__(self, words: str) -> None:
         self._vector = model.question_of(words)
@@ -40,7 +40,7 @@ class Question:
         bodies: QuerySet[Message, Any] | None = None,
         gone: QuerySet[Message, Any] | None = None,
     ) -> Ranking:
-        """The nearest of all bodies of some projects; of these alone, or without those."""
+        """Rank the bodies of some projects: only those in `bodies`, and none in `gone`."""
         kept = index.made().filter(project__in=projects)
         later = index.missing().filter(project__in=projects)
         if bodies is not None:
@@ -49,7 +49,7 @@ class Question:
             kept, later = kept.exclude(body__in=gone), later.exclude(pk__in=gone)
         newest = list(later.order_by("-pk").values_list("pk", flat=True)[:LIVE])
         pending = later.count() - LIVE if len(newest) == LIVE else 0
-        # Asked after what is missing: what is made meanwhile is then in both, not in neither.
+        # Queried after the missing ones: vectors made in between are then in both, not in neither.
         found = self._scores(kept) | self._read(newest)
         ids = np.fromiter(found, np.int64, len(found))
         scores = np.fromiter(found.values(), np.int32, len(found))
@@ -62,7 +62,7 @@ class Question:
         for some in chunks(sorted(set(ids))):
             missing = index.missing().filter(pk__in=some)
             later += missing.values_list("pk", flat=True)
-            # Asked after what is missing, as in `rank`.
+            # Queried after the missing ones, as in `rank`.
             found |= self._scores(index.made().filter(body__in=some))
         return found | self._read(sorted(later)[-LIVE:])
 
@@ -71,7 +71,7 @@ class Question:
         return model.scores_of(self._vector, texts)
 
     def nearest_stretch(self, text: str) -> Stretch:
-        """The place in a text that is nearest."""
+        """The place in a text that is nearest to the question."""
         return model.nearest_stretch(self._vector, text)
 
     def _scores(self, rows: QuerySet[BodyVectors]) -> dict[int, int]:

@@ -1,14 +1,13 @@
-"""An index of words: which texts may hold a text, asked from the newest on.
+"""A word index: finds the texts that may hold a query, newest first.
 
-It is never written while texts are recorded. `catch_up` puts in what came since; up to the
-mark's `through` every text is in, and what came later (the tail) is read by whoever searches.
-So answers are complete at any time, and appending costs the same with and without an index.
-Texts are folded by `str.casefold` in Python on both databases, with U+FFFD for what neither can
-hold (NUL, lone surrogates); what the index finds is made sure of by who asks, so that it may
-find a little too much.
+It is never written while texts are recorded. `catch_up` adds new texts; up to the mark's `through`
+every text is indexed, and later ones (the tail) are read by each search. So results are complete at
+any time, and appending costs the same with and without an index. Texts are folded by `str.casefold`
+in Python on both databases, with U+FFFD for what neither can store (NUL, lone surrogates). Callers
+check each candidate, so the index may find a little too much.
 
-`threads.search.bodies` has the one of messages; other apps register theirs, and one job catches
-up with all of them.
+`threads.search.bodies` has the index of messages; other apps register theirs, and one job brings
+all of them up to date.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,18 +24,18 @@ from .reading import Piece, Tables
 from .sqlite import SqliteWords
 
 AT_ONCE = 500
-"""Texts that are read at once."""
+"""How many texts are read at once."""
 _MOST_AT_ONCE = 2 << 20
-"""Characters of texts that are read at once."""
+"""How many characters of texts are read at once."""
 WORTH_A_JOB = 1000
-"""Texts in the tail from which catching up is worth a job."""
+"""How many texts in the tail are worth a job."""
 _END = "\n\n"
-"""Behind every text, so that its last characters begin a trigram too."""
+"""Added to every text, so that its last characters begin a trigram too."""
 _ABOVE = 1 << 62
 
 
 def stored(folded: str) -> str:
-    """A folded text as the index holds it; the same for texts and for what is searched."""
+    """A folded text in the form that the index stores, for texts and queries alike."""
     if folded.isascii() and "\0" not in folded:
         return folded
     clean = folded.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -46,7 +45,7 @@ def stored(folded: str) -> str:
 class WordIndex:
     """An index over the texts of one table.
 
-    `read` gives texts by their ids, folded, in the order of their ids.
+    `read` yields texts by id, folded and in the order of their ids.
     """
 
     def __init__(
@@ -60,37 +59,37 @@ class WordIndex:
 
     @property
     def database(self) -> SqliteWords | PostgresqlWords:
-        """The index in the way of the database at hand."""
+        """The implementation for the current database."""
         return self.postgresql if connection.vendor == "postgresql" else self.sqlite
 
     def candidates(self, folded_query: str, before: int | None = None) -> Iterator[int]:
-        """Ids of texts that may hold a folded query, below `before`, the highest first.
+        """Ids of texts that may hold a folded query, below `before`, highest first.
 
-        Those of the tail are all named, for nobody has looked into them.
+        All texts of the tail are included, since none of them is indexed yet.
         """
         top = _ABOVE if before is None else before
         for id_, _ in groupby(self.database.candidates(stored(folded_query), top)):
             yield id_
 
     def is_worth_a_job(self) -> bool:
-        """Whether so much has come since the index was caught up that it should be again."""
+        """Whether enough texts came since the last `catch_up` to be worth another."""
         return (
             self.database.is_there()
             and self.database.last() - self.database.through() >= WORTH_A_JOB
         )
 
     def is_behind(self) -> bool:
-        """Whether there is anything to put in, or to clear."""
+        """Whether there is anything to add or to clear."""
         if not self.database.is_there():
             return False
         mark = self._marks._default_manager.first() or self._marks()
         return mark.through < self.database.last() or mark.forgotten > 0
 
     def catch_up(self) -> Iterator[int]:
-        """Put in what came since, in small transactions; gives how many texts after each.
+        """Add new texts in small transactions; yields how many after each.
 
-        Ids are drawn before they are committed: the mark moves once every transaction that may
-        have drawn one below it has ended, and what these wrote is in.
+        Ids are drawn before they are committed. So the mark moves only once every transaction that
+        may have drawn an id below it has ended, and what these wrote is indexed.
         """
         database = self.database
         if not database.is_there():
@@ -111,7 +110,7 @@ class WordIndex:
         yield from self._clear()
 
     def forget(self, ids: Iterable[int]) -> None:
-        """Take texts out that are erased, in the caller's transaction."""
+        """Remove erased texts from the index, in the caller's transaction."""
         if gone := list(ids):
             if not self.database.is_there():
                 return
@@ -121,7 +120,7 @@ class WordIndex:
             mark.save(update_fields=["forgotten"])
 
     def _put_in(self, last: int) -> Iterator[int]:
-        """Put in all up to an id that are not: read and folded without a lock, written in steps."""
+        """Add missing texts up to an id: read and folded without a lock, written in steps."""
         at = self.database.through()
         while at < last:
             ids = self.database.following(at, last, AT_ONCE)
@@ -141,7 +140,7 @@ class WordIndex:
     def _write(
         self, texts: Sequence[tuple[int, str]], above: int, last: int
     ) -> Iterator[int]:
-        """Put texts in, of those between two ids; what was erased meanwhile stays out."""
+        """Write texts with ids between two; those erased meanwhile are left out."""
         wanted: set[int] = set()
         put_in: list[int] = []
 
@@ -163,7 +162,7 @@ class WordIndex:
             put_in.clear()
 
     def _clear(self) -> Iterator[int]:
-        """Have what was taken out leave the file, in small transactions."""
+        """Remove deleted words from the database file, in small transactions."""
         mark = self._marks._default_manager.first()
         if mark is None or not mark.forgotten:
             return
@@ -177,7 +176,7 @@ class WordIndex:
             locked.save(update_fields=["forgotten"])
 
     def _rewritten(self) -> Iterator[int]:
-        """Rewrite what is to be, in small transactions."""
+        """Rewrite what must be rewritten, in small transactions."""
         more = True
         while more:
             with transaction.atomic():
@@ -186,7 +185,7 @@ class WordIndex:
             yield 0
 
     def _mark(self) -> WordMark:
-        """The mark, locked until the transaction ends; without one the index begins anew."""
+        """The mark, locked until the transaction ends; if there is none, the index starts empty."""
         _, is_new = self._marks._default_manager.get_or_create(pk=1)
         if is_new:
             self.database.empty()
@@ -197,11 +196,11 @@ _indexes: list[WordIndex] = []
 
 
 def register(index: WordIndex) -> None:
-    """Have the job catch up with an index, once."""
+    """Register an index, which the job then keeps up to date."""
     if index not in _indexes:
         _indexes.append(index)
 
 
 def registered() -> Sequence[WordIndex]:
-    """All indexes that there are."""
+    """All registered indexes."""
     return tuple(_indexes)

@@ -1,12 +1,12 @@
-"""The index in PostgreSQL: folded texts in letters alone, with trigrams where pg_trgm is there.
+"""The index in PostgreSQL: folded texts as letters only, with trigrams if pg_trgm is installed.
 
-Beside it stands, for each run of texts that were put in at once, which characters and pairs of
-neighbours they hold: one or two characters make no trigram.
+For each run of texts that were added together it also stores which characters and pairs of
+neighbours they hold, since one or two characters make no trigram.
 
-pg_trgm takes what is no letter or digit for a gap between words, and fills the words up with
-blanks: punctuation is in no trigram, nor is what stands on both sides of it. With a letter in
-the place of every such character a text is one word to it, and three characters of any kind
-are a trigram. A stand-in that a text has itself makes a candidate too many, never one too few.
+pg_trgm treats anything but letters and digits as a gap between words, and pads words with blanks:
+punctuation is in no trigram, nor are characters across it. With a letter in place of every such
+character a text is one word to it, and any three characters are a trigram. A text that contains a
+stand-in itself yields a candidate too many, never one too few.
 """
 
 import string
@@ -18,18 +18,18 @@ from operator import itemgetter
 from .reading import AT_ONCE, LONGEST, SHORTEST, TAIL, Piece, Reading, ids
 
 NEWEST = 1000
-"""Texts that are read for one or two characters before their runs are looked up."""
+"""How many texts are read for one or two characters before their runs are looked up."""
 MOST_RUNS = 32
-"""Runs of texts that are read at once; it begins with one."""
+"""The most runs of texts that are read at once; it begins with one."""
 _ADD_RUN = "INSERT INTO {runs}(first, last, pairs) VALUES(%s, %s, %s)"
 _STAND_IN, _COUNT = 0x0780, 38
-"""Thaana: letters of two bytes without capitals, in a script that few texts are written in."""
+"""Thaana: letters of two bytes without capitals, in a script that few texts use."""
 _OFTEN = "\n " + string.punctuation
 _KEPT = 0x10000
 
 
 class _StandIns(dict[int, int]):
-    """By code point what stands for it, kept for the characters of most scripts."""
+    """Map of code point to its stand-in, cached for the characters of most scripts."""
 
     def __missing__(self, code: int) -> int:
         letter = code if chr(code).isalnum() else _STAND_IN + code % _COUNT
@@ -42,12 +42,12 @@ _stand_ins = _StandIns({ord(one): _STAND_IN + at for at, one in enumerate(_OFTEN
 
 
 def letters(text: str) -> str:
-    """A text, as long as it was, with a letter for each character that is none."""
+    """A text of the same length with a letter for each character that is not alphanumeric."""
     return text.translate(_stand_ins)
 
 
 def pairs(texts: Iterable[str]) -> str:
-    """The pairs of neighbours in some texts of letters, each once, with blanks between."""
+    """The pairs of neighbours in some texts of letters, each once, separated by blanks."""
     found: set[str] = set()
     for text in texts:
         found.update(map(str.__add__, text, text[1:]))
@@ -58,20 +58,20 @@ class PostgresqlWords(Reading):
     """An index of texts in PostgreSQL."""
 
     def is_there(self) -> bool:
-        """Whether this database has the table of texts, be it with an index or without."""
+        """Whether this database has the table of texts, with or without an index."""
         return True
 
     def held(self, above: int, last: int) -> set[int]:
-        """Which texts are in already, of those with these ids."""
+        """Which of the texts with ids between two are indexed already."""
         statement = "SELECT {key} FROM {texts} WHERE {key} > %s AND {key} <= %s"
         return set(ids(self.run(statement, [above, last])))
 
     def cut(self, texts: Sequence[tuple[int, str]]) -> Iterator[list[Piece]]:
-        """Texts by their ids, in steps: all at once, as nobody waits."""
+        """Divide texts into steps: a single one, as nobody waits."""
         yield [Piece(text_id, 0, text) for text_id, text in texts]
 
     def add(self, pieces: Sequence[Piece]) -> None:
-        """Put folded texts in, in the order of their ids."""
+        """Add folded texts in the order of their ids."""
         if not pieces:
             return
         rows = [(one.text_id, letters(one.text)) for one in pieces]
@@ -83,14 +83,14 @@ class PostgresqlWords(Reading):
         self.run(_ADD_RUN, [rows[0][0], rows[-1][0], pairs(text for _, text in rows)])
 
     def empty(self) -> None:
-        """Take all texts out."""
+        """Remove all texts."""
         self.run("DELETE FROM {texts}")
         self.run("DELETE FROM {runs}")
 
     def forget(self, erased: Iterable[int]) -> None:
-        """Take texts out; `rewrite` then takes out what their runs say of them.
+        """Remove texts; `rewrite` then removes them from their runs.
 
-        PostgreSQL's own vacuum removes what they said from the file.
+        PostgreSQL's own vacuum removes their words from the file.
         """
         gone = list(erased)
         self.run("DELETE FROM {texts} WHERE {key} = ANY(%s)", [gone])
@@ -101,10 +101,10 @@ class PostgresqlWords(Reading):
         )
 
     def begin_to_clear(self) -> None:
-        """Nothing: `forget` has marked what `rewrite` goes through."""
+        """Does nothing: `forget` has marked what `rewrite` goes through."""
 
     def rewrite(self) -> bool:
-        """Make a run anew of which texts were taken out; whether there is more to do."""
+        """Rebuild a run that lost texts; returns whether there may be more to do."""
         stale = self.run(
             "DELETE FROM {runs} WHERE id ="
             " (SELECT min(id) FROM {runs} WHERE is_stale) RETURNING first, last"
@@ -120,16 +120,16 @@ class PostgresqlWords(Reading):
         return True
 
     def begin_to_merge(self) -> None:
-        """Put into the index of trigrams what waits to be: each search would read it."""
+        """Move pending entries into the trigram index; otherwise each search would read them."""
         self.run(
             "SELECT gin_clean_pending_list(indexrelid) FROM pg_index WHERE indexrelid ="
             " to_regclass('{texts}_trigrams')"
         )
 
     def candidates(self, query: str, before: int) -> Iterator[int]:
-        """The tail, and what of the index may hold a folded query, the highest first.
+        """The tail, and the indexed texts that may hold a folded query, highest id first.
 
-        Both are asked in one statement: to be asked one takes PostgreSQL as long as to answer it.
+        Both come from one statement: sending one takes PostgreSQL as long as answering it.
         """
         if len(query) < SHORTEST:
             yield from self.with_tail(self.newest(query, before), before)
@@ -151,8 +151,8 @@ class PostgresqlWords(Reading):
         )
 
     def newest(self, query: str, before: int) -> Iterator[int]:
-        """Ids of texts that may hold one or two characters, below `before`, the highest first."""
-        # The newest texts are read, then the runs that hold the words, ever more at once.
+        """Ids of texts that may hold one or two characters, below `before`, highest first."""
+        # The newest texts are read, then runs that hold the characters, ever more at once.
         words = letters(query)
         [(below, found)] = self.run(
             "SELECT min({key}), array_agg({key} ORDER BY {key} DESC)"
@@ -176,22 +176,22 @@ class PostgresqlWords(Reading):
             at, count = at + count, min(2 * count, MOST_RUNS)
 
     def next_writer(self) -> int:
-        """A transaction behind all that write already: a number is drawn for it.
+        """The number of a new transaction, later than all current writers.
 
-        `pg_snapshot_xmax` stands behind those that have ended, and may be one that is still at it.
+        `pg_snapshot_xmax` is only later than those that have ended, and may be one still running.
         """
         return ids(self.run("SELECT pg_current_xact_id()::text::bigint"))[0]
 
     def all_ended_before(self, writer: int) -> bool:
-        """Whether every transaction that began to write before this one has ended."""
+        """Whether every transaction that began to write before `writer` has ended."""
         # xmin is the oldest transaction still running, so everything below it has ended.
         oldest = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
         return ids(self.run(oldest))[0] >= writer
 
     def _runs(self, words: str, below: int) -> list[tuple[int, int]]:
-        """Ranges of ids (both ends in) in which texts may hold one or two characters.
+        """Ranges of ids (inclusive) in which texts may hold one or two characters.
 
-        They descend and are made not to overlap: what came late was put in as a run among others.
+        They descend and are merged so as not to overlap: late texts form a run among others.
         """
         found = self.run(
             "SELECT first, least(last, %s) FROM {runs}"
@@ -207,10 +207,10 @@ class PostgresqlWords(Reading):
 
 
 def condition(query: str) -> tuple[str, list[str]]:
-    """What the index answers, and what is made sure of in the texts that it names.
+    """The condition and its values: the lookup in the index, and a check of the texts it finds.
 
-    The index is asked for every third trigram, in their order: to look all up takes longer
-    than to read the few texts that hold these and not the query.
+    The index is asked for every third trigram, in order: looking all of them up takes longer than
+    reading the few texts that hold these and not the query.
     """
     words = letters(query[:LONGEST])
     if len(words) < SHORTEST:

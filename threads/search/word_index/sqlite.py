@@ -1,8 +1,8 @@
-"""The index in SQLite: FTS5 with trigrams, which keeps no text of its own.
+"""The index in SQLite: FTS5 with trigrams, without a copy of the texts.
 
-A row is a text, or a piece of a long one, so that no transaction has to put in more than a piece:
-its id is that of the text and, in the lowest bits, the number of the piece. Pieces overlap by
-what the index is asked for, and are put in from the last to the first: a text is in once the
+A row is a text, or a piece of a long one, so that no transaction has to add more than a piece. Its
+id is that of the text and, in the lowest bits, the number of the piece. Pieces overlap by the
+longest query put to the index, and are added from the last to the first: a text is indexed once its
 first piece is.
 """
 
@@ -14,21 +14,22 @@ from django.db import connection
 from .reading import LONGEST, SHORTEST, Piece, Reading, ids
 
 NEWEST = 200
-"""Texts that are read for one or two characters before the index is asked: most are found so."""
+"""How many texts are read for one or two characters before the index is asked; this finds most."""
 MOST_TERMS = 200
 MOST_TEXTS = 20_000
-"""Trigrams that begin with a query of one or two characters, and texts that hold these, beyond
-which it is too common for the index: counting them takes longer than reading."""
+"""Limits for a query of one or two characters: how many trigrams may begin with it, and how many
+texts may hold these. Beyond them it is too common for the index: counting takes longer than
+reading."""
 FEW = 40
-"""Texts with a piece of a query that are handed on without asking for the whole of it."""
+"""If no more texts than this hold a piece of a query, they are returned without further checks."""
 MANY = 1000
-"""Texts with a query from which on they are asked for from the newest on."""
+"""If more texts than this hold a query, they are fetched from the newest on."""
 BITS = 10
-"""Of a row's id, for the number of a piece."""
+"""Bits of a row's id for the number of the piece."""
 PIECE = 1 << 14
-"""Characters of a piece: 5 ms of work. Of a text too long for so many pieces each is longer."""
+"""Characters of a piece: 5 ms of work. Pieces are longer if a text would need too many."""
 STEP = 1 << 13
-"""Characters of short texts that are put in between two looks at the clock."""
+"""Characters of short texts that are added between two looks at the clock."""
 _LAST = (1 << BITS) - 1
 _HIGHEST = 1 << (62 - BITS)
 _PIECE, _PIECES = 6, 3
@@ -45,7 +46,7 @@ class SqliteWords(Reading):
         return bool(found)
 
     def held(self, above: int, last: int) -> set[int]:
-        """Which texts are in already, with all their pieces, of those with these ids."""
+        """Which of the texts with ids between two are indexed already, with all their pieces."""
         statement = (
             f"SELECT rowid >> {BITS}"  # noqa: S608  # ours
             " FROM {texts} WHERE rowid > %s AND rowid <= %s"
@@ -55,7 +56,7 @@ class SqliteWords(Reading):
         return set(ids(found))
 
     def cut(self, texts: Sequence[tuple[int, str]]) -> Iterator[list[Piece]]:
-        """Texts by their ids, in steps: several short ones, or a piece of a long one."""
+        """Divide texts into steps: several short ones, or a piece of a long one."""
         step: list[Piece] = []
         size = 0
         for text_id, text in texts:
@@ -69,50 +70,50 @@ class SqliteWords(Reading):
             yield step
 
     def add(self, pieces: Sequence[Piece]) -> None:
-        """Put pieces of folded texts in."""
+        """Add pieces of folded texts."""
         self.run_each(
             "INSERT OR REPLACE INTO {texts}(rowid, folded) VALUES(%s, %s)",
             [(one.text_id << BITS | one.number, one.text) for one in pieces],
         )
 
     def empty(self) -> None:
-        """Take all texts out."""
+        """Remove all texts."""
         self.run("INSERT INTO {texts}({texts}) VALUES('delete-all')")
 
     def forget(self, erased: Iterable[int]) -> None:
-        """Take texts out; `rewrite` then removes what they said from the file."""
+        """Remove texts; `rewrite` then removes their words from the file."""
         self.run_each(
             "DELETE FROM {texts} WHERE rowid >= %s AND rowid <= %s",
             [(one << BITS, one << BITS | _LAST) for one in erased],
         )
 
     def begin_to_clear(self) -> None:
-        """Have the next calls of `rewrite` go through the whole index."""
+        """Make the next calls of `rewrite` go through the whole index."""
         self.run(_MERGE, [-_MERGED_PAGES])
 
     def begin_to_merge(self) -> None:
-        """Have the next calls of `rewrite` make one segment of any two of a size.
+        """Make the next calls of `rewrite` merge any two segments of a size.
 
-        A search looks each trigram up in every segment, and FTS5 by itself leaves three of a size.
+        A search looks up each trigram in every segment, and FTS5 by itself leaves three of a size.
         """
         self.run("INSERT INTO {texts}({texts}, rank) VALUES('usermerge', 2)")
 
     def rewrite(self) -> bool:
-        """Rewrite a part of the index, without what was taken out; whether there is more to do."""
+        """Rewrite a part of the index without removed texts; returns whether more is to do."""
         [before] = ids(self.run("SELECT total_changes()"))
         self.run(_MERGE, [_MERGED_PAGES])
         # FTS5 documents this test: a merge that had nothing to do changes fewer than two rows.
         return ids(self.run("SELECT total_changes()"))[0] - before >= 2
 
     def candidates(self, query: str, before: int) -> Iterator[int]:
-        """The tail, and what `newest` gives."""
+        """The tail, and the results of `newest`."""
         found = self.newest(query, before) if self.is_there() else ()
         return self.with_tail(found, before)
 
     def newest(self, query: str, before: int) -> Iterator[int]:
-        """Ids of texts that may hold a folded query, below `before`, the highest first."""
+        """Ids of texts that may hold a folded query, below `before`, highest first."""
         if len(query) < SHORTEST:
-            # The newest texts unseen, then those that the index names; all where it can't say.
+            # The newest texts unchecked, then those the index names; all if it can't tell.
             first = list(islice(self.indexed(before), NEWEST))
             yield from first
             if len(first) == NEWEST:
@@ -123,7 +124,7 @@ class SqliteWords(Reading):
                     yield from self._from_newest(match, first[-1])
             return
         whole = query[:LONGEST]
-        # Of a long query the beginnings first: where one is rare, the others need not be looked up.
+        # A long query's beginnings first: if one is rare, the rest need not be looked up.
         last = min(len(whole) - _PIECE, _PIECES * _PIECE)
         pieces = [(whole[at : at + _PIECE], FEW) for at in range(0, last, _PIECE)]
         for words, most in [*pieces, (whole, MANY)]:
@@ -134,14 +135,14 @@ class SqliteWords(Reading):
         yield from self._from_newest(_quoted(whole), before)
 
     def all_holding(self, query: str, most: int) -> list[int] | None:
-        """Ids of all texts that may hold a folded query; None if there are more than so many."""
+        """Ids of all texts that may hold a folded query; None if there are more than `most`."""
         match = self._match(query)
         if match is None:
             return None
         return self._all_matching(match, 1 << 62, most) if match else []
 
     def next_writer(self) -> int:
-        """One writer at a time: what is seen is final."""
+        """SQLite has one writer at a time: what is visible is final."""
         return 0
 
     def all_ended_before(self, writer: int) -> bool:
@@ -149,9 +150,9 @@ class SqliteWords(Reading):
         return True
 
     def _all_matching(self, match: str, before: int, most: int) -> list[int] | None:
-        """Ids below one of all texts that match, ascending; None if there are more than so many.
+        """Ids below `before` of all matching texts, ascending; None if there are more than `most`.
 
-        In this order FTS5 answers in half the time.
+        FTS5 answers in half the time in this order.
         """
         found = ids(
             self.run(
@@ -162,12 +163,12 @@ class SqliteWords(Reading):
         return None if len(found) > most else list(_texts(found))
 
     def _from_newest(self, match: str, before: int) -> Iterator[int]:
-        """Ids below one of all texts that match, the highest first."""
+        """Ids below `before` of all matching texts, highest first."""
         newest = f"{_MATCHING} ORDER BY rowid DESC LIMIT %s"
         return _texts(self.pages(newest, [match], _row(before)))
 
     def _match(self, query: str) -> str | None:
-        """The query in the language of FTS5; empty where no text holds it, None if too common."""
+        """The query in FTS5's syntax; empty if no text holds it, None if it is too common."""
         if len(query) >= SHORTEST:
             return _quoted(query[:LONGEST])
         terms: list[str] = []
@@ -180,7 +181,7 @@ class SqliteWords(Reading):
                 statement.format(**self._names), [query, query + 3 * "\U0010ffff"]
             )
             # The virtual table counts lazily, so leaving the loop early saves the rest of the work.
-            for term, count in cursor:  # each is counted when it is come to
+            for term, count in cursor:  # counted as it is reached
                 terms.append(term)
                 texts += count
                 if len(terms) > MOST_TERMS or texts > MOST_TEXTS:
@@ -189,7 +190,7 @@ class SqliteWords(Reading):
 
 
 def _pieces(text_id: int, text: str) -> Iterator[Piece]:
-    """A text in pieces, from the last to the first."""
+    """Divide a text into pieces, from the last to the first."""
     if len(text) <= PIECE:
         yield Piece(text_id, 0, text)
         return
@@ -201,12 +202,12 @@ def _pieces(text_id: int, text: str) -> Iterator[Piece]:
 
 
 def _row(text_id: int) -> int:
-    """The first row of a text; ids that none can have are cut to what SQLite counts to."""
+    """The first row of a text; ids beyond any text's are cut to what SQLite can count to."""
     return min(text_id, _HIGHEST) << BITS
 
 
 def _texts(rows: Iterable[int]) -> Iterator[int]:
-    """The texts of rows, each once."""
+    """The text ids of rows, each once."""
     return (text_id for text_id, _ in groupby(row >> BITS for row in rows))
 
 

@@ -1,8 +1,7 @@
-"""The tables of an index, as a migration makes them.
+"""Creates the tables of an index, for migrations.
 
-Without FTS5 (SQLite before 3.43) or without the right to create the extension pg_trgm, search
-works all the same and reads every text: the log says so, and docs/search.md how to add the
-index later.
+Without FTS5 (SQLite before 3.43) or without the right to create the extension pg_trgm, search still
+works but reads every text. The log says so, and docs/search.md says how to add the index later.
 """
 
 import logging
@@ -34,7 +33,7 @@ _TRIGRAMS = (
 
 
 def create(editor: Any, tables: Tables) -> None:
-    """Make the tables, and the index where the database can."""
+    """Create the tables, and the index if the database can."""
     wanted, without = (
         _SQLITE,
         "This SQLite has no FTS5 with deletable contentless tables",
