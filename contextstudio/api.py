@@ -1,6 +1,6 @@
-"""The REST API: authentication, parsers, renderers, and how errors are answered.
+"""The REST API: authentication, parsers, renderers, and error handling.
 
-The apps bring the routes. What holds for all of them is here: a key or the browser's session,
+The apps provide the routes. What applies to all of them is here: a key or the browser's session,
 `Idempotency-Key`, and refusals as `application/problem+json` (RFC 9457).
 """
 
@@ -30,10 +30,10 @@ from .web.repeats import answered_once
 
 
 class Key(HttpBearer):
-    """`Authorization: Bearer cs_…`. A request with this header never comes in by its cookies."""
+    """`Authorization: Bearer cs_…`. With this header, cookies are never used for authentication."""
 
     def __call__(self, request: HttpRequest) -> Caller | None:
-        """The holder of the key; None where no header is sent."""
+        """The holder of the key; None if no such header is sent."""
         return caller_of(request) if "Authorization" in request.headers else None
 
     def authenticate(self, request: HttpRequest, token: str) -> Caller:
@@ -42,12 +42,12 @@ class Key(HttpBearer):
 
 
 class Browser(APIKeyCookie):
-    """The session of a signed-in browser, with its CSRF token where something is changed."""
+    """The session of a signed-in browser, with its CSRF token for unsafe methods."""
 
     param_name = settings.SESSION_COOKIE_NAME
 
     def __call__(self, request: HttpRequest) -> Caller | None:
-        """The person; None for a browser that is not signed in."""
+        """The person; None if the browser is not signed in."""
         if not request.user.is_authenticated:
             return None
         signed_in: Caller | None = super().__call__(request)
@@ -59,20 +59,20 @@ class Browser(APIKeyCookie):
 
 
 class JSONRenderer(BaseRenderer):
-    """JSON by orjson; by the standard library where a text holds lone surrogates."""
+    """JSON by orjson; by the standard library if a text holds lone surrogates."""
 
     media_type = "application/json"
 
     def render(self, request: HttpRequest, data: Any, *, response_status: int) -> bytes:
-        """The answer's bytes."""
+        """Encode a response."""
         return dump(data)
 
 
 class JSONParser(Parser):
-    """JSON by orjson, which is strict; by the standard library for lone surrogates alone."""
+    """JSON by orjson, which is strict; by the standard library only for lone surrogates."""
 
     def parse_body(self, request: HttpRequest) -> Any:
-        """The request's body. Raises Invalid where it isn't JSON."""
+        """Parse the request's body. Raises Invalid if it isn't JSON."""
         return read_json(request.body)
 
 
@@ -91,26 +91,26 @@ api = DescribedAPI(
     urls_namespace="api",
 )
 api.add_decorator(answered_once, mode="view")
-# Routes name their `operation_id`: version 1 promises it, wherever the code of a route stands.
+# Routes set `operation_id`: version 1 promises it, wherever a route's code is.
 for router in (*ACCOUNTS, *THREADS, *OPERATIONS, *ARCHIVE):
     api.add_router("", router)
 
 
 @api.exception_handler(DomainError)
 def refuse(request: HttpRequest, error: DomainError) -> HttpResponse:
-    """A refusal as a problem document."""
+    """Return a refusal as a problem document."""
     return problem_response(error)
 
 
 @api.exception_handler(ValidationError)
 def refuse_shape(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    """What the schema of a request refuses, place by place."""
+    """Return a request's validation errors, each with its place."""
     return problem_response(wrong_shape(error.errors, place=_place))
 
 
 @api.exception_handler(HttpError)
 def refuse_otherwise(request: HttpRequest, error: HttpError) -> HttpResponse:
-    """What Ninja itself refuses: no credentials, a wrong CSRF token, or what `JSONParser` did."""
+    """Return Ninja's own refusals: no credentials, a wrong CSRF token, or one from `JSONParser`."""
     if isinstance(error.__cause__, DomainError):
         return problem_response(error.__cause__)
     if error.status_code == 401:
@@ -124,7 +124,7 @@ def refuse_otherwise(request: HttpRequest, error: HttpError) -> HttpResponse:
 @api.exception_handler(Error)
 @api.exception_handler(OSError)
 def say_outage(request: HttpRequest, error: Error | OSError) -> HttpResponse:
-    """A database that is locked or away, a disk that is full; every other error is a bug."""
+    """Report a database that is locked or down, or a full disk; any other error is a bug."""
     unavailable = outage(error)
     if unavailable is None:
         raise error
@@ -133,20 +133,20 @@ def say_outage(request: HttpRequest, error: Error | OSError) -> HttpResponse:
 
 @api.exception_handler(RecursionError)
 def refuse_depth(request: HttpRequest, error: RecursionError) -> HttpResponse:
-    """A body that could be parsed, but is nested deeper than it can be gone through."""
+    """Refuse a body that could be parsed, but is nested too deeply to be processed."""
     return problem_response(too_deep())
 
 
 @api.exception_handler(Http404)
 def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
-    """What a view asked the database for and did not get."""
+    """Return 404 for an object that a view didn't find."""
     return problem_response(NotFound("There is no such object."))
 
 
 def _place(location: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """Where in the request: without the source (body, query, path) and the parameter's name.
+    """The place in the request, without its source (body, query, path) and the parameter's name.
 
-    Nor with the kind of an edit, which pydantic counts as a step of the place.
+    Also without the kind of an edit, which pydantic counts as a step.
     """
     source, *rest = location
     is_named = source == "body" or (source == "form" and len(rest) > 1)

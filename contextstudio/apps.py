@@ -14,6 +14,6 @@ class ContextStudioConfig(AppConfig):
 
         let_migrations_take_their_time()
         share_arenas()
-        # The embedded server never loads Celery; where it is used, this names the broker.
+        # The embedded server never loads Celery; if Celery is used, this names the broker.
         if settings.EXECUTOR == "celery":
             import_module("contextstudio.celery")

@@ -1,7 +1,7 @@
-"""The ASGI application: guard → memory → record of keys → limits → tokenizer → proxy → `apply` →
-static files → MCP → Django.
+"""The ASGI application.
 
-WebSockets: none to providers → guard → Channels.
+guard → memory → record of keys → limits → tokenizer → proxy → `apply` → static files → MCP →
+Django. WebSockets: none to providers → guard → Channels.
 """
 
 import gc
@@ -35,7 +35,7 @@ from .web.tokenizer import with_tokenizer
 
 _behind_the_proxy = with_apply(with_static_files(with_mcp(_pages)))  # type: ignore[arg-type]  # a Mapping for a dict
 
-# A client of a provider's sends no Origin with a WebSocket: it is told before the guard looks.
+# Provider clients send no Origin with a WebSocket: they are answered before the guard looks.
 application = without_sockets(
     HostGuard(
         ProtocolTypeRouter(
@@ -52,7 +52,7 @@ application = without_sockets(
     )
 )
 
-# What is loaded by now lives as long as the process, and a long thread is 100,000 objects: by
-# Python's own measure a third of the time that it takes would go into looking for garbage.
+# What is loaded by now lives as long as the process, and a long thread is 100,000 objects: with
+# Python's default thresholds a third of its time would go into garbage collection.
 gc.freeze()
 gc.set_threshold(10_000, 10, 10)

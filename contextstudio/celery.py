@@ -1,7 +1,7 @@
 """The Celery app of production workers: `celery -A contextstudio worker`.
 
-A message only wakes a worker (see `contextstudio.accounts.jobs`): it is acknowledged after the
-work and delivered again if the worker dies. There is no countdown, for `run_after` is a column.
+A message only wakes a worker (see `contextstudio.accounts.jobs`): it is acknowledged after the work
+and delivered again if the worker dies. There is no countdown, since `run_after` is a column.
 """
 
 import os
@@ -17,25 +17,25 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
 # three places where the shortest value wins.
 _VISIBILITY_SECONDS = 3 * 3600
 SECONDS_TO_SEND = 2
-"""For which sending a message may hold up its request: the sweep finds what was not sent."""
+"""Seconds that sending a message may delay a request: the sweep finds what was not sent."""
 
 
 class Wakings(redis.QoS):
     """The messages that a worker has in hand.
 
-    Once its connection has gone, kombu's own looks in vain for where to give them back or to
-    acknowledge them, and the error ends the worker. They are lost then, as each message may be.
+    Once the connection is gone, kombu's own class can neither return nor acknowledge them, and the
+    error ends the worker. Here they are lost instead, as any message may be.
     """
 
     def restore_unacked(self, client: Any = None) -> None:
-        """Give back what was not acknowledged."""
+        """Return the messages that were not acknowledged."""
         if self._has_gone():
             self._delivered.clear()
         else:
             super().restore_unacked(client)  # type: ignore[no-untyped-call]
 
     def ack(self, delivery_tag: str) -> None:
-        """Say of a message that its job was looked after."""
+        """Acknowledge a message."""
         if self._has_gone():
             virtual.QoS.ack(self, delivery_tag)  # type: ignore[no-untyped-call]
         else:
@@ -49,10 +49,10 @@ redis.Channel.QoS = Wakings
 
 
 class Application(Celery):
-    """Celery in which who sends a message gives up sooner than who waits for one."""
+    """A Celery app in which senders of messages give up sooner than receivers."""
 
     def connection_for_write(self, url: str | None = None, **options: Any) -> Any:
-        """A connection for sending, also of requests that answer somebody meanwhile."""
+        """A connection for sending, also within requests, which must not wait long."""
         given = options.pop("transport_options", None) or {}
         hurried = {"socket_timeout": SECONDS_TO_SEND, "max_retries": 0, **given}
         return super().connection_for_write(url, transport_options=hurried, **options)

@@ -1,4 +1,4 @@
-"""What settings are read from: the environment's variables, and the secret key's file."""
+"""Reads settings from environment variables, and the secret key from its file."""
 
 import os
 import secrets
@@ -30,32 +30,33 @@ KNOWN = frozenset(
 )
 
 SQLITE = "contextstudio.database"
-"""The backend for SQLite: Django's own, behind a line of writers."""
+"""The backend for SQLite: Django's own, with a queue of writers."""
 LOCK_TIMEOUT, STATEMENT_TIMEOUT = 5_000, 30_000
-"""Milliseconds that PostgreSQL waits for a lock, and lets a statement run."""
+"""PostgreSQL's limits on waiting for a lock and running a statement, in milliseconds."""
 _POOL_TIMEOUT = 5
-"""Seconds that a request waits for a connection of the pool, and that the pool tries to connect.
-By itself it tries for five minutes, after pauses that double: a database that was away for long
-would be asked again only after as long. Once it has given up, the next request has it try anew."""
+"""Seconds that a request waits for a connection of the pool, and that the pool tries to connect. By
+default the pool tries for five minutes, with pauses that double: after a long outage the database
+would be tried again only after as long. Once it has given up, the next request makes it try again.
+"""
 
 SILENCE = {
     "connect_timeout": _POOL_TIMEOUT,
-    # Of a machine that is gone without a word: by themselves systems ask after two hours, and
-    # send again what isn't taken for a quarter of one.
+    # For a machine that vanished: by default systems probe after two hours, and resend what isn't
+    # acknowledged for a quarter of an hour.
     "keepalives": 1,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,  # milliseconds
 }
-"""Of the driver: after how many seconds a silent server is given up."""
+"""Options of the driver: after how many seconds it gives up on a silent server."""
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"", "0", "false", "no", "off"})
 
 
 def refuse_unknown(environment: Mapping[str, str] = os.environ) -> None:
-    """Refuse `CONTEXTSTUDIO_*` names that nothing reads: most are misspelled."""
+    """Refuse unknown `CONTEXTSTUDIO_*` names: most are misspelled."""
     ours = {name for name in environment if name.startswith(PREFIX)}
     if unknown := sorted(ours - KNOWN):
         raise ImproperlyConfigured(
@@ -64,12 +65,12 @@ def refuse_unknown(environment: Mapping[str, str] = os.environ) -> None:
 
 
 def text(name: str, default: str = "") -> str:
-    """The value of a variable; one that is set to nothing counts as not set."""
+    """The value of a variable; an empty one counts as not set."""
     return os.environ.get(name, "").strip() or default
 
 
 def flag(name: str) -> bool:
-    """Whether a variable says yes; off where it is not set."""
+    """Whether a variable is true; false if it is not set."""
     value = text(name).lower()
     if value not in _TRUE | _FALSE:
         raise ImproperlyConfigured(f"{name} is {value!r}; it takes 1 or 0.")
@@ -77,7 +78,7 @@ def flag(name: str) -> bool:
 
 
 def number(name: str, default: int, *, least: int = 0, most: int = 10**9) -> int:
-    """A whole number in these bounds."""
+    """An integer within these bounds."""
     value = text(name, str(default))
     if not (value.isdecimal() and len(value) < 20 and least <= int(value) <= most):
         raise ImproperlyConfigured(
@@ -91,13 +92,13 @@ def words(name: str) -> list[str]:
 
 
 def ending_in(*endings: str) -> dict[str, str]:
-    """The variables that are called so and set to something."""
+    """The variables with these suffixes that are not empty."""
     found = {name: text(name) for name in os.environ if name.endswith(endings)}
     return {name: value for name, value in found.items() if value}
 
 
 def choice(name: str, options: tuple[str, ...]) -> str:
-    """One of a few words; the first where it is not set."""
+    """One of a few words; the first if it is not set."""
     value = text(name, options[0])
     if value not in options:
         known = " or ".join(options)
@@ -106,10 +107,10 @@ def choice(name: str, options: tuple[str, ...]) -> str:
 
 
 def database(url: str, data_dir: Path) -> dict[str, object]:
-    """Django's description of the database that a URL names; SQLite in the data folder if none.
+    """Django's settings for the database of a URL, or for SQLite in the data folder if it is empty.
 
-    `postgresql://user:password@host:port/name?sslmode=require` and `sqlite:///path` are read.
-    Under ASGI `CONN_MAX_AGE` leaks connections, so that psycopg's pool keeps them instead.
+    Supports `postgresql://user:password@host:port/name?sslmode=require` and `sqlite:///path`. Under
+    ASGI `CONN_MAX_AGE` leaks connections, so psycopg's pool keeps them instead.
     """
     try:
         parts = urlsplit(url)
@@ -127,7 +128,7 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
             "DATABASE_URL must start with postgresql:// (or sqlite:///); "
             f"it starts with {parts.scheme}://."
         )
-    # psycopg is loaded where PostgreSQL is used, and nowhere else.
+    # psycopg is loaded only where PostgreSQL is used.
     from .database.silence import BoundedConnection  # noqa: PLC0415
 
     query = dict(parse_qsl(parts.query))
@@ -142,7 +143,7 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
         "OPTIONS": {
             **SILENCE,
             **query,
-            # What a URL says is said last, and counts.
+            # The URL's own options come last, so they take precedence.
             "options": f"{limits} {query.get('options', '')}".strip(),
             "pool": {
                 "connection_class": BoundedConnection,
@@ -156,19 +157,19 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
 
 
 def is_weak(key: str) -> bool:
-    """Whether a secret key can be guessed: too short, of few characters, or a template's."""
+    """Whether a secret key is guessable: too short, of few distinct characters, or a template's."""
     return len(key) < 50 or len(set(key)) < 10 or key.startswith("django-insecure-")
 
 
 def secret_key(data_dir: Path) -> str:
-    """The key in `<data_dir>/secret_key`, drawn and written with mode 0600 if it is not there."""
+    """The key in `<data_dir>/secret_key`, generated and written with mode 0600 if missing."""
     path = data_dir / "secret_key"
     try:
         return path.read_text()
     except FileNotFoundError:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # A temporary file is readable by its owner alone from the first moment. It is linked under
-    # its name once it is whole: of many that start at once, one wins.
+    # A temporary file is readable only by its owner from the first moment. It is linked under its
+    # final name once it is complete: of many that start at once, one wins.
     with tempfile.NamedTemporaryFile("w", dir=data_dir, prefix=".secret_key.") as draft:
         draft.write(secrets.token_urlsafe(64))
         draft.flush()

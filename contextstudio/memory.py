@@ -1,4 +1,4 @@
-"""How the C library gives memory to the threads of a server, and takes it back from them."""
+"""How the C library allocates memory to a server's threads, and returns it to the system."""
 
 import asyncio
 import ctypes
@@ -12,34 +12,34 @@ Application = Callable[[Any, Any, Any], Awaitable[None]]
 _M_ARENA_MAX = -8
 _ARENAS = 2
 PAUSE = 60.0
-"""Seconds from a request until memory is given back, with what others have freed by then."""
+"""Seconds between a request and returning memory, including what others have freed by then."""
 
 
 def share_arenas() -> None:
-    """Let all threads take their memory from two arenas; call it before there are threads.
+    """Let all threads allocate from two arenas; call it before there are threads.
 
-    By its own measure glibc makes up to eight for each core, and what one thread has given back
-    others can't take. After 400 sessions were made, edited, imported and shown, a server held
-    505 MB instead of 579, for the same processor time. Other C libraries have no such arenas.
+    By default glibc creates up to eight per core, and memory freed in one is not available in
+    others. After 400 sessions were made, edited, imported and shown, a server held 505 MB instead
+    of 579, for the same processor time. Other C libraries have no such arenas.
     """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 def give_back() -> None:
-    """Give the system the memory that is free.
+    """Return free memory to the system.
 
-    By itself glibc gives back only what is free at the end of an arena: one small thing that
-    stays keeps all before it. After an import of 100 MB a server held 505 MB, of which this gave
-    back 114 in 26 ms; it takes 2 to 5 ms where there is nothing to give. Other C libraries do so
-    of their own accord.
+    By itself glibc returns only what is free at the end of an arena: one small allocation keeps
+    everything before it. After an import of 100 MB a server held 505 MB, of which this returned 114
+    in 26 ms; it takes 2 to 5 ms if there is nothing to return. Other C libraries do so by
+    themselves.
     """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def with_memory_given_back(application: Application) -> Application:
-    """An application after whose requests memory is given back, at most once in a while."""
+    """An application after whose requests memory is returned, at most once per `PAUSE`."""
     due = float("-inf")
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:

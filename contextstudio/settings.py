@@ -1,7 +1,7 @@
-"""Django's settings: one file for both ways to run, told apart by the environment.
+"""Django's settings: one file for development and production, controlled by the environment.
 
 `make run` needs nothing set. In production (`CONTEXTSTUDIO_PRODUCTION=1`) SECRET_KEY and
-ALLOWED_HOSTS must be given, cookies need HTTPS and static files must have been gathered.
+ALLOWED_HOSTS must be given, cookies need HTTPS and static files must have been collected.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ _own = str(BASE_DIR / ".data")
 DATA_DIR = Path(environment.text("CONTEXTSTUDIO_DATA_DIR", _own)).resolve()
 BLOB_DIR = DATA_DIR / "blobs"
 
-# Where it listens and who it is
+# Address and identity
 
 HOST = environment.text("HOST", "127.0.0.1")
 PORT = environment.number("PORT", 8000)
@@ -47,16 +47,16 @@ if not SECRET_KEY:
 if not ALLOWED_HOSTS:
     ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", HOST]
 ALLOW_PRIVATE_UPSTREAMS = environment.flag("CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS")
-# Seconds that an upstream may be silent: models that reason answer after minutes.
+# Seconds that an upstream may be silent: reasoning models answer after minutes.
 UPSTREAM_TIMEOUT = environment.number("CONTEXTSTUDIO_UPSTREAM_TIMEOUT", 600, least=1)
-# What providers call theirs, such as OPENAI_API_KEY: for summaries, in every project.
+# Variables as providers name them, such as OPENAI_API_KEY: for summaries, in every project.
 PROVIDER_VARIABLES = environment.ending_in("_API_KEY", "_API_BASE")
-# Megabytes that a process may keep of what it worked out of sessions.
+# Megabytes that a process may use to cache what it computed from sessions.
 CACHE_MB = environment.number("CONTEXTSTUDIO_CACHE_MB", 512)
 SKIP_SECRETS = environment.flag("CONTEXTSTUDIO_SKIP_SECRETS")
 MEANING_SEARCH = environment.flag("CONTEXTSTUDIO_MEANING_SEARCH")
 
-# Parts
+# Components
 
 INSTALLED_APPS = [
     "contextstudio.accounts",
@@ -75,7 +75,7 @@ INSTALLED_APPS = [
     "ninja",
     "template_partials",
 ]
-# What every answer has in its headers, also one that is given before Django.
+# Middleware for the headers of every response, including those sent before Django.
 ANSWER_MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -133,14 +133,14 @@ if REDIS_URL:
     _cache = {
         "BACKEND": "contextstudio.web.cache.SpareableCache",
         "LOCATION": REDIS_URL,
-        # Seconds: a Redis that takes what it is told and never answers must hold up no page.
+        # Seconds: a Redis that accepts commands and never answers must not delay any page.
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     }
     _layer = {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
-        # No limit of redis-py's own: it gives up on a page on which nothing happens, and sends
-        # through asyncio.wait_for, which up to Python 3.11 may swallow a cancellation: then the
-        # listener of a page that was left would ask Redis for ever.
+        # No timeout by redis-py: it would give up on a page on which nothing happens, and it
+        # applies timeouts with asyncio.wait_for, which up to Python 3.11 may swallow a
+        # cancellation: the listener of a page that was left would then query Redis forever.
         "CONFIG": {
             "hosts": [
                 {
@@ -165,7 +165,7 @@ JOB_LEASE_SECONDS = 30
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [
     BASE_DIR / "static",
-    ("pictures", BASE_DIR / "docs" / "pictures"),  # of the help
+    ("pictures", BASE_DIR / "docs" / "pictures"),  # of the help pages
 ]
 STATIC_ROOT = BASE_DIR / "staticfiles"
 STORAGES = {
@@ -173,7 +173,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "contextstudio.web.static_files.VersionedStorage"},
 }
 
-# Safety. What is strict here holds for pages; contextstudio.web.guard holds for every connection.
+# Security. What is strict here applies to pages; contextstudio.web.guard covers all connections.
 
 SESSION_COOKIE_NAME = "contextstudio_session"
 CSRF_COOKIE_NAME = "contextstudio_csrf"
@@ -183,25 +183,25 @@ SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
 CSRF_FAILURE_VIEW = "contextstudio.web.middleware.csrf_failure"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-# Whether a request came by HTTPS is what the server says of it (uvicorn's --proxy-headers, for the
-# proxies that are named): a header of anybody's is not looked at.
+# Whether a request came by HTTPS is taken from the server (uvicorn's --proxy-headers, for the named
+# proxies): a header from anybody else is ignored.
 if PRODUCTION:
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
     SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = False
-    # The proxy redirects to HTTPS and knows its other names; a health check asks without.
+    # The proxy redirects to HTTPS and knows its other names; health checks come without HTTPS.
     SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W008", "security.W021"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-# Requests of one key in a minute, in each process; 0 for no limit.
+# Requests per key and minute, in each process; 0 for no limit.
 REQUESTS_PER_MINUTE = environment.number("CONTEXTSTUDIO_REQUESTS_PER_MINUTE", 6000)
-# Days after which a job that has ended is removed; 0 for never.
+# Days after which a finished job is removed; 0 for never.
 JOBS_KEPT_DAYS = environment.number("CONTEXTSTUDIO_JOBS_KEPT_DAYS", 30, most=36_500)
-# An agent posts whole conversations; files stream to disk and are not counted here.
+# An agent posts whole conversations; files are streamed to disk and not counted here.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
-# A folder of transcripts comes in one request; its files are written as they come, and closed.
+# A folder of transcripts is sent in one request; its files are written as they arrive, and closed.
 DATA_UPLOAD_MAX_NUMBER_FILES = 50_000
 FILE_UPLOAD_HANDLERS = ["threads.store.blobs.Receiver"]
 CONTENT_SECURITY_POLICY = {
@@ -233,7 +233,7 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
-        # A page that is not there or not allowed is no event of the server.
+        # A page that doesn't exist or isn't allowed is not an event of the server.
         "django.request": {
             "handlers": ["stderr"],
             "level": "ERROR",

@@ -1,10 +1,10 @@
-"""Which SQLite is used, and in which journal mode.
+"""Which SQLite library is used, and in which journal mode.
 
-SQLite 3.7.0–3.51.2, but for the backports 3.44.6 and 3.50.7, can lose committed writes in WAL
-mode when several connections write (the "WAL-reset" race, fixed in 3.51.3; see the change log
-of SQLite). Most systems carry such a version, so pysqlite3's bundled library stands in for
-the standard library's module, at one spot and before Django loads. Where the library in use is
-affected all the same, the journal mode is TRUNCATE, which costs little.
+SQLite 3.7.0–3.51.2, except for the backports 3.44.6 and 3.50.7, can lose committed writes in WAL
+mode when several connections write (the "WAL-reset" race, fixed in 3.51.3; see the change log of
+SQLite). Most systems ship such a version, so pysqlite3's bundled library replaces the standard
+library's module, in one place and before Django loads. If the library in use is affected
+nevertheless, the journal mode is TRUNCATE, which costs little.
 """
 
 import importlib
@@ -17,31 +17,31 @@ _FIXED_IN: Version = (3, 51, 3)
 _BACKPORTS: frozenset[Version] = frozenset({(3, 44, 6), (3, 50, 7)})
 
 CACHE_KIB = 48 << 10
-"""Of pages that a connection keeps: an import's indexes stay in it, where 2 MiB (SQLite's own
-measure) would be written out and read again in the midst of a transaction."""
+"""A connection's page cache: it holds an import's indexes, whereas with 2 MiB (SQLite's default)
+pages would be written out and read again in the middle of a transaction."""
 PAGE_BYTES = 16 << 10
-"""Of a page, in a database that is made anew; one that is there keeps its own. A body of a few
-KiB then lies in one page: with pages of 4 KiB, SQLite's own measure, a commit of an import
-takes three times as long, and a small one no less."""
+"""The page size of a new database; an existing one keeps its own. A body of a few KiB then fits in
+one page: with pages of 4 KiB, SQLite's default, a commit of an import takes three times as long,
+and a small one no less."""
 LOG_BYTES = 64 << 20
-"""To which the log beside the database is cut when it begins anew: a large import, which writes
-without a pause, leaves one of a gigabyte."""
+"""The size to which the WAL is cut when it starts over: a large import, which writes without a
+pause, leaves a WAL of a gigabyte."""
 STATEMENTS = 256
-"""That a connection keeps ready. Of those that come once all places are taken the driver keeps none
-but the last, and a hundred places, its own measure, are taken before an import begins: to parse its
-statements again each time was a sixth of what it takes to write a Codex file."""
+"""How many statements a connection keeps prepared. Once all places are taken, the driver keeps only
+the last of further ones, and a hundred, its default, are taken before an import begins: parsing the
+import's statements again each time took a sixth of the time of writing a Codex file."""
 PRAGMAS = (
     f"PRAGMA page_size={PAGE_BYTES}; "
     "PRAGMA journal_mode={journal_mode}; PRAGMA synchronous=FULL; "
     f"PRAGMA cache_size=-{CACHE_KIB}; PRAGMA temp_store=MEMORY; "
     f"PRAGMA journal_size_limit={LOG_BYTES}; PRAGMA secure_delete=ON;"
 )
-"""`temp_store`: what a savepoint would have to bring back is kept in memory, not in a file.
-`secure_delete`: what was purged would else stay in the file where it was, and in every backup."""
+"""`temp_store`: what a savepoint would have to restore is kept in memory, not in a file.
+`secure_delete`: otherwise purged content would stay in the file, and in every backup."""
 
 
 def use_bundled_library() -> None:
-    """Put pysqlite3 in the place of `sqlite3`, where it is installed."""
+    """Replace `sqlite3` by pysqlite3, if that is installed."""
     try:
         bundled = importlib.import_module("pysqlite3")
     except ImportError:
@@ -51,10 +51,10 @@ def use_bundled_library() -> None:
 
 
 def take_values_as_they_are() -> None:
-    """Spare the driver its search for who may adapt the plainest values: call it once.
+    """Spare the driver its search for adapters of the simplest values; call it once.
 
-    It knows how to bind them, but looks for an adapter first of all that is no str, int or
-    float, in vain, and that takes five times as long as to bind them.
+    It can bind them by itself, but first looks for an adapter for everything but str, int and
+    float. That search, always in vain, takes five times as long as binding.
     """
     driver = importlib.import_module("sqlite3")
     for kind in (type(None), bool, bytes, memoryview):
@@ -83,7 +83,7 @@ def options(version: Version) -> dict[str, object]:
 
 
 def notice(version: Version) -> str | None:
-    """The line of the start-up output for a SQLite that is kept out of WAL mode."""
+    """The line printed at start-up if SQLite can't be used in WAL mode."""
     if journal_mode(version) == "WAL":
         return None
     number = ".".join(map(str, version))

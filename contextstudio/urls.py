@@ -1,4 +1,4 @@
-"""Where everything is: the pages of each app, the API, and what operators ask."""
+"""All URLs: the pages of each app, the API, and endpoints for operators."""
 
 from django.conf import settings
 from django.urls import include, path
@@ -16,7 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("help/", help.page, name="help"),
     path("help/<slug:name>", help.page, name="help_page"),
     path("csp-report", health.record_report),
-    # Asked for by pages without a head of their own, such as those of plain text.
+    # Requested for responses without a head of their own, such as plain text.
     path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg")),
     path("", include("contextstudio.accounts.urls")),
     path("", include("threads.urls")),

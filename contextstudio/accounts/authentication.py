@@ -1,4 +1,4 @@
-"""From a request to its caller: by key, or by the browser's session."""
+"""Determines the caller of a request, by key or by browser session."""
 
 from django.http import HttpRequest
 
@@ -11,10 +11,10 @@ from .selectors import caller_of_key, caller_of_user, find_key
 
 
 def caller_of(request: HttpRequest) -> Caller:
-    """Who asks, found once a request. Raises Unauthenticated.
+    """The caller of a request, determined once. Raises Unauthenticated.
 
-    A request with an `Authorization` header comes with a key and never by its cookies; a wrong
-    key is refused even where the browser is signed in.
+    A request with an `Authorization` header is authenticated by key, never by its cookies; a wrong
+    key is refused even if the browser is signed in.
     """
     known = getattr(request, "_caller", None)
     if isinstance(known, Caller):
@@ -31,13 +31,13 @@ def caller_of(request: HttpRequest) -> Caller:
 
 
 def caller_by_key(header: str) -> Caller:
-    """Who sends this `Authorization` header. Raises Unauthenticated."""
+    """The caller who sent this `Authorization` header. Raises Unauthenticated."""
     scheme, _, text = header.partition(" ")
     return caller_by_secret(text.strip() if scheme.lower() == "bearer" else "")
 
 
 def caller_by_secret(text: str) -> Caller:
-    """Who has this key, for doors before Django: a raw `cs_…`. Raises Unauthenticated."""
+    """The caller with this raw key (`cs_…`), for doors before Django. Raises Unauthenticated."""
     key = find_key(text) if text else None
     if key is None:
         raise Unauthenticated("This key is not valid.", code="key_invalid")

@@ -7,7 +7,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 
 async def read_body(receive: Receive) -> bytes | None:
-    """A request's body to its end; None where the client leaves before."""
+    """Read a request's body to the end; returns None if the client disconnects first."""
     pieces: list[bytes] = []
     while True:
         message = await receive()
@@ -19,7 +19,7 @@ async def read_body(receive: Receive) -> bytes | None:
 
 
 def again(body: bytes, receive: Receive) -> Callable[[], Awaitable[dict[str, Any]]]:
-    """The same request once more, whose body was read."""
+    """A `receive` that replays a body which was already read."""
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def read() -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Keys and sign-in tokens: how they are drawn, and the digests that alone are stored.
+"""Generates keys and sign-in tokens, and the digests under which alone they are stored.
 
-Each purpose derives a key of its own from SECRET_KEY, so that a digest of one purpose proves
-nothing for another. The secrets are long and random, so that one HMAC is enough and looking a
-row up by its digest tells an attacker nothing.
+Each purpose derives a key of its own from SECRET_KEY, so that a digest for one purpose proves
+nothing for another. The secrets are long and random, so one HMAC is enough, and looking up a row by
+its digest tells an attacker nothing.
 """
 
 import secrets
@@ -23,7 +23,7 @@ _SECRET_LENGTH = 40
 
 
 def draw_key() -> tuple[str, str]:
-    """A new API key, `cs_<id>_<secret>`, and the part of it that may be shown later."""
+    """Generate an API key, `cs_<id>_<secret>`; also returns the part that may be shown later."""
 
     def draw(length: int) -> str:
         return "".join(secrets.choice(_ALPHABET) for _ in range(length))
@@ -43,7 +43,7 @@ def token_digest(token: str) -> str:
 
 
 def sent_key(headers: Mapping[bytes, bytes], query: bytes = b"") -> str | None:
-    """The key of ours that a request brings, wherever clients can put it; None where none."""
+    """The ContextStudio key in a request, wherever clients can put it, or None."""
     if (own := headers.get(OWN_KEY)) is not None:
         return own.decode("latin-1").strip()
     for name in CREDENTIALS:

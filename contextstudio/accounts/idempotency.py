@@ -1,11 +1,11 @@
-"""Doing once what is asked twice: the first answer is kept for a day and given again.
+"""Idempotency keys: a request sent twice is done once, and its response is kept for a day.
 
-A key is claimed in a transaction of its own, with a lease. The effect and the answer are one
-transaction, in which the claim is checked. So a server that is killed leaves both or none, and
-of two that think they hold the claim one has no effect.
+A key is claimed in its own transaction, with a lease. The effect and the response are one
+transaction, in which the claim is checked. So a server that is killed leaves both or neither, and
+if two workers believe they hold the claim, one has no effect.
 
-What reads at length before it has its effect begins that transaction itself (`effect`), for while
-it is open nobody else can write.
+A request that reads at length before its effect begins that transaction itself (`effect`), since an
+open transaction blocks all other writers.
 """
 
 import hashlib
@@ -33,16 +33,16 @@ _LEASE = timedelta(seconds=60)
 LONGEST_KEY = 255
 Route = Callable[..., HttpResponseBase]
 _begin: ContextVar[Callable[[], None] | None] = ContextVar("begin", default=None)
-"""Begins the transaction of the request that is being answered, if that begins it itself."""
+"""Begins the transaction of the current request, if the request begins it itself."""
 _acts_in: ContextVar[list[int] | None] = ContextVar("acts in", default=None)
-"""The projects in which the request acts that is being answered under a key."""
+"""The projects in which the current request acts, if it has an idempotency key."""
 _PURGED = 410
-"""The status of a row whose answer is purged: HTTP's for what is gone."""
+"""The status of a row whose response was purged: HTTP's Gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedResponse:
-    """What a request was answered with."""
+    """The response to a request."""
 
     status: int
     body: bytes
@@ -51,7 +51,7 @@ class RecordedResponse:
 
 
 def digest(pieces: Iterable[bytes]) -> str:
-    """What tells one request from another: SHA-256 over its pieces, each with its length."""
+    """Digest of a request: SHA-256 over its pieces, each prefixed with its length."""
     hashed = hashlib.sha256()
     for piece in pieces:
         hashed.update(len(piece).to_bytes(8, "big"))
@@ -69,16 +69,15 @@ def once(
     reads_first: bool = False,
     keeps_answer: bool = True,
 ) -> RecordedResponse:
-    """The answer of `run`, or the one it gave when this actor used the key before.
+    """Run a request, or return the response to its first run by this actor with this key.
 
-    Without `keeps_answer` a repeat runs again: what only reads has no effect to have once, and a
-    kept answer would go on telling what has been redacted or purged since.
+    Without `keeps_answer` a repeat runs again: a read has no effect to avoid repeating, and a
+    stored response would still show what was redacted or purged since.
 
-    `run` answers refusals and never raises them; what a refused run wrote is taken back. One that
-    `reads_first` has its effect within `effect`; what it writes before is its own to take back.
-    `at` is where in the request the key stands.
-    Raises Invalid where the key was used for another request, Conflict while the first runs and
-    where its answer is purged.
+    `run` returns refusals instead of raising them; what a refused run wrote is rolled back. One
+    that `reads_first` has its effect within `effect`, and must clean up itself what it writes
+    before. `at` is where in the request the key is. Raises Invalid if the key was used for another
+    request, Conflict while the first one runs and if its response was purged.
     """
     claim = _claim(actor, key, request_digest, at)
     if claim.status is not None:
@@ -102,7 +101,7 @@ def once(
                 _keep(claim, kept, at, projects)
             else:
                 transaction.set_rollback(True)
-        # Faults of the server and of sign-in are tried anew.
+        # Server faults and failed sign-ins may be tried again.
         if answer.status >= 500 or answer.status in (401, 403, 429):
             _claimed(claim).delete()
         elif answer.status >= 400:
@@ -115,9 +114,9 @@ def once(
 
 @contextmanager
 def effect() -> Iterator[None]:
-    """The transaction of what a request does that has read all it needs.
+    """The transaction for the effect of a request that has read all it needs.
 
-    Under an idempotency key it stays open until the answer is kept in it too.
+    With an idempotency key it stays open until the response is stored in it too.
     """
     begin = _begin.get()
     if begin is not None:
@@ -128,7 +127,7 @@ def effect() -> Iterator[None]:
 
 @contextmanager
 def _transaction(reads_first: bool) -> Iterator[Callable[[], None]]:
-    """The transaction of an effect and its answer: begun now, or by who first asks for it."""
+    """The transaction of an effect and its response, begun now or on the first call of `begin`."""
     with ExitStack() as opened:
         begun = False
 
@@ -159,16 +158,16 @@ def _noting_projects(
 
 
 def note_project(project_id: int) -> None:
-    """Note that the request at hand acts in a project: its answer may quote what is said there."""
+    """Note that the current request acts in a project: its response may quote content there."""
     if (projects := _acts_in.get()) is not None:
         projects.append(project_id)
 
 
 def purge_answers(project_id: int) -> None:
-    """Destroy what requests in a project were answered, in the caller's transaction.
+    """Destroy the stored responses of a project, in the caller's transaction.
 
-    That they were carried out stays known: a repeat has no effect. Those that were refused had
-    none, and may be sent again.
+    It stays known that the requests were carried out, so a repeat has no effect. Refused requests
+    had none, and may be sent again.
     """
     rows = IdempotentResponse.objects.filter(project_id=project_id)
     rows.filter(status__gte=400).exclude(status=_PURGED).delete()
@@ -187,12 +186,12 @@ def reads_first(route: Route) -> Route:
 
 
 def forget_claims() -> None:
-    """Drop every claim without an answer: at the start of the only server, nobody runs them."""
+    """Drop all claims without a response: when the only server starts, nobody runs them."""
     IdempotentResponse.objects.filter(status=None).delete()
 
 
 def _claim(actor: str, key: str, request_digest: str, at: str) -> IdempotentResponse:
-    """The caller's new claim (without a status), or the answer that is there."""
+    """Create a claim (without a status), or return the stored response."""
     if not 0 < len(key) <= LONGEST_KEY or "\x00" in key:
         sentence = (
             f"An idempotency key has 1 to {LONGEST_KEY} characters, none of them NUL."
@@ -224,7 +223,7 @@ def _claim(actor: str, key: str, request_digest: str, at: str) -> IdempotentResp
             )
         if row.status is not None:
             return row
-    # A lease that would run for longer than any was taken before the clock was set back.
+    # A lease longer than any that is given out was taken before the clock was set back.
     is_held = row is not None and now < row.lease_until <= now + 2 * _LEASE
     if row is not None and (expired or not is_held):
         taken = rows.filter(owner=row.owner).update(
@@ -247,7 +246,7 @@ def _claim(actor: str, key: str, request_digest: str, at: str) -> IdempotentResp
 def _keep(
     claim: IdempotentResponse, answer: RecordedResponse, at: str, projects: list[int]
 ) -> None:
-    """Store the answer, as one of the first project. Raises Conflict where the claim is lost."""
+    """Store the response, filed under the first project. Raises Conflict if the claim is lost."""
     kept = _claimed(claim).update(
         status=answer.status,
         body=answer.body,

@@ -1,4 +1,4 @@
-"""Inviting people to a project: links that make an account, or let one join, by a button."""
+"""Invitations to projects: a link's page has a button that creates an account, or joins."""
 
 import secrets
 from datetime import timedelta
@@ -19,14 +19,14 @@ from .services import audit, create_user
 
 LIFETIME = timedelta(days=7)
 _PURPOSE = "invitation "
-"""Begins what is hashed, so that a sign-in token's hash is never an invitation's."""
+"""Prefix of what is hashed, so that a sign-in token's hash is never an invitation's."""
 
 
 @transaction.atomic
 def invite(
     caller: Caller, project: Project, role: ProjectRole, *, note: str = ""
 ) -> str:
-    """The token of a new link, never to be had again. Raises Forbidden without the right."""
+    """Create a link; its token is returned only this once. Raises Forbidden without the right."""
     require(caller, Right.ADMIN, project.pk)
     if caller.user_id is None:
         raise errors.Forbidden("Only a person can invite people.")
@@ -44,14 +44,14 @@ def invite(
 
 
 def list_invitations(project: Project) -> list[Invitation]:
-    """The links of a project that nobody has used, for one who may administer it."""
+    """The unused links of a project, for a caller who may administer it."""
     rows = project.invitations.filter(expires_at__gt=timezone.now())
     return list(rows.select_related("maker").order_by("-pk"))
 
 
 @transaction.atomic
 def withdraw(caller: Caller, project: Project, invitation_id: int) -> None:
-    """Make a link worthless. Raises Forbidden, or NotFound where it is used or gone."""
+    """Invalidate a link. Raises Forbidden, or NotFound if it is used or gone."""
     require(caller, Right.ADMIN, project.pk)
     deleted, _ = project.invitations.filter(pk=invitation_id).delete()
     if not deleted:
@@ -60,7 +60,7 @@ def withdraw(caller: Caller, project: Project, invitation_id: int) -> None:
 
 
 def open_invitation(token: str) -> Invitation:
-    """What a link invites to; it stays good. Raises NotFound for one that is used or has ended."""
+    """The invitation behind a link, which stays valid. Raises NotFound if it is used or expired."""
     rows = Invitation.objects.select_related("project", "maker")
     found = rows.filter(
         digest=token_digest(_PURPOSE + token), expires_at__gt=timezone.now()
@@ -73,12 +73,12 @@ def open_invitation(token: str) -> Invitation:
 def accept_with_account(
     token: str, *, username: str, display_name: str, password: str
 ) -> User:
-    """Make an account and join with it. Raises NotFound, or Invalid and Conflict with the place."""
+    """Create an account and join with it. Raises NotFound, Invalid or Conflict with the place."""
     try:
         validate_password(password, User(username=username, display_name=display_name))
     except ValidationError as error:
         raise errors.Invalid(" ".join(error.messages), at=["password"]) from error
-    hashed = make_password(password)  # half a second, for which no transaction is open
+    hashed = make_password(password)  # takes half a second, so outside any transaction
     with transaction.atomic():
         found = _used(token)
         user = create_user(username, display_name=display_name)
@@ -90,18 +90,18 @@ def accept_with_account(
 
 @transaction.atomic
 def accept_as(token: str, user: User) -> None:
-    """Join with the account that one has; who is a member keeps their role. Raises NotFound."""
+    """Join with an existing account; members keep their role. Raises NotFound."""
     _join(_used(token), user)
 
 
 def role_in(project: Project, user: User) -> str | None:
-    """What somebody is in a project; None for who is no member."""
+    """The role of a person in a project; None for non-members."""
     rows = Membership.objects.filter(project=project, user=user)
     return rows.values_list("role", flat=True).first()
 
 
 def _used(token: str) -> Invitation:
-    """The invitation, used up in this transaction: of two who use it at once one gets in."""
+    """Use up an invitation, in this transaction: of two simultaneous uses, one succeeds."""
     found = open_invitation(token)
     deleted, _ = Invitation.objects.filter(pk=found.pk).delete()
     if not deleted:

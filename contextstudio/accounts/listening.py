@@ -1,4 +1,4 @@
-"""Where the server of a data folder listens: kept for commands, which may be told another PORT."""
+"""The address of a data folder's server, kept for commands whose own PORT may differ."""
 
 import contextlib
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # as this machine re
 
 
 def address_of(host: str, port: int) -> str:
-    """`http://127.0.0.1:8000`, as this machine reaches what listens there."""
+    """`http://127.0.0.1:8000`: the address at which this machine reaches the server."""
     host = _ANY.get(host, host)
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 @contextlib.contextmanager
 def keeping_address(folder: Path, address: str) -> Iterator[None]:
-    """Keep in the data folder where its server listens, until it ends."""
+    """Store the server's address in the data folder until the context ends."""
     file = folder / _FILE
     file.write_text(address)
     try:
@@ -26,7 +26,7 @@ def keeping_address(folder: Path, address: str) -> Iterator[None]:
 
 
 def kept_address(folder: Path) -> str | None:
-    """Where its server listens, or did if it was killed; None where none runs."""
+    """The address of the server, which may have been killed since; None if none runs."""
     try:
         return (folder / _FILE).read_text().strip() or None
     except OSError:

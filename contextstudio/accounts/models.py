@@ -1,4 +1,4 @@
-"""People, projects, keys, jobs and the record of what was done: what every app stands on."""
+"""People, projects, keys, jobs and the audit record, on which every app builds."""
 
 import uuid
 
@@ -19,7 +19,7 @@ def index(name: str, *fields: str) -> models.Index:
 
 
 class User(AbstractUser):
-    """A person. Custom from the first migration, so that it can grow."""
+    """A person. A custom model from the first migration, so that it can grow."""
 
     display_name = models.CharField(max_length=150, blank=True)
 
@@ -28,7 +28,7 @@ class User(AbstractUser):
 
 
 class Project(models.Model):
-    """A tenant and a team: the `<project>` of a URI. Nothing is shared between two."""
+    """A tenant and team: the `<project>` of a URI. Projects share nothing."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     slug = models.SlugField(max_length=64, unique=True)
@@ -67,7 +67,7 @@ class ApiKey(models.Model):
     prefix = models.CharField(max_length=16)
     digest = models.CharField(max_length=64, unique=True)
     previous_digest = models.CharField(max_length=64, null=True, unique=True)
-    """Of the secret before the last rotation, which works until `previous_until`."""
+    """Digest of the secret before the last rotation, which works until `previous_until`."""
     previous_until = models.DateTimeField(null=True)
     scopes = models.JSONField(default=list)
     recalls: "models.ManyToManyField[Project, models.Model]" = models.ManyToManyField(
@@ -77,7 +77,7 @@ class ApiKey(models.Model):
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     expires_at = models.DateTimeField(null=True)
     requests_per_minute = models.PositiveIntegerField(null=True)
-    """None: as many as the server lets any key send."""
+    """None: the server's limit for any key."""
     last_used_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
 
@@ -86,16 +86,16 @@ class ApiKey(models.Model):
 
 
 class KeyRequest(models.Model):
-    """A request that came with a key: the newest of each are kept, best effort."""
+    """A request made with a key; the newest of each key are kept, best effort."""
 
     key = models.ForeignKey(ApiKey, CASCADE, related_name="requests", db_index=False)
     at = models.DateTimeField()
     method = models.CharField(max_length=10)
     route = models.CharField(max_length=200)
-    """Its address with names in place of ids, and the tool where MCP called one."""
+    """Its address with names in place of ids, and the tool if MCP called one."""
     status = models.PositiveSmallIntegerField()
     session_id = models.UUIDField(null=True)
-    """The session that it was about; it may be gone by now."""
+    """The session that it concerned, which may be gone by now."""
 
     class Meta:
         indexes = [index("newest_requests_of_a_key", "key", "-id")]
@@ -105,7 +105,7 @@ class KeyRequest(models.Model):
 
 
 class SignInLink(models.Model):
-    """A one-time way in; only its hash is stored."""
+    """A one-time sign-in link; only its hash is stored."""
 
     user = models.ForeignKey(User, CASCADE)
     digest = models.CharField(max_length=64, unique=True)
@@ -117,17 +117,17 @@ class SignInLink(models.Model):
 
 
 class Invitation(models.Model):
-    """A link by which one person makes an account and joins a project, stored as a hash."""
+    """A link by which one person creates an account or joins a project, stored as a hash."""
 
     project = models.ForeignKey(Project, CASCADE, related_name="invitations")
     role = models.CharField(
         max_length=16, choices=[(role.value, role.value) for role in ProjectRole]
     )
     maker = models.ForeignKey(User, CASCADE, related_name="+")
-    """Who invites; the link is worth nothing once they may no longer add members."""
+    """Who invites; the link is invalid once they may no longer add members."""
     digest = models.CharField(max_length=64, unique=True)
     note = models.CharField(max_length=100, blank=True)
-    """Whom it is for, for those who look after the members."""
+    """Whom it is for, as a note to those who manage the members."""
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     expires_at = models.DateTimeField()
 
@@ -136,7 +136,7 @@ class Invitation(models.Model):
 
 
 class TokenBucket(models.Model):
-    """How many tries one name or address has left: one token a try, refilled with time."""
+    """The remaining tries of a name or address: each takes a token, refilled over time."""
 
     key = models.CharField(max_length=128, primary_key=True)
     level = models.FloatField()
@@ -172,9 +172,9 @@ class Job(models.Model):
     notes = models.JSONField(
         default=dict, db_default=models.Value({}, models.JSONField())
     )
-    """What a run leaves for the next one, and for who looks on: see `JobContext.note`."""
+    """What a run leaves for the next one, and for observers: see `JobContext.note`."""
     attempts = models.PositiveSmallIntegerField(default=0)
-    """Runs that came to an end of their own, a fault, and the one under way."""
+    """Runs that ended by themselves or with a fault, and the current one."""
     interruptions = models.PositiveIntegerField(default=0, db_default=0)
     """Runs that ended because their worker did."""
     cancel_requested = models.BooleanField(default=False)
@@ -192,7 +192,7 @@ class Job(models.Model):
 
     @property
     def progress(self) -> str:
-        """How far it came: `1 session`, `2 of 5 calls`; empty where nothing is done yet."""
+        """The progress: `1 session`, `2 of 5 calls`; empty if nothing is done yet."""
         if not self.done:
             return ""
         of = f" of {self.total:,}" if self.total and self.total != self.done else ""
@@ -202,19 +202,19 @@ class Job(models.Model):
 
 
 class IdempotentResponse(models.Model):
-    """The first answer to a request with an Idempotency-Key, kept for a day per caller."""
+    """The first response to a request with an Idempotency-Key, kept for a day per caller."""
 
     actor = models.CharField(max_length=64)
     key = models.CharField(max_length=255)
     request_digest = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField(null=True)
-    """HTTP status of the first answer; null while the first request runs, 410 once purged."""
+    """HTTP status of the first response; null while the first request runs, 410 once purged."""
     body = models.BinaryField(default=b"")
     content_type = models.CharField(max_length=100, blank=True)
     project_id = models.BigIntegerField(null=True, db_index=True)
-    """The project in which the request acted: what is purged there goes from its answer too."""
+    """The project in which the request acted: purging content there purges the response too."""
     owner = models.CharField(max_length=32)
-    """Drawn anew for each claim, so that a run whose lease was taken over has no effect."""
+    """Random for each claim, so that a run whose lease was taken over has no effect."""
     lease_until = models.DateTimeField()
     created_at = models.DateTimeField()
 
@@ -226,7 +226,7 @@ class IdempotentResponse(models.Model):
 
 
 class AuditEntry(models.Model):
-    """Who did what outside the log: keys, members, deletions, exports. It has no content."""
+    """Who did what outside the log: keys, members, deletions, exports. Contains no content."""
 
     project = models.ForeignKey(Project, SET_NULL, null=True)
     actor = models.CharField(max_length=64)

@@ -1,4 +1,4 @@
-"""Answers: JSON, fast where it can be and lossless in any case; files; what refuses."""
+"""Responses: JSON, fast if possible and always lossless; streamed files; refusals."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 JSON = "application/json; charset=utf-8"
 PROBLEM = "application/problem+json"
 CHUNK = 64 * 1024
-"""Bytes of a file that are made before the next are asked for."""
+"""How many bytes of a file are produced per chunk."""
 
 
 def read_json(body: bytes) -> Any:
@@ -49,10 +49,10 @@ def too_deep() -> Invalid:
 
 
 def dump(value: Any) -> bytes:
-    """A value as JSON bytes.
+    """Encode a value as JSON bytes.
 
-    orjson refuses lone surrogates and great integers, which transcripts hold: the standard
-    library then writes them as escapes.
+    orjson refuses lone surrogates and large integers, which transcripts hold: the standard library
+    then writes them as escapes.
     """
     try:
         return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
@@ -61,12 +61,12 @@ def dump(value: Any) -> bytes:
 
 
 def json_response(value: Any, status: int = 200) -> HttpResponse:
-    """An answer whose shape was checked where it was made, so that no schema runs over it."""
+    """A JSON response whose shape was checked where it was made, so no schema is applied."""
     return json_answer(dump(value), status)
 
 
 def json_answer(body: bytes, status: int = 200) -> HttpResponse:
-    """An answer that is JSON already."""
+    """A response whose body is already JSON."""
     return HttpResponse(body, status=status, content_type=JSON)
 
 
@@ -82,9 +82,9 @@ def problem_response(error: DomainError) -> HttpResponse:
 
 
 def outage(error: BaseException) -> Unavailable | None:
-    """What every door says where database or disk are locked, away or full; None for other errors.
+    """The refusal if the database or the disk is locked, down or full; None for other errors.
 
-    Why is said in the log alone.
+    The cause appears only in the log.
     """
     if not is_outage(error):
         return None
@@ -99,7 +99,7 @@ def outage(error: BaseException) -> Unavailable | None:
 
 
 def go_to(request: HttpRequest, address: str) -> HttpResponse:
-    """Go there: by htmx's header for a script, by a redirect for a form."""
+    """Redirect: by htmx's header for a script, by a redirect for a form."""
     if not request.headers.get("HX-Request"):
         return redirect(address)
     answer = HttpResponse(status=204)
@@ -108,10 +108,10 @@ def go_to(request: HttpRequest, address: str) -> HttpResponse:
 
 
 class Streamed(StreamingHttpResponse):
-    """A file that is made while it is sent, by code that waits for the database.
+    """A file produced while it is sent, by code that waits for the database.
 
-    Django's own has all of it made before the first byte goes out: a session of 1 GB would stand
-    in memory as a whole.
+    Django's own response produces all of it before the first byte goes out: a session of 1 GB would
+    be held in memory as a whole.
     """
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -121,7 +121,7 @@ class Streamed(StreamingHttpResponse):
 
 
 def _next_chunk(pieces: Iterator[bytes]) -> bytes:
-    """The next pieces, together `CHUNK` bytes or more; empty where there are none left."""
+    """The next pieces, together `CHUNK` bytes or more; empty at the end."""
     taken, size = [], 0
     while size < CHUNK and (piece := next(pieces, None)) is not None:
         taken.append(piece)

@@ -1,4 +1,4 @@
-"""Who somebody is, and what they may see: the gate to projects."""
+"""Looks up callers, and what they may see: the gate to projects."""
 
 import re
 import uuid
@@ -29,9 +29,9 @@ from .idempotency import note_project
 from .models import ApiKey, Job, KeyRequest, Membership, Project, User
 
 KEYS_SHOWN = 100
-"""Keys of one page."""
+"""Keys per page."""
 REQUESTS_SHOWN = 100
-"""Of a key's requests, at once."""
+"""Requests of a key per page."""
 
 
 def caller_of_user(user: User) -> Caller:
@@ -45,7 +45,7 @@ def caller_of_user(user: User) -> Caller:
 
 
 def caller_of_key(key: ApiKey) -> Caller:
-    """The holder of a key that `find_key` found: its scopes, cut to its maker's rights."""
+    """The holder of a key from `find_key`: its scopes, limited to its maker's rights."""
     role = getattr(key, "maker_role", None)
     scopes = with_implied(Right(scope) for scope in key.scopes)
     rights = scopes & (RIGHTS_OF[ProjectRole(role)] if role else frozenset())
@@ -63,14 +63,14 @@ def caller_of_key(key: ApiKey) -> Caller:
 
 
 def find_key(text: str) -> ApiKey | None:
-    """The valid key that a caller sent, with its maker's role; None for any other text."""
+    """The valid key with this text, annotated with its maker's role, or None."""
     return _KEY_OF_SECRET.first(digest=key_digest(text), now=timezone.now())
 
 
 def caller_of_actor(actor: str) -> Caller:
-    """The caller that a log or a job names, with the rights of now.
+    """The caller named by a log or a job, with current rights.
 
-    One whose account or key is gone has no rights; `system` acts without any, too.
+    If the account or key is gone there are none; `system` has none either.
     """
     kind, _, number = actor.partition(":")
     if kind == "user" and (user := _PERSON.first(id=number)):
@@ -81,7 +81,7 @@ def caller_of_actor(actor: str) -> Caller:
 
 
 def require(caller: Caller, right: Right, project_id: int) -> None:
-    """Refuse one who sees a project's object but lacks the right. Raises Forbidden."""
+    """Raise Forbidden if a caller who sees a project's object lacks the right."""
     note_project(project_id)
     if caller.may(right, project_id):
         return
@@ -101,13 +101,13 @@ def require(caller: Caller, right: Right, project_id: int) -> None:
 
 
 def visible_projects(caller: Caller) -> QuerySet[Project]:
-    """The projects that the caller may know of, by name."""
+    """The projects that the caller may see, by name."""
     ids = caller.projects(Right.READ)
     return Project.objects.filter(pk__in=ids).order_by("name", "pk")
 
 
 def get_project(caller: Caller, slug: str, right: Right = Right.READ) -> Project:
-    """The project, for one who has the right in it.
+    """The project, for a caller who has the right in it.
 
     Raises NotFound for a stranger, Forbidden for a member who lacks the right.
     """
@@ -117,9 +117,9 @@ def get_project(caller: Caller, slug: str, right: Right = Right.READ) -> Project
 
 
 def recallable_projects(caller: Caller, slug: str | None = None) -> QuerySet[Project]:
-    """The projects whose memos and messages the caller may recall, or the one with this slug.
+    """The projects whose memos and messages the caller may recall, or only the one with this slug.
 
-    Raises NotFound where that is none of them.
+    Raises NotFound if the slug is not one of them.
     """
     projects = Project.objects.filter(pk__in=caller.recallable)
     if slug is None:
@@ -128,7 +128,7 @@ def recallable_projects(caller: Caller, slug: str | None = None) -> QuerySet[Pro
 
 
 def _named(projects: QuerySet[Project], slug: str) -> Project:
-    is_slug = slug.isascii() and slug.isprintable()  # what is none, no database takes
+    is_slug = slug.isascii() and slug.isprintable()  # databases refuse other characters
     project = projects.filter(slug=slug).first() if is_slug else None
     # 404 rather than 403: a stranger must not learn that it exists.
     if project is None:
@@ -139,7 +139,7 @@ def _named(projects: QuerySet[Project], slug: str) -> Project:
 def list_projects(
     caller: Caller, *, cursor: str | None = None, limit: int | None = None
 ) -> Page[Project]:
-    """The projects that the caller may know of, by slug."""
+    """The projects that the caller may see, by slug."""
     projects = visible_projects(caller).order_by("slug")
     if cursor:
         projects = projects.filter(slug__gt=_after(cursor))
@@ -154,9 +154,9 @@ def list_members(
     cursor: str | None = None,
     limit: int | None = None,
 ) -> Page[Membership]:
-    """The members of a project, by their names, for one who has passed its gate.
+    """The members of a project by name, for a caller who has passed its gate.
 
-    With `words`, those in whose names, of the account or shown, each of them stands.
+    With `words`, only members whose username or display name contains each word.
     """
     members = project.memberships.select_related("user").order_by("user__username")
     for word in words.split():
@@ -169,16 +169,16 @@ def list_members(
 
 
 def _after(cursor: str) -> str:
-    """The name behind which a page begins. Raises Invalid."""
+    """The name after which a page begins. Raises Invalid."""
     (name,) = decode_cursor(cursor, 1)
-    # What no database takes: NUL, and halves of surrogate pairs.
+    # What no database accepts: NUL, and lone surrogates.
     if not isinstance(name, str) or re.search("[\x00\ud800-\udfff]", name):
         raise Invalid("This cursor does not belong to this list.", at=["cursor"])
     return name
 
 
 def get_member(project: Project, username: str) -> User:
-    """A member of a project, for one who has passed its gate. Raises NotFound."""
+    """A member of a project, for a caller who has passed its gate. Raises NotFound."""
     found = project.memberships.filter(user__username=username.replace("\x00", " "))
     membership = found.select_related("user").first()
     if membership is None:
@@ -187,7 +187,7 @@ def get_member(project: Project, username: str) -> User:
 
 
 def default_project(caller: Caller, right: Right = Right.READ) -> Project | None:
-    """The project that is meant where a request names none: the only one with this right."""
+    """The project meant by a request that names none: the only one with this right, or None."""
     ids = caller.projects(right)
     return _PROJECT.first(id=next(iter(ids))) if len(ids) == 1 else None
 
@@ -212,7 +212,7 @@ def project_named(slug: str) -> Project:
 
 
 def user_named(username: str) -> User:
-    """The active user, for who may make anybody a member. Raises NotFound."""
+    """The active user, for a caller who may make anybody a member. Raises NotFound."""
     user = User.objects.filter(
         username=username.replace("\x00", " "), is_active=True
     ).first()
@@ -222,7 +222,7 @@ def user_named(username: str) -> User:
 
 
 def get_job(caller: Caller, job_id: uuid.UUID, right: Right = Right.READ) -> Job:
-    """The job, for one who has the right in its project. Raises NotFound or Forbidden."""
+    """The job, for a caller with the right in its project. Raises NotFound or Forbidden."""
     jobs = Job.objects.filter(project__in=visible_projects(caller))
     job = jobs.filter(pk=job_id).first()
     if job is None or job.project_id is None:
@@ -232,7 +232,7 @@ def get_job(caller: Caller, job_id: uuid.UUID, right: Right = Right.READ) -> Job
 
 
 def get_job_to_change(caller: Caller, job_id: uuid.UUID) -> Job:
-    """The job, for who asked for it, or may edit in its project. Raises as `get_job`."""
+    """The job, if the caller asked for it or may edit in its project. Raises as `get_job`."""
     job = get_job(caller, job_id)
     return job if job.actor == caller.actor else get_job(caller, job_id, Right.EDIT)
 
@@ -260,7 +260,7 @@ def list_jobs(
 
 
 def _before(cursor: str) -> Q:
-    """What was made before the last of a page. Raises Invalid."""
+    """A filter for jobs created before the last one of a page. Raises Invalid."""
     try:
         moment, key = decode_cursor(cursor, 2)
         created = datetime.fromisoformat(moment).astimezone(UTC)
@@ -273,22 +273,22 @@ def _before(cursor: str) -> Q:
 
 
 def count_jobs() -> dict[str, int]:
-    """How many jobs there are of each status, those without any included."""
+    """The number of jobs by status, including statuses without any."""
     counted = Job.objects.values_list("status").annotate(Count("pk"))
     return {status.value: 0 for status in Job.Status} | dict(counted)
 
 
 def oldest_due_job() -> datetime | None:
-    """Since when the oldest job waits that could run; None if none does."""
+    """Since when the oldest runnable job has been waiting; None if there is none."""
     due = Job.objects.filter(status=Job.Status.QUEUED, run_after__lte=timezone.now())
     oldest: datetime | None = due.aggregate(Min("run_after"))["run_after__min"]
     return oldest
 
 
 def list_keys(caller: Caller) -> QuerySet[ApiKey]:
-    """The keys that were not revoked: one's own, and all of the projects one administers.
+    """The unrevoked keys of the caller, and all keys of projects that they administer.
 
-    A key's own is itself.
+    If the caller is a key, its own is itself.
     """
     keys = ApiKey.objects.filter(revoked_at=None, project__in=visible_projects(caller))
     own = Q(pk=caller.key_id) if caller.is_agent else Q(maker_id=caller.user_id)
@@ -297,7 +297,7 @@ def list_keys(caller: Caller) -> QuerySet[ApiKey]:
 
 
 def newest_keys(caller: Caller, before: int | None = None) -> tuple[list[ApiKey], bool]:
-    """The keys that were made last, or those before one; and whether there are older ones."""
+    """The newest keys, or those before an id, and whether there are older ones."""
     keys = list_keys(caller).order_by("-pk")
     if before is not None:
         keys = keys.filter(pk__lt=before)
@@ -306,7 +306,7 @@ def newest_keys(caller: Caller, before: int | None = None) -> tuple[list[ApiKey]
 
 
 def get_key(caller: Caller, key_id: int, *, lock: bool = False) -> ApiKey:
-    """A key that was not revoked: one's own, or of a project one administers. Raises NotFound.
+    """An unrevoked key of the caller, or of a project they administer. Raises NotFound.
 
     `lock` holds its row until the transaction ends.
     """
@@ -322,9 +322,9 @@ def get_key(caller: Caller, key_id: int, *, lock: bool = False) -> ApiKey:
 def list_requests(
     key: ApiKey, before: int | None = None
 ) -> tuple[list[KeyRequest], bool]:
-    """The newest requests of a key, or those before one, for one who has passed its gate.
+    """The newest requests of a key, or those before an id, and whether there are older ones.
 
-    And whether there are older ones.
+    For a caller who has passed the key's gate.
     """
     rows = key.requests.order_by("-pk")
     if before is not None:
@@ -361,9 +361,9 @@ _KEY = Prepared(
 def project_to_edit(
     caller: Caller, slug: str | None, right: Right = Right.EDIT
 ) -> Project:
-    """The project named, or the only one in which the caller may edit, or has this right.
+    """The named project, or the only one in which the caller has this right.
 
-    Raises Invalid where there are several, Forbidden where there is none.
+    Raises Invalid if there are several, Forbidden if there is none.
     """
     if slug is not None:
         return get_project(caller, slug, right)

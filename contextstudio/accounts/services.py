@@ -1,4 +1,4 @@
-"""Accounts: people, projects, keys and ways in. Every change is recorded for audit."""
+"""Accounts: people, projects, keys and sign-in. Every change is recorded for audit."""
 
 import secrets
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ FIRST_USER = "owner"
 FIRST_PROJECT = "demo"
 
 _TRIES_AT_ONE_PLACE = 10
-"""Of one name from one address, or from a known browser."""
+"""For one name from one address, or from a known browser."""
 _TRIES_PER_NAME = 100
 _TRIES_PER_ADDRESS = 300
 _ONE_MORE_TRY = timedelta(seconds=30)
@@ -49,8 +49,8 @@ KNOWN_FOR = timedelta(days=180)
 def prepare_first_use() -> tuple[User, bool]:
     """The person whom the start-up link signs in, and whether this is the first start.
 
-    At the first start that is a new owner of a new project; later the oldest active owner of
-    any project.
+    At the first start that is a new owner of a new project; later the oldest active owner of any
+    project.
     """
     owners = User.objects.filter(is_active=True, memberships__role=ProjectRole.OWNER)
     owner = owners.order_by("pk").first()
@@ -67,7 +67,7 @@ def prepare_first_use() -> tuple[User, bool]:
 
 @contextmanager
 def unless_taken(what: str, *at: str) -> Iterator[None]:
-    """Raise Conflict where another row has what may be there once."""
+    """Raise Conflict if another row has a value that must be unique."""
     try:
         with transaction.atomic():
             yield
@@ -76,7 +76,7 @@ def unless_taken(what: str, *at: str) -> Iterator[None]:
 
 
 def refuse_unfit(model: type[Model], **values: str) -> None:
-    """Raise Invalid with the place where a model's field, or a database, can't hold a value."""
+    """Raise Invalid with the place if a model's field, or a database, can't hold a value."""
     for name, value in values.items():
         field: Any = model._meta.get_field(name)
         try:
@@ -88,7 +88,7 @@ def refuse_unfit(model: type[Model], **values: str) -> None:
 
 @transaction.atomic
 def create_user(username: str, *, display_name: str = "") -> User:
-    """A person without a password, who comes in by a sign-in link.
+    """Create a person without a password, who signs in by link.
 
     Raises Conflict, or Invalid with the place.
     """
@@ -101,7 +101,7 @@ def create_user(username: str, *, display_name: str = "") -> User:
 
 @transaction.atomic
 def create_project(caller: Caller, *, slug: str, name: str) -> Project:
-    """A project of which the caller, a person, is the owner. Raises Invalid or Conflict."""
+    """Create a project owned by the caller, a person. Raises Forbidden, Invalid or Conflict."""
     if caller.user_id is None:
         raise errors.Forbidden("Only a person can make a project.")
     if not slug_re.fullmatch(slug):
@@ -122,9 +122,9 @@ def create_project(caller: Caller, *, slug: str, name: str) -> Project:
 def set_member(
     caller: Caller, project: Project, user: User, role: ProjectRole | None
 ) -> None:
-    """Give a person a role in a project, or with None take it. Needs the right to administer.
+    """Set a person's role in a project, or remove it with None. Needs the right to administer.
 
-    Everybody may leave. Raises NotFound, Forbidden, or Conflict where the project would be left
+    Members may always leave. Raises NotFound, Forbidden, or Conflict if the project would be left
     without an owner.
     """
     leaves = role is None and user.pk == caller.user_id
@@ -145,8 +145,8 @@ def set_member(
 def add_member(caller: Caller, project: Project, user: User, role: ProjectRole) -> None:
     """Make a person a member. Needs the right to administer.
 
-    Raises NotFound, Forbidden, or Conflict where they are one already: to add somebody never
-    changes what they may do.
+    Raises NotFound, Forbidden, or Conflict if they are a member already: adding somebody never
+    changes a role.
     """
     _lock_members(caller, project, Right.ADMIN)
     given = {"role": role.value}
@@ -164,7 +164,7 @@ def add_member(caller: Caller, project: Project, user: User, role: ProjectRole) 
 
 
 def _lock_members(caller: Caller, project: Project, right: Right) -> None:
-    """Keep the members of a project as they are until the transaction ends, for one with a right.
+    """Lock the members of a project until the transaction ends, for a caller with a right.
 
     Locked before the caller's rights are looked up, so that two owners can't remove each other at
     the same time.
@@ -175,7 +175,7 @@ def _lock_members(caller: Caller, project: Project, right: Right) -> None:
 
 @transaction.atomic
 def create_sign_in_link(user: User) -> str:
-    """The token of a new one-time link; the person's earlier ones stop working."""
+    """Create a one-time link and return its token; the person's earlier links stop working."""
     SignInLink.objects.filter(user=user, used_at=None).delete()
     token = secrets.token_urlsafe(32)
     digest, expires_at = token_digest(token), timezone.now() + LINK_LIFETIME
@@ -184,12 +184,12 @@ def create_sign_in_link(user: User) -> str:
 
 
 def redeem_sign_in_link(token: str) -> User:
-    """The person whom a link signs in; of two who use it at once, one gets in."""
+    """Sign in by a link, using it up; of two simultaneous uses, one succeeds."""
     link = _unused_links(token).select_related("user").first()
     if link is None:
         raise _spent()
     # The filter is part of the update, so only one of two simultaneous requests changes the row. It
-    # asks that row alone: within a query of its own PostgreSQL would not see the other's change.
+    # filters that row directly: in a subquery PostgreSQL would not see the other's change.
     if not SignInLink.objects.filter(pk=link.pk, used_at=None).update(
         used_at=timezone.now()
     ):
@@ -213,7 +213,7 @@ def _spent() -> errors.Unauthenticated:
 
 
 def open_sign_in_link(token: str) -> User:
-    """The person whom a link would sign in; it stays good. Raises Unauthenticated."""
+    """The person whom a link would sign in; the link stays valid. Raises Unauthenticated."""
     link = _unused_links(token).select_related("user").first()
     if link is None:
         raise _spent()
@@ -225,10 +225,10 @@ def sign_in(
 ) -> User:
     """The person with this name and password. Raises Unauthenticated or TooMany.
 
-    Failed tries are counted, whether or not there is such a person (`_buckets`); `browser` is
-    what `known_browser` gave a browser in which this person has signed in before.
+    Failed tries are counted, whether or not there is such a person (`_buckets`); `browser` is what
+    `known_browser` gave a browser in which this person has signed in before.
     """
-    # Taken before the password is checked, and for unknown names too: the answer must not tell
+    # Taken before the password is checked, and for unknown names too: the response must not tell
     # which names exist.
     buckets = _buckets(username, address, browser)
     for key, capacity, refill in buckets:
@@ -250,7 +250,7 @@ def sign_in(
 
 
 def known_browser(user: User) -> str:
-    """What a browser keeps that a person has signed in with, to be known again by."""
+    """A token for the cookie of a browser in which a person has signed in, to recognise it."""
     return signing.dumps(
         [user.pk, secrets.token_urlsafe(12)], salt=_KNOWN_BROWSER, compress=False
     )
@@ -259,11 +259,11 @@ def known_browser(user: User) -> str:
 def _buckets(
     username: str, address: str, browser: str
 ) -> list[tuple[str, int, timedelta]]:
-    """The buckets that a try takes from: key, capacity, and the time until it has one more.
+    """The buckets that a try takes from: key, capacity, and refill time per token.
 
-    Somebody who guesses from everywhere is stopped by the name, and one who tries many names by
-    the address; neither keeps out a browser in which the person has signed in before, so that
-    nobody can lock out another, or an office behind one address.
+    Guessing from many addresses is limited per name, and trying many names per address. Neither
+    limit applies to a browser in which the person has signed in before, so that nobody can lock out
+    another person, or an office behind one address.
     """
     name = token_digest(username.casefold())[:32]
     try:
@@ -282,7 +282,7 @@ def _buckets(
 
 
 def _network(address: str) -> str:
-    """An address as one subscriber has it: of IPv6 the first half, for they have all the rest."""
+    """An address as assigned to one subscriber: for IPv6 the first half, as they have the rest."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -295,11 +295,11 @@ def _network(address: str) -> str:
 
 @transaction.atomic
 def take(key: str, *, capacity: int, refill: timedelta) -> bool:
-    """Take one token; False where none is left.
+    """Take one token; returns False if none is left.
 
-    A bucket starts full with `capacity` tokens and gets one back every `refill`. Those who
-    come at once are served one after another, so that the count is exact. A clock that is set
-    back takes no tokens, and those that are missing come back from then on.
+    A bucket starts full with `capacity` tokens and gets one back every `refill`. Simultaneous
+    requests are served one after another, so that the count is exact. Setting the clock back takes
+    no tokens, and missing ones are refilled from then on.
     """
     now = timezone.now()
     full = {"level": capacity, "updated_at": now}
@@ -314,7 +314,7 @@ def take(key: str, *, capacity: int, refill: timedelta) -> bool:
 
 
 def give_back(key: str, *, capacity: int) -> None:
-    """Put a token back: the try was none to be counted."""
+    """Return a token: the try doesn't count."""
     bucket = TokenBucket.objects.filter(pk=key)
     bucket.update(level=Least(F("level") + 1, Value(float(capacity))))
 

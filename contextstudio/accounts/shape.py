@@ -1,4 +1,4 @@
-"""The bodies of requests: their base class, and what pydantic finds wrong with one."""
+"""The base class of request bodies, and refusals for pydantic's validation errors."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,12 +17,12 @@ _IN_OUR_WORDS = {
     **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "an object"),
     "uuid_type": "a UUID",
 }
-"""What an input should be, where pydantic names its own types."""
+"""Expected types in our words, where pydantic names its own."""
 _OF_NO_KIND = frozenset({"union_tag_invalid", "union_tag_not_found"})
 _BRANCH = re.compile(r"(?:str|int|constrained-str|[A-Z]\w*)\Z|.*[\[(]")
-"""What pydantic calls an alternative that it tried, as a step of a fault's place."""
+"""Steps of a fault's place by which pydantic names an alternative that it tried."""
 _OF_ANOTHER_KIND = ("_type", "_parsing")
-"""How the codes end of a value that an alternative isn't for."""
+"""Suffixes of the codes of faults that say that a value isn't meant for an alternative."""
 _SHOULD_BE = "Input should be "
 
 
@@ -36,10 +36,10 @@ def _no_truth(code: Literal["int_type", "float_type"]) -> Callable[[Any], Any]:
 
 
 _NUMBERS = {"int": _no_truth("int_type"), "float": _no_truth("float_type")}
-"""What stands before pydantic's own validators of numbers."""
+"""Validators that precede pydantic's own for numbers."""
 _REFUSING = frozenset(_NUMBERS.values())
 _NO_SCHEMAS = frozenset({"default", "expected", "metadata"})
-"""What a schema has that is no schema."""
+"""Members of a schema that aren't schemas themselves."""
 
 
 def _without_truths(schema: Any) -> Any:
@@ -52,7 +52,7 @@ def _without_truths(schema: Any) -> Any:
         return no_info_before_validator_function(_NUMBERS[kind], schema)
     if kind == "function-before" and schema["function"]["function"] in _REFUSING:
         return schema
-    # Other dicts have fields or kinds by their names.
+    # Other dicts map names to fields or kinds.
     others = _NO_SCHEMAS if isinstance(kind, str) else ()
     return {
         name: value if name in others else _without_truths(value)
@@ -72,7 +72,7 @@ class RequestBody(BaseModel):
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Pydantic's own, whose numbers are numbers alone, however deep they stand."""
+        """Pydantic's schema, in which numbers accept no booleans, at any depth."""
         schema: CoreSchema = _without_truths(handler(source))
         return schema
 
@@ -84,10 +84,10 @@ def wrong_shape(
     model: Any = None,
     fields: Sequence[str] = (),
 ) -> Invalid:
-    """The refusal of what `ValidationError.errors()` lists: every fault with its place.
+    """The refusal for the result of `ValidationError.errors()`: every fault with its place.
 
-    Who sent a field or a type that there is none of is told those that there are: a fault's own
-    `known`, else those of `model`, of which `fields` are worth naming.
+    For an unknown field or type it lists the known ones: a fault's own `known`, else those of
+    `model`, of which `fields` are worth naming.
     """
     refusals = []
     for fault in _without_alternatives(faults):
@@ -97,7 +97,7 @@ def wrong_shape(
             known = fields if fields and len(at) == 1 else known
             words = there_is_no("field", at[-1], known)
         if code in _OF_NO_KIND:
-            # A union that found no kind lacks the member that names it.
+            # The place of a union that found no kind lacks the member that names the kind.
             at, words = (*at, "type"), _no_kind(fault["ctx"], known)
         if code == "missing" and not place(at):
             words = "Send a body: a JSON object."
@@ -109,15 +109,15 @@ def wrong_shape(
 def _without_alternatives(
     faults: Iterable[Mapping[str, Any]],
 ) -> Iterator[Mapping[str, Any]]:
-    """The faults at places of the request alone: pydantic's have steps for what it tried there.
+    """The faults with places in the request only: pydantic adds steps for alternatives it tried.
 
-    Of a value that fits none of its shapes, those count that say more than that it is of another
-    kind; if none does, one says which shapes it may have.
+    If a value fits no alternative, the faults count that say more than that it is of another kind;
+    if none does, one fault lists the alternatives.
     """
     by_value: dict[Place, list[Mapping[str, Any]]] = {}
     for fault in faults:
         loc = tuple(fault["loc"])
-        named = 1 if fault["type"] == "extra_forbidden" else 0  # by the client
+        named = 1 if fault["type"] == "extra_forbidden" else 0  # the client's own name
         steps = range(len(loc) - named)
         tried = [i for i in steps if _BRANCH.match(str(loc[i]))]
         at = tuple(step for i, step in enumerate(loc) if i not in tried)
@@ -138,7 +138,7 @@ def _without_alternatives(
 
 
 def names_known(model: Any, fault: Mapping[str, Any]) -> list[str]:
-    """The fields, or the types, among which a fault of `model` named another."""
+    """The known fields or types, for a fault of `model` that names an unknown one."""
     code, place = fault["type"], tuple(fault["loc"])
     if code == "extra_forbidden":
         models = _models_at(model, place[:-1])
@@ -149,7 +149,7 @@ def names_known(model: Any, fault: Mapping[str, Any]) -> list[str]:
 
 
 def _models_at(annotation: Any, place: Place) -> list[type[BaseModel]]:
-    """The models that may stand at a place; the place names also the type that a union took."""
+    """The models possible at a place, which also names the types that unions chose."""
     models = list(_models(annotation))
     for step in place:
         inner = [
@@ -163,7 +163,7 @@ def _models_at(annotation: Any, place: Place) -> list[type[BaseModel]]:
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models in an annotation: of a union, a list or another generic those in it."""
+    """The models in an annotation, including those inside unions, lists and other generics."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for inner in get_args(annotation):
@@ -181,13 +181,13 @@ def _kinds(model: type[BaseModel]) -> tuple[str, ...]:
 
 
 def _no_kind(context: Mapping[str, Any], known: Sequence[str]) -> str:
-    """Pydantic calls kinds tags, which are something else here."""
+    """A sentence without pydantic's word for kinds, tags, which means something else here."""
     if "tag" not in context:
         return f"Give a type: one of {', '.join(known)}." if known else "Give a type."
     return there_is_no("type", context["tag"], known)
 
 
 def sentence(words: str) -> str:
-    """What a library says, with a capital and a full stop."""
+    """A library's message with a capital and a full stop."""
     words = words.removeprefix(_OWN_WORDS).replace(_WHEN_COUNTED, "").rstrip(".")
     return f"{words[:1].upper()}{words[1:]}."

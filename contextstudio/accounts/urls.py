@@ -1,4 +1,4 @@
-"""Where the pages of accounts are."""
+"""URLs of the pages of accounts."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""One file that holds a whole installation, made while it is in use, and brought back from it."""
+"""Backs up a whole installation into one file while it is in use, and restores it from there."""
 
 from .services import Restored, Taken, back_up, restore
 

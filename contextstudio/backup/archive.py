@@ -1,8 +1,8 @@
-"""The file of a backup: a tar archive under zstandard, whose last member says what is in it.
+"""The format of a backup: a zstandard-compressed tar archive that ends with a manifest.
 
-`manifest.json` has the SHA-256 and the size in bytes of every other member. It comes last, for
-hashes are known once a member is written; an archive without it was broken off. `secret_key`,
-`blobs/<sha256>` and `database/…` are the members before it.
+`manifest.json` has the SHA-256 and the size in bytes of every other member. It comes last because
+hashes are known only once a member is written; an archive without it is incomplete. Before it come
+`secret_key`, `blobs/<sha256>` and `database/…`.
 """
 
 import hashlib
@@ -35,33 +35,33 @@ _CHUNK = 1 << 20
 
 
 class BrokenBackup(Invalid):
-    """A file that is no whole backup; nothing of it is used."""
+    """A file that is not a complete backup; nothing in it is used."""
 
     default_code = "broken_backup"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a backup holds, and of what."""
+    """Describes a backup and its members."""
 
     vendor: str
-    """`sqlite` or `postgresql`: a backup is restored to the kind of database it is of."""
+    """`sqlite` or `postgresql`: a backup can only be restored to the same kind of database."""
     created_at: str
     migrations: dict[str, list[str]]
-    """By app the names of the migrations that its tables have been through."""
+    """By app, the names of the applied migrations."""
     rows: dict[str, int]
-    """By table."""
+    """Number of rows by table."""
     key_fingerprint: str
-    """Tells whether a secret key is the one under which keys and links were signed."""
+    """Identifies the secret key with which keys and links were signed, without revealing it."""
     missing: list[str] = field(default_factory=list)
-    """Files that the database names and that were gone already."""
+    """Files that the database names but that were already gone."""
     members: dict[str, tuple[str, int]] = field(default_factory=dict)
-    """By name the SHA-256 in hex and the size in bytes."""
+    """By name, the SHA-256 in hex and the size in bytes."""
     format: int = _FORMAT
 
     @property
     def blobs(self) -> int:
-        """How many files of messages and imports it holds."""
+        """The number of files of messages and imports in it."""
         return sum(name.startswith(BLOBS) for name in self.members)
 
 
@@ -69,19 +69,19 @@ _SAID = {one.name for one in fields(Manifest)}
 
 
 class MemberWriter:
-    """Puts members into an archive, and notes their hashes."""
+    """Adds members to an archive and records their hashes."""
 
     def __init__(self, tar: tarfile.TarFile) -> None:
         self._tar = tar
         self.members: dict[str, tuple[str, int]] = {}
 
     def add(self, name: str, path: Path) -> None:
-        """Put a file in. Raises FileNotFoundError where it is gone."""
+        """Add a file. Raises FileNotFoundError if it is gone."""
         with path.open("rb") as file:
             self._add(name, file, path.stat().st_size)
 
     def finish(self, manifest: Manifest) -> None:
-        """Put the manifest in, which ends the archive."""
+        """Add the manifest, which ends the archive."""
         data = json.dumps(asdict(manifest), indent=1).encode()
         self._tar.addfile(_entry(MANIFEST, len(data)), io.BytesIO(data))
 
@@ -93,7 +93,7 @@ class MemberWriter:
 
 @contextmanager
 def written(path: Path) -> Iterator[MemberWriter]:
-    """Write an archive beside its place; it is there whole and only for its owner, or not."""
+    """Write an archive to a temporary file, readable by its owner only, then move it into place."""
     with tempfile.TemporaryDirectory(
         dir=path.parent, prefix=f".{path.name}."
     ) as folder:
@@ -112,7 +112,7 @@ def written(path: Path) -> Iterator[MemberWriter]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
-    """The members of an archive in order. Raises Broken at what is none of a backup's."""
+    """The members of an archive in order. Raises BrokenBackup if it isn't a backup's."""
     try:
         file = path.open("rb")
     except OSError as error:
@@ -140,7 +140,7 @@ def _members(tar: tarfile.TarFile, path: Path) -> Iterator[tuple[str, IO[bytes]]
 
 
 def checked(path: Path) -> Manifest:
-    """The manifest of an archive all of whose members are as it says. Raises Broken."""
+    """Check all members of an archive and return its manifest. Raises BrokenBackup."""
     found: dict[str, tuple[str, int]] = {}
     data = b""
     with opened(path) as members:
@@ -166,7 +166,7 @@ def checked(path: Path) -> Manifest:
 
 
 class _Hashing:
-    """A stream whose bytes are hashed as they are read."""
+    """A stream that hashes its bytes as they are read."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""Whether an installation is whole: what of it is not as it was recorded."""
+"""Checks whether an installation is complete and as it was recorded."""
 
 import hashlib
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ from threads.sessions.erasing import KEPT
 from threads.store.blobs import path_of
 
 _PURGED = b"[]"
-"""What a purged body holds; its digest is a tombstone of what it held."""
+"""The content of a purged body; its digest is a tombstone of the former content."""
 
 
 def faults() -> Iterator[str]:
-    """Everything that is wrong, a sentence each. Nothing is changed."""
+    """Everything that is wrong, as sentences. Changes nothing."""
     yield from _database()
     yield from _numbers("messages", "message_count", "messages__index", 0)
     yield from _numbers("log entries", "head", "log__number", 1)
@@ -29,7 +29,7 @@ def faults() -> Iterator[str]:
 
 
 def _database() -> Iterator[str]:
-    """What the database itself finds: damaged pages, rows that name rows that are gone."""
+    """Faults that the database itself reports: damaged pages, dangling foreign keys."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             found = cursor.execute("PRAGMA integrity_check").fetchall()
@@ -39,10 +39,10 @@ def _database() -> Iterator[str]:
 
 
 def _numbers(what: str, recorded: str, number: str, first: int) -> Iterator[str]:
-    """Sessions whose rows are not numbered without a gap, as many as the session says.
+    """Sessions whose rows are not numbered without gaps, or not as many as the session says.
 
-    One statement asks for all of it, so that what is recorded meanwhile is no fault. Sessions that
-    may be erased at any time are left out.
+    A single statement queries all of it, so that concurrent writes cause no false fault. Sessions
+    that may be erased at any time are left out.
     """
     goes = Q(deleted_at__lt=timezone.now() - KEPT) | ~Q(staged_by=None)
     sessions = Session.objects.exclude(goes).order_by()
@@ -54,7 +54,7 @@ def _numbers(what: str, recorded: str, number: str, first: int) -> Iterator[str]
 
 
 def _bodies() -> Iterator[str]:
-    """Bodies that are not what was recorded under their digest."""
+    """Bodies whose content doesn't match their digest."""
     bodies = Body.objects.order_by("pk").values_list("pk", "digest", "content")
     for some in chunks(bodies.iterator()):
         used = Message.objects.filter(body__in=[pk for pk, _, _ in some]).order_by()
@@ -67,13 +67,13 @@ def _bodies() -> Iterator[str]:
 
 
 def _files() -> Iterator[str]:
-    """Files that the database names and that are gone, or are not what they were."""
+    """Files that the database names but that are missing or altered."""
     for sha256 in sorted(_named()):
         path = path_of(sha256)
         try:
             is_whole = _sha256(path) == sha256
         except FileNotFoundError:
-            if _named(sha256=sha256):  # it was not just erased
+            if _named(sha256=sha256):  # unless it was just erased
                 yield f"The file {sha256} is gone."
         else:
             if not is_whole:
@@ -81,7 +81,7 @@ def _files() -> Iterator[str]:
 
 
 def _named(**only: str) -> set[str]:
-    """The SHA-256 of files that the database names."""
+    """The SHA-256 hashes of files that the database names."""
     models = (Blob, Source, Import)
     rows = (model.objects.filter(**only).order_by() for model in models)
     return {one for some in rows for one in some.values_list("sha256", flat=True)} - {

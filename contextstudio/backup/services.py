@@ -1,4 +1,4 @@
-"""Backing up, restoring, and the order in which that is safe while others write."""
+"""Backing up and restoring, in an order that is safe while others write."""
 
 import hashlib
 import hmac
@@ -18,12 +18,12 @@ from .archive import Manifest, MemberWriter
 from .snapshots import DatabaseSnapshot
 
 _TRIES = 3
-"""At a snapshot that names no file that was erased before it could be copied."""
+"""Tries to get a snapshot that names no file that was erased before it was copied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A backup that was made."""
+    """A finished backup."""
 
     size: int
     manifest: Manifest
@@ -31,19 +31,19 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """An installation that was made of a backup."""
+    """An installation created from a backup."""
 
     manifest: Manifest
     same_key: bool
-    """Whether what the old installation signed (keys, links, browsers' sessions) is valid here."""
+    """Whether what the old installation signed (keys, links, browser sessions) is valid here."""
 
 
 def back_up(path: Path) -> Taken:
-    """Write everything into one new file. Raises Conflict where it is there or nothing else is.
+    """Write everything into one new file. Raises Conflict if it exists or the database is empty.
 
-    Files are written before the rows that name them and erased after these. So they are copied
-    before the database and, those that came meanwhile, behind it. What a snapshot names and is
-    gone by then was erased between the two: the next snapshot won't name it.
+    Files are written before the rows that name them and erased after these. So files are copied
+    before the database and, if new ones came meanwhile, again after it. A file that a snapshot
+    names but that is gone was erased in between: the next snapshot won't name it.
     """
     if path.exists():
         raise Conflict(f"{path} already exists.", code="file_exists")
@@ -82,11 +82,11 @@ def _write(path: Path) -> Manifest:
 
 
 def restore(path: Path) -> Restored:
-    """Make an installation of a backup where there is none.
+    """Create an installation from a backup where there is none.
 
-    The file is read through first: one that is damaged changes nothing. Raises Broken, and
-    Conflict where there is a database already, where this one is of the other kind, or where the
-    backup is of a newer version.
+    The file is read completely first: a damaged one changes nothing. Raises BrokenBackup, and
+    Conflict if there is a database already, if this one is of the other kind, or if the backup is
+    from a newer version.
     """
     manifest = archive.checked(path)
     if not snapshots.are_known(manifest.migrations):
@@ -118,7 +118,7 @@ def restore(path: Path) -> Restored:
         snapshots.put_back(Path(folder), manifest.migrations)
     own = data / "secret_key"
     if key and own.exists() and own.read_text() == settings.SECRET_KEY:
-        # The one that is there was drawn when this command started.
+        # The existing key was generated when this command started.
         own.chmod(0o600)
         own.write_text(key)
     else:
@@ -127,7 +127,7 @@ def restore(path: Path) -> Restored:
 
 
 def _snapshot(writer: MemberWriter, folder: Path) -> tuple[DatabaseSnapshot, list[str]]:
-    """The database with all files that it names copied, and those that can't be."""
+    """Snapshot the database with copies of all files it names, and list files that are gone."""
     for _ in range(_TRIES):
         _copy_blobs(writer)
         snapshot = snapshots.take(folder)
@@ -155,5 +155,5 @@ def _vendor() -> str:
 
 
 def _fingerprint(key: str) -> str:
-    """What tells one key from another, and says nothing of it."""
+    """A fingerprint that identifies a key without revealing it."""
     return hmac.new(key.encode(), b"contextstudio.backup", hashlib.sha256).hexdigest()

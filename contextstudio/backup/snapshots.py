@@ -1,7 +1,7 @@
-"""The database as it is at one moment, as files; and files made a database again.
+"""Snapshots of the database as files, and databases made from such files.
 
-Of SQLite the pages, by its own online backup: in WAL mode writers go on meanwhile. Of PostgreSQL
-every table as COPY writes it, all in one repeatable-read transaction, which blocks nobody either.
+SQLite: the pages, by its own online backup; in WAL mode writers continue meanwhile. PostgreSQL:
+every table as COPY writes it, in one repeatable-read transaction, which blocks nobody either.
 """
 
 import os
@@ -33,22 +33,22 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseSnapshot:
-    """A database at one moment."""
+    """The database at one moment."""
 
     files: list[Path]
     rows: dict[str, int]
     migrations: dict[str, list[str]]
     named: set[str]
-    """The SHA-256 of every file that it names."""
+    """The SHA-256 hashes of all files that it names."""
 
 
 def take(folder: Path) -> DatabaseSnapshot:
-    """Write the database as it is now into a folder."""
+    """Write the current database into a folder."""
     return _take_sqlite(folder) if settings.ON_SQLITE else _take_postgresql(folder)
 
 
 def refuse_if_empty() -> None:
-    """Raise Conflict where there are no tables yet."""
+    """Raise Conflict if there are no tables yet."""
     if not connection.introspection.table_names():
         raise Conflict(
             f"The database {_name()} is empty: there is nothing to back up.",
@@ -57,7 +57,7 @@ def refuse_if_empty() -> None:
 
 
 def refuse_unless_empty() -> None:
-    """Raise Conflict where there are tables already: a backup overwrites nothing."""
+    """Raise Conflict if there are tables already: a backup overwrites nothing."""
     if connection.introspection.table_names():
         raise Conflict(
             f"The database {_name()} is not empty. A backup is restored to a new one: name it by "
@@ -67,18 +67,18 @@ def refuse_unless_empty() -> None:
 
 
 def are_known(migrations: dict[str, list[str]]) -> bool:
-    """Whether this version has all of these migrations: a newer one may also have more apps."""
+    """Whether this version has all of these migrations; a newer one may also have more apps."""
     known = MigrationLoader(None).disk_migrations
     return all((app, name) in known for app in migrations for name in migrations[app])
 
 
 def put_back(folder: Path, migrations: dict[str, list[str]]) -> None:
-    """Make a database of a snapshot's files, and bring it to this version's form."""
+    """Create the database from a snapshot's files, and migrate it to this version."""
     if settings.ON_SQLITE:
         connection.close()
         name = connection.settings_dict["NAME"]
-        # A database without tables has pages already, and takes none of another size: those of
-        # an earlier version are smaller.
+        # A database without tables already has pages, and can't take pages of another size: those
+        # of an earlier version are smaller.
         os.truncate(name, 0)
         with (
             closing(sqlite3.connect(folder / _FILE)) as source,
@@ -129,14 +129,14 @@ def _take_postgresql(folder: Path) -> DatabaseSnapshot:
 
 
 def _put_back_postgresql(folder: Path, migrations: dict[str, list[str]]) -> None:
-    """Make the tables as they were when the backup was made, and fill them: all or nothing."""
+    """Create the tables as they were at the time of the backup, and fill them: all or nothing."""
     with _unhurried() as cursor:
         executor = MigrationExecutor(connection)
         executor.migrate(_last_of_each_app(executor, migrations))
         tables = connection.introspection.table_names()
         quoted = ", ".join(map(connection.ops.quote_name, tables))
-        cursor.execute(f"TRUNCATE {quoted}")  # what migrations put there
-        # Migrations have them checked at once; tables are filled in no order of theirs.
+        cursor.execute(f"TRUNCATE {quoted}")  # rows that migrations created
+        # Migrations check constraints at once, but tables are filled in no particular order.
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")
         for path in sorted(folder.glob(f"*{_COPY}")):
             into = _columns(cursor, path.name.removesuffix(_COPY))
@@ -153,7 +153,7 @@ def _put_back_postgresql(folder: Path, migrations: dict[str, list[str]]) -> None
 def _last_of_each_app(
     executor: MigrationExecutor, migrations: dict[str, list[str]]
 ) -> list[tuple[str, str]]:
-    """Those of the migrations that no other of the same app builds on."""
+    """The migrations that no other one of the same app depends on."""
     nodes = executor.loader.graph.node_map
     done = {(app, name) for app, names in migrations.items() for name in names}
     return [
@@ -174,14 +174,14 @@ def _unhurried() -> Iterator[Any]:
 
 
 def _columns(cursor: Any, table: str) -> str:
-    """`table (column, …)` for COPY: by name, for a migrated table may have another order."""
+    """`table (column, …)` for COPY: by name, as a migrated table may have another column order."""
     description = connection.introspection.get_table_description(cursor, table)
     columns = ", ".join(connection.ops.quote_name(one.name) for one in description)
     return f"{connection.ops.quote_name(table)} ({columns})"
 
 
 def _count_on(cursor: Any, table: str) -> None:
-    """Let a table's numbers go on behind the greatest that it holds."""
+    """Let a table's sequences continue after the highest number in use."""
     quoted = connection.ops.quote_name(table)
     for sequence in connection.introspection.get_sequences(cursor, table):
         column = connection.ops.quote_name(sequence["column"])

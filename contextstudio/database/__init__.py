@@ -1,5 +1,5 @@
-"""SQLite behind a queue of writers, and what holds for either database under load.
+"""SQLite with a queue of writers, and what both databases need under load.
 
-As Django's ENGINE it is Django's own backend for SQLite, with one difference: those of one
-process who want to write wait for one another in a line (docs/decisions/0072-a-line-of-writers.md).
+As Django's ENGINE this is Django's own backend for SQLite, with one difference: the writers of one
+process queue up for their turn (docs/decisions/0072-a-line-of-writers.md).
 """

@@ -18,30 +18,30 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """A connection that takes its turn before it writes and gives it up at the end."""
 
     _turns: Turns | None = None
-    """The line in which this connection has the turn."""
+    """The queue in which this connection has the turn."""
     after_turn: Callable[[], object] | None = None
-    """Called behind each commit, when others may write already: it may take its time."""
+    """Called after each commit, when others may already write: it may take its time."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """A connection to the file, which is made readable by its owner alone.
+        """Connect to the file, creating it readable by its owner only.
 
         SQLite's own files beside it get the same mode.
         """
         if not self.is_in_memory_db():
-            with suppress(OSError):  # it is there, or SQLite says what is wrong
+            with suppress(OSError):  # it exists, or SQLite reports what is wrong
                 flags = os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
                 os.close(os.open(conn_params["database"], flags, 0o600))
         return super().get_new_connection(conn_params)
 
     def create_cursor(self, name: str | None = None) -> Any:
-        """A cursor whose single writes wait for their turn too."""
+        """A cursor whose writes outside transactions wait for their turn too."""
         return self.connection.cursor(factory=self._cursor_of)
 
     def _cursor_of(self, connection: Any) -> "_Cursor":
         return _Cursor(connection, self._turn)
 
     def _start_transaction_under_autocommit(self) -> None:
-        """Begin a transaction, which takes SQLite's write lock, once it is its turn."""
+        """Wait for the turn, then begin a transaction, which takes SQLite's write lock."""
         self._begin_turn()
         try:
             with self._quick_if_impatient():
@@ -81,7 +81,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """The turn of one statement that is a transaction of its own."""
+        """The turn for one statement that is its own transaction."""
         self._begin_turn()
         try:
             with self._quick_if_impatient():
@@ -91,7 +91,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @contextmanager
     def _quick_if_impatient(self) -> Iterator[None]:
-        """Don't wait for another process either."""
+        """If the thread is impatient, don't wait for other processes either."""
         if not is_impatient():
             yield
             return
@@ -103,12 +103,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @property
     def _patience(self) -> float:
-        """Seconds that a writer waits, in line and for other processes each."""
+        """Seconds that a writer waits in the queue and, again, for other processes."""
         return float(self.settings_dict["OPTIONS"].get("timeout", 5))
 
 
 class _Cursor(base.SQLiteCursorWrapper):
-    """Django's cursor; outside of a transaction, what writes waits for its turn."""
+    """Django's cursor; outside of a transaction, writes wait for their turn."""
 
     def __init__(self, connection: Any, turn: Callable[[], Any]) -> None:
         super().__init__(connection)
@@ -122,7 +122,7 @@ class _Cursor(base.SQLiteCursorWrapper):
             return super().execute(query, params)
 
     def executemany(self, query: str, param_list: Any) -> Any:
-        """Run a statement for each of many values."""
+        """Run a statement for each set of values."""
         if self.connection.in_transaction or not _writes(query):
             return super().executemany(query, param_list)
         with self._turn():

@@ -1,4 +1,4 @@
-"""Writing what may be left out: caches, and when something was last used."""
+"""Writes that may be skipped: caches, and times of last use."""
 
 from collections.abc import Callable
 
@@ -9,9 +9,9 @@ from .turns import impatient
 
 
 def write_if_free(write: Callable[[], object]) -> bool:
-    """Write where nobody else does at the moment; else leave it out. Whether it was written.
+    """Write if nobody else is writing, else skip it. Returns whether it was written.
 
-    So nobody who only reads has to wait for those who write.
+    So nobody who only reads has to wait for writers.
     """
     try:
         with impatient(), transaction.atomic():

@@ -1,8 +1,8 @@
-"""Statements that are run by the driver itself, for what is asked and kept with every request.
+"""Runs statements directly on the driver, for what every request queries and stores.
 
-Django's cursor takes longer on the way to the driver and back than SQLite takes for most of these
-statements. It is asked all the same where somebody watches its statements, where a transaction
-may only be rolled back, and where a write is a transaction of its own, which waits for its turn.
+Django's cursor adds more time than SQLite takes for most of these statements. It is used
+nevertheless if somebody watches the statements, if a transaction can only be rolled back, and if a
+write is its own transaction, which waits for its turn.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ Values = Sequence[Any]
 
 
 class Statement(NamedTuple):
-    """A statement as Django's cursor takes it, and as the driver does."""
+    """A statement in the form of Django's cursor, and in the driver's own."""
 
     sql: str
     own: str
 
 
 def statement(sql: str) -> Statement:
-    """A statement with `%s` where its values go."""
+    """A statement with `%s` as placeholders."""
     own = sql
     if connections[DEFAULT_DB_ALIAS].vendor == "sqlite":
         own = FORMAT_QMARK_REGEX.sub("?", sql).replace("%%", "%")
@@ -30,7 +30,7 @@ def statement(sql: str) -> Statement:
 
 
 def fetch(asked: Statement, values: Values, connection: Any) -> list[Any]:
-    """All rows that a query finds, as the driver gives them."""
+    """All rows of a query, as the driver returns them."""
     found: list[Any]
     if _needs_django(connection):
         with connection.cursor() as cursor:
@@ -49,7 +49,7 @@ def fetch(asked: Statement, values: Values, connection: Any) -> list[Any]:
 
 
 def write(told: Statement, rows: Sequence[Values]) -> int:
-    """Run a statement for each of these values; the answer is how many rows it wrote."""
+    """Run a statement for each set of values; returns how many rows it wrote."""
     connection = connections[DEFAULT_DB_ALIAS]
     if _needs_django(connection) or not connection.in_atomic_block:
         with connection.cursor() as cursor:

@@ -1,20 +1,20 @@
-"""Which errors of a database and of a disk are outages: locked, away, full. The others are bugs."""
+"""Tells outages of a database or disk (locked, down, full) from other errors, which are bugs."""
 
 import errno
 
 from django.db import Error, InterfaceError, OperationalError
 
 FAULTS = (Error, OSError)
-"""What doors look at: among these are all outages."""
+"""The exceptions that doors examine: all outages are among them."""
 
 RETRY_AFTER = 2
-"""Seconds after which who met an outage may ask again."""
+"""Seconds after which a request that met an outage may be repeated."""
 
-# BUSY, LOCKED, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL, AUTH of sqlite3.h: the
-# primary codes that say something of the file or of others at it, not of the statement.
+# BUSY, LOCKED, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL, AUTH of sqlite3.h: the primary
+# codes that concern the file or its other users, not the statement.
 _SQLITE = frozenset({5, 6, 8, 9, 10, 13, 14, 15, 23})
 
-# What the disk of the data folder says when it can't be written, or no more files be opened.
+# Errors of the data folder's disk when it can't be written, or no more files can be opened.
 _DISK = frozenset(
     {
         *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS),
@@ -24,11 +24,11 @@ _DISK = frozenset(
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether an error is no fault of the request or the code: it may go well later.
+    """Whether an error is the fault of neither request nor code: it may succeed later.
 
-    PostgreSQL's driver names such errors alike: connections lost or refused, time limits,
-    deadlocks, a pool or a disk that is full. SQLite's says OperationalError of everything, so
-    its code is looked at.
+    PostgreSQL's driver uses the same exceptions for all such errors: connections lost or refused,
+    timeouts, deadlocks, a full pool or disk. SQLite's raises OperationalError for everything, so
+    its code is examined.
     """
     if isinstance(error, OSError):
         return error.errno in _DISK

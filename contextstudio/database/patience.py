@@ -1,4 +1,4 @@
-"""How long PostgreSQL lets a statement run, and is waited for: some need the time they take."""
+"""How long PostgreSQL lets a statement run, and how to lift that limit where needed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,14 +12,14 @@ _BACK = "RESET statement_timeout"
 
 
 def let_migrations_take_their_time() -> None:
-    """Lift the limit while migrations run; that on waiting for locks stays. Call it once."""
+    """Lift the limit while migrations run; the lock timeout stays. Call it once."""
     pre_migrate.connect(_lift, dispatch_uid="contextstudio.statement_timeout")
     post_migrate.connect(_put_back, dispatch_uid="contextstudio.statement_timeout")
 
 
 @contextmanager
 def unhurried() -> Iterator[None]:
-    """Lift the limit in this thread, for what goes through all that the database holds."""
+    """Lift the limit in this thread, for work that goes through the whole database."""
     _lift(DEFAULT_DB_ALIAS)
     try:
         yield

@@ -1,8 +1,8 @@
-"""Statements whose SQL costs nothing, for what is asked and kept with every request of a loop.
+"""Queries whose SQL is compiled once, for what each request or loop queries repeatedly.
 
-Django makes the SQL of a query anew each time, which takes ten times as long as the answer. A
-prepared query is written with Django's own querysets, so that a rule stands in one place: where
-a value differs from one time to the next it has a `given` in its place.
+Django compiles the SQL of a query anew each time, which takes ten times as long as answering it. A
+prepared query is written with Django's own querysets, so that each rule is defined in one place:
+where a value differs between calls it has a `given`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,50 +30,50 @@ from django.db.models.query import (
 from . import driver
 
 MOST = 200
-"""Statements of one query that are kept."""
+"""How many statements are cached per query."""
 Row = TypeVar("Row")
 
 
 class _Slot(NamedTuple):
-    """Where in the parameters of a query a value goes, and of what kind it is."""
+    """The place of a value in the parameters of a query, with its field."""
 
     name: str
     field: "Field[Any, Any]"
 
 
 class given(Expression):  # noqa: N801  # reads as the value that it stands for
-    """Stands in a prepared query for a value that comes with each call, by its name."""
+    """A placeholder in a prepared query for a value passed by name with each call."""
 
     def __init__(self, name: str, field: "Field[Any, Any]") -> None:
         super().__init__(output_field=field)
         self._slot = _Slot(name, field)
 
     def as_sql(self, compiler: Any, connection: Any) -> Any:
-        """A parameter of the statement."""
+        """Compile to a parameter of the statement."""
         return "%s", [self._slot]
 
 
 class Prepared(Generic[Row]):
-    """A query by what makes it; gives rows as its queryset would.
+    """A query given by the function that makes it; returns rows as its queryset would.
 
-    Each shape (the arguments of `make`) has SQL of its own, of which the last `MOST` are kept.
+    Each shape (the arguments of `make`) has its own SQL; the last `MOST` are cached.
     """
 
     def __init__(self, make: Callable[..., "QuerySet[Any, Row]"]) -> None:
         self._statement = lru_cache(MOST)(lambda *shape: _statement(make(*shape)))
 
     def rows(self, *shape: Any, **values: Any) -> list[Row]:
-        """What the query finds. `values` are those that are `given`."""
+        """The rows of the query. `values` are those of its `given` placeholders."""
         found: list[Row] = self._statement(*shape).rows(values)
         return found
 
     def first(self, *shape: Any, **values: Any) -> Row | None:
-        """The first of the rows, where the query finds any."""
+        """The first row of the query, or None."""
         return next(iter(self.rows(*shape, **values)), None)
 
 
 def insert(rows: Sequence[Model]) -> None:
-    """Insert rows of one model; what the database fills in itself is not read back."""
+    """Insert rows of one model; values that the database fills in are not read back."""
     connection = connections[DEFAULT_DB_ALIAS]
     fields = tuple(
         one
@@ -99,7 +99,7 @@ def _insertion(
 
 
 def update(row: Model, *names: str) -> None:
-    """Save some fields of a row that is there."""
+    """Save some fields of an existing row."""
     connection, about = connections[DEFAULT_DB_ALIAS], row._meta
     fields: list[Any] = [*map(about.get_field, names), about.pk]
     values = [_bound(one, getattr(row, one.attname), connection) for one in fields]
@@ -116,13 +116,13 @@ def _change(model: type[Model], names: tuple[str, ...]) -> driver.Statement:
 
 
 def _is_databases(field: "Field[Any, Any]", row: Model) -> bool:
-    """Whether the database gives a field of a new row its value."""
+    """Whether the database assigns the value of a new row's field."""
     value = getattr(row, field.attname)
     return isinstance(value, DatabaseDefault) or (field.primary_key and value is None)
 
 
 def _bound(field: "Field[Any, Any]", value: Any, connection: Any) -> Any:
-    """A value of a row as a statement takes it: half of a row's are words, or nothing."""
+    """A value in the form of a statement; a shortcut for text and None, half of all values."""
     if value is None or (type(value) is str and type(field) in _OF_WORDS):
         return value
     return field.get_db_prep_save(value, connection)
@@ -136,11 +136,11 @@ class _Statement(NamedTuple):
     """A compiled query."""
 
     sql: driver.Statement | None
-    """None where nothing can be found."""
+    """None if the query can't find anything."""
     parameters: Sequence[Any]
     converters: Sequence[tuple[int, Sequence[Converter], Any]]
     read: Callable[[Sequence[Any]], Any]
-    """Makes of the columns of a row what the queryset gives."""
+    """Converts the columns of a row into what the queryset returns."""
 
     def rows(self, values: Mapping[str, Any]) -> list[Any]:
         if self.sql is None:
@@ -167,7 +167,7 @@ def _statement(queryset: "QuerySet[Any, Any]") -> _Statement:
     compiler = queryset.query.get_compiler(DEFAULT_DB_ALIAS)
     try:
         sql, parameters = compiler.as_sql()
-    except EmptyResultSet:  # such as what is in an empty list
+    except EmptyResultSet:  # such as a filter on an empty list
         return _Statement(None, (), (), tuple)
     found = compiler.get_converters(expression for expression, *_ in compiler.select)
     converters = [(place, *one) for place, one in found.items()]
@@ -181,7 +181,7 @@ def _statement(queryset: "QuerySet[Any, Any]") -> _Statement:
 
 
 def _reader(compiler: Any) -> Callable[[Sequence[Any]], Model]:
-    """What makes models of rows, as a queryset does."""
+    """A function that converts rows into models, as a queryset does."""
     about = compiler.klass_info
     model, select = about["model"], about["select_fields"]
     start, end = select[0], select[-1] + 1

@@ -1,7 +1,7 @@
-"""Threads that stay, for what is answered before Django: in these the database is asked.
+"""Long-lived threads in which what is answered before Django queries the database.
 
-They keep their connections to SQLite, for to open and close one takes longer than a short request
-asks it. Connections to PostgreSQL go back to their pool.
+They keep their connections to SQLite, since opening and closing one takes longer than a short
+request's queries. Connections to PostgreSQL go back to their pool.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from django.db import connection
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 _threads = ThreadPoolExecutor(8, thread_name_prefix="database")
-"""A few: requests hold one only while they ask the database, not while something streams."""
+"""A few: requests occupy one only while they query the database, not while something streams."""
 
 
 async def in_thread(
@@ -23,7 +23,7 @@ async def in_thread(
     *values: Arguments.args,
     **named: Arguments.kwargs,
 ) -> Result:
-    """What a function that asks the database answers, in the context of its caller."""
+    """Run a function that queries the database, in the context of its caller."""
     context = copy_context()
 
     def asked() -> Result:

@@ -1,4 +1,4 @@
-"""Much work in short transactions: each ends by the clock, whatever is done in it."""
+"""Long work in short transactions, each of which ends by the clock, whatever it does."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -8,22 +8,22 @@ from typing import TypeVar
 from django.db.transaction import atomic
 
 SECONDS = 0.025
-"""How long a transaction is open, from which on no other step is taken into it. With twice as much
-an import is no faster, and others wait twice as long."""
+"""How long a transaction may be open before it takes no further step. With twice as much an import
+is no faster, and others wait twice as long."""
 
 Step = Callable[[], object]
 Item = TypeVar("Item")
 
 
 class Pace:
-    """How much a step does: less where the machine is busy, so that it takes no longer."""
+    """How much a step does: less if the machine is busy, so that it takes no longer."""
 
     def __init__(self, most: int, least: int) -> None:
         self._most, self._least = most, least
         self.size = most
 
     def note(self, seconds: float) -> None:
-        """Learn from what the last step took."""
+        """Adapt to the time that the last step took."""
         if seconds > SECONDS / 4:
             self.size = max(self._least, self.size // 2)
         elif seconds < SECONDS / 16:
@@ -38,12 +38,12 @@ def in_short_transactions(
     savepoint: bool = False,
     pace: Pace | None = None,
 ) -> Iterator[int]:
-    """Do small steps in transactions of their own; gives how many after each commit.
+    """Run small steps in transactions of their own; yields how many after each commit.
 
-    A machine that is busy gives each step little of its time, so that no number of rows or bytes
-    bounds how long others wait. `begin` comes first in each transaction, `end` last. Within one
-    that is open already all is done in that, with savepoints if these are wanted. `pace` is told
-    what each step took; whoever makes the steps makes the next one by it.
+    A busy machine gives each step little of its time, so that no number of rows or bytes bounds how
+    long others wait. `begin` runs first in each transaction, `end` last. If a transaction is open
+    already, everything runs in it, with savepoints if requested. `pace` is told the time of each
+    step, so that the producer of the steps can size the next one.
     """
     waiting = iter(steps)
     step = next(waiting, None)
@@ -67,7 +67,7 @@ def in_short_transactions(
 
 
 def chunks(items: Iterable[Item], size: int = 500) -> Iterator[list[Item]]:
-    """So many items at a time, of as many as come."""
+    """Split items into lists of at most `size`."""
     rest = iter(items)
     while some := list(islice(rest, size)):
         yield some

@@ -1,8 +1,8 @@
-"""A line in which the writers of a process wait: who came first goes first.
+"""A queue in which the writers of a process wait: first come, first served.
 
-SQLite lets those who wait for its write lock try again after pauses, so that under load some
-wait for seconds while others pass them, and the lock lies idle between two tries. Here the one
-who is done hands over to the next at once.
+SQLite lets waiters for its write lock retry after pauses, so that under load some wait for seconds
+while others pass them, and the lock is idle between two tries. Here a writer that is done hands
+over to the next at once.
 """
 
 import os
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 
 class Turns:
-    """One turn at a time, in the order of arrival. Whoever ends a turn may be any thread."""
+    """One turn at a time, in the order of arrival. Any thread may end a turn."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -22,10 +22,10 @@ class Turns:
         self._taken = False
         self._since = 0.0
         self.longest = 0.0
-        """Seconds of the longest turn; may be set to 0 to measure anew."""
+        """Duration of the longest turn in seconds; may be reset to 0."""
 
     def take(self, patience: float) -> bool:
-        """Wait up to so many seconds for a turn; whether it is the caller's."""
+        """Wait up to `patience` seconds for a turn; returns whether the caller has it."""
         with self._lock:
             if not self._taken:
                 self._taken = True
@@ -42,10 +42,10 @@ class Turns:
             if gate in self._waiting:
                 self._waiting.remove(gate)
                 return False
-        return True  # it was handed over in the very moment
+        return True  # it was handed over at that very moment
 
     def give(self) -> None:
-        """End a turn: the next in line has it from now on."""
+        """End a turn and hand over to the next in the queue."""
         with self._lock:
             now = time.monotonic()
             self.longest = max(self.longest, now - self._since)
@@ -58,23 +58,23 @@ class Turns:
 
 _turns: dict[str, Turns] = {}
 _impatient = threading.local()
-# Turns that are taken at a fork belong to threads of the parent, which end none of the child's.
+# Turns taken at a fork belong to threads of the parent; no thread of the child would end them.
 os.register_at_fork(after_in_child=_turns.clear)
 
 
 def turns_of(database: str) -> Turns:
-    """The line before this database file, one for the whole process."""
+    """The queue of this database file, one for the whole process."""
     return _turns.setdefault(database, Turns())
 
 
 def is_impatient() -> bool:
-    """Whether this thread wants to write only if it need not wait."""
+    """Whether this thread writes only if it needn't wait."""
     return bool(getattr(_impatient, "depth", 0))
 
 
 @contextmanager
 def impatient() -> Iterator[None]:
-    """Within, a write that would have to wait fails at once."""
+    """Within this context, a write that would have to wait fails at once."""
     _impatient.depth = getattr(_impatient, "depth", 0) + 1
     try:
         yield

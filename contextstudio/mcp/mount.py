@@ -1,8 +1,8 @@
-"""The way to the Model Context Protocol at `/mcp`, before Django: who asks, then the protocol.
+"""The door for the Model Context Protocol at `/mcp`, before Django: authentication, then MCP.
 
 Streamable HTTP without sessions: every request is a POST with a key, answered with JSON. The
-protocol's own code takes seconds and tens of megabytes to import, so that the first request
-brings it in, not the start.
+protocol's own code takes seconds and tens of megabytes to import, so it is imported by the first
+request, not at the start.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ Serve = Callable[[Caller, Scope, Receive, Send], Awaitable[None]]
 
 
 def with_mcp(application: Application) -> Application:
-    """An application that answers `/mcp` by the protocol, and the rest as before."""
+    """An application that serves the protocol at `/mcp`, and passes on everything else."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"].rstrip("/") != PATH:
             await application(scope, receive, send)
             return
-        # Its own context, so that database work of one request doesn't queue behind another's.
+        # A context of its own, so that a request's database work doesn't queue behind another's.
         async with ThreadSensitiveContext():
             header = dict(scope["headers"]).get(b"authorization")
             try:
@@ -55,11 +55,12 @@ def with_mcp(application: Application) -> Application:
                     raise
                 await _send(problem_response(unavailable), send)
                 return
-            # One who cancels a call may leave so early that to the protocol it is a fault.
+            # A client that cancels may leave so early that the protocol's code treats it as an
+            # error.
             body = await read_body(receive)
             if body is None:
                 return
-            # In a thread: the import takes a second, in which the event loop must go on.
+            # In a thread: the import takes a second, during which the event loop must go on.
             serve = await asyncio.to_thread(_load)
             await serve(caller, scope, again(body, receive), send)
 
@@ -67,7 +68,7 @@ def with_mcp(application: Application) -> Application:
 
 
 def _refuse_unknown(query: bytes) -> None:
-    """Raise Invalid at a parameter that there is none of: it might have chosen the tools."""
+    """Raise Invalid for an unknown query parameter: it might have been meant to choose tools."""
     for name in QueryDict(query):
         if name not in _PARAMETERS:
             words = errors.there_is_no("query parameter", name, _PARAMETERS)

@@ -1,4 +1,4 @@
-"""The Model Context Protocol over the table of tools; see `contextstudio.mcp` for the way in."""
+"""Serves the table of tools by the Model Context Protocol; see `contextstudio.mcp.mount`."""
 
 import json
 import logging
@@ -35,12 +35,12 @@ sessions makes them with create_session; in them scratchpad, memos, window and t
 own to change, and what changes the words of the thread is proposed."""
 
 _CALLER = "contextstudio.caller"
-"""Where in a connection's scope its caller stands."""
+"""The scope's member that holds the caller of a connection."""
 _LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 async def serve(caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer one request. There are no sessions, so each has a manager of its own."""
+    """Answer one request. There are no sessions, so each request has its own manager."""
     manager = StreamableHTTPSessionManager(
         _SERVER,
         json_response=True,
@@ -48,7 +48,7 @@ async def serve(caller: Caller, scope: Scope, receive: Receive, send: Send) -> N
         max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
     )
     async with manager.run():
-        to_it: Any = send  # its type of a message is the wider one
+        to_it: Any = send  # its message type is the wider one
         await manager.handle_request({**scope, _CALLER: caller}, receive, to_it)
 
 
@@ -79,9 +79,9 @@ async def _call_tool(
 def _answer(
     caller: Caller, name: str, arguments: dict[str, Any]
 ) -> types.CallToolResult:
-    """What a tool answers, as text for models and as an object for programs.
+    """The result of a tool, as text for models and as an object for programs.
 
-    A refusal is the problem object that every door gives.
+    A refusal is the problem object that every door returns.
     """
     try:
         answer = call_once(caller, read_call(name, arguments))
@@ -94,7 +94,7 @@ def _answer(
         answer = _refused(unavailable)
     body = answer.body
     value = json.loads(body)
-    if _LONE_SURROGATE.search(body):  # what the protocol's UTF-8 has no room for
+    if _LONE_SURROGATE.search(body):  # which the protocol's UTF-8 can't represent
         body = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
         value = json.loads(body)
     return types.CallToolResult(

@@ -13,7 +13,7 @@ register = template.Library()
 
 @register.inclusion_tag("accounts/connect.html", takes_context=True)
 def connect_agent(context: template.RequestContext, key: NewKey) -> dict[str, Any]:
-    """The settings of every client with this key, by the address that the page was asked at."""
+    """The settings of every client with this key, for the address of the requested page."""
     url = context.request.build_absolute_uri("/")
     found = connections(url, key.text)
     keeps = Right.OWN_SESSION in with_implied(map(Right, key.row.scopes))

@@ -1,4 +1,4 @@
-"""What every page needs to print: icons, numbers, times and the ids of nodes."""
+"""Tags and filters for every page: icons, numbers, times and the ids of nodes."""
 
 import re
 from datetime import datetime
@@ -20,7 +20,7 @@ _SEGMENT_END = re.compile(r"[/_.](?=[^\s/_.])")
 
 @register.simple_tag
 def icon(name: str, classes: str = "") -> SafeString:
-    """The icon `name` of the sprite, hidden from assistive technology: words name things."""
+    """The icon `name` of the sprite, hidden from assistive technology: text always names it."""
     return format_html(
         '<svg class="i {}" aria-hidden="true"><use href="{}#{}"/></svg>',
         classes,
@@ -31,19 +31,19 @@ def icon(name: str, classes: str = "") -> SafeString:
 
 @register.simple_tag
 def agent_badge(actor: str) -> SafeString:
-    """What stands behind the name of an agent, whose key recorded something."""
+    """The badge after the name of an actor that is an agent."""
     return SafeString(' <span class="badge">agent</span>' if is_agent(actor) else "")
 
 
 @register.filter
 def number(value: int | None) -> str:
-    """A count with separated thousands: 48310 → 48,310; nothing for None."""
+    """A count with thousands separators: 48310 → 48,310; empty for None."""
     return "" if value is None else f"{value:,}"
 
 
 @register.filter
 def signed(value: int | None) -> str:
-    """A difference with its sign, a true minus and ± for none: -98 → −98."""
+    """A difference with its sign, a true minus, and ± for zero: -98 → −98."""
     if value is None:
         return ""
     sign = "+" if value > 0 else "−" if value < 0 else "±"
@@ -52,7 +52,7 @@ def signed(value: int | None) -> str:
 
 @register.simple_tag
 def percent_change(before: int | None, after: int | None) -> str:
-    """How far a figure grew or shrank: −79%, and in tenths what is nearly nothing or nearly all."""
+    """A relative change: −79%, with a decimal near 0% and 100%."""
     if not before or after is None:
         return ""
     change = 100 * (after - before) / before
@@ -66,7 +66,7 @@ def percent_change(before: int | None, after: int | None) -> str:
 
 
 def tokens_saved(count: int) -> str:
-    """What a change comes to, in words: "saves 12 tokens", "adds 4 tokens"."""
+    """A saving in words: "saves 12 tokens", "adds 4 tokens"."""
     if not count:
         return "saves no tokens"
     return f"{'adds' if count < 0 else 'saves'} {tokens(abs(count))}"
@@ -86,20 +86,20 @@ def more_tokens(count: int) -> str:
 
 @register.filter
 def saved(count: int) -> str:
-    """What a thread has less than its originals, or more: "386 saved", "1,204 added"."""
+    """How much less or more a thread has than its originals: "386 saved", "1,204 added"."""
     return f"{abs(count):,} {'saved' if count >= 0 else 'added'}"
 
 
 @register.filter
 def breakable(text: str) -> SafeString:
-    """A text whose paths are broken between their segments where a line is too short for them."""
+    """A text whose paths may wrap between their segments."""
     escaped = conditional_escape(text)
     return SafeString(_SEGMENT_END.sub(r"\g<0><wbr>", escaped))
 
 
 @register.filter
 def ago(when: datetime | None) -> str:
-    """How long ago `when` was, in one unit: "now", "8 min", "2 h", "3 days", then "5 Nov 2026"."""
+    """The age of a time in one unit: "now", "8 min", "2 h", "3 days", then "5 Nov 2026"."""
     if when is None:
         return ""
     seconds = (timezone.now() - when).total_seconds()
@@ -117,7 +117,7 @@ def ago(when: datetime | None) -> str:
 
 @register.filter
 def time_ago(when: datetime | None) -> str:
-    """The same where it has to read as words: "just now", "8 min ago", then the date."""
+    """Like `ago`, as a phrase: "just now", "8 min ago", then the date."""
     words = ago(when)
     if words == "now":
         return "just now"
@@ -126,13 +126,13 @@ def time_ago(when: datetime | None) -> str:
 
 @register.filter
 def moment(when: datetime | None) -> str:
-    """A time to the minute, "5 November 2026, 14:02 UTC"; nothing for None."""
+    """A time to the minute, "5 November 2026, 14:02 UTC"; empty for None."""
     return "" if when is None else f"{when.day} {when:%B %Y, %H:%M %Z}"
 
 
 @register.filter
 def node_id(key: str) -> str:
-    """The id in the document of the row or marker with this key: `o7.0` → `n-o7_0`."""
+    """The element id of the row or marker with this key: `o7.0` → `n-o7_0`."""
     return f"n-{key.replace('.', '_')}"
 
 

@@ -1,4 +1,4 @@
-"""The tag by which a page names its script, with all that the script imports."""
+"""The tag for a page's script, which preloads all that the script imports."""
 
 import re
 from functools import cache
@@ -21,10 +21,9 @@ _IMPORT = re.compile(
 
 @register.simple_tag
 def module(name: str) -> SafeString:
-    """The script element of a module, behind links to those that it imports, directly or not.
+    """The script element of a module, after preload links for its direct and indirect imports.
 
-    By itself a browser learns of these one level after another, each of which takes a way to the
-    server and back.
+    By itself a browser discovers imports level by level, each of which takes a round trip.
     """
     imported = _read(name) if settings.DEBUG else _kept(name)
     links = format_html_join(
@@ -43,15 +42,15 @@ def _kept(name: str) -> tuple[str, ...]:
 
 
 def _read(name: str) -> tuple[str, ...]:
-    """The static files that a module imports, each once, in the order in which they are met."""
+    """The static files that a module imports, each once, in the order of discovery."""
     found = [name]
-    for one in found:  # which grows by what is met
+    for one in found:  # grows while it is iterated over
         found += [met for met in _imports(one) if met not in found]
     return tuple(found[1:])
 
 
 def _imports(name: str) -> list[str]:
-    """What a module names itself. Raises FileNotFoundError for one that isn't there."""
+    """The direct imports of a module. Raises FileNotFoundError if it doesn't exist."""
     path = (
         Path(settings.STATIC_ROOT, name)
         if settings.PRODUCTION

@@ -1,4 +1,4 @@
-"""A cache in Redis that may be away: then nothing is kept, and nothing is found."""
+"""A Redis cache that may be unavailable: then nothing is stored, and nothing is found."""
 
 import logging
 import time
@@ -12,11 +12,11 @@ from redis.exceptions import RedisError, TimeoutError
 logger = logging.getLogger(__name__)
 
 SECONDS_OF_REST = 5
-"""For which a Redis that didn't answer in time isn't asked again."""
+"""For this long a Redis that didn't answer in time isn't asked again."""
 
 
 class SpareableCache(RedisCache):
-    """Answers as an empty one while Redis doesn't: what it keeps can be made again."""
+    """Behaves like an empty cache while Redis is unavailable: its content can be recomputed."""
 
     def add(self, *arguments: Any, **options: Any) -> bool:
         return bool(_tried(partial(super().add, *arguments, **options), True))
@@ -39,10 +39,10 @@ class SpareableCache(RedisCache):
 
 
 def _tried(ask: Callable[[], Any], without: Any) -> Any:
-    """The answer of Redis, or what is said without one.
+    """Redis's answer, or `without` if it is unavailable.
 
-    A page asks several times. Where Redis is away, each is refused at once; where it is frozen,
-    the page waits for the first alone.
+    A page asks several times. If Redis is down, each is refused at once; if it is frozen, the page
+    waits only for the first.
     """
     if time.monotonic() < _rest.until:
         return without
@@ -56,7 +56,7 @@ def _tried(ask: Callable[[], Any], without: Any) -> Any:
 
 
 class _Rest:
-    """Until when Redis isn't asked; for the process, which has a cache for each thread."""
+    """Until when Redis isn't asked; one per process, which has a cache for each thread."""
 
     until = 0.0
 

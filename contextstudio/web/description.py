@@ -1,7 +1,7 @@
-"""What the API's description says of every route: how it refuses, and how a write is repeated.
+"""Completes the API's description: every route may refuse, and writes can be repeated.
 
-Ninja describes what a route returns; that any of them can refuse, and in which shape, is known
-only to the API as a whole.
+Ninja describes what a route returns; that any route can refuse, and in which shape, is known only
+to the API as a whole.
 """
 
 from typing import Any
@@ -48,14 +48,14 @@ class ProblemDocument(Fault):
 
 
 class DescribedAPI(NinjaAPI):
-    """Ninja's API, with what holds for all of its routes in their descriptions and refusals."""
+    """Ninja's API, with descriptions and refusals that apply to all routes."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._described: dict[str, OpenAPISchema] = {}
 
     def add_router(self, prefix: str, router: Router, **options: Any) -> None:  # type: ignore[override]  # never by name
-        """Add routes, which refuse parameters that they don't take."""
+        """Add routes, which refuse unknown parameters."""
         super().add_router(prefix, router, **options)
         for path in router.path_operations.values():
             for operation in path.operations:
@@ -64,7 +64,7 @@ class DescribedAPI(NinjaAPI):
     def validation_error_from_error_contexts(
         self, error_contexts: list[ValidationErrorContext[Any]]
     ) -> ValidationError:
-        """Each fault with the names that are `known` at its place, while its model is at hand."""
+        """Add the names `known` at its place to each fault, while its model is at hand."""
         refused = super().validation_error_from_error_contexts(error_contexts)
         known = [
             names_known(context.model, fault)
@@ -81,7 +81,7 @@ class DescribedAPI(NinjaAPI):
         path_prefix: str | None = None,
         path_params: dict[str, Any] | None = None,
     ) -> OpenAPISchema:
-        """The description of all routes as OpenAPI 3.1; made once, which takes half a second."""
+        """The OpenAPI 3.1 description of all routes; built once, which takes half a second."""
         if path_prefix is None:
             path_prefix = self.get_root_path(path_params or {})
         if path_prefix not in self._described:
@@ -121,7 +121,7 @@ _IDEMPOTENCY_KEY = {
 
 
 def _complete(operation: dict[str, Any], *, writes: bool) -> None:
-    # As names: Ninja's are numbers, which don't sort beside `default`.
+    # As strings: Ninja's keys are numbers, which can't be sorted with `default`.
     returned = {str(code): what for code, what in operation["responses"].items()}
     refused = {"default": {"$ref": "#/components/responses/ProblemDocument"}}
     operation["responses"] = returned | refused

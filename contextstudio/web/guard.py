@@ -1,8 +1,8 @@
-"""What every connection must pass, whatever stands behind it: Host, Origin, header names.
+"""Checks that every connection must pass: Host, Origin, header names.
 
-Django checks Host only where `CommonMiddleware` runs, and Channels and other mounts not at
-all. This wrapper stands before all of them, so that a page of another site, or a name that was
-rebound to this address, reaches nothing. See CVE-2026-3902 for headers with underscores.
+Django checks Host only where `CommonMiddleware` runs, and Channels and other mounts not at all.
+This wrapper precedes all of them, so that a page of another site, or a name that was rebound to
+this address, reaches nothing. See CVE-2026-3902 for headers with underscores.
 """
 
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -47,7 +47,7 @@ class HostGuard:
 
 
 def _refusal(kind: str, method: str, headers: list[Header]) -> tuple[int, str] | None:
-    """The status and the sentence to refuse with, or None."""
+    """The status and message of a refusal, or None."""
     read = [(name.lower(), value.decode("latin-1")) for name, value in headers]
     hosts = [value.lower() for name, value in read if name == b"host"]
     origins = [value.lower() for name, value in read if name == b"origin"]
@@ -57,7 +57,7 @@ def _refusal(kind: str, method: str, headers: list[Header]) -> tuple[int, str] |
     if kind == "http" and method in SAFE_METHODS:
         return None
     if any(urlsplit(origin).netloc != hosts[0] for origin in origins):
-        # The reason that closes a socket has 123 bytes.
+        # The reason for closing a socket has at most 123 bytes.
         hint = "" if kind == "websocket" else f" {_BEHIND_A_PROXY}"
         return 403, f"{_OTHER_ORIGIN}{hint}"
     if kind == "websocket" and len(origins) != 1:
@@ -66,7 +66,7 @@ def _refusal(kind: str, method: str, headers: list[Header]) -> tuple[int, str] |
 
 
 async def no_such_socket(scope: Scope, receive: Receive, send: Send) -> None:
-    """Where no socket is: 404 before it is accepted, if the server can say that, else 403."""
+    """Answer at unknown socket addresses: 404 before it is accepted if the server can, else 403."""
     await receive()
     if "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": 4404})
@@ -82,7 +82,7 @@ async def no_such_socket(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def _refuse(kind: str, status: int, sentence: str, send: Send) -> None:
-    """Answer in the protocol's words; closing a socket that isn't accepted yet means 403."""
+    """Refuse in the connection's protocol; closing a socket before it is accepted means 403."""
     if kind == "websocket":
         code = 4000 + status
         await send({"type": "websocket.close", "code": code, "reason": sentence})

@@ -1,7 +1,7 @@
-"""What operators and their machines ask: is it alive, is it ready, what are its figures.
+"""Endpoints for operators and their machines: liveness, readiness, metrics.
 
-And what is counted for them: answers, faults, and what browsers report against the
-Content-Security-Policy.
+Also counts what they report: responses, faults, and violations of the Content-Security-Policy that
+browsers report.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _LONGEST_ECHO_SECONDS = 3
 
 
 class Counter:
-    """A number of this process since its start, safe to add to from any thread."""
+    """A counter of this process since its start; thread-safe."""
 
     def __init__(self, name: str, description: str) -> None:
         self.name = name
@@ -60,7 +60,7 @@ def alive(request: HttpRequest) -> HttpResponse:
 
 
 def ready(request: HttpRequest) -> HttpResponse:
-    """Whether what it needs works: 200, or 503; each part says `ok` or what is wrong."""
+    """Whether all components work: 200, or 503; each part says `ok` or what is wrong."""
     parts = {"database": "ok", "jobs": "ok", "live": "ok"}
     try:
         # A row is written, and a worker that takes it proves that jobs are done.
@@ -72,7 +72,7 @@ def ready(request: HttpRequest) -> HttpResponse:
             parts["jobs"] = "No job was done in the last 90 seconds."
     try:
         async_to_sync(_echo)()
-    except Exception:  # noqa: BLE001  # each layer has errors of its own
+    except Exception:  # noqa: BLE001  # each layer has its own exceptions
         parts["live"] = "The channel layer does not answer; pages poll for changes."
     healthy = all(state == "ok" for state in parts.values())
     return JsonResponse(parts, status=200 if healthy else 503)
@@ -87,7 +87,7 @@ async def _echo() -> None:
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The figures in Prometheus' text format; none of them names a person or a session."""
+    """Metrics in Prometheus's text format; none of them names a person or a session."""
     oldest = oldest_due_job()
     waiting = (timezone.now() - oldest).total_seconds() if oldest else 0
     lines = [

@@ -1,6 +1,6 @@
-"""Help: the documents of this repository, as pages of the product.
+"""Help: the documents of this repository as pages of the product.
 
-A server has them where it has its code, so what one reads there fits what one uses.
+A server has them beside its code, so they match the running version.
 """
 
 import re
@@ -42,16 +42,16 @@ PAGES = {
     "tools": "Tools",
     "production": "Running it for a team",
 }
-"""The documents that people who use it read, each by its name in `docs/`, as they are listed."""
+"""The documents for users by their names in `docs/`, in the order of the list."""
 
 _DECISION = re.compile(r"\s\(\[(?:decision )?\d+\]\(decisions/[^)]*\)\)")
-"""A reference to the reasons of a decision, which are for who works on the product."""
+"""A reference to a decision record; those are for people who work on the product."""
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading of the second level, by which a page is listed."""
+    """A second-level heading, for the page's table of contents."""
 
     anchor: str
     title: str
@@ -59,7 +59,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document as it is shown: its title stands above it."""
+    """A document with its title, which is shown above it."""
 
     title: str
     sections: Sequence[Section]
@@ -68,7 +68,7 @@ class Document:
 
 @require_safe
 def page(request: HttpRequest, name: str = GUIDE) -> HttpResponse:
-    """A document, beside the list of all of them."""
+    """A document, beside the list of all documents."""
     caller_of(request)
     if name not in PAGES:
         raise Http404
@@ -77,13 +77,13 @@ def page(request: HttpRequest, name: str = GUIDE) -> HttpResponse:
 
 
 def address_of(name: str) -> str:
-    """Where a document is shown."""
+    """The address of a document."""
     return reverse("help") if name == GUIDE else reverse("help_page", args=[name])
 
 
 @cache
 def load(name: str) -> Document:
-    """A document, read once: it changes with the code alone."""
+    """Load a document, once: it changes only with the code."""
     text = (settings.BASE_DIR / "docs" / f"{name}.md").read_text("utf-8")
     tokens = _MARKDOWN.parse(_DECISION.sub("", text))
     sections, title, seen = [], PAGES[name], Counter[str]()
@@ -108,16 +108,16 @@ def _words(token: Token) -> str:
 
 
 def _anchor(words: str, seen: Counter[str]) -> str:
-    """What GitHub calls a heading of these words, so that a link leads to it there and here."""
+    """The anchor that GitHub gives a heading, so that links work there and here."""
     anchor = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
     seen[anchor] += 1
     return anchor if seen[anchor] == 1 else f"{anchor}-{seen[anchor] - 1}"
 
 
 def _leading_on(tokens: Sequence[Token]) -> list[Token]:
-    """The words of a paragraph, their links leading to the pages of these documents by name.
+    """A paragraph's tokens, with links redirected to the pages of these documents.
 
-    A link to what isn't shown here, such as the reasons for a decision, is left as its words.
+    A link to something not shown here, such as a decision record, is replaced by its text.
     """
     kept: list[Token] = []
     is_cut = False

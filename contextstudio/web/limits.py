@@ -1,8 +1,8 @@
-"""What a request may bring, before any of it is read: how much, from whom, and how often.
+"""Limits on requests, checked before their bodies are read: size, authentication, rate.
 
-Django reads a body to its end before it looks at who sent it. So this stands before Django and
-MCP: a body longer than its address takes is refused by its length, a large one of somebody who
-is not signed in too, and a key that asks too often is told when to come again.
+Django reads a body to its end before it looks at who sent it. So this comes before Django and MCP:
+a body longer than its address allows is refused by its length, so is a large one from somebody not
+signed in, and a key that asks too often is told when to try again.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ from .guard import Application, Receive, Scope, Send
 
 KB, MB = 1 << 10, 1 << 20
 SMALL = 64 * KB
-"""Bytes of a body that are read of anybody; what an address takes may be less."""
+"""Bytes of a body that are accepted from anybody; an address may allow less."""
 LIMITS = (
     ("/sign-in", 16 * KB),
     ("/sign-out", 16 * KB),
@@ -48,37 +48,37 @@ LIMITS = (
     ("/api/", 1 * MB),
     ("/", 16 * MB),  # forms of pages, in which people write
 )
-"""Bytes of a body by the beginning of its address; the first that fits counts."""
+"""The longest body in bytes by prefix of the address; the first match counts."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _MOST_KEYS = 10_000
 
 
 class TooLarge(errors.DomainError):
-    """A body that is longer than its address takes."""
+    """A body that is longer than its address allows."""
 
     status = 413
     default_code = "body_too_large"
 
 
 class Allowance(NamedTuple):
-    """What is left to a key of its requests."""
+    """What remains of a key's allowed requests."""
 
     limit: int
     left: int
     reset: int
-    """Seconds until all of them are there again."""
+    """Seconds until all of them are available again."""
     wait: int
-    """Seconds until the next is there; 0 where one is."""
+    """Seconds until the next one is available; 0 if one is now."""
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
-        """The usual headers."""
+        """The standard rate limit headers."""
         named = {"limit": self.limit, "remaining": self.left, "reset": self.reset}
         return [(f"ratelimit-{n}".encode(), str(v).encode()) for n, v in named.items()]
 
 
 class Buckets:
-    """A bucket of requests for each key, in this process; it refills within a minute."""
+    """A token bucket for each key, in this process; it refills within a minute."""
 
     def __init__(self) -> None:
         self._levels: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
@@ -100,17 +100,17 @@ class Buckets:
 
 
 class KnownKey(NamedTuple):
-    """What a secret stands for: its key, and the limit that this has of its own."""
+    """The key of a secret, with the key's own rate limit."""
 
     id: int | None
-    """None for what is no valid key."""
+    """None if the secret is not a valid key."""
     limit: int | None
 
 
 class KnownKeys:
-    """What secrets stand for, by their digests: looked up again after `FRESH` seconds.
+    """A cache of keys by the digest of their secrets, each looked up again after `FRESH` seconds.
 
-    So few requests ask the database, and a limit that is changed counts soon.
+    So few requests query the database, and a changed limit soon takes effect.
     """
 
     FRESH = 30.0
@@ -119,12 +119,12 @@ class KnownKeys:
         self._found: OrderedDict[bytes, tuple[float, KnownKey]] = OrderedDict()
 
     def find(self, digest: bytes) -> KnownKey | None:
-        """What was kept of late; None where it is to be looked up."""
+        """The cached key; None if it must be looked up."""
         until, key = self._found.get(digest, (0.0, None))
         return key if time.monotonic() < until else None
 
     def keep(self, digest: bytes, key: KnownKey) -> None:
-        """Keep it; the oldest goes where there are too many."""
+        """Cache a key; the oldest is dropped if there are too many."""
         self._found.pop(digest, None)
         self._found[digest] = time.monotonic() + self.FRESH, key
         while len(self._found) > _MOST_KEYS:
@@ -136,7 +136,7 @@ known_keys = KnownKeys()
 
 
 class Limits:
-    """An ASGI application that refuses what is too much and passes on the rest."""
+    """An ASGI application that refuses what exceeds the limits and passes on the rest."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -169,16 +169,16 @@ class Limits:
 
 
 def limit_of(path: str) -> int:
-    """Bytes that the body of a request to an address may have."""
+    """The longest request body that an address accepts, in bytes."""
     return next(most for begin, most in LIMITS if path.startswith(begin))
 
 
 async def _allowance(secret: str) -> Allowance | None:
-    """What is left to a key, this request taken off; None where there is no limit."""
+    """A key's remaining allowance after this request; None if there is no limit."""
     digest = hashlib.sha256(secret.encode()).digest()
     key = known_keys.find(digest)
     if key is None:
-        # Its own context, so that one request doesn't queue behind another's.
+        # A context of its own, so that a request doesn't queue behind another's.
         async with ThreadSensitiveContext():
             key = await database_sync_to_async(_look_up)(secret)
         known_keys.keep(digest, key)
@@ -200,7 +200,7 @@ def _refuse_too_many(allowance: Allowance | None) -> None:
 
 
 async def _admit(scope: Scope, headers: Mapping[bytes, bytes]) -> None:
-    """Let a body be read, or not. Raises TooLarge and Unauthenticated."""
+    """Check whether a body may be read. Raises TooLarge and Unauthenticated."""
     if scope["method"] in _SAFE:
         return
     length = headers.get(b"content-length", b"")
@@ -215,14 +215,14 @@ async def _admit(scope: Scope, headers: Mapping[bytes, bytes]) -> None:
     known = known_keys.find(hashlib.sha256(key.encode()).digest()) if key else None
     if known is not None and known.id is not None:
         return
-    # Its own context, so that one request doesn't queue behind another's.
+    # A context of its own, so that a request doesn't queue behind another's.
     async with ThreadSensitiveContext():
         if not await database_sync_to_async(_is_known)(headers, key):
             raise errors.Unauthenticated("Sign in, or send a key as a bearer token.")
 
 
 def _is_known(headers: Mapping[bytes, bytes], key: str | None) -> bool:
-    """Whether a valid key comes with a request, or the session of somebody signed in."""
+    """Whether a request has a valid key, or the session of somebody signed in."""
     if key is not None:
         return find_key(key) is not None
     if b"authorization" in headers:
@@ -251,13 +251,13 @@ def _too_large(most: int) -> TooLarge:
 
 
 def _is_shown(scope: Scope) -> bool:
-    """Whether the browser itself shows the answer, and no script or program reads it."""
+    """Whether the browser itself shows the response, rather than a script or program reading it."""
     accepted = dict(scope["headers"]).get(b"accept", b"")
     return b"text/html" in accepted and not scope["path"].startswith("/api/")
 
 
 class _CountedBody:
-    """A body as it is read: one that says no length, or lies about it, ends at the limit."""
+    """Counts a body as it is read: one with no length, or a false one, ends at the limit."""
 
     def __init__(
         self,
@@ -272,7 +272,7 @@ class _CountedBody:
         self._refused = False
 
     async def receive(self) -> dict[str, Any]:
-        """The next message; once the body is too long, that the client has gone."""
+        """The next message; a disconnect once the body is too long."""
         message = await self._receive()
         self._size += len(message.get("body", b""))
         if self._size <= self._most:
@@ -284,7 +284,7 @@ class _CountedBody:
         return {"type": "http.disconnect"}
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Pass an answer on, with what is left to the key; none after a refusal."""
+        """Pass a response on with the rate limit headers; drop it after a refusal."""
         if self._refused:
             return
         if message["type"] == "http.response.start":
@@ -298,9 +298,9 @@ async def _refuse(
     send: Send,
     extra: list[tuple[bytes, bytes]],
 ) -> None:
-    """Answer with the problem, or where a form without a script was sent with its sentence.
+    """Send the problem or, if a form was sent without a script, its sentence.
 
-    The connection ends, for what it would still bring is unread.
+    The connection is closed, since the rest of the request is unread.
     """
     response: HttpResponse = problem_response(refusal)
     if _is_shown(scope):

@@ -1,7 +1,7 @@
-"""The lines of the log: without what lets somebody in.
+"""Log lines without credentials.
 
-Django names the address of a request that was refused or failed. That of a sign-in link or of an
-invitation is good until it is used, and just then it was not.
+Django logs the address of a request that was refused or failed. The address of a sign-in link or
+invitation is valid until it is used, and a failed request did not use it.
 """
 
 import logging
@@ -15,6 +15,6 @@ class LineFormatter(logging.Formatter):
     """Django's lines and tracebacks, in which links and keys are masked."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as it is written."""
+        """Format a record."""
         line = _LINK.sub(r"\1…", super().format(record))
         return _KEY.sub(r"cs_\1_…", line)

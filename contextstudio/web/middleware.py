@@ -1,4 +1,4 @@
-"""What every page's answer has in common: it is not cached, and a refusal is readable."""
+"""Common to all page responses: they are not cached, and refusals are readable."""
 
 import sys
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from . import health
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 HIDDEN = "It may have been deleted, or be in a project that you aren't a member of."
-"""Why what a link leads to isn't there: it is not said which, as that would tell of its being."""
+"""A hint for a missing page. It doesn't say which is true: that would reveal that it exists."""
 TITLES = {403: "Not allowed", 404: "Not found"}
 
 
@@ -39,16 +39,16 @@ def counted_and_not_cached(get_response: Handler) -> Handler:
 
 
 class RefusalMiddleware:
-    """What is refused to a page: the sentence, as a page or as a toast.
+    """Shows refusals on pages: the sentence, as a page or as a toast.
 
-    That is a DomainError that its view raises, or that it was drawn for somebody else.
+    A refusal is a DomainError raised by a view, or a request from a page drawn for somebody else.
     """
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Let the view answer; a wrong method, at which Django says nothing, is said here."""
+        """Let the view respond; add a message for a wrong method, for which Django has none."""
         if _is_of_another(request):
             return _out_of_date(request)
         response = self.get_response(request)
@@ -61,7 +61,7 @@ class RefusalMiddleware:
     def process_exception(
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponseBase | None:
-        """Answer a refusal or an outage; leave everything else, a bug, to Django."""
+        """Respond to a refusal or an outage; leave everything else, a bug, to Django."""
         if (unavailable := outage(exception)) is not None:
             return _say_outage(request, unavailable)
         if not isinstance(exception, errors.DomainError):
@@ -71,7 +71,7 @@ class RefusalMiddleware:
             is_hidden = is_link and isinstance(exception, errors.NotFound)
             hint = HIDDEN if is_hidden else ""
             return refusal(request, exception.status, exception.message, hint=hint)
-        # The sign-in page leads back to where one was; of a script's request the script knows it.
+        # The sign-in page leads back to where one was; for a script's request the script knows.
         is_page = not request.headers.get("HX-Request")
         if is_page and request.method in ("GET", "HEAD"):
             return redirect(f"/sign-in?{urlencode({'next': request.get_full_path()})}")
@@ -86,9 +86,9 @@ class RefusalMiddleware:
 
 
 def _is_of_another(request: HttpRequest) -> bool:
-    """Whether a page asks that was drawn for somebody else than who is signed in by now.
+    """Whether the requesting page was drawn for another person than who is signed in now.
 
-    Its form would be drawn anew with the token of that person, and act as them.
+    Its form would be redrawn with the token of that person, and act as them.
     """
     drawn_for = request.headers.get("X-Person")
     if not drawn_for or not request.user.is_authenticated:
@@ -107,7 +107,7 @@ def _out_of_date(request: HttpRequest) -> HttpResponse:
 
 
 def _wrong_method(request: HttpRequest, response: HttpResponseBase) -> HttpResponse:
-    """A problem document at the API, else a page: who types or reloads such an address sees it."""
+    """A problem document for the API, else a page, for people who type or reload the address."""
     allowed = response.headers["Allow"]
     if request.path.startswith("/api/"):
         sentence = f"{request.method} is not allowed here; {allowed} is."
@@ -122,7 +122,7 @@ def _wrong_method(request: HttpRequest, response: HttpResponseBase) -> HttpRespo
 def refusal(
     request: HttpRequest, status: int, message: str, title: str = "", hint: str = ""
 ) -> HttpResponse:
-    """A page that says why not, and to whom signed in a hint; for htmx the toast alone."""
+    """A page that says why not, with a hint for signed-in people; for htmx only the toast."""
     if request.headers.get("HX-Request"):
         toast = {"text": message, "level": "error"}
         answer = render(request, "parts/toast.html", toast, status=status)
@@ -135,9 +135,9 @@ def refusal(
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    """What Django answers where a view's or a middleware's error was not answered before.
+    """The response to an error that neither views nor middleware handled.
 
-    The sign-in of a request is looked up outside of views, too, so that an outage ends up here.
+    A request's user is looked up outside of views too, so that an outage can end up here.
     """
     unavailable = outage(sys.exc_info()[1] or Exception())
     if unavailable is not None:
@@ -147,7 +147,7 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
 
 
 def _theme_of(request: HttpRequest) -> str:
-    """The colours that were chosen, for pages that are drawn without a request's context."""
+    """The chosen theme, for pages that are rendered without a request's context."""
     theme = request.COOKIES.get("theme", "")
     return theme if theme in ("light", "dark") else ""
 
@@ -155,7 +155,7 @@ def _theme_of(request: HttpRequest) -> str:
 def _say_outage(
     request: HttpRequest, unavailable: errors.Unavailable
 ) -> HttpResponseBase:
-    """A page for a browser, a toast for htmx, else a problem document: none asks the database."""
+    """A page for a browser, a toast for htmx, else a problem document; none uses the database."""
     answer = problem_response(unavailable)
     if request.headers.get("HX-Request"):
         toast = refusal(request, unavailable.status, unavailable.message)
@@ -163,7 +163,7 @@ def _say_outage(
         return toast
     if request.path.startswith("/api/") or not request.accepts("text/html"):
         return answer
-    # What is only posted to can't be asked for again.
+    # An address for POST only can't be reloaded.
     may_reload = request.method in ("GET", "HEAD")
     told = {
         "message": unavailable.message,
@@ -181,7 +181,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """The answer where no page is; to programs a problem document."""
+    """The response for an unknown address; a problem document for programs."""
     if request.path.startswith("/api/") or not request.accepts("text/html"):
         return problem_response(
             errors.NotFound(

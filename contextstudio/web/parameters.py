@@ -1,6 +1,6 @@
-"""Names of parameters: one that a route doesn't take is refused, as unknown members of a body are.
+"""Refuses unknown parameters of a route, like unknown members of a body.
 
-Ninja passes over them, so that `?limt=5` would be answered as if nothing had been asked for.
+Ninja ignores them, so that `?limt=5` would be answered as if it were not there.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,24 +19,24 @@ _OF_FORMS = frozenset({"form", "file"})
 
 
 class NamesModel(ParamModel):
-    """What Ninja resolves beside the parameters of a route: nothing, or the names it refuses."""
+    """A model that Ninja resolves in addition to a route's parameters; it refuses unknown names."""
 
     __ninja_param_source__ = "query"  # type: ignore[assignment]  # as Ninja's own models
     __ninja_flatten_map_reverse__: ClassVar[dict[Any, Any]] = {}
 
     in_query: ClassVar[list[str]]
     in_form: ClassVar[list[str] | None]
-    """The fields of its form; None where it takes no form."""
+    """The fields of its form; None if it takes no form."""
 
     @classmethod
     def get_request_data(cls, *_: Any) -> None:
-        """Nothing: `resolve` reads the names alone."""
+        """Return nothing: `resolve` only reads the names."""
 
     @classmethod
-    def resolve(  # type: ignore[override]  # no values come of it
+    def resolve(  # type: ignore[override]  # it returns no values
         cls, request: HttpRequest, api: NinjaAPI, path_params: dict[str, Any]
     ) -> dict[str, Any]:
-        """No values. Raises ValidationError at each name that the route doesn't take."""
+        """Return no values. Raises ValidationError with a fault for each unknown name."""
         faults = list(_faults("query parameter", request.GET, cls.in_query))
         if cls.in_form is not None:
             sent = [*request.POST, *request.FILES]
@@ -47,7 +47,7 @@ class NamesModel(ParamModel):
 
 
 def names_model(operation: Operation) -> type[NamesModel]:
-    """The model of the names that a route takes."""
+    """The model with the names that a route takes."""
     of_query: list[str] = []
     of_form: list[str] = []
     for model in operation.models:
@@ -68,7 +68,7 @@ def _faults(
 ) -> Iterator[InitErrorDetails]:
     for name in sent:
         if name not in known:
-            # As an argument, for braces in a name are none of the sentence's.
+            # As an argument, since a name may contain braces.
             words = {"words": there_is_no(kind, name, known)}
             error = PydanticCustomError("unknown_parameter", "{words}", words)
             yield {"type": error, "loc": (name,), "input": None}

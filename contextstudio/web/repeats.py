@@ -1,4 +1,4 @@
-"""`Idempotency-Key` on every route of the API that changes something."""
+"""`Idempotency-Key` for every route of the API that changes something."""
 
 from collections.abc import Iterator
 from functools import wraps
@@ -20,7 +20,7 @@ REPLAYED = "Idempotent-Replayed"
 
 
 def answered_once(route: idempotency.Route) -> idempotency.Route:
-    """A route that gives a repeat with the same key the first answer again."""
+    """A route that answers a repeat with the same key by the first response."""
 
     @wraps(route)
     def answer(request: HttpRequest, **values: Any) -> HttpResponseBase:
@@ -50,7 +50,7 @@ def _once(
     def run() -> idempotency.RecordedResponse:
         response = route(request, **values)
         responses.append(response)
-        # Of an answer with a secret, what may be kept of it.
+        # For a response with a secret, what may be stored of it.
         content = getattr(response, "recorded_body", None) or b"".join(response)
         return idempotency.RecordedResponse(
             response.status_code, content, response["Content-Type"]
@@ -73,7 +73,7 @@ def _once(
 
 
 def _pieces(request: HttpRequest) -> Iterator[bytes]:
-    """What makes a request this one. The boundary of a form's parts is drawn anew each time."""
+    """What identifies a request. Multipart boundaries are left out: they are random."""
     yield f"{request.method} {request.get_full_path()}".encode()
     if request.content_type != "multipart/form-data":
         yield request.body

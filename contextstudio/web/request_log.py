@@ -1,4 +1,4 @@
-"""What came with a key is noted while it is answered, and written after a moment, with others."""
+"""Notes requests with keys while they are answered, and writes the notes in bulk a moment later."""
 
 import asyncio
 import logging
@@ -14,18 +14,18 @@ from .guard import Application, Receive, Scope, Send
 logger = logging.getLogger(__name__)
 
 PAUSE = 2.0
-"""Seconds between two writes; what a process that is killed had noted meanwhile is lost."""
+"""Seconds between two writes; if a process is killed, its notes since the last one are lost."""
 _tasks: set[asyncio.Task[None]] = set()
 
 
 class RequestLog:
-    """An ASGI application that notes the requests of keys, and what they were answered."""
+    """An ASGI application that notes requests with keys, and the status of their responses."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer by the application."""
+        """Pass the connection on."""
         if scope["type"] != "http":
             await self.application(scope, receive, send)
             return
@@ -42,18 +42,18 @@ class RequestLog:
 
 
 async def write_soon() -> None:
-    """Write the notes of a while at once, until there are none."""
+    """Write the notes collected in each pause together, until there are none."""
     try:
         while request_log.has_waiting():
             await asyncio.sleep(PAUSE)
             async with ThreadSensitiveContext():
                 await _write()
     finally:
-        _tasks.clear()  # at once: what is noted from now on needs another task
+        _tasks.clear()  # at once: later notes need another task
 
 
 async def _write() -> None:
     try:
         await database_sync_to_async(request_log.write_waiting)()
-    except Exception:  # the record must not end for one batch
+    except Exception:  # recording must not stop because one batch failed
         logger.exception("Requests of keys were not recorded.")

@@ -1,9 +1,9 @@
-"""Static files, in front of Django, under addresses that name their version.
+"""Serves static files in front of Django, under addresses that contain their version.
 
-A page asks for sixty files. Under `/static/<version>/`, which is a hash of what all of them say,
-none of them ever changes: a browser keeps them, and asks for nothing when it goes to another page.
-What modules and style sheets name relative to themselves is of the same version, so that a page
-never runs modules of two.
+A page loads sixty files. Under `/static/<version>/`, where the version is a hash of all contents,
+none of them ever changes: a browser caches them, and requests none when it goes to another page.
+Modules and style sheets refer to each other by relative addresses, so that a page never mixes
+modules of two versions.
 """
 
 import asyncio
@@ -33,10 +33,10 @@ _reading = ThreadPoolExecutor(2, "static-files")
 
 
 class VersionedStorage(CompressedStaticFilesStorage):
-    """Gives the addresses that pages name; in production also compresses what it gathers."""
+    """Provides the addresses of static files; in production also compresses what it collects."""
 
     def url(self, name: str | None) -> str:
-        """The address of a file. While one works on them, it is one that is asked for again."""
+        """The address of a file; during development, one that is requested again each time."""
         address: str = super().url(name if settings.DEBUG else f"{version()}/{name}")
         return address
 
@@ -45,8 +45,8 @@ class VersionedStorage(CompressedStaticFilesStorage):
 def version() -> str:
     """The first 12 hexadecimal digits of a hash of all static files, by name and content.
 
-    It is the same in every process that serves the same files. Raises ImproperlyConfigured where
-    there are none: in production, `collectstatic` gathers them.
+    It is the same in every process that serves the same files. Raises ImproperlyConfigured if there
+    are none: in production, `collectstatic` collects them.
     """
     files = {
         f"{prefix}{path.relative_to(root).as_posix()}": path
@@ -66,10 +66,10 @@ def version() -> str:
 
 
 def with_static_files(application: Application) -> Application:
-    """The application behind the static files.
+    """Put static files in front of an application.
 
-    In production they are what `collectstatic` gathered. Otherwise they come straight from where
-    the finders see them, so that a start needs no collecting. Under an address without a version,
+    In production they are what `collectstatic` collected. Otherwise they come straight from where
+    the finders find them, so that a start needs no collecting. Under an address without a version,
     or with another one, a browser asks each time whether a file has changed.
     """
     versioned = None if settings.DEBUG else f"{settings.STATIC_URL}{version()}/"
@@ -83,7 +83,7 @@ def with_static_files(application: Application) -> Application:
             versioned and url.startswith(versioned)
         ),
     )
-    # Later ones win, where the first finder does in Django.
+    # Later ones win here, whereas in Django the first finder does.
     for root, prefix in reversed(_roots()):
         for base in filter(None, (settings.STATIC_URL, versioned)):
             served.add_files(root, prefix=base + prefix)
@@ -91,7 +91,7 @@ def with_static_files(application: Application) -> Application:
 
 
 def _roots() -> list[tuple[Path, str]]:
-    """The folders of static files, the first of which wins, and what goes before their names."""
+    """The folders of static files, highest precedence first, with the prefixes of their names."""
     if settings.PRODUCTION:
         return [(Path(settings.STATIC_ROOT), "")]
     return [*_found_by_finders()]
@@ -110,14 +110,14 @@ def _harden(headers: Headers, path: str, url: str) -> None:
 
 
 class _StaticFiles(ServeStaticASGI):
-    """Reads in threads that last.
+    """Reads files in long-lived threads.
 
-    ServeStatic starts one for each file that it sends. A page asks for sixty, and to start those
-    took longer than all else that the page takes the server.
+    ServeStatic starts a thread for each file that it sends. A page loads sixty, and starting those
+    threads took the server longer than everything else about the page.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the file that the path names, or pass the connection on."""
+        """Send the file at the path, or pass the connection on."""
         found = await self._found(scope) if scope["type"] == "http" else None
         if found is None:
             await self.application(scope, receive, send)
@@ -156,7 +156,7 @@ class _StaticFiles(ServeStaticASGI):
 
 
 def _without_version(path: str) -> str:
-    """Where a file is now that a page of another version asks for."""
+    """The current path of a file requested by a page of another version."""
     name = path.removeprefix(settings.STATIC_URL)
     return path if name == path else settings.STATIC_URL + _VERSIONED.sub("", name, 1)
 

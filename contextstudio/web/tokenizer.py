@@ -1,7 +1,8 @@
-"""What counts tokens is there before a request may write.
+"""Loads the token counter before a request may write.
 
-A process loads it once, in half a second of a processor or many on a busy machine. Loaded by the
-first message that is recorded, within its transaction, it would keep everybody else from writing.
+A process loads it once, in half a second of processor time, or many seconds on a busy machine.
+Loaded by the first message to be recorded, within its transaction, it would block all other
+writers.
 """
 
 import asyncio
@@ -11,11 +12,11 @@ from threads import tokens
 from .guard import SAFE_METHODS, Application, Receive, Scope, Send
 
 _SIGNING = "/sign-"
-"""What the paths begin with of which nothing is recorded that is counted: in and out."""
+"""Prefix of the paths for signing in and out, which record nothing that is counted."""
 
 
 def with_tokenizer(application: Application) -> Application:
-    """An application whose requests that may write wait until the tokenizer is loaded."""
+    """An application whose requests wait for the tokenizer if they may write."""
     is_loaded = False
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:

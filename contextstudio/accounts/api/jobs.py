@@ -1,4 +1,4 @@
-"""REST: jobs, what came of them, and what a person may decide of them."""
+"""The REST routes of jobs: their results, and the decisions a person may take about them."""
 
 import uuid
 from datetime import datetime
@@ -115,7 +115,8 @@ def retry(request: HttpRequest, job_id: uuid.UUID) -> Job:
 def _as_it_is_now(job: Job) -> Job:
     """A job with its result as it may be read now.
 
-    The schema could ask for that too, but would make an outage of the database an error of shape.
+    A resolver of the schema could do that too, but would turn a database outage into a validation
+    error.
     """
     job.result = result_of(job)
     return job

@@ -194,7 +194,7 @@ def _present(key: ApiKey) -> dict[str, Any]:
 
 
 def _with_secret(made: NewKey, status: int) -> HttpResponse:
-    """The key with its secret, which is kept nowhere, not even for a repeat of the request."""
+    """A response with the key and its secret, which is stored nowhere, not even for replays."""
     known = _present(made.row)
     response = json_response({**known, "key": made.text}, status)
     response["Cache-Control"] = "no-store"

@@ -1,4 +1,4 @@
-"""Who is asking."""
+"""The caller of a request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,21 +7,21 @@ from .rights import Right
 
 
 def is_agent(actor: str) -> bool:
-    """Whether a log names the holder of a key, not a person or the product."""
+    """Whether an actor in the log is the holder of a key, not a person or the product."""
     return actor.startswith("key:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """One who asks: a signed-in person, the holder of a key, or the product itself.
+    """The caller of a request: a signed-in person, the holder of a key, or the product itself.
 
-    `rights` maps the ids of the projects that the caller may see to what it may do there;
-    a key has one project, and never more rights than its maker. `recalls` are further projects
-    whose memos a key may find and whose sessions it may recall; elsewhere they are not there.
+    `rights` maps the ids of the projects that the caller may see to the rights there; a key has one
+    project, and never more rights than its maker. `recalls` are further projects whose memos a key
+    may find and whose sessions it may recall; otherwise they are hidden from it.
     """
 
     actor: str
-    """`user:<id>`, `key:<id>`, or one of `import`, `client`, `system`: whom the log names."""
+    """The name in the log: `user:<id>`, `key:<id>`, or one of `import`, `client`, `system`."""
     name: str
     user_id: int | None = None
     key_id: int | None = None

@@ -1,7 +1,7 @@
-"""What to set in a client so that it works through this server, with a key.
+"""The settings with which a client works through this server, with a key.
 
-Each client has its own way to be told of another address: variables of the shell, a file, or
-fields of a form. Here each has its text, once for the page, the command and the documents.
+Each client is told of another address in its own way: shell variables, a file, or form fields. The
+text for each is defined here, for the page, the command and the documents.
 """
 
 import json
@@ -37,7 +37,7 @@ class Connection:
 
 
 def connections(url: str, key: str) -> list[Connection]:
-    """The settings of every client that is known, for a server and a key.
+    """The settings of every known client, for a server and a key.
 
     `url` is the server's address, such as `http://127.0.0.1:8000`.
     """
@@ -78,7 +78,7 @@ def _claude_code(url: str, key: str) -> Connection:
 
 
 def _codex(url: str, key: str) -> Connection:
-    # A basic string of TOML is written as one of JSON.
+    # JSON's syntax for strings is also that of TOML's basic strings.
     config = f"""model_provider = "contextstudio"
 
 [model_providers.contextstudio]
@@ -238,4 +238,4 @@ _CLIENTS: dict[str, Callable[[str, str], Connection]] = {
     CURL: _curl,
 }
 CLIENTS = tuple(_CLIENTS)
-"""The clients that are known, by the names that `manage.py connect` takes."""
+"""The known clients, by the names that `manage.py connect` takes."""

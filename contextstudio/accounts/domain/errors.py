@@ -8,16 +8,16 @@ from typing import ClassVar
 Place = tuple[str | int, ...]
 
 MOST_LISTED = 40
-"""Names that a refusal lists; of more it says the nearest."""
+"""The most names that a refusal lists; if there are more, it suggests the nearest."""
 
 
 class DomainError(Exception):
-    """A request that is refused. Anything else that is raised is a bug.
+    """A refused request. Any other exception is a bug.
 
-    `code` is for programs and never changes; `message` is one sentence for people; `at` is
-    the place in the request, spelled as pydantic's `loc`; `facts` are further members of the
-    problem document (for a conflict: `operations`, `needs`, `head`); `retry_after` the seconds
-    after which the same request may go well, where that is known.
+    `code` is for programs and never changes; `message` is one sentence for people; `at` is the
+    place in the request, spelled like pydantic's `loc`; `facts` are further members of the problem
+    document (for a conflict: `operations`, `needs`, `head`); `retry_after` is the number of seconds
+    after which the same request may succeed, if known.
     """
 
     status: ClassVar[int] = 400
@@ -43,7 +43,7 @@ class DomainError(Exception):
 
 
 class NotFound(DomainError):
-    """What was named is not there, or not for this caller to know of."""
+    """The named object doesn't exist, or the caller may not know of it."""
 
     status = 404
     default_code = "not_found"
@@ -57,7 +57,7 @@ class Invalid(DomainError):
 
 
 class Conflict(DomainError):
-    """The request is well formed, but what is recorded stands in its way."""
+    """The request is well formed, but conflicts with what is recorded."""
 
     status = 409
     default_code = "conflict"
@@ -71,7 +71,7 @@ class Forbidden(DomainError):
 
 
 class MethodNotAllowed(DomainError):
-    """The address is there, but not for this method."""
+    """The address exists, but doesn't support this method."""
 
     status = 405
     default_code = "method_not_allowed"
@@ -85,21 +85,21 @@ class Unauthenticated(DomainError):
 
 
 class TooMany(DomainError):
-    """The caller has asked for too much in too short a time."""
+    """The caller has made too many requests in too short a time."""
 
     status = 429
     default_code = "too_many_requests"
 
 
 class Unavailable(DomainError):
-    """The server can't answer now: what it needs is away or busy."""
+    """The server can't answer now: something it needs is down or busy."""
 
     status = 503
     default_code = "unavailable"
 
 
 def there_is_no(kind: str, name: object, known: Iterable[str]) -> str:
-    """The sentence about a name that there is none of, with those of its kind that there are."""
+    """A sentence saying that a name is unknown, with the known ones or the nearest of them."""
     told = f"There is no {kind} {str(name)[:64]}"
     names = list(known)
     if len(names) > MOST_LISTED:
@@ -114,12 +114,11 @@ def there_is_no(kind: str, name: object, known: Iterable[str]) -> str:
 
 
 def problem(error: DomainError) -> dict[str, object]:
-    """A refusal as the object that every door answers with (RFC 9457 with our members).
+    """A refusal as the object that every door returns (RFC 9457 with our members).
 
     `{type, title, status, code, detail, at, errors: [{code, detail, at}]}` and the facts.
 
-    `errors` names every place that is at fault; it repeats the refusal itself where there is
-    but one.
+    `errors` lists every fault with its place; a single fault repeats the refusal itself.
     """
     return {
         "type": "about:blank",

@@ -17,23 +17,23 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Item]):
-    """Some items of a list, and the cursor of the next page where there is one."""
+    """A page of a list, and the cursor of the next page if there is one."""
 
     items: Sequence[Item]
     next_cursor: str | None
 
 
 def clamp(limit: int | None) -> int:
-    """How many items a page has: 100 unless told, from 1 to 500; never a refusal."""
+    """The size of a page: 100 by default, clamped to 1 to 500, never refused."""
     return DEFAULT_LIMIT if limit is None else max(1, min(limit, MOST))
 
 
 def page(
     items: Sequence[Item], limit: int, position: Callable[[Item], Any]
 ) -> Page[Item]:
-    """The page of `items`, of which one more than `limit` was asked for.
+    """The page of `items`, which were queried with one more than `limit`.
 
-    `position` gives what the list is ordered by, as JSON.
+    `position` returns an item's sort key, as JSON.
     """
     if len(items) <= limit:
         return Page(items, None)
@@ -42,12 +42,12 @@ def page(
 
 
 def encode_cursor(position: Any) -> str:
-    """A position as the opaque text that a caller hands back."""
+    """Encode a position as an opaque string for the caller to send back."""
     return base64.urlsafe_b64encode(json.dumps(position).encode()).decode().rstrip("=")
 
 
 def decode_cursor(cursor: str, length: int) -> list[Any]:
-    """The position of `length` members in a cursor. Raises Invalid for any other text."""
+    """The position of `length` members in a cursor. Raises Invalid for anything else."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         position = json.loads(base64.urlsafe_b64decode(padded.encode()))

@@ -1,4 +1,4 @@
-"""Roles of people, scopes of keys, and the rights that both stand for."""
+"""Roles of people, scopes of keys, and the rights that both confer."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -13,7 +13,7 @@ class Right(StrEnum):
     REVIEW = "review"
     ADMIN = "admin"
     OWN_SESSION = "own_session"
-    """To make sessions and keep one's work in them: who may edit may do so in every session."""
+    """Create sessions and keep one's work in them. The right to edit covers every session."""
 
 
 class ProjectRole(StrEnum):
@@ -38,9 +38,10 @@ _IMPLIED = {
 
 
 def with_implied(scopes: Iterable[Right]) -> frozenset[Right]:
-    """The rights that scopes come to.
+    """The rights that scopes confer.
 
-    Every key reads; one that may edit may keep sessions; one that keeps its own proposes the rest.
+    Every key may read. The right to edit includes keeping own sessions, and that includes
+    proposing.
     """
     asked = frozenset(scopes)
     return asked.union({Right.READ}, *(_IMPLIED.get(scope, ()) for scope in asked))

@@ -1,17 +1,17 @@
-"""Text as a database takes it: PostgreSQL refuses NUL and lone surrogates, in JSON too."""
+"""Text that a database accepts: PostgreSQL refuses NUL and lone surrogates, in JSON too."""
 
 from typing import Any
 
 
 def storable(text: str) -> str:
-    """The text, with U+FFFD or `?` for what can't be stored."""
+    """The text with U+FFFD for NUL and `?` for lone surrogates."""
     if text.isascii() and "\x00" not in text:
         return text
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def storable_json(value: Any) -> Any:
-    """A value of JSON, with every text in it as it can be stored."""
+    """A JSON value with every string in it made storable."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, dict):

@@ -1,9 +1,9 @@
-"""Work that outlives a request: a row in the database is the truth, workers come and go.
+"""Work that outlives a request: a database row is the truth, workers come and go.
 
-`enqueue` writes the row in the caller's transaction. A worker claims it by a lease that it
-keeps renewing; what the work does to the database and `done` are one transaction, in which the
-lease is checked. Two executors stand behind this one contract: threads in the serving process
-(`workers`) and Celery (`contextstudio.accounts.jobs.tasks`). See docs/decisions/0003-jobs.md.
+`enqueue` writes the row in the caller's transaction. A worker claims it by a lease that it keeps
+renewing. The work's effect on the database and the status `done` are one transaction, in which the
+lease is checked. There are two executors: threads in the serving process (`workers`) and Celery
+(`contextstudio.accounts.jobs.tasks`). See docs/decisions/0003-jobs.md.
 """
 
 from .kinds import PROVIDER_QUEUE, register

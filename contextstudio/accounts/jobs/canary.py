@@ -1,4 +1,4 @@
-"""A job that does nothing: where it gets done, jobs get done."""
+"""A job that does nothing: if it gets done, jobs get done."""
 
 import uuid
 from datetime import timedelta
@@ -18,16 +18,16 @@ _BETWEEN_RUNS = timedelta(seconds=15)
 
 @transaction.atomic
 def send() -> timedelta | None:
-    """How long ago the canary was done; None if never. It is put in the queue anew meanwhile.
+    """How long ago the canary was last done, or None if never; also queues it again.
 
-    There is one row of it, so that asking often costs little.
+    It has a single row, so that asking often costs little.
     """
     now = timezone.now()
     made = {"kind": KIND, "actor": "system"}
     canary, created = Job.objects.get_or_create(pk=_ID, defaults=made)
     last_done = canary.finished_at
     waits = canary.status in (Job.Status.QUEUED, Job.Status.RUNNING)
-    # One that was done later than now was done before the clock was set back.
+    # A time in the future means that the clock was set back.
     rested = last_done is None or abs(now - last_done) > _BETWEEN_RUNS
     if created or (rested and not waits):
         Job.objects.filter(pk=_ID).update(

@@ -1,4 +1,4 @@
-"""Removing what has expired, once an hour."""
+"""Hourly removal of what has expired."""
 
 import logging
 from collections.abc import Callable
@@ -27,21 +27,21 @@ _others: list[Callable[[], None]] = []
 
 
 def register(clean: Callable[[], None]) -> None:
-    """Let another app remove what has expired of its own, at the same times."""
+    """Register another app's clean-up function, called at the same times."""
     if clean not in _others:
         _others.append(clean)
 
 
 def try_to_clean() -> None:
-    """Clean as far as it goes: what stops it must not stop who does jobs."""
+    """Clean up as far as possible; a failure must not stop the worker that calls this."""
     try:
         clean()
-    except Exception:  # whatever it is, it is tried again in an hour
+    except Exception:  # whatever failed is tried again in an hour
         logger.exception("What has expired could not be removed.")
 
 
 def clean() -> None:
-    """Remove answers past their day, dead links, ended browser sessions and full buckets."""
+    """Remove old responses, expired links, ended browser sessions and full token buckets."""
     now = timezone.now()
     IdempotentResponse.objects.filter(created_at__lt=now - idempotency.KEPT).delete()
     SignInLink.objects.filter(expires_at__lt=now).delete()
@@ -54,7 +54,7 @@ def clean() -> None:
 
 
 def _remove_jobs() -> None:
-    """Remove jobs that ended long ago, a few at a time; one that asks waits for an answer."""
+    """Remove jobs that ended long ago, a few at a time; jobs that ask wait for an answer."""
     if not settings.JOBS_KEPT_DAYS:
         return
     before = timezone.now() - timedelta(days=settings.JOBS_KEPT_DAYS)

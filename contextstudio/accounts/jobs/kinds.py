@@ -1,4 +1,4 @@
-"""Which function does which kind of job, and what is to be known of a kind."""
+"""The kinds of jobs, and the functions that do them."""
 
 import uuid
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Job
 
 Handler = Callable[..., dict[str, Any] | None]
-"""`handler(context, **arguments)`: does the work outside of any transaction, gives the result."""
+"""`handler(context, **arguments)`: does the work outside of any transaction, returns the result."""
 Shown = Callable[[Job], dict[str, Any] | None]
 DEFAULT_QUEUE = "default"
 PROVIDER_QUEUE = "provider"
-"""Jobs that call a provider wait on a queue of their own, so that they hold up no others."""
+"""Jobs that call a provider have their own queue, so that they don't delay other jobs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +24,15 @@ class JobKind:
     handler: Handler
     queue: str = DEFAULT_QUEUE
     title: str = ""
-    """What a page calls it; empty: its name."""
+    """Its name on pages; if empty, derived from `name`."""
     may_repeat: bool = False
-    """Whether a person may start it again after it failed or was cancelled."""
+    """Whether a person may restart it after it failed or was cancelled."""
     shown: Shown | None = None
-    """The result as it may be read now; None: as it is."""
+    """Returns the result as it may be read now; None: the result as stored."""
     take_back: Callable[[uuid.UUID], object] | None = None
-    """Removes what runs of a job left that will not be done; None where they leave nothing."""
+    """Removes what the runs of an abandoned job have left; None if they leave nothing."""
     right: Right | None = None
-    """What who asked has to be allowed in the project for as long as it runs."""
+    """The right in the project that the person or key who asked must have while it runs."""
 
 
 _kinds: dict[str, JobKind] = {}
@@ -49,7 +49,7 @@ def register(
     take_back: Callable[[uuid.UUID], object] | None = None,
     right: Right | None = None,
 ) -> None:
-    """Say which function does the jobs of a kind; the last word counts."""
+    """Register the handler for a kind of job; a later call replaces an earlier one."""
     _kinds[name] = JobKind(
         name, handler, queue, title, may_repeat, shown, take_back, right
     )
@@ -64,27 +64,27 @@ def result_of(job: Job) -> dict[str, Any] | None:
 
 
 def title_of(name: str) -> str:
-    """What a page calls jobs of a kind, also of one that is registered no more."""
+    """The name of a kind on pages, even if it is no longer registered."""
     kind = _kinds.get(name)
     words = name.replace("_", " ").replace(".", " ").capitalize()
     return (kind.title if kind else "") or words
 
 
 def may_repeat(job: Job) -> bool:
-    """Whether a person may start a job again: it ended otherwise than done, and is such a kind."""
+    """Whether a person may restart a job: it failed or was cancelled, and its kind allows it."""
     kind = _kinds.get(job.kind)
     ended = job.status in (Job.Status.FAILED, Job.Status.CANCELLED)
     return ended and kind is not None and kind.may_repeat
 
 
 def leaves_something(job: Job) -> bool:
-    """Whether runs of a job that ended with their worker may have left what has to go."""
+    """Whether the runs of a job whose worker died may have left something to remove."""
     kind = _kinds.get(job.kind)
     return kind is not None and kind.take_back is not None
 
 
 def kind_of(name: str) -> JobKind:
-    """The kind of this name. Raises LookupError where no app has registered it."""
+    """The kind with this name. Raises LookupError if no app has registered it."""
     return _kinds[name]
 
 

@@ -1,4 +1,4 @@
-"""The rows of jobs: put in, claimed by a lease, ended. Every step is one compare-and-set."""
+"""The rows of jobs: queued, claimed by a lease, ended. Every step is one compare-and-set."""
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,23 +27,23 @@ from .waking import wake_on_commit
 
 Status = Job.Status
 MOST_ATTEMPTS = 5
-"""Runs of a job that may stop with a fault."""
+"""How many runs of a job may end with a fault."""
 PAYING = "paying"
-"""Of a job's notes: what is being paid for. Whether it was, nobody knows once its run has ended."""
+"""Key in a job's notes: what is being paid for. Once the run has ended, nobody knows if it was."""
 INTERRUPTIONS_AT_ONCE = 3
-"""Workers that may die over a job before it waits for the next one."""
+"""How many workers may die running a job before it is delayed."""
 LONGEST_PAUSE_SECONDS = 60
 LONGEST_WAIT_SECONDS = 600
-"""For which a job is put off; one that is due later was put off before the clock was set back."""
+"""The longest that a job is delayed; if it is due later, the clock was set back."""
 running_here: set[uuid.UUID] = set()
-"""The jobs that threads of this process are at."""
+"""The jobs that threads of this process are running."""
 _ENDED = (Status.DONE, Status.FAILED, Status.CANCELLED)
 
 
 def enqueue(
     project: Project | None, kind: str, arguments: Mapping[str, Any], caller: Caller
 ) -> Job:
-    """Put a job in the queue, in the caller's transaction; a worker is woken once it commits.
+    """Enqueue a job in the caller's transaction; a worker is woken after the commit.
 
     `arguments` is JSON. A job of the product itself has no project.
     """
@@ -56,9 +56,9 @@ def enqueue(
 
 
 def due_jobs(now: datetime) -> QuerySet[Job]:
-    """Jobs that a worker should take: waiting and due, or with a lease that has run out.
+    """Jobs that a worker should take: queued and due, or with an expired lease.
 
-    Where the clock was set back, neither may wait until it is again as late as it was.
+    If the clock was set back, neither has to wait until the old time is reached again.
     """
     far = now + timedelta(seconds=LONGEST_WAIT_SECONDS)
     long = now + timedelta(seconds=2 * settings.JOB_LEASE_SECONDS)
@@ -70,7 +70,7 @@ def due_jobs(now: datetime) -> QuerySet[Job]:
 
 
 def due_by_queue(now: datetime) -> Iterator[tuple[str, QuerySet[Job]]]:
-    """The due jobs of each queue; a kind that is registered no more has the usual one."""
+    """The due jobs of each queue; kinds no longer registered are on the default queue."""
     due = due_jobs(now)
     kinds = names_on(PROVIDER_QUEUE)
     yield DEFAULT_QUEUE, due.exclude(kind__in=kinds)
@@ -78,19 +78,18 @@ def due_by_queue(now: datetime) -> Iterator[tuple[str, QuerySet[Job]]]:
 
 
 def claim(job_id: uuid.UUID | None = None) -> Job | None:
-    """Take this job if it is due, or the one that is due longest; None where there is none.
+    """Claim this job if it is due, or the job that has been due longest; None if there is none.
 
-    It is the caller's for one lease, under a `lease_owner` that is drawn anew for each claim.
-    A run whose worker died doesn't count among the attempts: it says nothing of the job. But a
-    job may be what kills its workers, so after a few such runs it waits, each time longer.
-    A job that stopped too often, or whose cancelling nobody lived to see, is ended instead and
-    not given out.
+    The claim lasts for one lease, under a new random `lease_owner`. A run whose worker died doesn't
+    count as an attempt: that says nothing about the job. But a job may be what kills its workers,
+    so after a few such runs it is delayed, longer each time. A job that failed too often, or whose
+    worker died before it could be cancelled, is ended instead of claimed.
     """
     now = timezone.now()
     due = due_jobs(now) if job_id is None else due_jobs(now).filter(pk=job_id)
-    # What a thread of this process does is not abandoned, however late its lease is renewed.
+    # A job that a thread of this process runs isn't abandoned, however late its lease is renewed.
     due = due.exclude(pk__in=list(running_here))
-    # Read first: on SQLite a transaction takes the write lock, and most looks find nothing.
+    # Read first: on SQLite a transaction takes the write lock, and most checks find nothing.
     if not due.exists():
         return None
     with transaction.atomic():
@@ -101,7 +100,7 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
 
 
 def _settle(job: Job) -> bool:
-    """End or put off a job that is due where it is not to be run; whether that was so."""
+    """End or delay a due job that should not be run; returns whether it did."""
     died, attempts = _died(job), _attempts(job)
     if died and job.cancel_requested and not leaves_something(job):
         cancelled(job)
@@ -121,9 +120,9 @@ def _settle(job: Job) -> bool:
 
 
 def _taken(job: Job) -> Job | None:
-    """The job as the caller's own; None where another worker was faster.
+    """Mark a job as the caller's own; returns None if another worker was faster.
 
-    A compare-and-set, because SQLite has no SKIP LOCKED: of two workers one changes the row.
+    A compare-and-set, because SQLite has no SKIP LOCKED: of two workers, one changes the row.
     """
     same = Job.objects.filter(
         pk=job.pk,
@@ -143,12 +142,12 @@ def _taken(job: Job) -> Job | None:
 
 
 def _died(job: Job) -> bool:
-    """Whether the worker of a job that is due was lost: it let its lease run out."""
+    """Whether the worker of a due job died, letting the lease expire."""
     return job.status == Status.RUNNING
 
 
 def _attempts(job: Job) -> int:
-    """How often a job that is due was run, but for the run that was lost."""
+    """How often a due job was run, not counting a run whose worker died."""
     return max(0, job.attempts - _died(job))
 
 
@@ -157,28 +156,28 @@ def lease_end() -> datetime:
 
 
 def renew(job: Job) -> bool:
-    """Keep a job for another lease; False where it is no longer this worker's."""
+    """Extend the lease; returns False if the job is no longer this worker's."""
     return bool(_mine(job).update(lease_until=lease_end()))
 
 
 def report(job: Job, *, done: int, total: int | None, unit: str) -> bool | None:
-    """Write how far the work is. Whether it should be cancelled; None where the lease is lost."""
+    """Write the progress. Returns whether to cancel, or None if the lease is lost."""
     if not _mine(job).update(done=done, total=total, unit=unit):
         return None
     return _mine(job).values_list("cancel_requested", flat=True).first()
 
 
 def note(job: Job, notes: Mapping[str, Any]) -> bool:
-    """Write what the run leaves for the next; False where the job is no longer this worker's."""
+    """Store notes for the next run; returns False if the job is no longer this worker's."""
     return bool(_mine(job).update(notes=storable_json(dict(notes))))
 
 
 def finish(
     job: Job, result: Mapping[str, Any] | None, effects: Iterable[Callable[[], object]]
 ) -> bool:
-    """Let the effects happen and mark the job done, in one transaction.
+    """Apply the effects and mark the job done, in one transaction.
 
-    False, and no effect, where the lease is no longer this worker's.
+    Returns False, with no effect, if the lease is no longer this worker's.
     """
     with transaction.atomic():
         # The lease is checked in the transaction of the effects: a worker that was taken for dead
@@ -193,7 +192,7 @@ def finish(
 
 
 def fail(job: Job, sentence: str, *, result: Mapping[str, Any] | None = None) -> None:
-    """End a job that was refused; `result` holds the refusal as the doors answer it."""
+    """End a refused job; `result` holds the refusal as the doors return it."""
     _end(job, Status.FAILED, error=storable(sentence), result=storable_json(result))
 
 
@@ -208,7 +207,7 @@ def put_back(
     counts: bool = True,
     **facts: Any,
 ) -> None:
-    """Let another worker try later; `counts` tells whether this was one of its attempts."""
+    """Requeue a job for later; `counts` says whether this run counts as an attempt."""
     facts = storable_json(facts)
     _mine(job).update(
         status=Status.QUEUED,
@@ -221,9 +220,9 @@ def put_back(
 
 
 def interrupt(job: Job) -> None:
-    """Put a job back whose run was ended by something else: it doesn't count as an attempt.
+    """Requeue a job whose run was interrupted from outside: that doesn't count as an attempt.
 
-    After a few such runs it waits, each time longer.
+    After a few interruptions the job is delayed, longer each time.
     """
     times = job.interruptions + 1
     more = max(0, times - INTERRUPTIONS_AT_ONCE + 1)
@@ -233,9 +232,9 @@ def interrupt(job: Job) -> None:
 
 @transaction.atomic
 def request_cancel(job: Job) -> Job:
-    """Cancel a job: at once while it waits, else at its next report. One that ended stays so.
+    """Cancel a job: at once if it is waiting, else at its next report. Ended jobs stay as they are.
 
-    Where earlier runs may have left something, a worker takes it away first.
+    If earlier runs may have left something, a worker removes that first.
     """
     rows, now = Job.objects.filter(pk=job.pk), timezone.now()
     waiting = rows.filter(status__in=(Status.QUEUED, Status.ASKS))
@@ -252,7 +251,7 @@ def request_cancel(job: Job) -> Job:
 
 @transaction.atomic
 def go_on(job: Job) -> Job:
-    """Let a job that asks do again what it may have paid for. Raises Conflict for any other."""
+    """Let a job that asks repeat what it may have paid for. Raises Conflict for other jobs."""
     row = Job.objects.select_for_update().get(pk=job.pk)
     if row.status != Status.ASKS:
         raise Conflict("This job has no question to answer.", code="job_does_not_ask")
@@ -263,7 +262,7 @@ def go_on(job: Job) -> Job:
 
 @transaction.atomic
 def repeat(job: Job) -> Job:
-    """Start a job again that failed or was cancelled. Raises Conflict where that can't be."""
+    """Restart a job that failed or was cancelled. Raises Conflict if that isn't possible."""
     row = Job.objects.select_for_update().get(pk=job.pk)
     if not may_repeat(row):
         raise Conflict("This job can't be started again.", code="job_not_repeatable")
@@ -282,7 +281,7 @@ def _queue_again(job: Job) -> None:
 
 
 def _ask(job: Job) -> None:
-    """Let a job wait for a person: its last run may have paid for what it would do again."""
+    """Let a job wait for a person: its last run may have paid for what it would repeat."""
     Job.objects.filter(pk=job.pk, lease_owner=job.lease_owner).update(
         status=Status.ASKS,
         lease_owner="",

@@ -1,4 +1,4 @@
-"""One run of a claimed job: what its handler is given, and how the row ends."""
+"""Runs a claimed job: the context given to its handler, and how the row ends."""
 
 import logging
 import threading
@@ -26,27 +26,27 @@ logger = logging.getLogger(__name__)
 
 _SECONDS_BETWEEN_REPORTS = 0.5
 _FIRST_PAUSE_SECONDS = 5
-"""After which a job is tried again that came too early; the next pause is twice as long."""
+"""The first delay of a job whose resource is busy; each further delay is twice as long."""
 
 
-class Interrupted(Exception):  # no fault of the handler; it only stops the work
-    """The work should end here; the handler lets it pass."""
+class Interrupted(Exception):  # not an error; it only stops the work
+    """The work should stop here; handlers let this exception pass."""
 
 
 class Cancelled(Interrupted):
-    """Somebody no longer wants the job."""
+    """The job was cancelled."""
 
 
 class LeaseLost(Interrupted):
-    """Another worker has the job by now."""
+    """Another worker has the job now."""
 
 
 class Stopping(Interrupted):
-    """The server stops; another worker starts the job again."""
+    """The server is stopping; another worker restarts the job."""
 
 
-class Later(Exception):  # no fault of the handler either
-    """What the job needs is busy: the row waits, and no worker does."""
+class Later(Exception):  # not an error either
+    """What the job needs is busy: the row waits, without occupying a worker."""
 
     def __init__(self, sentence: str, seconds: float | None = None) -> None:
         super().__init__(sentence)
@@ -79,25 +79,25 @@ class JobContext:
 
     @property
     def caller(self) -> Caller:
-        """Who asked for the work, with the rights that they have now: ask anew before an effect."""
+        """Who asked for the work, with their current rights: check again before an effect."""
         return caller_of_actor(self.job.actor)
 
     def refuse_without_right(self) -> None:
-        """Raise Forbidden where who asked may not have such work done, or not any more."""
+        """Raise Forbidden if whoever asked for the job lacks the right to it by now."""
         right = kind_of(self.job.kind).right
         if right is not None and self.job.project_id is not None:
             require(self.caller, right, self.job.project_id)
 
     def progress(self, done: int, *, total: int | None = None, unit: str = "") -> None:
-        """Say how far the work is; ends the run where it is not wanted any more.
+        """Report progress; ends the run if the job is no longer wanted.
 
-        Cheap enough for every step: most calls write nothing. Raises Interrupted, or Forbidden
-        where who asked has lost the right to it.
+        Cheap enough for every step: most calls write nothing. Raises Interrupted, or Forbidden if
+        whoever asked for the job has lost the right to it.
         """
         if self._stopping():
             raise Stopping
-        # In a transaction of the work's own the job's row would be locked until it ends, and the
-        # lease could not be renewed; nor could anybody see it.
+        # Within the work's own transaction the job's row would stay locked until that ends: the
+        # lease could not be renewed, and nobody could see the progress.
         if len(connection.atomic_blocks) > self._depth:
             return
         now = time.monotonic()
@@ -112,7 +112,7 @@ class JobContext:
         self.refuse_without_right()
 
     def note(self, **facts: Any) -> None:
-        """Keep facts for the next run, and for who looks on; None takes one away.
+        """Store facts for the next run, and for observers; None removes one.
 
         They are committed at once. Raises LeaseLost.
         """
@@ -122,27 +122,27 @@ class JobContext:
             raise LeaseLost
 
     def pay(self, what: str) -> None:
-        """Say what is about to be paid for. If the run ends before `paid`, a person is asked.
+        """Announce a payment. If the run ends before `paid`, a person is asked.
 
-        Raises Forbidden where who asked has lost the right to it.
+        Raises Forbidden if whoever asked for the job has lost the right to it.
         """
         self.refuse_without_right()
         self.note(**{queue.PAYING: what})
 
     def paid(self, **facts: Any) -> None:
-        """Say that what was paid for came, or surely wasn't charged, with facts to keep of it."""
+        """Record that a payment succeeded or was certainly not charged, with facts to store."""
         self.note(**{queue.PAYING: None}, **facts)
 
     def on_finish(self, effect: Callable[[], object]) -> None:
-        """Let this happen in the transaction that marks the job done: then, or not at all."""
+        """Register an effect for the transaction that marks the job done."""
         self.effects.append(effect)
 
 
 def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
-    """Do a claimed job and write how it ended. Raises django.db.Error where that can't be written.
+    """Run a claimed job and write how it ended. Raises django.db.Error if that can't be written.
 
-    A refusal (DomainError) is the job's outcome and isn't tried again; anything else is, a few
-    times, each time later. What was away or busy is as little its fault as a restart.
+    A refusal (DomainError) is the job's outcome and isn't retried. Any other exception is, a few
+    times, with growing delays. Outages and busy resources don't count against it, nor do restarts.
     """
     context = JobContext(job, stopping=stopping)
     try:
@@ -174,10 +174,10 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
 
 @contextmanager
 def _taken_back(job: Job) -> Iterator[None]:
-    """Remove what this run and earlier ones left of a job, where it will not be done."""
+    """Remove what this and earlier runs have left, if the job will not be done."""
     try:
         yield
-    except Unavailable:  # it is run again
+    except Unavailable:  # it will be run again
         raise
     except (Cancelled, DomainError):
         take_back = kind_of(job.kind).take_back
@@ -211,7 +211,7 @@ def _try_later(job: Job, later: Later) -> None:
 
 @contextmanager
 def _renewed_lease(job: Job) -> Iterator[None]:
-    """Renew the lease of a job while its handler runs, from a thread of its own."""
+    """Renew the lease of a job from a separate thread while its handler runs."""
     over = threading.Event()
 
     def renew() -> None:

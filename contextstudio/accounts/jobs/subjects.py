@@ -1,6 +1,6 @@
-"""What a job is about, by name: whoever has several in the queue tells them apart by it.
+"""The subject of a job by name, so that the jobs in a queue can be told apart.
 
-And whether that is still there, for who would go to it.
+Also tells whether the subject still exists, for links to it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -9,27 +9,27 @@ from typing import Any
 from contextstudio.accounts.models import Job
 
 Names = Callable[[Collection[Any]], Mapping[str, str]]
-"""The names of these values of an argument, by the values."""
+"""Maps values of an argument to names."""
 Standing = Callable[[Collection[Any]], Collection[str]]
-"""Those of these values of an argument whose things can still be opened."""
+"""Returns the values of an argument whose objects can still be opened."""
 _names: dict[str, Names] = {}
 _standing: dict[str, Standing] = {}
 
 
 def register(argument: str, names: Names, standing: Standing | None = None) -> None:
-    """Say how the things are called that an argument of jobs tells, and which are still there."""
+    """Register how the objects in an argument of jobs are named, and which still exist."""
     _names[argument] = names
     if standing is not None:
         _standing[argument] = standing
 
 
 def standing(argument: str, values: Collection[Any]) -> Collection[str]:
-    """Those of the things that an argument tells which can still be opened."""
+    """The values of an argument whose objects can still be opened."""
     return _standing[argument](values) if values and argument in _standing else ()
 
 
 def subjects_of(jobs: Iterable[Job]) -> dict[Any, str]:
-    """What each of these jobs is about, by its id; those that are about nothing are left out."""
+    """The subjects of jobs by job id; jobs without one are left out."""
     found: dict[Any, str] = {}
     told = list(jobs)
     for argument, names in _names.items():

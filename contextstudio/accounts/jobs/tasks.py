@@ -1,4 +1,4 @@
-"""The Celery door to jobs. A message is the id of a job and nothing else."""
+"""The Celery door to jobs. A message is just the id of a job."""
 
 import logging
 import mmap
@@ -23,22 +23,22 @@ _MOST_AT_ONCE = 200
 
 _stopping = threading.Event()
 _is_told = mmap.mmap(-1, 1)
-"""Not 0 once the worker is told to stop: memory that it shares with the processes forked from it,
-which do the jobs and hear of it in no other way."""
+"""Not 0 once the worker is told to stop: memory shared with its forked processes, which run the
+jobs and learn of it in no other way."""
 
 
 @shared_task(name=waking.TASK, ignore_result=True)
 def run_job(job_id: str) -> None:
-    """Do this job, if it is due and nobody has it."""
+    """Run this job, if it is due and unclaimed."""
     job = queue.claim(uuid.UUID(job_id))
     if job is not None:
         runner.run(job, stopping=lambda: _is_told[0] != 0)
 
 
 def forget_connections() -> None:
-    """Drop the connections of the process that this one was forked from, without ending them.
+    """Drop the connections inherited from the parent process, without closing them.
 
-    Celery closes what a new process of a worker finds in its pool: they are the sweep's.
+    Celery closes those that a new worker process finds in its pool, but they are the sweep's.
     """
     getattr(connection, "_connection_pools", {}).clear()
 
@@ -48,13 +48,13 @@ os.register_at_fork(after_in_child=forget_connections)
 
 @worker_ready.connect
 def start_sweeping(**_: Any) -> None:
-    """Begin to look for jobs that nobody was woken for: the broker may have lost the message."""
+    """Start the sweep for jobs that nobody was woken for: the broker may have lost the message."""
     threading.Thread(target=_sweep, name="sweep of jobs", daemon=True).start()
 
 
 @worker_shutting_down.connect
 def stop_sweeping(**_: Any) -> None:
-    """Stop looking; jobs that run are put back at their next report."""
+    """Stop the sweep; running jobs are requeued at their next report."""
     _is_told[0] = 1
     _stopping.set()
 

@@ -1,4 +1,4 @@
-"""Waking a worker: best effort, for a sweep finds what nobody was woken for."""
+"""Wakes workers: best effort, since a sweep finds whatever nobody was woken for."""
 
 import logging
 import threading
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 TASK = "contextstudio.run_job"
 work_waits = threading.Event()
-"""Set when the threads of this process have something to look for."""
+"""Set when the threads of this process should look for work."""
 
 
 def wake_on_commit(job: Job) -> None:

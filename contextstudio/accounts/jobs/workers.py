@@ -1,4 +1,4 @@
-"""The embedded executor: threads that take due jobs, in the serving process or in `work`."""
+"""The embedded executor: threads that run due jobs, in the serving process or in `work`."""
 
 import logging
 import threading
@@ -19,10 +19,9 @@ _BETWEEN_CLEANINGS = timedelta(hours=1)
 
 
 class Workers:
-    """A few threads that do jobs until they are stopped.
+    """A few threads that run jobs until they are stopped.
 
-    Each looks for work when it is woken, and every two seconds for what is due or was
-    abandoned.
+    Each looks for work when woken, and every two seconds for jobs that are due or abandoned.
     """
 
     def __init__(self, count: int = 2) -> None:
@@ -43,7 +42,7 @@ class Workers:
             thread.start()
 
     def stop(self) -> None:
-        """Take no more jobs; those that run stop at their next report and are put back."""
+        """Take no more jobs; running ones stop at their next report and are requeued."""
         self._stopping.set()
         work_waits.set()
         for thread in self._threads:
@@ -70,7 +69,7 @@ class Workers:
             return job is not None
         except DatabaseError:
             logger.warning("The database can't be asked for jobs.", exc_info=True)
-        except Exception:  # the lease of its job runs out, and this thread goes on
+        except Exception:  # the job's lease expires, and this thread continues
             logger.exception("A run of a job could not be written.")
         connection.close()
         return False

@@ -1,1 +1,1 @@
-"""Keys of agents and scripts: making and changing them, and the record of their requests."""
+"""Keys of agents and scripts: creating and changing them, and the log of their requests."""

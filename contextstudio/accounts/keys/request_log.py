@@ -1,8 +1,8 @@
-"""The record of what came with a key: when, to which address, with which status and session.
+"""The log of requests made with keys: time, route, status and session.
 
-Best effort, and no request waits for it: what is known of a request is noted while it is
-answered, and written with others after a moment. Where the database is busy the notes wait for
-the next time; of a key the newest `MOST_KEPT` stay, none longer than `KEPT`.
+Best effort, and no request waits for it: notes are collected while a request is answered, and
+written in bulk a moment later. If the database is busy they wait for the next time. The newest
+`MOST_KEPT` of each key are kept, none longer than `KEPT`.
 """
 
 import re
@@ -23,21 +23,21 @@ from contextstudio.accounts.models import ApiKey, KeyRequest
 from contextstudio.database.best_effort import write_if_free
 
 MOST_KEPT = 1_000
-"""Requests of one key."""
+"""The most requests kept of one key."""
 KEPT = timedelta(days=30)
 MOST_WAITING = 10_000
-"""Notes that one process holds; while the database is away the oldest are lost."""
+"""The most notes that one process holds; while the database is down the oldest are lost."""
 _LONGEST = 200
 _PATHS = 256
-"""Of the last requests, whose routes are known."""
+"""How many paths are cached with their routes."""
 Titles = Callable[[Caller, Collection[uuid.UUID]], Mapping[uuid.UUID, str]]
-"""The titles of those of these sessions that a caller may see, by their ids."""
+"""Returns the titles of the sessions that a caller may see, by id."""
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
 @dataclass(slots=True)
 class RequestNote:
-    """What is known of the request at hand."""
+    """What is known of the current request."""
 
     method: str
     path: str
@@ -55,7 +55,7 @@ _naming: list[Titles] = []
 
 @contextmanager
 def noted(method: str, path: str) -> Iterator[RequestNote]:
-    """A note of the request that is answered inside; kept if it came with a key."""
+    """A note of the request that is handled within the context; kept if it came with a key."""
     note = RequestNote(method, path)
     token = _at_hand.set(note)
     try:
@@ -67,31 +67,31 @@ def noted(method: str, path: str) -> Iterator[RequestNote]:
 
 
 def note_key(key_id: int) -> None:
-    """Note whose key came with the request at hand, if there is one."""
+    """Note which key came with the current request, if there is one."""
     if (note := _at_hand.get()) is not None:
         note.key_id = key_id
 
 
 def note_session(session_id: uuid.UUID) -> None:
-    """Note the first session of those that its caller may see that the request at hand names."""
+    """Note the first session named by the current request that its caller may see."""
     if (note := _at_hand.get()) is not None and note.session_id is None:
         note.session_id = session_id
 
 
 def note_tool(name: str) -> None:
-    """Note the tool that the request at hand calls."""
+    """Note the tool that the current request calls."""
     if (note := _at_hand.get()) is not None:
         note.tool = name
 
 
 def register(titles: Titles) -> None:
-    """Let an app say what sessions are called, once."""
+    """Register a function that returns the titles of sessions."""
     if titles not in _naming:
         _naming.append(titles)
 
 
 def titles_of(caller: Caller, requests: Iterable[KeyRequest]) -> dict[uuid.UUID, str]:
-    """The titles of the sessions of requests, by their ids: of those that the caller may see."""
+    """The titles of the sessions in requests, by id, as far as the caller may see them."""
     named = {one.session_id for one in requests if one.session_id is not None}
     return {
         key: title for titles in _naming for key, title in titles(caller, named).items()
@@ -104,14 +104,14 @@ def has_waiting() -> bool:
 
 
 def write_waiting() -> None:
-    """Write the notes that wait; where the database is busy or away they go on waiting."""
+    """Write the waiting notes; if the database is busy or down they keep waiting."""
     notes = _taken()
     if notes and not write_if_free(lambda: _write(notes)):
-        _waiting.extend([*notes, *_taken()])  # at the end, so that the oldest make room
+        _waiting.extend([*notes, *_taken()])  # appended, so that the oldest are dropped
 
 
 def clean() -> None:
-    """Forget what is older than `KEPT`."""
+    """Delete requests older than `KEPT`."""
     KeyRequest.objects.filter(at__lt=timezone.now() - KEPT).delete()
 
 
@@ -143,7 +143,7 @@ def _row(note: RequestNote, key_id: int) -> KeyRequest:
 
 
 def _route(note: RequestNote) -> str:
-    """The address without what differs from one object to the next, and the tool called there."""
+    """The route of the request, with the called tool if any."""
     route = _route_of(note.path.replace("\x00", ""))
     if note.tool and not route.endswith(note.tool):
         route = f"{route} {note.tool}"
@@ -152,7 +152,7 @@ def _route(note: RequestNote) -> str:
 
 @lru_cache(_PATHS)
 def _route_of(path: str) -> str:
-    """A path with names in place of what differs; a loop sends all of its requests to one."""
+    """The route of a path, with parameter names in place of values; cached for loops."""
     try:
         match = resolve(path)
     except Resolver404:

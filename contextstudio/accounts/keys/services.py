@@ -1,4 +1,4 @@
-"""Making, changing, rotating and revoking keys. Every change is recorded for audit."""
+"""Creates, changes, rotates and revokes keys. Every change is recorded for audit."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -19,11 +19,11 @@ from contextstudio.accounts.services import audit, refuse_unfit
 from contextstudio.database.best_effort import write_if_free
 
 MOST_REQUESTS = 1_000_000
-"""A minute; what a key may be given."""
+"""The highest limit that a key may have, in requests per minute."""
 
 
 class NewKey(NamedTuple):
-    """A key with a secret that was just drawn; `text` is never to be had again."""
+    """A key with a newly generated secret; `text` can't be retrieved later."""
 
     row: ApiKey
     text: str
@@ -41,12 +41,12 @@ def create_key(
     requests_per_minute: int | None = None,
     actor: str = "",
 ) -> NewKey:
-    """A key for a project. What it may do is decided when it is used.
+    """Create a key for a project. Its rights are determined when it is used.
 
-    It never has more rights than its maker has by then. In the projects that it `recalls` it
-    finds memos and recalls messages, and that is all. `actor`: who makes it for its maker, where
-    that is another. Raises NotFound where the maker is no
-    member of one of these projects, Invalid without a scope or with a moment that is past.
+    It never has more rights than its maker has at that time. In the projects that it `recalls` it
+    can only find memos and recall messages. `actor` is whoever creates it on behalf of its maker,
+    if not the maker. Raises NotFound if the maker is not a member of one of these projects, Invalid
+    without a scope or with an expiry in the past.
     """
     for at, one in (("project", project), *(("recalls", one) for one in recalls)):
         if not one.memberships.filter(user=maker).exists():
@@ -79,11 +79,10 @@ def create_key_as(
     expires_at: datetime | None = None,
     requests_per_minute: int | None = None,
 ) -> NewKey:
-    """A key for a project, made by a person or by a key of it that administers.
+    """Create a key for a project, as a person or as a key of the project that administers.
 
-    One that a key makes stands for the same person, and may do no more: neither in its rights
-    and projects, nor in how often and for how long. Raises what `create_key` does, and
-    Forbidden.
+    A key made by a key acts for the same person, and may do no more: not in its rights and
+    projects, nor in its rate and lifetime. Raises what `create_key` does, and Forbidden.
     """
     if caller.user_id is not None:
         maker = User.objects.get(pk=caller.user_id)
@@ -114,7 +113,7 @@ def _refuse_stronger(
     recalls: Sequence[Project],
     expires_at: datetime | None,
 ) -> None:
-    """Raise Invalid with the place where a key would make one that may do more than itself."""
+    """Raise Invalid with the place if a key would make one that may do more than itself."""
     if more := rights - with_implied(map(Right, own.scopes)):
         sentence = f"This key can't give the scope {min(more)}: it doesn't have it."
         raise errors.Invalid(sentence, at=["scopes"])
@@ -143,10 +142,10 @@ def change_key(
     requests_per_minute: int | None,
     recalls: Sequence[Project] | None = None,
 ) -> ApiKey:
-    """Give a key another name, scopes, end, limit or further projects; its secret and past stay.
+    """Change a key's name, scopes, expiry, limit or further projects; its secret and history stay.
 
-    Only a person may, and only who made it may let it do more, for longer or more often.
-    `recalls` None: as they are. Raises NotFound, Forbidden, or Invalid with the place.
+    Only a person may, and only its maker may extend what it can do, for how long or how often.
+    `recalls` None leaves them unchanged. Raises NotFound, Forbidden, or Invalid with the place.
     """
     key = get_key(caller, key_id, lock=True)
     if caller.is_agent:
@@ -173,7 +172,7 @@ def _refuse_wider(
     expires_at: datetime | None,
     requests_per_minute: int | None,
 ) -> None:
-    """Raise Invalid with the place where a key would do more for its maker than they chose."""
+    """Raise Invalid with the place if a key could do more for its maker than they chose."""
     if not with_implied(scopes) <= with_implied(map(Right, key.scopes)):
         sentence = "Only the person who made the key can give it more permissions."
         raise errors.Invalid(sentence, at=["scopes"])
@@ -187,7 +186,7 @@ def _refuse_wider(
 
 
 def _per_minute(limit: int | None) -> float:
-    """How many requests a key may send with this limit, or without one of its own."""
+    """The number of requests per minute under a limit, or under the default if it is None."""
     return limit or settings.REQUESTS_PER_MINUTE or inf
 
 
@@ -195,11 +194,11 @@ def _per_minute(limit: int | None) -> float:
 def rotate_key(
     caller: Caller, key_id: int, *, old_until: datetime | None = None
 ) -> NewKey:
-    """Draw a new secret for a key; the old one works until `old_until`, or no longer.
+    """Generate a new secret for a key; the old one works until `old_until`, or stops at once.
 
-    Name, rights and past stay: to the log it is the same key. A secret that an earlier rotation
-    kept ends now. Only the key's maker may, for the secret stands for them, and the key itself.
-    Raises NotFound, Forbidden, Conflict where the key has expired, or Invalid with the place.
+    Name, rights and history stay: to the log it is the same key. A secret kept by an earlier
+    rotation ends now. Only the key's maker may do this, since the secret acts for them, and the key
+    itself. Raises NotFound, Forbidden, Conflict if the key has expired, or Invalid with the place.
     """
     key = get_key(caller, key_id, lock=True)
     if key.pk != caller.key_id and key.maker_id != caller.user_id:
@@ -220,14 +219,14 @@ def rotate_key(
 
 @transaction.atomic
 def revoke_key(caller: Caller, key_id: int) -> None:
-    """Make a key worthless at once: its maker or an owner of its project may. Raises NotFound."""
+    """Revoke a key at once; its maker or a project owner may. Raises NotFound."""
     key = get_key(caller, key_id)
     ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
     audit(caller.actor, "key.revoke", key.pk, project=key.project)
 
 
 def _recall(key: ApiKey, caller: Caller, recalls: Sequence[Project]) -> None:
-    """Let a key recall from these projects besides its own."""
+    """Set the projects from which a key recalls besides its own."""
     known = set(key.recalls.values_list("pk", flat=True))
     further = [one for one in recalls if one.pk != key.project_id]
     if key.maker_id != caller.user_id and any(one.pk not in known for one in further):
@@ -239,9 +238,9 @@ def _recall(key: ApiKey, caller: Caller, recalls: Sequence[Project]) -> None:
 
 
 def note_use(key: ApiKey) -> None:
-    """Remember when a key was last used, to the minute, so that few requests write.
+    """Record when a key was last used, to the minute, so that few requests write.
 
-    Where others write at the moment it is left to the next request: reads need no lock.
+    If another writer is active, it is left to the next request: reads must not wait for a lock.
     """
     now = timezone.now()
     if key.last_used_at is not None and now - key.last_used_at <= timedelta(minutes=1):
@@ -260,7 +259,7 @@ def _written(scopes: frozenset[Right]) -> list[str]:
 
 
 def _future(moment: datetime | None, at: str) -> datetime | None:
-    """A moment that is still to come, in UTC. Raises Invalid."""
+    """A future time, in UTC. Raises Invalid if it is past."""
     if moment is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What the forms of accounts share."""
+"""Shared by the forms of accounts."""
 
 from django import forms
 
@@ -6,6 +6,6 @@ from contextstudio.accounts.domain.errors import DomainError
 
 
 def field_of(refusal: DomainError, form: forms.Form) -> str | None:
-    """The field in which was typed what is refused, if it is one."""
+    """The form field that a refusal is about, or None."""
     at = str(refusal.at[-1]) if refusal.at else ""
     return at if at in form.fields else None

@@ -1,4 +1,4 @@
-"""The pages of invitations: making and withdrawing a link, and the page behind it."""
+"""The pages of invitations: creating and withdrawing a link, and the page behind it."""
 
 from django import forms
 from django.contrib import messages
@@ -39,7 +39,7 @@ class AccountForm(forms.Form):
 
 @require_POST
 def invite(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make a link, which is shown this once."""
+    """Create a link, which is shown only this once."""
     caller = caller_of(request)
     found = get_project(caller, slug, Right.ADMIN)
     form = InvitationForm(request.POST, auto_id="invite_%s")
@@ -53,7 +53,7 @@ def invite(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def withdraw(request: HttpRequest, slug: str, invitation_id: int) -> HttpResponse:
-    """Make a link worthless."""
+    """Invalidate a link."""
     caller = caller_of(request)
     found = get_project(caller, slug, Right.ADMIN)
     invitations.withdraw(caller, found, invitation_id)
@@ -64,7 +64,7 @@ def withdraw(request: HttpRequest, slug: str, invitation_id: int) -> HttpRespons
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """The page of a link, whose button spends it: it makes an account, or joins with one's own."""
+    """The page of a link, whose button uses it up: to create an account, or to join."""
     form = AccountForm()
     status = 200
     try:

@@ -1,4 +1,4 @@
-"""The queue: what runs, what failed and why, and what a person decides of it."""
+"""The job queue page: what runs, what failed and why, and a person's decisions about it."""
 
 import uuid
 from collections.abc import Collection
@@ -52,7 +52,7 @@ class ShownJob:
     sentence: str
     """`2 of 5 calls`, or why it failed, waits or asks."""
     session_id: str
-    """Of the session that it is about; empty where it is about none, or one that is gone."""
+    """The session that it is about; empty if there is none or it is gone."""
     is_gone: bool
     """Whether the session that it is about was deleted."""
     verbs: tuple[str, ...]
@@ -60,9 +60,9 @@ class ShownJob:
 
 @require_safe
 def jobs(request: HttpRequest) -> HttpResponse:
-    """The newest jobs of one's projects, of one status where `status` names it.
+    """The newest jobs of the caller's projects, optionally of one `status`.
 
-    The table alone, where htmx asks for it again because something still runs.
+    Only the table, if htmx polls because something still runs.
     """
     caller = caller_of(request)
     status = request.GET.get("status", "")
@@ -87,7 +87,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def act(request: HttpRequest, job_id: uuid.UUID, verb: str) -> HttpResponse:
-    """Cancel a job, let one go on that asks, or start one again."""
+    """Cancel a job, continue one that asks, or restart one."""
     if verb not in _VERBS:
         raise NotFound("A job has no such action.")
     job = get_job_to_change(caller_of(request), job_id)
@@ -99,7 +99,7 @@ def act(request: HttpRequest, job_id: uuid.UUID, verb: str) -> HttpResponse:
 
 
 def _told(verb: str, job: Job) -> str:
-    """What came of a verb, for a job as it is now."""
+    """The notice after an action, given the job as it is now."""
     if verb != "cancel":
         return "The job goes on." if verb == "continue" else "The job starts again."
     if job.status == Job.Status.CANCELLED:
@@ -110,7 +110,7 @@ def _told(verb: str, job: Job) -> str:
 
 
 def _about(job: Job) -> str:
-    """The id of the session that a job is about; empty where it is about none."""
+    """The id of the session that a job is about, or ""."""
     return str(job.arguments.get("session_id") or "")
 
 

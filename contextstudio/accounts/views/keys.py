@@ -1,4 +1,4 @@
-"""The pages of keys: all that one may see, and one with its settings, rotation and requests."""
+"""The pages of keys: the list, and one key with its settings, rotation and requests."""
 
 from collections.abc import Set
 from datetime import UTC, timedelta
@@ -40,11 +40,11 @@ _CHOICES = (
 )
 _USUAL = (Right.READ.value, Right.PROPOSE.value)
 _OLD_SECRET_WORKS = timedelta(days=1)
-"""What the form of a rotation suggests."""
+"""The default in the rotation form."""
 
 
 class _Moment(forms.DateTimeField):
-    """A moment in UTC, as a browser's own field gives it."""
+    """A time in UTC, in the format of a browser's own field."""
 
     def __init__(self, **options: Any) -> None:
         kind = {"type": "datetime-local"}
@@ -82,7 +82,7 @@ class _Settings(forms.Form):
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """What was chosen, as the services take it."""
+        """The chosen values as the services take them."""
         fields = self.cleaned_data
         return {
             "name": fields["name"],
@@ -93,7 +93,7 @@ class _Settings(forms.Form):
 
 
 class KeySettingsForm(_Settings):
-    """What can be changed of a key, and from which further projects it recalls."""
+    """The settings of a key, with the further projects from which it recalls."""
 
     recalls = forms.ModelMultipleChoiceField(
         Project.objects.none(),
@@ -121,12 +121,12 @@ class KeySettingsForm(_Settings):
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """What was chosen, as the services take it."""
+        """The chosen values as the services take them."""
         return super().chosen | {"recalls": list(self.cleaned_data.get("recalls", ()))}
 
 
 class KeyForm(KeySettingsForm):
-    """What a new key is for: a project of the caller, and at most the caller's rights in it."""
+    """A new key: for a project of the caller, with at most the caller's rights in it."""
 
     project = forms.ModelChoiceField(
         Project.objects.none(), to_field_name="slug", empty_label=None
@@ -141,7 +141,7 @@ class KeyForm(KeySettingsForm):
 
 
 class RotationForm(forms.Form):
-    """How long the secret that a key has now works beside the new one."""
+    """How long the current secret works beside the new one."""
 
     old_until = _Moment(
         label="The old secret works until (UTC)",
@@ -151,7 +151,7 @@ class RotationForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def keys(request: HttpRequest) -> HttpResponse:
-    """The keys that the caller may see, and the making of one: its text is shown this once."""
+    """The keys that the caller may see, and the form for a new one, shown once when created."""
     caller = caller_of(request)
     form = KeyForm(caller, request.POST or None)
     new_key = None
@@ -166,7 +166,7 @@ def keys(request: HttpRequest) -> HttpResponse:
             form.add_error(field_of(refusal, form), refusal.message)
         else:
             form = KeyForm(caller)
-    # A key that was just made is among the newest.
+    # A new key is on the first page.
     before = _number_of(request.GET.get("before", "")) if new_key is None else None
     listed, are_older = newest_keys(caller, before)
     context = {
@@ -203,7 +203,7 @@ def key(request: HttpRequest, key_id: int) -> HttpResponse:
 
 @require_POST
 def rotate_key(request: HttpRequest, key_id: int) -> HttpResponse:
-    """Draw a new secret, which is shown this once."""
+    """Generate a new secret, which is shown only this once."""
     caller = caller_of(request)
     found = get_key(caller, key_id)
     form = RotationForm(request.POST)
@@ -222,14 +222,14 @@ def rotate_key(request: HttpRequest, key_id: int) -> HttpResponse:
 
 @require_POST
 def revoke_key(request: HttpRequest, key_id: int) -> HttpResponse:
-    """Make a key worthless at once."""
+    """Revoke a key at once."""
     services.revoke_key(caller_of(request), key_id)
     messages.success(request, "Key revoked.")
     return redirect("accounts:keys")
 
 
 def _chosen(form: KeySettingsForm, found: ApiKey) -> dict[str, Any]:
-    """What was chosen; an end that was left as it stood, to the minute, is the key's own.
+    """The chosen values; an expiry that is unchanged to the minute keeps its exact value.
 
     Further projects that the caller doesn't see stay.
     """
@@ -280,7 +280,7 @@ def _page(
 
 
 def _number_of(text: str) -> int | None:
-    """A number of a row; None for what can't be one."""
+    """A row's number; None if it can't be one."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
 
 
@@ -291,7 +291,7 @@ def _rights_in(caller: Caller, project_id: int) -> frozenset[Right]:
 def _settings_form(
     caller: Caller, key: ApiKey, *args: Any, **options: Any
 ) -> KeySettingsForm:
-    """The form of a key's settings: its maker may give it any right, others take some away."""
+    """The settings form of a key: its maker may add rights, others may only remove some."""
     offered = {Right(scope) for scope in key.scopes}
     if key.maker_id == caller.user_id:
         offered |= _rights_in(caller, key.project_id)
@@ -299,7 +299,7 @@ def _settings_form(
 
 
 def _further(caller: Caller, key: ApiKey) -> QuerySet[Project]:
-    """The projects that a key may recall from: its maker chooses, others can take away."""
+    """The projects that a key may recall from: its maker may add some, others only remove."""
     projects = visible_projects(caller).exclude(pk=key.project_id)
     if key.maker_id == caller.user_id:
         return projects

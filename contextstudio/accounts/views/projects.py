@@ -29,7 +29,7 @@ from .forms import field_of
 
 SHOWN_MEMBERS = 50
 _LONGEST = 150
-"""Characters of what is searched for: no name is longer."""
+"""The longest search text in characters: no name is longer."""
 _ROLES = {
     ProjectRole.VIEWER: "Viewer: reads",
     ProjectRole.REVIEWER: "Reviewer: also proposes and reviews",
@@ -60,7 +60,7 @@ class MemberForm(forms.Form):
 
 
 class InvitationForm(forms.Form):
-    """Whom a link is for, and what they are to be."""
+    """Whom a link is for, and their role."""
 
     note = forms.CharField(
         max_length=100,
@@ -76,7 +76,7 @@ class InvitationForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def projects(request: HttpRequest) -> HttpResponse:
-    """The projects that one is a member of, and the making of one."""
+    """The projects of the caller, and the form for a new one."""
     caller = caller_of(request)
     form = ProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -99,7 +99,7 @@ def projects(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def project(request: HttpRequest, slug: str) -> HttpResponse:
-    """A project's members; who may administer it adds one, or gives one another role."""
+    """A project's members; administrators can add one, or change a role."""
     caller = caller_of(request)
     found = get_project(caller, slug)
     form = MemberForm(request.POST or None, initial={"role": ProjectRole.EDITOR})
@@ -125,9 +125,9 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
 def _set(
     caller: Caller, found: Project, name: str, role: ProjectRole, *, changes: bool
 ) -> User:
-    """Give a member another role, or add somebody: each refuses what the other is for.
+    """Change a member's role, or add somebody: each refuses what the other is for.
 
-    Whoever was removed since the page was drawn is not added again by another role.
+    A person removed since the page was drawn is not added again by a role change.
     """
     if changes:
         user = get_member(found, name)
@@ -147,7 +147,7 @@ def project_page(
     invitation: InvitationForm | None = None,
     link: str = "",
 ) -> HttpResponse:
-    """A project's members and invitations; a link that was just made is shown this once."""
+    """A project's members and invitations; a new link is shown only this once."""
     may_administer = caller.may(Right.ADMIN, found.pk)
     is_wrong = any(one is not None and one.errors for one in (form, invitation))
     query = storable(request.GET.get("q", "").strip()[:_LONGEST])
@@ -190,12 +190,12 @@ def remove_member(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _refused(request: HttpRequest, slug: str, refusal: DomainError) -> HttpResponse:
-    """The members as they are now, with what stood in the way of changing one."""
+    """The current members, with why changing one was refused."""
     messages.error(request, refusal.message)
     return _back(request, slug)
 
 
 def _back(request: HttpRequest, slug: str) -> HttpResponse:
-    """To the part of the list in which something was changed."""
+    """Redirect to the part of the list where something was changed."""
     page, part = reverse("accounts:project", args=[slug]), request.GET.urlencode()
     return redirect(f"{page}?{part}" if part else page)

@@ -1,4 +1,4 @@
-"""Signing in, by a name and a password or by a one-time link, and signing out."""
+"""Signing in, by name and password or by a one-time link, and signing out."""
 
 from django import forms
 from django.contrib.auth import login, logout
@@ -57,8 +57,8 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 def sign_in_with_link(request: HttpRequest, token: str) -> HttpResponse:
     """The page of a one-time link, whose button signs in.
 
-    What only looks at a link, such as the preview of a chat or a mail's scanner, spends none. One
-    that is spent leads on who is signed in already.
+    Merely opening a link, as chat previews and mail scanners do, doesn't use it up. A used link
+    redirects those who are signed in already.
     """
     try:
         if request.method == "POST":
@@ -84,7 +84,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 
 def let_in(request: HttpRequest, user: User) -> HttpResponse:
-    """Sign a person in, and go on to where they were."""
+    """Sign a person in, and redirect to where they were."""
     login(request, user, backend=_BACKEND)
     target = request.POST.get("next") or request.GET.get("next") or "/"
     hosts = {request.get_host()}

@@ -1,4 +1,4 @@
-"""`manage.py backup`: everything in one file, while the server goes on."""
+"""`manage.py backup`: writes everything into one file, while the server keeps running."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("file", metavar="FILE", type=Path)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Say what was written. Raises Conflict where the file exists."""
+        """Print what was written. Raises Conflict if the file exists."""
         path: Path = options["file"]
         taken = backup.back_up(path)
         made = taken.manifest

@@ -1,4 +1,4 @@
-"""`manage.py restore`: an installation made of a backup, where there is none."""
+"""`manage.py restore`: creates an installation from a backup, where there is none."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("file", metavar="FILE", type=Path)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Say what there is now. Raises Broken or Conflict, and changes nothing then."""
+        """Print what was restored. Raises BrokenBackup or Conflict, and then changes nothing."""
         restored = backup.restore(options["file"])
         made = restored.manifest
         self.stdout.write(

@@ -1,4 +1,4 @@
-"""`manage.py serve`: the whole product in one process, as `make run` starts it."""
+"""`manage.py serve`: runs the whole product in one process, as `make run` does."""
 
 import contextlib
 import fcntl
@@ -27,14 +27,14 @@ from threads import tokens
 
 _SECONDS_TO_STOP = 5
 WARMING = ((3, tokens.counter), (30, tokens.is_accelerated))
-"""After how many seconds what is loaded."""
+"""After how many seconds which part is loaded."""
 _LARGEST_FRAME = 64 * 1024
 _MOST_OPEN = 65_536
 """Files and connections; most systems give a process 1,024 unless it asks for more."""
 
 
 class CannotStart(DomainError):
-    """What stands in the way of a start, in one sentence."""
+    """The server can't start; the message says why in one sentence."""
 
     default_code = "cannot_start"
 
@@ -63,15 +63,15 @@ class Command(BaseCommand):
                 workers.stop()
 
     def _prepare(self, listener: socket.socket) -> str:
-        """Bring the database up to date; the line that lets the owner in."""
+        """Bring the database up to date; returns the line with the owner's sign-in link."""
         try:
             if connection.vendor == "postgresql":
-                # Asked once, where the pool would ask again for half a minute.
+                # A single attempt, since the pool would retry for half a minute.
                 with connection.wrap_database_errors:
                     driver = connection.Database  # type: ignore[attr-defined]
                     driver.connect(**connection.get_connection_params()).close()
             executor = MigrationExecutor(connection)
-            # Where the tables are up to date, the command would still take a second.
+            # Even if the tables are up to date, the command would take a second.
             if executor.migration_plan(executor.loader.graph.leaf_nodes()):
                 call_command("migrate", interactive=False, verbosity=0)
             owner, first_start = services.prepare_first_use()
@@ -88,7 +88,7 @@ class Command(BaseCommand):
         return f"Sign in: {_address(listener)}/sign-in/{token}"
 
     def _serve(self, listener: socket.socket, link: str) -> None:
-        # The application loads models of every app, so it comes after the checks above.
+        # The application loads models of every app, so it is imported after the checks above.
         from contextstudio.asgi import application  # noqa: PLC0415
 
         config = uvicorn.Config(
@@ -109,7 +109,7 @@ class Command(BaseCommand):
 
 
 class _Server(uvicorn.Server):
-    """uvicorn that says where it is once it answers, and for which a signal is no fault."""
+    """A uvicorn server that prints its address once it answers, and treats signals as normal."""
 
     def __init__(self, config: uvicorn.Config, lines: list[str]) -> None:
         super().__init__(config)
@@ -118,7 +118,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for line in self.lines:
-            print(line, flush=True)  # noqa: T201  # what a person who starts it reads
+            print(line, flush=True)  # noqa: T201  # for the person who starts it
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -135,11 +135,11 @@ class _Server(uvicorn.Server):
 
 @contextlib.contextmanager
 def _warming() -> Iterator[None]:
-    """Load what counts tokens once the server answers.
+    """Load the token counters once the server answers.
 
-    It takes a processor seconds: the first who writes should not wait for it, nor those for whom
-    the server has just come back. The process waits for what it loads while it ends: a thread
-    that comes back from Rust to an interpreter that is gone aborts it.
+    Loading takes seconds of processor time, which neither the first writer should wait for, nor
+    those for whom the server has just come back. At exit the process waits for a running load: a
+    thread that returns from Rust to an interpreter that is gone would abort the process.
     """
     timers = [Timer(seconds, load, (tokens.DEFAULT,)) for seconds, load in WARMING]
     for timer in timers:
@@ -152,7 +152,7 @@ def _warming() -> Iterator[None]:
 
 
 def _ask_for_connections() -> None:
-    """Let a few hundred connections that stay open, whoever holds them, not keep others out."""
+    """Raise the limit on open files: a few hundred idle connections must not block others."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _MOST_OPEN if hard == resource.RLIM_INFINITY else min(hard, _MOST_OPEN)
     if soft != resource.RLIM_INFINITY and soft < most:
@@ -164,7 +164,7 @@ def _ask_for_connections() -> None:
 
 @contextlib.contextmanager
 def _only_server(data_dir: Path) -> Iterator[None]:
-    """Hold the data folder's lock, which the system drops if the process dies."""
+    """Hold the data folder's lock, which the system releases if the process dies."""
     try:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = (data_dir / "server.lock").open("a+")
@@ -183,7 +183,7 @@ def _only_server(data_dir: Path) -> Iterator[None]:
                 f"Another ContextStudio server{process} uses the data folder {data_dir}; "
                 "stop it, or set CONTEXTSTUDIO_DATA_DIR to another folder."
             ) from error
-        # The lock is on the file, its content only names the process in the next one's message.
+        # The lock is on the file; its content is only for the next process's message.
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
@@ -196,7 +196,7 @@ def _address(listener: socket.socket) -> str:
 
 @contextlib.contextmanager
 def _port() -> Iterator[socket.socket]:
-    """A socket that listens where HOST and PORT say; port 0 means any free one."""
+    """A socket that listens on HOST and PORT; port 0 means any free one."""
     family = socket.AF_INET6 if ":" in settings.HOST else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         # Otherwise a restarted server finds its port busy (TIME_WAIT).

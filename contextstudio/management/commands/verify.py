@@ -1,4 +1,4 @@
-"""`manage.py verify`: whether a backup, or this installation, is whole."""
+"""`manage.py verify`: checks whether a backup, or this installation, is complete."""
 
 from itertools import islice
 from pathlib import Path
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("file", metavar="FILE", type=Path, nargs="?")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Say that all is well. Raises Broken or CommandError where it isn't."""
+        """Print that all is well. Raises BrokenBackup or CommandError if it isn't."""
         if options["file"]:
             manifest = archive.checked(options["file"])
             self.stdout.write(

@@ -1,4 +1,4 @@
-"""`manage.py connect`: what to set in a client so that it works through this server."""
+"""`manage.py connect`: prints the settings with which a client works through this server."""
 
 import io
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from contextstudio.accounts.listening import address_of, kept_address
 
 
 class Command(BaseCommand):
-    """Prints settings with a fresh key, made as `create_key` makes one."""
+    """Prints settings with a new key, created as by `create_key`."""
 
     help = (
         "Print what to set in a client (Claude Code, Codex, an SDK …) so that it works through "
@@ -50,13 +50,13 @@ class Command(BaseCommand):
 
 
 def _url() -> str:
-    """Where `serve` listens, or would, as this machine reaches it."""
+    """The address of `serve`, whether or not it runs, as this machine reaches it."""
     running = kept_address(settings.DATA_DIR)
     return running or address_of(settings.HOST, settings.PORT)
 
 
 def _lines(one: Connection) -> Iterator[str]:
-    """The settings as a text whose explanations are comments of a shell."""
+    """The settings as text, with explanations as shell comments."""
     through = f", with the key of the upstream {one.provider}" if one.provider else ""
     yield f"# {one.title}{through}"
     for block in one.blocks:

@@ -1,4 +1,4 @@
-"""`manage.py create_key`: a key for an agent, printed alone so that a shell can catch it."""
+"""`manage.py create_key`: creates a key for an agent; prints only the key, for use in scripts."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,7 +14,7 @@ from contextstudio.accounts.selectors import project_named
 
 
 class Command(BaseCommand):
-    """Makes a key that acts for the project's owner."""
+    """Creates a key that acts for the project's owner."""
 
     help = "Create an API key for a project and print it. It is never shown again."
     requires_system_checks: list[str] = []

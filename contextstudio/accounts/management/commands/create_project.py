@@ -1,4 +1,4 @@
-"""`manage.py create_project`: a project, and the person who owns it."""
+"""`manage.py create_project`: creates a project and its owner's membership."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from contextstudio.accounts.selectors import caller_of_user, user_named
 
 
 class Command(BaseCommand):
-    """Makes a project on behalf of its owner."""
+    """Creates a project on behalf of its owner."""
 
     help = "Create a project. Projects share nothing with one another."
     requires_system_checks: list[str] = []

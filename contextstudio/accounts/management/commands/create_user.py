@@ -1,4 +1,4 @@
-"""`manage.py create_user`: a person with a role, and the link that signs them in."""
+"""`manage.py create_user`: creates a person with a role, and prints their sign-in link."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from contextstudio.accounts.selectors import caller_of_user, project_named
 
 
 class Command(BaseCommand):
-    """Makes a person, on behalf of the project's owner."""
+    """Creates a person, on behalf of the project's owner."""
 
     help = (
         "Create a user, give them a role in a project and print the path of their "
@@ -29,7 +29,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the path of the link. Raises NotFound or Conflict."""
         project = project_named(options["project"]) if options["project"] else None
-        # Looked for first: without one nobody is made who is in no project.
+        # Looked up first: without an owner, no user without a project must be created.
         owner = caller_of_user(services.owner_of(project)) if project else None
         name = options["display_name"]
         user = services.create_user(options["username"], display_name=name)

@@ -1,4 +1,4 @@
-"""`manage.py sign_in_link`: a fresh one-time way in."""
+"""`manage.py sign_in_link`: prints a new one-time sign-in link."""
 
 from typing import Any
 

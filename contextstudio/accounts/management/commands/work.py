@@ -1,4 +1,4 @@
-"""`manage.py work`: does jobs without a web server, beside one or without Celery."""
+"""`manage.py work`: runs jobs without a web server, beside one or instead of Celery."""
 
 import signal
 import threading
@@ -19,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("--threads", type=int, default=2)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do jobs. Raises Invalid without a thread to do them."""
+        """Run jobs. Raises Invalid if there is no thread to run them."""
         if options["threads"] < 1:
             raise Invalid("--threads takes 1 or more.", at=["threads"])
         stop = threading.Event()
