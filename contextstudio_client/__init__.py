@@ -1,4 +1,4 @@
-"""A client for ContextStudio: see an agent's chat thread, restructure it, send what is left.
+"""A client for ContextStudio: view an agent's chat thread, restructure it, and send the result.
 
     from contextstudio_client import Client
 

@@ -1,4 +1,4 @@
-"""What a server can be asked: the flows of every method, once for both kinds of client."""
+"""The methods of a client except those of a session, as flows shared by both kinds of client."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeVar
@@ -18,15 +18,15 @@ def _read(response: httpx.Response) -> Any:
 
 
 class AnyApi:
-    """What a client can be asked besides what its parts can."""
+    """Requests that belong to no particular part of the client."""
 
     @call
     def request(
         self, method: str, path: str, /, body: Any = None, **query: Any
     ) -> Flow[Any]:
-        """Any other request of the API, by its path (`/api/jobs/…`).
+        """Send any other request of the API, by its path (`/api/jobs/…`).
 
-        Its answer as JSON; None for one that is empty, as of a deletion.
+        Returns the answer as JSON; None if it is empty, as after a deletion.
         """
         request: Request[Any] = Request(
             method=method.upper(),
@@ -45,7 +45,7 @@ class AnyApi:
         *,
         format: Literal["openai", "anthropic", "mcp"] = "openai",
     ) -> Flow[list[JSON]]:
-        """The agent's tools as a provider's request lists them; `only` names groups or tools."""
+        """List the agent's tools in a provider's format; `only` names groups or tools."""
         names = ",".join(only) or None
         found = yield from get("api/tools", Tools, format=format, tools=names)
         return found.tools
@@ -68,7 +68,7 @@ class SessionsApi:
         system: str | None = None,
         messages: Sequence[JSON] | None = None,
     ) -> Flow[SessionInfo]:
-        """Make a session. Raises Conflict where its `external_id` is taken."""
+        """Create a session. Raises Conflict if its `external_id` is taken."""
         body = given(
             title=title,
             project=project,
@@ -90,7 +90,7 @@ class SessionsApi:
         cursor: str | None = None,
         limit: int | None = None,
     ) -> Flow[Page[SessionInfo]]:
-        """Sessions, newest change first; `q` is a part of the title."""
+        """List sessions, latest change first; `q` matches part of the title."""
         return (
             yield from get(
                 "api/sessions",
@@ -106,15 +106,15 @@ class SessionsApi:
 
     @call
     def get(self, session_id: str) -> Flow[SessionInfo]:
-        """A session without its messages. Raises NotFound."""
+        """Get a session without its messages. Raises NotFound."""
         return (yield from get(path("api", "sessions", session_id), SessionInfo))
 
 
 class SwitchesApi:
-    """What was recorded, named by its id: switched, taken back, reviewed."""
+    """Switches, reverts and reviews what was recorded, given its id."""
 
     kind: str
-    """The word of the path: `operations` or `bundles`."""
+    """The segment of the path: `operations` or `bundles`."""
 
     @call
     def toggle(self, id: str, active: bool) -> Flow[Switched]:
@@ -124,45 +124,45 @@ class SwitchesApi:
 
     @call
     def revert(self, id: str) -> Flow[Switched]:
-        """Take it back."""
+        """Revert it."""
         return (yield from send("POST", path("api", self.kind, id, "revert"), Switched))
 
     @call
     def accept(self, id: str) -> Flow[Switched]:
-        """Let a proposal apply. Raises Conflict."""
+        """Accept a proposal. Raises Conflict."""
         return (yield from send("POST", path("api", self.kind, id, "accept"), Switched))
 
     @call
     def reject(self, id: str) -> Flow[Switched]:
-        """Decline a proposal."""
+        """Reject a proposal."""
         return (yield from send("POST", path("api", self.kind, id, "reject"), Switched))
 
 
 class OperationsApi(SwitchesApi):
-    """Operations, named by their ids."""
+    """Operations, identified by their ids."""
 
     kind = "operations"
 
     @call
     def get(self, id: str) -> Flow[JSON]:
-        """All of an operation, as JSON."""
+        """Get all details of an operation, as JSON."""
         return (yield from get(path("api", "operations", id), JSON))
 
     @call
     def amend(self, id: str, /, **changes: Any) -> Flow[Switched]:
-        """Give it new words or another condition."""
+        """Change its text or its condition."""
         where = path("api", "operations", id, "amend")
         return (yield from send("POST", where, Switched, changes))
 
 
 class BundlesApi(SwitchesApi):
-    """Bundles, named by their ids."""
+    """Bundles, identified by their ids."""
 
     kind = "bundles"
 
     @call
     def accept(self, id: str, *, skip_conflicts: bool = False) -> Flow[Switched]:
-        """Let those that wait apply. Raises Conflict where some can't, unless they are skipped."""
+        """Accept its proposals. Raises Conflict if some can't apply, unless they are skipped."""
         where = path("api", self.kind, id, "accept")
         asked = {"skip_conflicts": skip_conflicts}
         return (yield from send("POST", where, Switched, asked))

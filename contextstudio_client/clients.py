@@ -1,4 +1,4 @@
-"""The two clients: one whose calls block, one whose calls are awaited."""
+"""The two clients: a blocking one and an async one."""
 
 import os
 from abc import abstractmethod
@@ -16,9 +16,9 @@ from .transports import Awaiting, Blocking
 
 T = TypeVar("T")
 TIMEOUT = httpx.Timeout(60.0, connect=5.0)
-"""Seconds that an answer may take, and a connection."""
+"""Timeouts in seconds, for an answer and for connecting."""
 LOCAL = "http://127.0.0.1:8000"
-"""Where `make run` serves."""
+"""The address at which `make run` serves."""
 
 
 class _Blocks:
@@ -29,7 +29,7 @@ class _Blocks:
 
 
 class _CallsTools(_Blocks):
-    """What can call tools, blocking."""
+    """A part of a blocking client that can call tools."""
 
     @abstractmethod
     def _tool(self, name: str, arguments: JSON, shape: type[T]) -> Flow[T]: ...
@@ -39,7 +39,7 @@ class _CallsTools(_Blocks):
     @overload
     def tool(self, name: str, returns: type[T], /, **arguments: Any) -> T: ...
     def tool(self, name: str, returns: Any = dict, /, **arguments: Any) -> Any:
-        """Call one of the agent's tools; its answer, as a dict or as `returns`."""
+        """Call one of the agent's tools; returns its answer as a dict or as `returns`."""
         return self.transport.run(self._tool(name, arguments, returns))
 
 
@@ -48,15 +48,15 @@ class Sessions(_Blocks, SessionsApi):
 
 
 class Operations(_Blocks, OperationsApi):
-    """Operations, named by their ids."""
+    """Operations, identified by their ids."""
 
 
 class Bundles(_Blocks, BundlesApi):
-    """Bundles, named by their ids."""
+    """Bundles, identified by their ids."""
 
 
 class Session(SessionApi, _CallsTools):
-    """One session; `with` finds it, or makes it where there is none of this `external_id`."""
+    """One session. `with` looks it up, or creates it if no session has this `external_id`."""
 
     def __init__(
         self, transport: Blocking, id: str | None, **named: Unpack[Named]
@@ -69,15 +69,15 @@ class Session(SessionApi, _CallsTools):
         return self
 
     def __exit__(self, *raised: object) -> None:
-        """Nothing is to be closed: what was recorded is recorded."""
+        """Do nothing: there is nothing to close."""
 
 
 class Client(AnyApi, _CallsTools):
-    """A server of ContextStudio, asked by calls that block. Threads may share it.
+    """A blocking client for a ContextStudio server. Threads may share it.
 
-    Without `url` and `key` it takes `CONTEXTSTUDIO_URL` and `CONTEXTSTUDIO_KEY` from the
-    environment. `http` is an httpx.Client of the caller's own, which it doesn't close. Every call
-    raises StudioError.
+    Without `url` and `key` it uses `CONTEXTSTUDIO_URL` and `CONTEXTSTUDIO_KEY` from the
+    environment. `http` is the caller's own httpx.Client, which is not closed. Every call raises
+    StudioError.
     """
 
     def __init__(
@@ -97,11 +97,11 @@ class Client(AnyApi, _CallsTools):
         self.bundles = Bundles(self.transport)
 
     def session(self, id: str | None = None, /, **named: Unpack[Named]) -> Session:
-        """One session, by its id, or by your own `external_id`: made on first use."""
+        """One session, by its id or by your own `external_id`; created on first use."""
         return Session(self.transport, id, **named)
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         if self._owns_http:
             self.transport.http.close()
 
@@ -113,14 +113,14 @@ class Client(AnyApi, _CallsTools):
 
 
 class _Awaits:
-    """A part of an awaiting client."""
+    """A part of an async client."""
 
     def __init__(self, transport: Awaiting) -> None:
         self.transport = transport
 
 
 class _AwaitsTools(_Awaits):
-    """What can call tools, awaiting."""
+    """A part of an async client that can call tools."""
 
     @abstractmethod
     def _tool(self, name: str, arguments: JSON, shape: type[T]) -> Flow[T]: ...
@@ -130,7 +130,7 @@ class _AwaitsTools(_Awaits):
     @overload
     async def tool(self, name: str, returns: type[T], /, **arguments: Any) -> T: ...
     async def tool(self, name: str, returns: Any = dict, /, **arguments: Any) -> Any:
-        """Call one of the agent's tools; its answer, as a dict or as `returns`."""
+        """Call one of the agent's tools; returns its answer as a dict or as `returns`."""
         return await self.transport.run(self._tool(name, arguments, returns))
 
 
@@ -139,15 +139,15 @@ class AsyncSessions(_Awaits, SessionsApi):
 
 
 class AsyncOperations(_Awaits, OperationsApi):
-    """Operations, named by their ids."""
+    """Operations, identified by their ids."""
 
 
 class AsyncBundles(_Awaits, BundlesApi):
-    """Bundles, named by their ids."""
+    """Bundles, identified by their ids."""
 
 
 class AsyncSession(SessionApi, _AwaitsTools):
-    """One session; `async with` finds it, or makes it."""
+    """One session. `async with` looks it up, or creates it."""
 
     def __init__(
         self, transport: Awaiting, id: str | None, **named: Unpack[Named]
@@ -160,11 +160,11 @@ class AsyncSession(SessionApi, _AwaitsTools):
         return self
 
     async def __aexit__(self, *raised: object) -> None:
-        """Nothing is to be closed: what was recorded is recorded."""
+        """Do nothing: there is nothing to close."""
 
 
 class AsyncClient(AnyApi, _AwaitsTools):
-    """A server of ContextStudio, asked by calls that are awaited; else as `Client`."""
+    """An async client for a ContextStudio server; otherwise like `Client`."""
 
     def __init__(
         self,
@@ -183,11 +183,11 @@ class AsyncClient(AnyApi, _AwaitsTools):
         self.bundles = AsyncBundles(self.transport)
 
     def session(self, id: str | None = None, /, **named: Unpack[Named]) -> AsyncSession:
-        """One session, by its id, or by your own `external_id`: made on first use."""
+        """One session, by its id or by your own `external_id`; created on first use."""
         return AsyncSession(self.transport, id, **named)
 
     async def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         if self._owns_http:
             await self.transport.close()
 
@@ -199,15 +199,15 @@ class AsyncClient(AnyApi, _AwaitsTools):
 
 
 def _making(timeout: httpx.Timeout | float) -> Callable[[], httpx.AsyncClient]:
-    """What makes httpx's clients; reading the authorities' certificates takes long, once."""
+    """A factory for httpx's clients; loading the CA certificates takes long, so it is done once."""
     context = httpx.create_ssl_context()
     return partial(httpx.AsyncClient, timeout=timeout, verify=context)
 
 
 def _settings(url: str | None, key: str | None, retries: Retries | None) -> Settings:
     url = url or os.environ.get("CONTEXTSTUDIO_URL") or LOCAL
-    # A key that was read from a file ends in a line break. What can't be a header's value would
-    # be told, key and all, by the error of each request.
+    # A key read from a file ends in a line break. A value that is invalid as a header would appear,
+    # key and all, in the error of each request.
     key = (key or os.environ.get("CONTEXTSTUDIO_KEY") or "").strip()
     if not (key.isascii() and key.isprintable()):
         raise ValueError("The key has characters that no ContextStudio key has.")

@@ -1,8 +1,8 @@
-"""What can go wrong between a program and a server, as exceptions.
+"""Everything that can go wrong between a program and a server, as exceptions.
 
-Everything is a `StudioError`: `NotSent` for what is no request, `Unreachable` without an answer,
-`Unexpected` for an answer that isn't one of ContextStudio's, and `Refused` with a class for each
-kind of refusal.
+All of them are `StudioError`s: `NotSent` if nothing could be sent, `Unreachable` if there was no
+answer, `Unexpected` if the answer is not one of ContextStudio's, and `Refused`, with a subclass for
+each kind of refusal.
 """
 
 import json
@@ -15,46 +15,46 @@ from typing import Any, ClassVar
 import httpx
 
 Place = tuple[str | int, ...]
-"""Where in a request: `("messages", 3, "role")`."""
+"""A place in a request, such as `("messages", 3, "role")`."""
 
 
 class StudioError(Exception):
-    """ContextStudio couldn't be asked, or did not do what was asked."""
+    """The base class: ContextStudio couldn't be reached, or did not do what was asked."""
 
 
 class NotSent(StudioError, ValueError):
-    """Nothing was sent: what was given makes no request, or the client is closed."""
+    """Nothing was sent: the arguments make no valid request, or the client is closed."""
 
 
 class Unwritable(NotSent):
-    """Nothing was sent: what was given has no form in JSON, such as NaN."""
+    """Nothing was sent: the value can't be encoded as JSON, such as NaN."""
 
 
 class Unreachable(StudioError):
-    """No answer: no connection, or it broke or took too long. The cause is httpx's exception."""
+    """No answer: no connection, a broken one, or a timeout. The cause is httpx's exception."""
 
 
 class Unexpected(StudioError):
-    """An answer that isn't in the form that ContextStudio's API promises."""
+    """An answer that doesn't have the form that ContextStudio's API promises."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One of several things that a refusal names."""
+    """One of several faults in a refusal."""
 
     code: str
     detail: str
     at: Place
     body: dict[str, Any]
-    """All its members; what a provider would refuse has `keys` too."""
+    """All of its members; what a provider would refuse has `keys` as well."""
 
 
 class Refused(StudioError):
-    """The server's answer is a refusal (RFC 9457), or an HTTP error of what stands before it.
+    """The server refused the request (RFC 9457), or a proxy before it returned an HTTP error.
 
     `code` is for programs and never changes, `detail` is one sentence, `at` the place in the
-    request, `faults` every place that is at fault, `body` the whole problem document and
-    `retry_after` the seconds after which the same may go well, where the server says so.
+    request, `faults` lists every fault with its place, `body` is the whole problem document, and
+    `retry_after` the number of seconds after which a retry may succeed, if the server tells.
     """
 
     statuses: ClassVar[tuple[int, ...]] = ()
@@ -73,7 +73,7 @@ class Refused(StudioError):
         super().__init__(f"{self.detail}{where} [{status} {self.code}]")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By what it was made of: pools of processes and task queues pickle what is raised."""
+        """Support pickling, as used by process pools and task queues."""
         return type(self), (self.status, self.body, self.retry_after)
 
 
@@ -90,29 +90,29 @@ class Forbidden(Refused):
 
 
 class NotFound(Refused):
-    """What was named is not there, or not for this key to know of."""
+    """The object doesn't exist, or the key may not see it."""
 
     statuses = (404,)
 
 
 class Conflict(Refused):
-    """What is recorded stands in the way.
+    """The request conflicts with what is recorded.
 
-    `operations` are the keys of the operations in the way, `needs` the smallest set that would
-    work (`keys`, and `first` and `last` where it is one range), `head` the last entry of the
-    log where another was expected; each empty or None where the refusal is another.
+    `operations` are the keys of the conflicting operations, `needs` is the smallest set that would
+    work (`keys`, and `first` and `last` if it is one range), and `head` is the last entry of the
+    log if another was expected. Each is empty or None for other conflicts.
     """
 
     statuses = (409, 412)
 
     @property
     def operations(self) -> list[str]:
-        """The keys of the operations in the way."""
+        """The keys of the conflicting operations."""
         return list(self.body.get("operations") or ())
 
     @property
     def needs(self) -> dict[str, Any]:
-        """The smallest set of messages for which it would work."""
+        """The smallest set of messages for which the operation would work."""
         return dict(self.body.get("needs") or {})
 
     @property
@@ -135,7 +135,7 @@ class TooMany(Refused):
 
 
 class Unavailable(Refused):
-    """The server, or one that stands before it, can't answer now."""
+    """The server, or a proxy before it, can't answer now."""
 
     statuses = (502, 503, 504)
 
@@ -156,7 +156,7 @@ _KINDS = {
 
 
 def refusal(response: httpx.Response) -> Refused:
-    """The exception for an answer that isn't a success."""
+    """The exception for an unsuccessful response."""
     try:
         body = json.loads(response.content)
     except ValueError:
@@ -170,7 +170,7 @@ def refusal(response: httpx.Response) -> Refused:
 
 
 def _retry_after(response: httpx.Response) -> float | None:
-    """The seconds that `Retry-After` asks for: a number, or a moment."""
+    """The seconds that `Retry-After` asks for, as a number or as a date."""
     header = response.headers.get("Retry-After", "").strip()
     if header.isdecimal():
         return float(header)

@@ -1,8 +1,8 @@
-"""One request and all that it takes to get its answer, without sending anything.
+"""A request and everything needed to get its answer, without sending anything.
 
-A *flow* is a generator that yields requests and is given what they read from their answers. It
-is run by a transport (`transports`), which sends and waits: once for programs that block, once
-for asyncio and trio. So what is asked, what is retried and how answers are read stand here once.
+A *flow* is a generator that yields requests and receives the values read from their answers. It is
+run by a transport (`transports`), which sends and waits: one for blocking programs, one for asyncio
+and trio. So requests, retries and the reading of answers are implemented once.
 """
 
 import json
@@ -37,16 +37,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Generic[T]):
-    """What is asked of the API, and how its answer is read."""
+    """A request to the API, and how to read its answer."""
 
     method: str
     path: str
-    """Below the server's address, without a leading slash, quoted."""
+    """Relative to the server's address, without a leading slash, quoted."""
     read: Callable[[httpx.Response], T]
     query: Mapping[str, Any] = field(default_factory=dict)
     """Parameters; those that are None are left out."""
     body: Any = None
-    """What is sent as JSON; None for nothing."""
+    """The body to send as JSON; None for no body."""
     is_keyed: bool = False
     """Whether it is sent with an Idempotency-Key, so that a repeat has no further effect."""
 
@@ -55,26 +55,26 @@ Flow = Generator[Request[Any], Any, T]
 
 
 def ask(request: Request[T]) -> Flow[T]:
-    """The flow of one request, typed: `found = yield from ask(request)`."""
+    """The typed flow of one request: `found = yield from ask(request)`."""
     answer: T = yield request
     return answer
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Let this many seconds pass."""
+    """An instruction to wait this many seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often a request is sent again, and what passes between.
+    """How often a request is sent again, and the pauses between.
 
-    What is sent again is what may go well then: no connection, one that broke or timed out, 429,
-    502, 503, 504, and 409 while the first try still runs. The pause is what the server asks for
-    by `Retry-After`, else it doubles; a server that asks for more than `longest` seconds is not
-    waited for.
+    A request is sent again if that may succeed: after a failed, broken or timed-out connection,
+    429, 502, 503, 504, and 409 while the first try still runs. The pause is what the server asks
+    for by `Retry-After`, or else doubles each time. If a server asks for more than `longest`
+    seconds, the request is not sent again.
     """
 
     attempts: int = 4
@@ -82,13 +82,13 @@ class Retries:
     longest: float = 30.0
 
     def pause(self, error: StudioError, sent: int) -> float | None:
-        """Seconds until the next try after `sent` tries; None where there is none."""
+        """Seconds until the next try, after `sent` tries; None if there is none."""
         if sent >= self.attempts or not _may_pass(error):
             return None
         asked = error.retry_after if isinstance(error, Refused) else None
         if asked is not None:
             return asked if asked <= self.longest else None
-        # Spread, so that many that were refused at once don't come again at once.
+        # Random, so that many requests refused together don't all return together.
         spread = random.uniform(0.5, 1.0)  # noqa: S311  # nothing secret
         return min(self.longest, self.first * 2.0 ** (sent - 1)) * spread
 
@@ -105,14 +105,14 @@ def _may_pass(error: StudioError) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where the server is, the key, and what every request has in common."""
+    """The server's address, the key, and what all requests have in common."""
 
     url: str
     key: str
     retries: Retries
 
     def build(self, request: Request[Any]) -> httpx.Request:
-        """The request as it is sent, each time with the same Idempotency-Key. Raises NotSent."""
+        """Build the request to send, with one Idempotency-Key for all tries. Raises NotSent."""
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         content = None
         if request.body is not None:
@@ -143,9 +143,9 @@ Outcome = httpx.Response | httpx.RequestError | None
 
 
 def steps(flow: Flow[T], settings: Settings) -> Generator[Step, Outcome, T]:
-    """What a transport does to run a flow: send this and say what came, or wait.
+    """Run a flow by telling a transport what to do: send this and return the outcome, or wait.
 
-    What a request is refused with is raised within the flow, which may catch it.
+    Refusals are raised within the flow, which may catch them.
     """
     try:
         request = next(flow)
@@ -187,14 +187,14 @@ def _error(request: httpx.Request, outcome: Outcome) -> StudioError:
 
 
 _SIMPLE = (str, int, float, NoneType)
-"""What JSON has as it is, and what the name of a member may be."""
+"""Types that JSON represents directly, and that names of members may have."""
 
 
 def encode(value: Any) -> bytes:
-    """JSON in UTF-8; with escapes where a text has lone surrogates, which UTF-8 can't hold.
+    """Encode as JSON in UTF-8, with escapes for lone surrogates, which UTF-8 can't represent.
 
-    Answers of the providers' own SDKs, which are objects, are written as these send them again.
-    Raises Unwritable with the place of what JSON has no form for, such as NaN.
+    Response objects of the providers' own SDKs are written in the form in which those send them
+    again. Raises Unwritable with the place of a value that JSON can't represent, such as NaN.
     """
     options: dict[str, Any] = {
         "separators": (",", ":"),
@@ -213,7 +213,7 @@ def encode(value: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """An object as what JSON has. Raises TypeError for one that it has no form for."""
+    """Convert an object into JSON types. Raises TypeError if there is no conversion."""
     if hasattr(value, "model_dump"):
         unsaid = getattr(value, "__api_exclude__", None)
         return value.model_dump(mode="json", exclude_unset=True, exclude=unsaid)
@@ -225,7 +225,7 @@ def _plain(value: Any) -> Any:
 
 
 def _fault_in(value: Any) -> str | None:
-    """What of a value is no JSON, and where; None where that isn't found."""
+    """The part of a value that isn't valid JSON, and its place; None if none is found."""
     try:
         found = next(_faults_in(value, ()), None)
     except RecursionError:
@@ -255,7 +255,7 @@ def _faults_in(value: Any, at: Place) -> Iterator[tuple[str, Place]]:
 
 
 def json_as(shape: type[T]) -> Callable[[httpx.Response], T]:
-    """Reads an answer as one of `shapes`, or as any type that `decode` knows."""
+    """A function that decodes an answer as one of `shapes`, or any type that `decode` supports."""
 
     def read(response: httpx.Response) -> T:
         try:
@@ -275,7 +275,7 @@ def json_as(shape: type[T]) -> Callable[[httpx.Response], T]:
 
 
 def path(*steps: object) -> str:
-    """A path of words, each quoted, so that none can lead elsewhere. Raises NotSent."""
+    """A path of quoted words, so that none can lead elsewhere. Raises NotSent."""
     words = [str(step) for step in steps]
     if not all(words) or {".", ".."} & set(words):
         raise NotSent(f"{words} is not a valid path.")
@@ -283,7 +283,7 @@ def path(*steps: object) -> str:
 
 
 def _word(value: Any) -> str:
-    """A value as a query takes it: `true`, `a,b`, `3`."""
+    """Format a value for a query: `true`, `a,b`, `3`."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple, set, frozenset)):

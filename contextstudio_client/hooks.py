@@ -1,4 +1,4 @@
-"""What the hooks for other libraries share: how they fail, and the sessions that they know."""
+"""Shared by the hooks for other libraries: how they fail, and a cache of sessions."""
 
 import hashlib
 import logging
@@ -9,10 +9,9 @@ from typing import Generic, Literal, TypeVar
 from .errors import Conflict, NotFound, StudioError
 
 Failing = Literal["closed", "open"]
-"""What becomes of a request that ContextStudio can't rewrite: it is refused, or sent as it is.
+"""What to do with a request that ContextStudio can't rewrite: refuse it, or send it unchanged.
 
-Sent as it is, it holds what redactions would have masked.
-"""
+An unchanged request contains the text that redactions would have masked."""
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -21,33 +20,33 @@ _log = logging.getLogger("contextstudio_client")
 
 
 class Recent(Generic[K, V]):
-    """The values that were used last; older ones are forgotten."""
+    """A cache of the values used last; older ones are dropped."""
 
     def __init__(self, most: int = 1000) -> None:
         self._most = most
         self._values: OrderedDict[K, V] = OrderedDict()
 
     def get(self, key: K) -> V | None:
-        """The value; None where there is none."""
+        """The value, or None."""
         return self._values.get(key)
 
     def keep(self, key: K, value: V) -> None:
-        """Remember a value as the one used last."""
+        """Store a value as the most recent one."""
         self._values.pop(key, None)
         self._values[key] = value
         while len(self._values) > self._most:
             self._values.popitem(last=False)
 
     def take(self, key: K) -> V | None:
-        """The value, forgotten; None where there is none."""
+        """Remove and return the value, or None."""
         return self._values.pop(key, None)
 
 
 def external_id(*words: object) -> str:
-    """A session's name of these words; one that is too long is named by its hash.
+    """Build a session's name from words; a name that is too long is replaced by its hash.
 
-    What stands before the last word has its colons written otherwise, so that the words of two
-    names differ wherever the names do.
+    In all words but the last, colons are escaped, so that different words always make different
+    names.
     """
     said = [str(word) for word in words if word]
     owners = [one.replace("%", "%25").replace(":", "%3A") for one in said[:-1]]
@@ -58,22 +57,22 @@ def external_id(*words: object) -> str:
 
 
 def let_pass(error: StudioError, failing: Failing) -> None:
-    """Say that a request is sent as it is; raise the error where it is to be refused."""
+    """Log that a request is sent unchanged, or raise the error if it must be refused."""
     if failing == "closed":
         raise error
     _log.warning("A request is sent without ContextStudio: %s", error)
 
 
 def not_recorded(error: StudioError) -> None:
-    """Say that a reply wasn't recorded: it is paid for and goes on to who asked.
+    """Log that a reply wasn't recorded; it was paid for, and is passed on to the caller.
 
-    Where the session has grown meanwhile there is nothing to say: the next request has brought the
-    reply already. Else the next one will.
+    If the session has grown meanwhile, nothing is logged: the next request has already brought the
+    reply. Otherwise the next one will.
     """
     if not isinstance(error, Conflict):
         _log.warning("A reply is not recorded yet: %s", error)
 
 
 def is_gone(error: StudioError) -> bool:
-    """Whether the session isn't there any more, so that it is to be looked up anew."""
+    """Whether the session no longer exists, so that it must be looked up again."""
     return isinstance(error, NotFound)

@@ -1,9 +1,9 @@
-"""A middleware for LangChain's agents: what the model is sent is what ContextStudio shows.
+"""A middleware for LangChain agents: the model is sent what ContextStudio shows.
 
     agent = create_agent(model, tools, middleware=[ContextStudioMiddleware()])
     agent.invoke({"messages": […]}, {"configurable": {"thread_id": "run-17"}})
 
-The agent's own messages stay as they are. Needs the extra `contextstudio_client[langchain]`.
+The agent's own messages stay unchanged. Needs the extra `contextstudio_client[langchain]`.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -32,11 +32,11 @@ JSON = dict[str, Any]
 
 
 class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Rewrites the messages of each model call by `apply`, and records the reply.
+    """Rewrites the messages of each model call with `apply`, and records the reply.
 
-    `session` names the session; without it that is the `thread_id` of the call. `client` and
-    `async_client` are made from the environment where they are not given. `failing` says what
-    becomes of a call that can't be rewritten.
+    `session` names the session; by default that is the `thread_id` of the call. `client` and
+    `async_client` are created from the environment if not given. `failing` says what to do with a
+    call that can't be rewritten.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Handler
     ) -> ModelResponse[Any]:
-        """Send what is shown, and record what is answered."""
+        """Send the rewritten messages, and record the reply."""
         client, name, given = self._blocking(), self._name(request), _written(request)
         try:
             with client.session(self._ids.get(name), **self._new(name)) as session:
@@ -84,7 +84,7 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: AsyncHandler
     ) -> ModelResponse[Any]:
-        """Send what is shown, and record what is answered."""
+        """Send the rewritten messages, and record the reply."""
         client, name, given = self._awaiting(), self._name(request), _written(request)
         try:
             async with client.session(
@@ -109,7 +109,7 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
         return response
 
     def _new(self, name: str) -> Named:
-        """What the session is made of, where its id isn't known."""
+        """Arguments to find or create the session if its id isn't known."""
         if self._ids.get(name):
             return {}
         return {"external_id": name, "project": self._project}
@@ -125,7 +125,7 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
         return self._async_client
 
     def _name(self, request: ModelRequest[Any]) -> str:
-        """The session's name. Raises ValueError where nobody says it."""
+        """The name of the session. Raises ValueError if there is none."""
         named = self._named
         name = named(request) if callable(named) else named or _thread_id()
         if not name:
@@ -154,7 +154,9 @@ def _model(request: ModelRequest[Any]) -> str | None:
 
 
 def _tools(request: ModelRequest[Any]) -> list[JSON]:
-    """The tools of a call in OpenAI's form: the server names `recall` to a model that has it."""
+    """The tools of a call in OpenAI's form: the server mentions `recall` only to models that have
+    it.
+    """
     return [convert_to_openai_tool(tool) for tool in request.tools]
 
 
@@ -163,15 +165,15 @@ class _Written(NamedTuple):
 
     form: JSON
     own: AnyMessage | None
-    """The agent's own object, where it is this message and no more."""
+    """The agent's own message object, if it corresponds to exactly this message."""
 
 
 def _written(request: ModelRequest[Any]) -> list[_Written]:
-    """The messages of a call in OpenAI's form, the system's first."""
+    """The messages of a call in OpenAI's form, the system message first."""
     system = [] if request.system_message is None else [request.system_message]
     written: list[_Written] = []
     for message in [*system, *request.messages]:
-        forms = _in_openai_form([message])  # several, where results stand beside words
+        forms = _in_openai_form([message])  # several, if results come with text
         own = message if len(forms) == 1 else None
         written += [_Written(form, own) for form in forms]
     return written
@@ -182,7 +184,7 @@ def _in_openai_form(messages: Sequence[BaseMessage]) -> list[JSON]:
 
 
 def _forms(message: BaseMessage) -> list[JSON]:
-    """A message in OpenAI's form; its own blocks where that has none, as for a film."""
+    """A message in OpenAI's form, with its own blocks where that has none, as for video."""
     try:
         return _converted(message)
     except ValueError:
@@ -202,7 +204,7 @@ def _converted(message: BaseMessage) -> list[JSON]:
 def _rewritten(
     request: ModelRequest[Any], given: Sequence[_Written], applied: Applied
 ) -> ModelRequest[Any]:
-    """The call with what is shown; a message that wasn't touched is the agent's own object."""
+    """The call with the rewritten messages; for unchanged ones, the agent's own objects."""
     rest = list(given)
     messages: list[AnyMessage] = []
     for shown in applied.messages:

@@ -1,12 +1,12 @@
-"""A callback for LiteLLM's proxy: what providers are sent is what ContextStudio shows.
+"""A callback for LiteLLM's proxy: providers are sent what ContextStudio shows.
 
     litellm_settings:
       callbacks: ["contextstudio_client.litellm.callback"]
 
-A request is of the session that LiteLLM knows it by: the header `x-litellm-session-id`, or
-`session_id` in its metadata; `x-session-id` counts too. One without is passed on as it is.
-`CONTEXTSTUDIO_FAILING=open` passes on what can't be rewritten. Needs the extra
-`contextstudio_client[litellm]`.
+A request's session is named by LiteLLM's own session id: the header `x-litellm-session-id`, or
+`session_id` in the metadata. The header `x-session-id` works too. Requests without one are passed
+on unchanged, as are, with `CONTEXTSTUDIO_FAILING=open`, those that can't be rewritten. Needs the
+extra `contextstudio_client[litellm]`.
 """
 
 import os
@@ -30,13 +30,13 @@ _FORMATS: Mapping[str, Format] = {
     "aanthropic_messages": "anthropic",
 }
 _MASTER = "default_user_id"
-"""Whom LiteLLM takes its master key to be: nobody to be told from others."""
+"""The user id that LiteLLM gives its master key: it identifies nobody."""
 _SENT = ("role", "content", "tool_calls")
-"""What a client sends again of a reply, and by which it is known then."""
+"""The members of a reply that a client sends again, and by which the reply is recognised."""
 
 
 class _Recorded(NamedTuple):
-    """Where the reply to a request belongs."""
+    """The session to which the reply to a request belongs."""
 
     session_id: str
     message_count: int
@@ -44,11 +44,11 @@ class _Recorded(NamedTuple):
 
 
 class ContextStudioCallback(CustomLogger):
-    """Rewrites the messages of each request by `apply`, and records the reply.
+    """Rewrites the messages of each request with `apply`, and records the reply.
 
-    Chat completions and Anthropic's messages are rewritten, all else passes. The reply is recorded
-    before the client has all of it; of a stream in Anthropic's form, and of one that breaks off,
-    the client's next request brings it.
+    Chat completions and Anthropic messages are rewritten, everything else passes unchanged. The
+    reply is recorded before the client has all of it. A stream in Anthropic's form, or one that
+    breaks off, is recorded with the client's next request.
     """
 
     def __init__(
@@ -66,9 +66,9 @@ class ContextStudioCallback(CustomLogger):
         self._under_way: Recent[str, _Recorded] = Recent(10_000)
 
     def session_of(self, data: JSON, user: Any) -> str | None:
-        """The name of a request's session, None where it has none; to be overridden.
+        """The name of a request's session, or None. Override this to name sessions differently.
 
-        The same name of two teams, or of two users without a team, are two sessions.
+        Equal names of two teams, or of two users without a team, are two sessions.
         """
         request = data.get("proxy_server_request") or {}
         header = (request.get("headers") or {}).get("x-session-id")
@@ -79,12 +79,13 @@ class ContextStudioCallback(CustomLogger):
         owner = getattr(user, "team_id", None) or getattr(user, "user_id", None)
         return external_id(None if owner == _MASTER else owner, name)
 
-    # LiteLLM calls only hooks that the class itself defines: who overrides one calls `super()`.
+    # LiteLLM calls only hooks that the class itself defines: a subclass that overrides one must
+    # call `super()`.
 
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: JSON, call_type: Any
     ) -> JSON:
-        """The request with what is shown. Raises HTTPException where it is refused."""
+        """Return the request with the rewritten messages. Raises HTTPException if it is refused."""
         form = _FORMATS.get(str(call_type))
         name = self.session_of(data, user_api_key_dict) if form else None
         if form is None or name is None or not isinstance(data.get("messages"), list):
@@ -121,14 +122,14 @@ class ContextStudioCallback(CustomLogger):
     async def async_post_call_success_hook(
         self, data: JSON, user_api_key_dict: Any, response: Any
     ) -> Any:
-        """Record a reply that came whole."""
+        """Record a complete reply."""
         await self._record(data, response)
         return response
 
     async def async_post_call_streaming_iterator_hook(
         self, user_api_key_dict: Any, response: Any, request_data: JSON
     ) -> AsyncGenerator[Any, None]:
-        """Pass a stream on, and record what it said once it has ended."""
+        """Pass a stream on, and record its content once it has ended."""
         pieces: list[Any] = []
         async for piece in response:
             pieces.append(piece)
@@ -159,14 +160,14 @@ class ContextStudioCallback(CustomLogger):
 
 
 def _status(error: StudioError) -> int:
-    """Of the answer to a request that is refused: whether to change it or to try again."""
+    """The HTTP status for a refused request: whether to change it or to try again."""
     if isinstance(error, Refused):
         return error.status
     return 422 if isinstance(error, Unwritable) else 503
 
 
 def _reply(response: Any, form: Format) -> JSON | None:
-    """What was answered, as the client will send it again; None where that is nothing."""
+    """The reply as the client will send it again; None if it is empty."""
     answer = response.model_dump() if hasattr(response, "model_dump") else response
     if not isinstance(answer, dict):
         return None
@@ -188,4 +189,4 @@ def _failing() -> Failing:
 
 
 callback = ContextStudioCallback(failing=_failing())
-"""The callback that a configuration names; another of other settings is made from the class."""
+"""The callback to name in a configuration; for other settings, instantiate the class."""

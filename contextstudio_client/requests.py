@@ -1,4 +1,4 @@
-"""The forms that requests of the API take."""
+"""The kinds of requests to the API."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -48,7 +48,7 @@ def erase(where: str, **query: Any) -> Flow[None]:
 
 
 def given(**members: Any) -> JSON:
-    """The members of a body that were given: those that aren't None."""
+    """The members of a body that aren't None."""
     return {name: value for name, value in members.items() if value is not None}
 
 

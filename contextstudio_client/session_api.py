@@ -1,4 +1,4 @@
-"""What can be asked of one session: the flows of every method, once for both kinds of client."""
+"""The methods of a session, as flows shared by both kinds of client."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypedDict, TypeVar, Unpack
@@ -26,7 +26,7 @@ View = Literal["annotated", "effective", "original"]
 
 
 class Named(TypedDict, total=False):
-    """A session by the caller's own id, and what it is made of where there is none."""
+    """The caller's own id of a session, and the fields for creating it if there is none."""
 
     external_id: str | None
     project: str | None
@@ -35,7 +35,7 @@ class Named(TypedDict, total=False):
 
 
 class SessionApi(SnapshotsApi):
-    """One session, named by its id or by the caller's own `external_id`."""
+    """One session, identified by its id or by the caller's own `external_id`."""
 
     def __init__(self, id: str | None, **named: Unpack[Named]) -> None:
         if (id is None) == (named.get("external_id") is None):
@@ -45,13 +45,13 @@ class SessionApi(SnapshotsApi):
 
     @property
     def id(self) -> str:
-        """The session's id. Raises ValueError before it was found or made."""
+        """The session's id. Raises ValueError until the session was found or created."""
         if self._id is None:
             raise ValueError("The session is not open yet: use it in `with`.")
         return self._id
 
     def _opened(self) -> Flow[str]:
-        """The id; of a session named by `external_id`, which is made on first use."""
+        """The session's id; a session named by `external_id` is created on first use."""
         if self._id is None:
             found = yield from self._found()
             try:
@@ -61,7 +61,7 @@ class SessionApi(SnapshotsApi):
                         yield from send("POST", "api/sessions", SessionInfo, self._new)
                     ).id
                 )
-            except Conflict:  # somebody else made it meanwhile
+            except Conflict:  # created by somebody else meanwhile
                 self._id = yield from self._found()
                 if self._id is None:
                     raise
@@ -78,7 +78,7 @@ class SessionApi(SnapshotsApi):
 
     @call
     def info(self) -> Flow[SessionInfo]:
-        """The session without its messages."""
+        """Get the session without its messages."""
         return (yield from get((yield from self._path()), SessionInfo))
 
     @call
@@ -89,18 +89,18 @@ class SessionApi(SnapshotsApi):
         objective: str | None = None,
         model: str | None = None,
     ) -> Flow[SessionInfo]:
-        """Change its title, objective or model; what is None stays."""
+        """Change its title, objective or model; None leaves a value unchanged."""
         body = given(title=title, objective=objective, model=model)
         return (yield from send("PATCH", (yield from self._path()), SessionInfo, body))
 
     @call
     def delete(self, *, purge: bool = False) -> Flow[None]:
-        """Hide it for 30 days; `purge` erases it at once, deleted or not."""
+        """Hide it for 30 days; `purge` erases it at once, even if it is deleted already."""
         return (yield from erase((yield from self._path()), purge=purge or None))
 
     @call
     def restore(self) -> Flow[SessionInfo]:
-        """Bring it back after `delete`."""
+        """Restore it after `delete`."""
         where = yield from self._path("restore")
         return (yield from send("POST", where, SessionInfo))
 
@@ -116,10 +116,10 @@ class SessionApi(SnapshotsApi):
         active_tags: Iterable[str] | None = None,
         append: bool | None = None,
     ) -> Flow[Applied]:
-        """What to send to the model in place of these messages; what is new is recorded.
+        """Get what to send to the model instead of these messages; new messages are recorded.
 
-        Keep your own list as it is: by it the server knows the messages again. It is sent
-        without an Idempotency-Key: a list that was recorded is recognised and not recorded twice.
+        Keep your own list unchanged: the server recognises the messages by it. It is sent without
+        an Idempotency-Key: a list that was recorded is recognised and not recorded twice.
         """
         body = given(
             messages=list(messages),
@@ -140,7 +140,7 @@ class SessionApi(SnapshotsApi):
         *,
         expected_count: int | None = None,
     ) -> Flow[SessionInfo]:
-        """Add messages. Raises Conflict where it holds another number than `expected_count`."""
+        """Append messages. Raises Conflict unless the session holds `expected_count` messages."""
         body = given(messages=list(messages), expected_count=expected_count)
         where = yield from self._path("messages")
         return (yield from send("POST", where, SessionInfo, body))
@@ -149,7 +149,7 @@ class SessionApi(SnapshotsApi):
     def messages(
         self, start: int | None = None, end: int | None = None
     ) -> Flow[list[Message]]:
-        """Originals from `start` to before `end`, at most 500; 100 where no end is given."""
+        """Get originals `start` to `end` (exclusive), at most 500; 100 if no `end` is given."""
         where = yield from self._path("messages")
         return (yield from get(where, Messages, start=start, end=end)).items
 
@@ -162,7 +162,7 @@ class SessionApi(SnapshotsApi):
         limit: int | None = None,
         active_tags: Iterable[str] | None = None,
     ) -> Flow[JSON]:
-        """The thread as it is shown; `start` and `limit` count its outermost nodes."""
+        """Get the thread; `start` and `limit` count its top-level nodes."""
         where = yield from self._path("thread")
         tags = None if active_tags is None else list(active_tags)
         return (
@@ -183,9 +183,9 @@ class SessionApi(SnapshotsApi):
         recall: bool | None = None,
         snapshot: str | None = None,
     ) -> Flow[Context]:
-        """The request that a provider would be sent now, or as it was at a snapshot.
+        """Get the request that a provider would be sent now, or as it was at a snapshot.
 
-        `recall`: whether the model has that tool; None: as in the session's last request.
+        `recall` says whether the model has that tool; None means as in the session's last request.
         """
         where = yield from self._path("context")
         return (
@@ -206,7 +206,7 @@ class SessionApi(SnapshotsApi):
     def export(
         self, format: str, view: Literal["original", "effective"] | None = None
     ) -> Flow[bytes]:
-        """The session as a file in one of the formats."""
+        """Export the session as a file in one of the formats."""
         where = yield from self._path("export")
         query = {"format": format, "view": view}
         request = Request(
@@ -225,7 +225,7 @@ class SessionApi(SnapshotsApi):
         cursor: str | None = None,
         limit: int | None = None,
     ) -> Flow[OperationList]:
-        """The operations of its log."""
+        """List the operations of its log."""
         where = yield from self._path("operations")
         query = {"active_only": active_only, "cursor": cursor, "limit": limit}
         return (yield from get(where, OperationList, **query))
@@ -243,7 +243,7 @@ class SessionApi(SnapshotsApi):
     def dry_run(
         self, type: Literal["replace", "redact"], /, **fields: Any
     ) -> Flow[JSON]:
-        """What a replace or redact would find; nothing is recorded."""
+        """Show what a replace or redact would match, without recording anything."""
         where = yield from self._path("operations")
         body = {"type": type, **fields, "dry_run": True}
         return (yield from send("POST", where, JSON, body))
@@ -256,7 +256,7 @@ class SessionApi(SnapshotsApi):
         title: str | None = None,
         expected_head: int | None = None,
     ) -> Flow[RecordedBundle]:
-        """Record operations as one: all or none."""
+        """Record several operations as one bundle: all or none."""
         where = yield from self._path("bundles")
         body = given(
             operations=list(operations), title=title, expected_head=expected_head
@@ -265,12 +265,12 @@ class SessionApi(SnapshotsApi):
 
     @call
     def undo(self) -> Flow[Switched]:
-        """Take back what this key recorded last."""
+        """Undo what this key recorded last."""
         return (yield from send("POST", (yield from self._path("undo")), Switched))
 
     @call
     def redo(self) -> Flow[Switched]:
-        """Bring back what this key undid last."""
+        """Redo what this key undid last."""
         return (yield from send("POST", (yield from self._path("redo")), Switched))
 
     def _tool(self, name: str, arguments: JSON, shape: type[T]) -> Flow[T]:

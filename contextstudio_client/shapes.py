@@ -1,7 +1,7 @@
-"""What the API answers, as typed values.
+"""The API's answers as typed values.
 
-An answer may have more members than these: they are passed over, since additions to version 1 of
-the API are free. Messages and requests of providers stay what they are in JSON: dicts.
+Unknown members of an answer are ignored, since additions to version 1 of the API are free. Messages
+and provider requests stay JSON: dicts.
 """
 
 import types
@@ -17,7 +17,7 @@ JSON = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """Some of a list; `next_cursor` leads on to the rest, None where this is the last."""
+    """A page of a list; `next_cursor` leads to the next page, None on the last."""
 
     items: list[T]
     next_cursor: str | None = None
@@ -46,12 +46,12 @@ class SessionInfo:
     parent: str | None = None
     """The session that it came from, or that it was asked beside."""
     relation: str | None = None
-    """What it is to its `parent`: `side_call`, `subagent`, `branch`, `continuation`."""
+    """Its relation to `parent`: `side_call`, `subagent`, `branch`, `continuation`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """An original as the session holds it; `content` and `tool_calls` in OpenAI's form."""
+    """An original message; `content` and `tool_calls` are in OpenAI's form."""
 
     key: str
     id: str
@@ -91,7 +91,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step from the thread to what is sent. Figures are tokens."""
+    """A step from the thread to the request. Figures are tokens."""
 
     name: str
     before: int
@@ -101,7 +101,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class BeforeAfter:
-    """Tokens of what came in, and of what goes out."""
+    """Token counts of the given messages, and of what to send."""
 
     before: int
     after: int
@@ -109,10 +109,10 @@ class BeforeAfter:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What to send in place of one's own messages.
+    """What to send instead of one's own messages.
 
-    `session_id` is the session that holds them: another than the one asked where the messages
-    turned out to be a conversation of their own. `message_count` is how many it holds by now.
+    `session_id` is the session that holds them: a different one than asked if the messages turned
+    out to be a separate conversation. `message_count` is how many messages it now holds.
     """
 
     messages: list[JSON]
@@ -128,7 +128,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class ContextTokens:
-    """Tokens of the whole thread, of what is shown, and of what would be sent."""
+    """Token counts of the whole thread, of what is shown, and of what would be sent."""
 
     total: int
     shown: int
@@ -139,7 +139,7 @@ class ContextTokens:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What would be sent: `request` is the body of the provider's request."""
+    """What would be sent; `request` is the body of the provider's request."""
 
     request: JSON
     messages: list[JSON]
@@ -154,7 +154,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of a session's log. `status` is `applied`, or says why it isn't."""
+    """An operation of a session's log. `status` is `applied`, or tells why it isn't."""
 
     id: str
     key: str
@@ -180,7 +180,7 @@ class OperationList:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something to know of what was recorded."""
+    """A warning about what was recorded."""
 
     code: str
     detail: str
@@ -220,14 +220,14 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Snapshots:
-    """The snapshots of a session, the newest first."""
+    """The snapshots of a session, newest first."""
 
     items: list[Snapshot]
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The messages that an edit names: the range of its originals, and its keys."""
+    """The messages that an edit refers to: the range of its originals, and their keys."""
 
     first: int | None
     last: int | None
@@ -275,7 +275,7 @@ class RecordedBundle:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """Function schemas, as a provider's request has them under `tools`."""
+    """Function schemas, in the form of `tools` in a provider's request."""
 
     tools: list[JSON]
 
@@ -288,9 +288,9 @@ class Messages:
 
 
 def decode(shape: Any, value: Any, at: str = "the answer") -> Any:
-    """A JSON value as a type: a dataclass, `list[…]`, `… | None`, datetime, or as it is.
+    """Decode a JSON value as a type: a dataclass, `list[…]`, `… | None`, datetime, or as it is.
 
-    Raises TypeError or ValueError, which name the place.
+    Raises TypeError or ValueError naming the place.
     """
     if shape is Any or shape is object:
         return value
@@ -333,7 +333,7 @@ def _decode_members(shape: Any, bare: Any, value: Any, at: str) -> Any:
 
 @cache
 def _members(shape: Any, bare: Any) -> list[tuple[str, Any, bool]]:
-    """The members of a dataclass: name, type, and whether it must be there."""
+    """The fields of a dataclass: name, type, and whether it is required."""
     hints = get_type_hints(bare)
     given = dict(zip(getattr(bare, "__parameters__", ()), get_args(shape), strict=True))
     found = []

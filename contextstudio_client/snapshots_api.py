@@ -1,4 +1,4 @@
-"""What can be asked of the snapshots of a session."""
+"""The methods for a session's snapshots."""
 
 from abc import abstractmethod
 
@@ -16,7 +16,7 @@ class SnapshotsApi:
 
     @call
     def snapshots(self) -> Flow[list[Snapshot]]:
-        """Its snapshots, the newest first. `context(snapshot=…)` shows what stood at one."""
+        """List its snapshots, newest first. `context(snapshot=…)` shows the context at one."""
         where = yield from self._path("snapshots")
         return (yield from get(where, Snapshots)).items
 
@@ -24,7 +24,7 @@ class SnapshotsApi:
     def take_snapshot(
         self, name: str, *, expected_head: int | None = None
     ) -> Flow[Snapshot]:
-        """Name the point where it is now. Raises Conflict (`taken`)."""
+        """Take a snapshot of its current state. Raises Conflict (`taken`)."""
         where = yield from self._path("snapshots")
         body = given(name=name, expected_head=expected_head)
         return (yield from send("POST", where, Snapshot, body))
@@ -33,12 +33,12 @@ class SnapshotsApi:
     def restore_snapshot(
         self, name: str, *, expected_head: int | None = None
     ) -> Flow[Switched]:
-        """Let operations apply as they did at a snapshot; one `undo` takes it back."""
+        """Restore the operations as they applied at a snapshot; one `undo` reverts this."""
         where = yield from self._path("snapshots", name, "restore")
         body = given(expected_head=expected_head)
         return (yield from send("POST", where, Switched, body))
 
     @call
     def delete_snapshot(self, name: str) -> Flow[None]:
-        """Forget the name of a point; all else stays as it is."""
+        """Delete the snapshot; everything else stays."""
         return (yield from erase((yield from self._path("snapshots", name))))

@@ -1,4 +1,4 @@
-"""Running flows: by blocking, and by awaiting. And methods that both kinds of client share."""
+"""Transports that run flows, blocking or async, and methods that both kinds of client share."""
 
 import asyncio
 import time
@@ -26,14 +26,14 @@ _CLOSED = "The client is closed."
 
 
 class Blocking:
-    """Runs flows with an `httpx.Client`; several threads may share it."""
+    """Runs flows with an `httpx.Client`; threads may share it."""
 
     def __init__(self, settings: Settings, http: httpx.Client) -> None:
         self.settings = settings
         self.http = http
 
     def run(self, flow: Flow[T]) -> T:
-        """What the flow comes to. Raises StudioError."""
+        """Run a flow and return its result. Raises StudioError."""
         running = steps(flow, self.settings)
         outcome: Outcome = None
         try:
@@ -59,9 +59,9 @@ class Blocking:
 
 
 class Awaiting:
-    """Runs flows with an `httpx.AsyncClient`, on asyncio or trio; several tasks may share it.
+    """Runs flows with an `httpx.AsyncClient`, on asyncio or trio; tasks may share it.
 
-    A connection belongs to the event loop that opened it: each loop has a client of its own.
+    A connection belongs to the event loop that opened it, so each loop has its own client.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Awaiting:
         self._is_closed = False
 
     async def close(self) -> None:
-        """Close the connections of this loop; nothing is asked any more."""
+        """Close the connections of this loop; no further requests are possible."""
         self._is_closed = True
         opened_here = self._of_loops.pop(_running_loop(), None)
         self._of_loops.clear()
@@ -92,7 +92,7 @@ class Awaiting:
         return self._of_loops[loop]
 
     async def run(self, flow: Flow[T]) -> T:
-        """What the flow comes to. Raises StudioError."""
+        """Run a flow and return its result. Raises StudioError."""
         http, running = self._http(), steps(flow, self.settings)
         outcome: Outcome = None
         try:
@@ -118,7 +118,7 @@ class Awaiting:
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
-    """The event loop; None on trio."""
+    """The running event loop; None on trio."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -126,19 +126,19 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 class HasBlocking(Protocol):
-    """What asks by blocking."""
+    """An object with a blocking transport."""
 
     transport: Blocking
 
 
 class HasAwaiting(Protocol):
-    """What asks by awaiting."""
+    """An object with an async transport."""
 
     transport: Awaiting
 
 
 class call(Generic[P, T]):  # noqa: N801  # a decorator
-    """A flow as a method: of a blocking client a call, of an awaiting one a coroutine."""
+    """Turns a flow into a method: a plain one of a blocking client, a coroutine of an async one."""
 
     def __init__(self, flow: Callable[Concatenate[Any, P], Flow[T]]) -> None:
         self.flow = flow
@@ -151,7 +151,7 @@ class call(Generic[P, T]):  # noqa: N801  # a decorator
         self, instance: HasAwaiting, owner: Any
     ) -> Callable[P, Coroutine[Any, Any, T]]: ...
     def __get__(self, instance: Any, owner: Any) -> Any:
-        """The method of this client."""
+        """The bound method for this client."""
         if instance is None:
             return self
 
