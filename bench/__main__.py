@@ -1,9 +1,9 @@
-"""All measurements as one table: `make bench`, or `make soak` for what takes long.
+"""Runs all measurements and prints one table: `make bench`, or `make soak` for the long ones.
 
-A folder holds the measurements of one subject. Each module gives lines through `rows()` (or
-`soak()`): a name, a figure, the bar it is held to (or nothing) and whether it is met (or None).
-It is measured in a process of its own: what others have left in memory made some of it twice as
-slow. `python -m bench MODULE` measures one alone.
+A folder holds the measurements of one subject. Each module yields rows from `rows()` (or `soak()`):
+a name, a figure, the bar (or nothing) and whether it is met (or None). Each module runs in a
+process of its own: memory left over from others made some measurements twice as slow. `python -m
+bench MODULE` runs a single module.
 """
 
 import importlib
@@ -33,21 +33,21 @@ class MeasuredRow(Protocol):
 
 
 def modules() -> Iterator[str]:
-    """All modules, by their names within this package."""
+    """The names of all modules within this package."""
     names = (one.name for one in pkgutil.walk_packages(bench.__path__, "bench."))
     found = sorted(name.removeprefix("bench.") for name in names)
     return (name for name in found if name != "__main__")
 
 
 def measured(module: str, kind: str) -> Iterator[MeasuredRow]:
-    """The lines of a module; none where it doesn't measure this kind."""
+    """The rows of a module; none if it doesn't have this kind."""
     measure = getattr(importlib.import_module(f"bench.{module}"), kind, None)
-    if isfunction(measure):  # a process of a measurement may import a module `rows`
+    if isfunction(measure):  # a measurement's process may import a module `rows`
         yield from measure()
 
 
 def main() -> int:
-    """Print the table as it grows: 1 where a bar isn't met, more where a measurement broke off."""
+    """Print the table row by row; returns 1 if a bar is missed, more if a measurement failed."""
     asked = [one for one in sys.argv[1:] if one != SOAK]
     options = [SOAK] if SOAK in sys.argv[1:] else []
     if asked:

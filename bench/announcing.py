@@ -1,4 +1,4 @@
-"""Servers of measurements say where they are once they answer."""
+"""A server for measurements that prints its address once it answers."""
 
 import os
 import socket
@@ -8,7 +8,7 @@ import uvicorn
 
 
 class Announcing(uvicorn.Server):
-    """Prints its address, and some words."""
+    """Prints its address and some further text."""
 
     def __init__(self, config: uvicorn.Config, words: str) -> None:
         super().__init__(config)
@@ -21,7 +21,7 @@ class Announcing(uvicorn.Server):
 
 
 def serve(application: Any) -> None:
-    """Serve an ASGI application on a free port until told to stop; it says its process too."""
+    """Serve an ASGI application on a free port until stopped; also prints its process id."""
     config = uvicorn.Config(
         application,
         host="127.0.0.1",

@@ -1,4 +1,4 @@
-"""Processes of measurements: each starts fresh, over a data folder and a database of its own."""
+"""Processes for measurements: each starts with its own data folder and database."""
 
 import json
 import os
@@ -19,9 +19,9 @@ USUAL = "postgresql://postgres@127.0.0.1:5432/postgres"
 
 
 def figures(module: str, *arguments: object, database_url: str = "") -> Any:
-    """What `python -m` of a module prints last, as JSON; its data folder is removed.
+    """Run `python -m` of a module and return the last line it prints, as JSON.
 
-    The database is SQLite's in the data folder where no URL is given.
+    The data folder is removed afterwards. The database is SQLite in that folder if no URL is given.
     """
     with tempfile.TemporaryDirectory() as folder:
         return figures_over(Path(folder), module, *arguments, database_url=database_url)
@@ -30,7 +30,7 @@ def figures(module: str, *arguments: object, database_url: str = "") -> Any:
 def figures_over(
     folder: Path, module: str, *arguments: object, database_url: str = ""
 ) -> Any:
-    """The same over a data folder that is there, and stays."""
+    """Like `figures`, over an existing data folder, which is kept."""
     environment = {"CONTEXTSTUDIO_DATA_DIR": str(folder), "DATABASE_URL": database_url}
     answer = subprocess.run(
         _command(module, arguments),
@@ -47,7 +47,7 @@ def figures_over(
 def served(
     folder: Path, module: str, *arguments: object, **environment: str
 ) -> Iterator[str]:
-    """A server over a data folder while it is measured: the line by which it says it is up."""
+    """Run a server over a data folder while it is measured; yields the line it prints when up."""
     own = {"CONTEXTSTUDIO_DATA_DIR": str(folder), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
         _command(module, arguments),
@@ -68,7 +68,7 @@ def served(
 
 
 def postgresql() -> str | None:
-    """A PostgreSQL that lets us in: the one that DATABASE_URL names, or the usual one."""
+    """The URL of a PostgreSQL server that accepts us: DATABASE_URL's or the usual one, or None."""
     for url in (os.environ.get("DATABASE_URL"), USUAL):
         if url and url.startswith("postgres"):
             try:
@@ -80,7 +80,7 @@ def postgresql() -> str | None:
 
 
 class Scratch:
-    """A database that is made for this measurement and dropped after it."""
+    """A database that is created for a measurement and dropped after it."""
 
     def __init__(self, server: str) -> None:
         self.server = server

@@ -1,14 +1,14 @@
-"""The tests that `make test` runs in part, run whole: in `make soak`.
+"""Complete runs of test suites that `make test` runs in part: in `make soak`.
 
-`make test` asks properties the same examples every time, exports the smaller samples, makes
+`make test` checks properties with the same examples every time, exports the smaller samples, makes
 requests of 60 logs at every door, and kills the server six times under writers and ten times under
-jobs. Here properties are random, and ten times as many, every sample is exported, requests are made
-of 200 logs, and the server is killed twenty times under writers, and 200 times, with Celery's
-worker and Redis, under jobs. What pytest said is kept in the data folder; an example that fails
-stays in `.hypothesis/`, comes first in the next run, and is printed with the line that repeats it.
+jobs. Here properties use random examples, ten times as many, every sample is exported, requests are
+made of 200 logs, and the server is killed twenty times under writers, and 200 times, with Celery's
+worker and Redis, under jobs. pytest's output is kept in the data folder. A failing example stays in
+`.hypothesis/`, comes first in the next run, and is printed with the line that reproduces it.
 
-Which lines the tests of the domains run, `make test` looks at; which lines of the whole product all
-tests run, takes half as long again and is looked at here.
+`make test` checks the line coverage of the domains. Coverage of the whole product by all tests
+takes half as long again and is checked here.
 """
 
 import os
@@ -35,12 +35,12 @@ SOAKED = {
     "one request at every door, 200 logs": "operations/context/test_one_request.py",
     "20 kills under 50 writers": "operations/log/test_writers.py",
 }
-"""By what is said of them: the tests that do more where `SOAK` is set."""
+"""Tests that do more if `SOAK` is set, by their names in the table."""
 KILLS, JOBS_KILLED = "100 kills under jobs", "tests/contextstudio/accounts/jobs/kills"
 
 
 def soak() -> Iterator[Row]:
-    """How many tests passed of each part, and whether one failed."""
+    """How many tests of each part passed, and whether one failed."""
     for number in range(ROUNDS):
         yield _run(f"properties, random examples, round {number + 1}", RANDOM)
     for name, path in SOAKED.items():
@@ -54,7 +54,7 @@ def soak() -> Iterator[Row]:
 def _run(
     name: str, options: tuple[str, ...], soak: str = "1", **environment: str
 ) -> Row:
-    """Run tests, and keep what was printed."""
+    """Run tests, and store their output."""
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *options],
         cwd=ROOT,

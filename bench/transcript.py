@@ -1,9 +1,9 @@
 """A deterministic transcript of an agent at work, for all measurements.
 
-The shape is that of real sessions: a system prompt, then a user's question followed by two to
-nine calls with their results and an answer; results (files, searches, JSON, logs) are two
-thirds of the text, with a long tail. About 700 characters and 200 tokens a message. Its words
-are made of a fixed vocabulary, so that the same arguments give the same bytes everywhere.
+Its shape is that of real sessions: a system prompt, then a user's question followed by two to nine
+calls with their results and an answer; results (files, searches, JSON, logs) are two thirds of the
+text, with a long tail. A message has about 700 characters and 200 tokens. Its words come from a
+fixed vocabulary, so that the same arguments give the same bytes everywhere.
 """
 
 import json
@@ -34,7 +34,7 @@ TOOLS = ("bash", "read_file", "grep", "edit_file", "http_get")
 
 
 class _Author:
-    """Draws words, code and results from one seed."""
+    """Generates words, code and results from one seed."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -121,7 +121,7 @@ class _Author:
 
 
 def messages(count: int, *, seed: int = 7) -> Iterator[dict[str, Any]]:
-    """So many messages of OpenAI's chat, one conversation; a shorter one is its beginning."""
+    """`count` messages in OpenAI's chat form, as one conversation; a shorter one is a prefix."""
     author = _Author(seed)
     for number, message in enumerate(_endless(author)):
         if number == count:
@@ -141,7 +141,7 @@ def _endless(author: _Author) -> Iterator[dict[str, Any]]:
 
 
 def _step(author: _Author, call_id: str) -> Iterator[dict[str, Any]]:
-    """A call, with words before it more often than not, and its result."""
+    """A call, usually preceded by text, and its result."""
     tool = author.chance.choice(TOOLS)
     function = {"name": tool, "arguments": json.dumps(author.arguments(tool))}
     yield {

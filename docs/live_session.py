@@ -1,7 +1,7 @@
 """A live session for the pictures: the demonstration happens again, request by request.
 
-A client sends each of its requests through the proxy to a provider on this machine, which says what
-was said then. Meanwhile somebody folds what is no longer needed.
+A client sends each of its requests through the proxy to a local provider, which gives the recorded
+replies. Meanwhile somebody folds what is no longer needed.
 """
 
 import json
@@ -32,11 +32,11 @@ EDITS = {
     },
     16: {"type": "snip", "start_idx": 18, "end_idx": 21},
 }
-"""What is recorded after so many requests."""
+"""The edits to record, by the number of requests before them."""
 
 
 def live_session(server: Server) -> str:
-    """Let it happen on a server that may call this machine; the address of the session's page."""
+    """Run it on a server that may call this machine; returns the address of the session's page."""
     said = recorded()
     replies = [at for at, one in enumerate(said) if one["role"] == "assistant"]
     owner = bearer(server.key())
@@ -80,7 +80,7 @@ def recorded() -> list[Message]:
 
 
 def bearer(key: str) -> dict[str, str]:
-    """The header in which a key is sent."""
+    """The header with a key."""
     return {"Authorization": f"Bearer {key}"}
 
 
@@ -93,7 +93,7 @@ def found(client: httpx.Client, agent: dict[str, str]) -> str:
 
 @contextmanager
 def provider(said: list[Message]) -> Iterator[str]:
-    """The address of a provider that replies as was replied, with a cache of what it read last."""
+    """The address of a provider that gives the recorded replies, with a cache of its last input."""
     replies = iter([one for one in said if one["role"] == "assistant"])
     read = [b""]
 
@@ -118,7 +118,7 @@ def provider(said: list[Message]) -> Iterator[str]:
 
 
 def completion(reply: Message, asked: bytes, before: bytes) -> Message:
-    """A response in the form of Chat Completions, its usage reckoned by bytes."""
+    """A response in the form of Chat Completions, with its usage estimated from bytes."""
     same = next(
         (at for at, (a, b) in enumerate(zip(asked, before, strict=False)) if a != b), 0
     )
@@ -136,5 +136,5 @@ def completion(reply: Message, asked: bytes, before: bytes) -> Message:
 
 
 def tokens(text: bytes) -> int:
-    """About as many tokens as that many bytes are."""
+    """An estimate of the tokens in a text."""
     return len(text) // BYTES_OF_A_TOKEN

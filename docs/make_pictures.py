@@ -1,7 +1,7 @@
-"""Take the pictures of docs/guide.md anew: `.venv/bin/python -m docs.make_pictures`.
+"""Takes the pictures of docs/guide.md: `.venv/bin/python -m docs.make_pictures`.
 
-It starts a server of its own with the demonstration session and a live one, and needs what
-the tests need.
+It starts its own server with the demonstration session and a live one, and needs what the tests
+need.
 """
 
 import os
@@ -29,16 +29,16 @@ FOLDER = Path(__file__).parent / "pictures"
 WIDE: ViewportSize = {"width": 1440, "height": 900}
 NARROW: ViewportSize = {"width": 390, "height": 844}
 SHEET: FloatRect = {"x": 270, "y": 80, "width": 820, "height": 820}
-"""The part of a wide window in which the thread stands, in pixels."""
+"""The part of a wide window that shows the thread, in pixels."""
 
 LATE_MS = 2500
-"""By then a page has asked for its provider checks and for what operations cost."""
+"""By then a page has loaded its provider checks and the costs of operations."""
 
 Act = Callable[[Page], None]
 
 
 def show(page: Page, key: str) -> None:
-    """Bring a row or a marker to the top of the window, below what stands fixed there."""
+    """Scroll a row or a marker to the top of the window, below the fixed header."""
     row = page.locator(f"#n-{key}")
     row.evaluate("row => row.scrollIntoView()")
     page.mouse.move(700, 450)
@@ -66,7 +66,7 @@ def select(page: Page) -> None:
 
 
 def write_digest(page: Page) -> None:
-    """Open the dialog of a digest for what is selected."""
+    """Open the digest dialog for the selection."""
     select(page)
     page.keyboard.press("d")
     page.locator("#dialog textarea").fill(
@@ -79,12 +79,12 @@ def write_digest(page: Page) -> None:
 
 
 def show_moved(page: Page) -> None:
-    """Where the release note was taken from, and where it stands."""
+    """Show from where the release note was moved, and where it is now."""
     show(page, "m118")
 
 
 def archive_some(page: Page) -> None:
-    """Apply what pruning plans, collect two entries in the tray, read a third."""
+    """Apply the pruning plan, add two entries to the tray, read a third."""
     archive = page.get_by_role("link", name="Archive", exact=True).get_attribute("href")
     page.get_by_role("button", name="Apply: save").click()
     page.wait_for_url(lambda address: "/prune" not in address)
@@ -100,18 +100,18 @@ def archive_some(page: Page) -> None:
 
 
 def show_words(page: Page) -> None:
-    """A revised message, a snip that is off, a failing test."""
+    """Show a revised message, a snip that is off, and a failing test."""
     show(page, "m40")
 
 
 def show_differences(page: Page) -> None:
-    """Where the request and the original stand side by side."""
+    """Show the request and the original side by side."""
     heading = page.get_by_role("heading", name="Differences")
     heading.evaluate("heading => heading.scrollIntoView()")
 
 
 class Picture(NamedTuple):
-    """What is taken: a page, in a window, in colours, after something was done, of a part."""
+    """A picture to take: a page in a window and colours, after an action, or a part of it."""
 
     name: str
     address: str = "{thread}"

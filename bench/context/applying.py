@@ -1,15 +1,17 @@
-"""What `apply` costs in memory: `python -m bench.context.applying`.
+"""What `apply` costs without a database: `python -m bench.context.applying`.
 
-M1: 120 digests over 10,000 messages, bytes in and bytes out, against reading and writing the
-same bytes with orjson alone. The messages are aligned, and the answer is kept under the log: so
-it is with every request that `apply` has answered before. Timed is its messages found in the
-bytes, and the answer put together; in the second line also the SHA-256 of the request, by which
-`apply` knows it again.
-In the other lines the answer is made. After a change: the last of the digests was recorded since,
-and `apply` makes the portions anew that it touches. The first time: the JSON is read, the log
-replayed and every portion made, of messages that are known as they came in. As one portion: all
-messages are compiled and counted, as those of a request are that can't be cut, and as contexts are
-that others ask for. All lines give the same bytes.
+M1: 120 digests over 10,000 messages, from the request's bytes to the response's, against reading
+and writing the same bytes with orjson. The messages are aligned already, and the answer is cached
+for this log, as for every request that `apply` has answered before. The measured time covers
+finding the messages in the bytes, and putting the answer together; the second line adds the SHA-256
+of the request, by which `apply` recognises it.
+
+In the other lines the answer is computed. "After a change": the last of the digests was recorded
+since, and `apply` rebuilds only the portions that it touches. "The first time": the JSON is read,
+the log replayed and every portion built, from messages that are known as they came in. "As one
+portion": all messages are compiled and counted, as for requests that can't be divided, and for
+contexts requested elsewhere. All lines produce the same bytes.
+
 Each figure is the ratio of the least CPU times of interleaved rounds.
 """
 
@@ -70,7 +72,7 @@ _PLAN = Plan(count=count_of, strategy="openai")
 
 
 def rows() -> Iterator[Row]:
-    """The lines of the table: M1 of the plan for performance."""
+    """The rows of the table: M1 of the performance plan."""
     given = list(messages(COUNT))
     body = orjson.dumps({"messages": given})
     hook, log = _Hook(given), fold(_digests())
@@ -121,7 +123,7 @@ def _request(body: bytes) -> RawRequest:
 
 
 def _known(beginning: Beginning, body: bytes) -> RawRequest:
-    """A request that is known by its beginning."""
+    """A request that is recognised by its beginning."""
     further = read_further(beginning, body)
     assert further is not None
     return further.request
@@ -144,7 +146,7 @@ def _digests() -> list[Entry]:
 
 
 class _Made(NamedTuple):
-    """An answer, and what is known by it of the next request."""
+    """An answer, with what can be reused for the next request."""
 
     thread: Thread
     messages: Sequence[Outgoing]
@@ -153,7 +155,7 @@ class _Made(NamedTuple):
 
 
 class _Hook:
-    """Makes the answer to a request whose messages are the originals, one by one."""
+    """Answers requests whose messages are exactly the originals."""
 
     def __init__(self, given: list[dict[str, Any]]) -> None:
         found = openai.read_messages(given)
@@ -171,7 +173,7 @@ class _Hook:
         }
 
     def made(self, log: Log, last: _Made | None = None) -> _Made:
-        """As `apply` makes it: in portions, those of the last request where they are the same."""
+        """Answer as `apply` does: in portions, reusing unchanged ones of the last request."""
         thread = replay(self._leaves, log, known=last.thread if last else None)
         outgoing = self._outgoings(thread, last.messages if last else ())
         assembly = assemble(thread, outgoing, _PLAN)
@@ -185,7 +187,7 @@ class _Hook:
         return _Made(thread, outgoing, portions, Splice(sent))
 
     def whole(self, log: Log, forms: list[dict[str, Any]]) -> Splice:
-        """As one portion, all of whose messages are read."""
+        """Answer as one portion, reading all messages."""
         thread = replay(self._leaves, log)
         assembly = assemble(
             thread, outgoings(thread, self._read(thread), count_of), _PLAN
@@ -212,7 +214,7 @@ class _Hook:
         return Splice(splice(sent.messages, orjson.dumps))
 
     def _outgoings(self, thread: Thread, last: Sequence[Outgoing]) -> list[Outgoing]:
-        """The messages as they go out; those that are known are not read."""
+        """The outgoing messages; known ones are not read."""
         known = {**untouched(thread, self._plain, thread.keys)}
         known.update(unchanged(thread, last))
         return outgoings(thread, self._read(thread), count_of, known=known)

@@ -1,8 +1,7 @@
 """How the cost of a context grows: `python -m bench.context.assembling`.
 
-M3: how the cost of each kind of operation, and of a window with tiers and exact counts, grows
-from 2,000 messages to 10,000.
-Each figure is the ratio of the least CPU times of interleaved rounds.
+M3: growth of the cost of each kind of operation, and of a window with tiers and exact counts, from
+2,000 messages to 10,000. Each figure is the ratio of the least CPU times of interleaved rounds.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,7 +41,7 @@ SUMMARY = New("system", (Text("What happened before."),), 5)
 
 
 def rows() -> Iterator[Row]:
-    """The lines of the table: M3 of the plan for performance."""
+    """The rows of the table: M3 of the performance plan."""
     sizes = [_Sized(count) for count in (SMALL, COUNT)]
     for kind, make in _EDITS.items():
         small, large = _least(
@@ -58,7 +57,7 @@ def rows() -> Iterator[Row]:
 
 
 class _Sized:
-    """A thread of some size, and its words."""
+    """A thread of a given length, and its content."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -67,14 +66,14 @@ class _Sized:
         self.said = said_of(self.found)
 
     def edited(self, make: "Make") -> Thread:
-        """The thread with one operation in its middle, its window and its counts read."""
+        """The thread with one operation in its middle, after reading its window and counts."""
         thread = replay(self.leaves, fold([Entry(1, make(self.count // 2), "bench")]))
         thread.window(0, 100)
         assert thread.tokens.effective
         return thread
 
     def assembled(self) -> int:
-        """The tokens of a window of half the groups, its results cut and counted."""
+        """The tokens of a window of half the groups, with its results truncated and counted."""
         thread = replay(self.leaves, Log())
         policy = Policy(window=self.leaves[-1].group // 2, truncation=Tiers())
         plan = Plan(count=count_of, strategy="openai", policy=policy)
@@ -104,7 +103,7 @@ _EDITS: Mapping[str, Make] = {
 
 
 class ReadOriginal(NamedTuple):
-    """What a message reads in the thread."""
+    """The content of a message in the thread."""
 
     parts: tuple[Part, ...]
     strategy: str = "openai"

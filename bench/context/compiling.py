@@ -1,9 +1,9 @@
-"""Contexts compiled for every provider and read by the validators: in `make soak`.
+"""Contexts compiled for every provider and checked by the validators; part of `make soak`.
 
-Seed by seed, each in a process of its own, as many at once as there are processors. What came
-of a seed is kept in the data folder with a digest of the code, so that a run that was broken
-off goes on where it was: `python -m bench.context.compiling [SECONDS]` runs what is missing, for at
-most so long, and prints what came of each seed.
+Each seed runs in a process of its own, as many at once as there are processors. The results are
+stored in the data folder with a digest of the code, so that an interrupted run resumes where it
+was: `python -m bench.context.compiling [SECONDS]` runs the missing seeds, for at most that long,
+and prints the result of each seed.
 """
 
 import hashlib
@@ -24,14 +24,14 @@ ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / ".data" / "soak" / "compiled"
 SEEDS, EACH = 40, 500
 MOST_SECONDS = 900
-"""Of one seed; one that takes longer has failed."""
+"""The limit for one seed; one that takes longer has failed."""
 MOST_REFUSED = 0.01
 CODE = ("operations/domain", "threads/domain", "tests/validators", "tests/operations")
 Result = dict[str, Any]
 
 
 def soak(seconds: float = float("inf")) -> Iterator[Row]:
-    """How many contexts a provider got, and the share that the strictest refused."""
+    """How many contexts each provider got, and the share that the strictest refused."""
     results = list(_results(seconds))
     examples = sum(result["examples"] for result in results)
     failed = [result["seed"] for result in results if result["failed"]]
@@ -56,7 +56,7 @@ def soak(seconds: float = float("inf")) -> Iterator[Row]:
 
 
 def _results(seconds: float) -> Iterator[Result]:
-    """What came of each seed that was run, now or before."""
+    """The results of the seeds that were run, now or earlier."""
     folder = KEPT / _digest()
     folder.mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + seconds
@@ -100,7 +100,7 @@ def _run(number: int) -> Result:
 
 
 def _digest() -> str:
-    """Of the code that a result is of."""
+    """A digest of the code that a result depends on."""
     found = hashlib.sha256()
     for folder in CODE:
         for path in sorted((ROOT / folder).rglob("*.py")):
@@ -110,7 +110,7 @@ def _digest() -> str:
 
 
 def main() -> None:
-    """Run what is missing, and print what came of every seed."""
+    """Run the missing seeds, and print the result of each."""
     seconds = float(sys.argv[1]) if sys.argv[1:] else float("inf")
     for row in soak(seconds):
         verdict = "met" if row.ok else "MISSED"

@@ -1,4 +1,4 @@
-"""Compile contexts of one seed for every provider; the answer is one line of JSON.
+"""Compiles contexts of one seed for every provider; prints one line of JSON.
 
 Runs in a process of its own: `python -m bench.context.compiling_process SEED COUNT`.
 """
@@ -13,7 +13,7 @@ from tests.operations.support.prepared import Context, contexts
 
 
 def tally_of(number: int, count: int) -> dict[str, object]:
-    """How many contexts of a seed were compiled, refused, and what failed of them first."""
+    """How many contexts of a seed were compiled and refused, and the first failure."""
     tally = Tally()
 
     @seed(number)

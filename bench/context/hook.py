@@ -1,10 +1,10 @@
 """What contexts, ledgers, suggestions and `apply` cost by REST: `python -m bench.context.hook`.
 
-A session of 10,000 messages under 1,000 operations of all kinds, in a server's process
-(`hook_process`) with all its middleware; a request to `apply` is 8 MB. Each figure is the
-least CPU time of some rounds over that of reading and writing the same bytes with orjson, with
-the garbage collector as a server has it. "First": nothing is kept in the process. "After a
-change": an operation was recorded since. "Goes on": the client sends two messages more.
+A session of 10,000 messages under 1,000 operations of all kinds, in a server process
+(`hook_process`) with all its middleware; a request to `apply` is 8 MB. Each figure is the least CPU
+time of several rounds, divided by that of reading and writing the same bytes with orjson, with the
+garbage collector set as in a server. "First": nothing is cached in the process. "After a change":
+an operation was recorded since. "Goes on": the client sends two more messages.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from .replay import Row
 
 
 def rows() -> Iterator[Row]:
-    """One line for each request, in milliseconds of CPU and as a ratio."""
+    """A row for each request, in milliseconds of CPU time and as a ratio."""
     found = apart.figures("bench.context.hook_process")
     orjson = found.pop("orjson")
     for name, seconds in found.items():

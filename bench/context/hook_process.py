@@ -1,4 +1,4 @@
-"""The process of `bench.context.hook`: what is read, and `apply`, over a data folder of its own."""
+"""The process of `bench.context.hook`: read requests and `apply`, over its own data folder."""
 
 import json
 import os
@@ -41,7 +41,7 @@ _AT_ONCE = 500
 
 
 def measure() -> dict[str, float]:
-    """Seconds of CPU of each request, and of orjson."""
+    """CPU seconds of each request, and of orjson."""
     owner, project = prepare()
     given = list(messages(COUNT + 2 * (ROUNDS + 1)))
     session = edited_session(owner, project, given[:COUNT])
@@ -97,7 +97,7 @@ def edited_session(
 
 
 def edits_of(found: list[Message], count: int) -> Iterator[Edit]:
-    """Edits of `bench.context.replay` that are allowed: a condensed message keeps its role."""
+    """The edits of `bench.context.replay` that are allowed: a condensed message keeps its role."""
     for entry in operations(count, messages=len(found)).entries:
         edit = entry.operation
         if isinstance(edit, Condense):
@@ -122,7 +122,7 @@ def _succeed(response: object) -> None:
 def _least(
     work: Callable[[object], object], before: Callable[[], object] = lambda: None
 ) -> float:
-    """CPU seconds of work, which is given what comes of what is done before it, untimed."""
+    """The least CPU seconds of `work`, which is given the result of the untimed `before`."""
     taken = []
     for _ in range(ROUNDS + 1):
         made = before()

@@ -1,10 +1,10 @@
 """What replay costs: `python -m bench.context.replay`.
 
-The log is 1,000 operations of all kinds on places spread over the thread by a fixed seed.
-"Leaves alone" is the same replay with an empty log: building the leaves from the columns of
-the database, the tree, the first window and the token counts. Each figure is the least CPU
-time of interleaved rounds in one process, without garbage collection, as timeit has it: on a
-shared machine the least disturbed round tells most.
+The log is 1,000 operations of all kinds at places spread over the thread by a fixed seed. "Leaves
+alone" is the same replay with an empty log: building the leaves from the columns of the database,
+the tree, the first window and the token counts. Each figure is the least CPU time of interleaved
+rounds in one process, without garbage collection, as in timeit: on a shared machine the least
+disturbed round tells most.
 """
 
 import gc
@@ -43,7 +43,7 @@ _ROLES = ("user", "assistant", "tool", "assistant")
 
 
 class Row(NamedTuple):
-    """One line of the table; `ok` is None where there is no bar."""
+    """A row of the table; `ok` is None if there is no bar."""
 
     name: str
     value: str
@@ -52,14 +52,14 @@ class Row(NamedTuple):
 
 
 def columns(count: int) -> list[tuple[str, int, int]]:
-    """Role, tokens and group of messages, as a query gives them."""
+    """Role, tokens and group of messages, as a query returns them."""
     return [
         (_ROLES[index % 4], 40 + index % 300, index // 12) for index in range(count)
     ]
 
 
 def operations(count: int, *, messages: int, seed: int = 7) -> Log:
-    """A log of mixed operations, some around others; what would conflict is not recorded."""
+    """A log of mixed operations, some nested; operations that would conflict are not recorded."""
     leaves = list(map(Leaf._make, columns(messages)))
     chance, draft = random.Random(seed), ThreadDraft(leaves).opened()
     entries: list[Entry] = []
@@ -107,14 +107,14 @@ def _edit(chance: random.Random, messages: int) -> Edit:
 
 
 def opened(rows: list[tuple[str, int, int]], log: Log) -> Tokens:
-    """What a page costs the domain: leaves, replay, the first window, the token counts."""
+    """The domain's share of a page: leaves, replay, the first window, the token counts."""
     thread = replay(list(map(Leaf._make, rows)), log)
     thread.window(0, 100)
     return thread.tokens
 
 
 def rows() -> Iterator[Row]:
-    """The lines of the table."""
+    """The rows of the table."""
     stored = columns(10_000)
     log = operations(1_000, messages=10_000)
     empty = fold([])
@@ -133,7 +133,7 @@ def rows() -> Iterator[Row]:
 
 
 def _growth() -> Iterator[Row]:
-    """One operation for ten messages, so that the log grows with the thread."""
+    """One operation per ten messages, so that the log grows with the thread."""
     costs = []
     for count in (1_000, 10_000, 100_000):
         stored, log = columns(count), operations(count // 10, messages=count)
@@ -146,7 +146,7 @@ def _growth() -> Iterator[Row]:
 
 
 def _one_more() -> Iterator[Row]:
-    """One entry at the end of a log: checked, recorded, and what the model sees counted."""
+    """One more entry at the end of a log: checked, recorded, and the model's tokens counted."""
     leaves = list(map(Leaf._make, columns(2_000)))
     runs = []
     for count in (0, 100_000):

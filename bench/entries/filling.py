@@ -1,7 +1,7 @@
-"""An archive of so many entries, written past the models: COPY on PostgreSQL, INSERTs on SQLite.
+"""Fills an archive with entries, bypassing models: COPY on PostgreSQL, INSERTs on SQLite.
 
-Nine in ten are of one project, the others of a second one, in sessions of a thousand entries. All
-keep the same content, for what is measured is finding them. A kind, a tool and a word are rare.
+Nine in ten belong to one project, the others to a second one, in sessions of a thousand entries.
+All share the same content, since only finding them is measured. One kind, tool and word are rare.
 """
 
 import random
@@ -37,7 +37,7 @@ _COLUMNS = (
 
 
 def fill(projects: list[Project], count: int) -> None:
-    """Write the entries, and have the database know how many there are."""
+    """Write the entries, and let the database update its statistics."""
     sizes = [count - count // 10, count // 10]
     for project, size in zip(projects, sizes, strict=True):
         rows = _entries(project, size)
@@ -52,7 +52,7 @@ def fill(projects: list[Project], count: int) -> None:
 
 
 def _entries(project: Project, count: int) -> Iterator[tuple[Any, ...]]:
-    """The columns of each entry, and what is searched of it."""
+    """The columns of each entry, and its searchable text."""
     author, chance = _Author(11), random.Random(project.pk)
     drawn = [(author.prose(60, 200), author.path()) for _ in range(_DRAWN)]
     content, _ = ArchivedContent.objects.get_or_create(

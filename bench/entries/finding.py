@@ -1,10 +1,10 @@
-"""What an archive of many entries is asked: `python -m bench.entries.finding [COUNT]`.
+"""Queries on an archive of many entries: `python -m bench.entries.finding [COUNT]`.
 
-Recall: the entries that a reference names against one entry by its primary key, both with their
-content and by statements that are made once. Lists: a page of 50, of one project and of all, by
-what the page's facets narrow it to. D2: what the index finds of a rare and of an absent text, and
-a page of 20 that hold one, for every kind of pattern, against `count(*)` with LIKE over the same
-folded texts without an index. On SQLite, and on PostgreSQL where one answers.
+Recall: the entries of a reference against one entry by its primary key, both with their content and
+by prepared statements. Lists: a page of 50, of one project and of all, for each facet of the page.
+D2: what the index finds for a rare and for an absent text, and a page of 20 matches, for every kind
+of pattern, against `count(*)` with LIKE over the same folded texts without an index. On SQLite, and
+on PostgreSQL if one is available.
 """
 
 import sys
@@ -17,16 +17,16 @@ from bench.context.replay import Row
 USUAL, FULL = 100_000, 1_000_000
 MOST_OF_A_KEY = 2.0
 FASTER = 200
-"""At full size alone: a scan grows with the entries, a search doesn't."""
+"""Only at full size: a scan grows with the entries, a search doesn't."""
 
 
 def rows() -> Iterator[Row]:
-    """At a tenth of the size."""
+    """The rows at a tenth of the size."""
     yield from _both(USUAL)
 
 
 def soak() -> Iterator[Row]:
-    """A million entries."""
+    """The rows at a million entries."""
     yield from _both(FULL)
 
 

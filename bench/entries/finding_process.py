@@ -1,4 +1,4 @@
-"""The process of `bench.entries.finding`: so many entries, and what is asked of them."""
+"""The process of `bench.entries.finding`: fills an archive and queries it."""
 
 import json
 import math
@@ -48,7 +48,7 @@ LOOK_UPS = 200
 
 
 def main(count: int) -> None:
-    """Print the figures as JSON: seconds, the least of some rounds."""
+    """Print the figures as JSON: seconds, the least of several rounds."""
     owner, project = prepare()
     other = create_project(caller_of_user(owner), slug="other", name="Other")
     begun = time.perf_counter()
@@ -78,7 +78,7 @@ def main(count: int) -> None:
 
 
 def _queries(project: Project) -> dict[str, ArchiveQuery]:
-    """Queries by what is said of them; most are of one project, as on the page."""
+    """The queries by name; most are within one project, as on the page."""
     hour = timezone.now() - timedelta(hours=1)
     slug = project.slug
     return {
@@ -98,7 +98,7 @@ def _list(caller: Caller, query: ArchiveQuery, limit: int = 50) -> None:
 
 
 def _recalling(project: Project) -> dict[str, float]:
-    """Seconds of processor time: an entry by what its reference names, and by its primary key."""
+    """CPU seconds: finding entries by the names in references, and by primary key."""
     rows = ArchiveEntry.objects.filter(project=project).order_by("pk")
     some = list(rows.values_list("pk", "session_id", "name")[:LOOK_UPS])
     sessions = Session.objects.in_bulk([session for _, session, _ in some])
@@ -118,7 +118,7 @@ def _recalling(project: Project) -> dict[str, float]:
 
 
 def _prepare_scan() -> None:
-    """The same folded texts in a table without an index."""
+    """Copy the folded texts to a table without an index."""
     with connection.cursor() as cursor:
         cursor.execute(
             "CREATE TABLE plain AS SELECT words AS folded FROM archive_entrywords"
@@ -138,7 +138,7 @@ def _scan(words: str) -> None:
 
 
 def _first(words: str) -> list[int]:
-    """What the index names first."""
+    """The first ids that the index finds."""
     return list(islice(ENTRIES.candidates(searched(words)), 20))
 
 
@@ -146,7 +146,7 @@ def _least(
     works: dict[str, Callable[[], object]],
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """The least time of each in some interleaved rounds."""
+    """The least time of each, in interleaved rounds."""
     seconds = dict.fromkeys(works, math.inf)
     for _ in range(ROUNDS):
         for name, work in works.items():

@@ -1,1 +1,1 @@
-"""What stands between a client and its provider."""
+"""Measurements between a client and its provider."""

@@ -1,10 +1,10 @@
-"""The proxy beside LiteLLM's, one process each before one provider: `python -m …beside_litellm`.
+"""The proxy against LiteLLM's, one process each, same provider: `python -m …beside_litellm`.
 
-LiteLLM's proxy has other versions of what ContextStudio uses, so it lives in an environment of its
-own, `.venv-litellm` (`make litellm-environment`). Both get the same conversations in turn, a reply
-and a question longer each time; ours finds the session and keeps what was sent and said. Figures
-are the CPU time of the process, and in brackets what a request takes by the wall clock beyond the
-same one to the provider itself.
+LiteLLM's proxy needs other versions of packages that ContextStudio uses, so it has its own
+environment, `.venv-litellm` (`make litellm-environment`). Both get the same conversations in turn,
+each time with one more reply and question; ours finds the session and records what was sent and
+replied. Figures are the CPU time of the process and, in brackets, the wall-clock time that a
+request takes beyond the same one to the provider itself.
 """
 
 import json
@@ -30,7 +30,7 @@ from .provider import SAID
 
 ENVIRONMENT = Path(sys.prefix).resolve().parent / ".venv-litellm"
 COUNTS = ((50, 10), (2_000, 50))
-"""How many messages, and by which factor ours is to add less."""
+"""Numbers of messages, and by which factor ours must add less."""
 TURNS, WARM = 12, 3
 PATH = "/v1/chat/completions"
 _PORT = 14_040
@@ -60,7 +60,7 @@ def rows(program: Path = ENVIRONMENT / "bin" / "litellm") -> Iterator[Row]:
 
 @contextmanager
 def proxying(folder: Path, provider: str) -> Iterator[tuple[str, str, str]]:
-    """The product before a provider, while it is measured: its address, process and key."""
+    """Run the product in front of a provider; yields its address, process id and key."""
     served = apart.served(
         folder,
         "bench.forwarding.loop_server",
@@ -89,7 +89,7 @@ def _turns(ways: list[Peer], count: int) -> list[Took]:
 
 @contextmanager
 def _litellm(program: Path, folder: Path, provider: str) -> Iterator[Peer]:
-    """LiteLLM's proxy, with a key drawn for it."""
+    """Run LiteLLM's proxy with a random key."""
     key, settings = f"sk-{secrets.token_hex(20)}", folder / "litellm.yaml"
     model = {"model": "openai/gpt-4o", "api_base": f"{provider}/v1", "api_key": "none"}
     told = {

@@ -1,13 +1,13 @@
 """What a turn of a loop costs (the forty turns of `apply`): `python -m bench.forwarding.loop`.
 
-An agent's loop sends its whole conversation with every request, two messages more each time. The
-turns go through HTTP to a server with key check, gate and durable write; beside each, in turn,
+An agent's loop sends its whole conversation with every request, two more messages each time. The
+turns go through HTTP to a server with key check, gate and durable write. Alternating with each,
 orjson reads and writes the same body in this process, and a bare ASGI application without Django
-takes it, inserts one row durably and echoes it. Figures are medians of the CPU time that a server
-takes, of all its threads and with the kernel's part, and in brackets that of the wall clock: other
-work on the machine changes the second, not the first. The last rows are of four processes over one
-database, which get the turns of a session one after the other.
-`python -m bench.forwarding.loop COUNT…` measures these numbers of messages alone.
+receives it, inserts one row durably and echoes it. Figures are medians of a server's CPU time,
+including all threads and the kernel's part, and in brackets of the wall-clock time: other work on
+the machine changes the second, not the first. The last rows are for four processes over one
+database that serve the turns of a session one after the other. `python -m bench.forwarding.loop
+COUNT…` measures only these numbers of messages.
 """
 
 import http.client
@@ -34,11 +34,11 @@ COUNTS = (50, 200, 2_000, 10_000)
 OPERATIONS = (0, 120, 1_000)
 WORKERS = 4
 WARM = 2
-"""Turns before those that count: the first reads the session."""
+"""Turns before those that count: the first one reads the session."""
 
 
 def rows(counts: tuple[int, ...] = COUNTS) -> Iterator[Row]:
-    """One line for each size, number of operations and policy."""
+    """Rows for each size, number of operations and policy."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         key, workers = "", list[Peer]()
@@ -60,17 +60,17 @@ def rows(counts: tuple[int, ...] = COUNTS) -> Iterator[Row]:
 
 
 class Took(NamedTuple):
-    """Seconds of something."""
+    """CPU and wall-clock seconds."""
 
     cpu: float
     wall: float
 
 
 class Peer:
-    """A server, over one connection."""
+    """A server, accessed over one connection."""
 
     def __init__(self, base: str, pid: str, key: str = "") -> None:
-        # Linux's clock of a process (clock_getcpuclockid): with the threads that have ended.
+        # Linux's clock of a process (clock_getcpuclockid), which includes finished threads.
         self._clock = ~int(pid) << 3 | 2
         address = urlsplit(base)
         self._line = http.client.HTTPConnection(address.hostname or "", address.port)
@@ -79,7 +79,7 @@ class Peer:
             self._headers["Authorization"] = f"Bearer {key}"
 
     def post(self, path: str, body: bytes, method: str = "POST") -> bytes:
-        """The answer. Raises RuntimeError where it is refused."""
+        """Send a request. Raises RuntimeError if it is refused."""
         self._line.request(method, path, body, self._headers)
         response = self._line.getresponse()
         answer = response.read()
@@ -88,7 +88,7 @@ class Peer:
         return answer
 
     def timed(self, path: str, body: bytes) -> Took:
-        """What a request takes it."""
+        """Send a request and measure it."""
         cpu, begun = time.clock_gettime(self._clock), time.perf_counter()
         self.post(path, body)
         wall = time.perf_counter() - begun
@@ -130,7 +130,7 @@ class _Loop:
             yield Row(f"{name}: memory / text", figure, "3 x", 0 < taken <= 3 * text)
 
     def row_of_workers(self, count: int) -> Row:
-        """A turn of a session that four processes serve in turn, over one that one process does."""
+        """A turn of a session served by four processes in turn, over one served by one process."""
         given = list(messages(count + 2 * TURNS))
         took: dict[int, list[Took]] = {}
         for served in (1, WORKERS):
@@ -157,7 +157,7 @@ class _Loop:
 def _lines(
     name: str, count: int, turn: Took, orjson_: Took, echo: Took, changed: Took
 ) -> Iterator[Row]:
-    """A turn over what it is held to, and the first turn after a change in the middle."""
+    """A turn against its peer, and the first turn after a change in the middle."""
     beside, peer, bar = {
         50: ("echo", echo, 1.5),
         200: ("echo", echo, 1.5),

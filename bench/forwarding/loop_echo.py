@@ -9,7 +9,7 @@ from bench.announcing import serve
 
 
 async def echo(database: sqlite3.Connection, receive: Any, send: Any) -> None:
-    """Answers any request with its body."""
+    """Answer any request with its body."""
     pieces, more = [], True
     while more:
         message = await receive()
@@ -23,7 +23,7 @@ async def echo(database: sqlite3.Connection, receive: Any, send: Any) -> None:
 
 
 def main() -> None:
-    """Serve until told to stop."""
+    """Serve until stopped."""
     path = Path(os.environ["CONTEXTSTUDIO_DATA_DIR"]) / "echo.sqlite3"
     database = sqlite3.connect(path, isolation_level=None)
     database.execute("PRAGMA journal_mode=WAL")

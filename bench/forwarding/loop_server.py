@@ -1,4 +1,4 @@
-"""The server of `bench.forwarding.loop`: the product, with one more view that makes sessions."""
+"""The server of `bench.forwarding.loop`: the product with extra views that make sessions."""
 
 import gc
 import os
@@ -36,9 +36,9 @@ _AT_ONCE = 500
 
 
 def main() -> None:
-    """Make the first project, print where it is and the key to it, and serve.
+    """Create the first project, print the address and the key, and serve.
 
-    Where a key is given, another process has made both.
+    If a key is given, another process has created both.
     """
     owner, project = prepare()
     key = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -48,7 +48,7 @@ def main() -> None:
 
     @csrf_exempt
     def make(request: HttpRequest) -> HttpResponse:
-        """A session of some messages under some operations."""
+        """Create a session with messages and operations."""
         wanted = orjson.loads(request.body)
         found = read_messages(list(messages(wanted["count"])))
         new = NewSession(title="Loop", messages=found, model="gpt-4o")
@@ -63,7 +63,7 @@ def main() -> None:
 
     @csrf_exempt
     def resident(request: HttpRequest) -> HttpResponse:
-        """Bytes of memory that the process has, a minute after its last request."""
+        """The resident memory in bytes, as it would be a minute after the last request."""
         gc.collect()
         give_back()
         pages = int(Path("/proc/self/statm").read_text().split()[1])

@@ -1,7 +1,7 @@
-"""Peers of `bench.forwarding.passing`: a view of Django's and a bare ASGI application.
+"""Peers of `bench.forwarding.passing`: a Django view and a bare ASGI application.
 
-Both pass a request on to a provider as it is, and its reply back, with the client that the proxy
-uses, and know nothing of what passes. The bare one answers below `/bare`.
+Both pass a request on to a provider unchanged, and its reply back, with the HTTP client that the
+proxy uses, without reading either. The bare one answers below `/bare`.
 """
 
 import sys
@@ -22,20 +22,20 @@ _pool = httpcore.AsyncConnectionPool(
 
 
 async def passed_on(body: bytes) -> bytes:
-    """What the provider replies."""
+    """The provider's reply."""
     url = f"{sys.argv[1]}/v1/chat/completions"
     response = await _pool.request("POST", url, headers=_JSON, content=body)
     return response.content
 
 
 async def view(request: HttpRequest) -> HttpResponse:
-    """Django's way."""
+    """Pass a request on with Django."""
     reply = await passed_on(request.body)
     return HttpResponse(reply, content_type="application/json")
 
 
 async def bare(receive: Any, send: Any) -> None:
-    """The way without Django."""
+    """Pass a request on without Django."""
     pieces, more = [], True
     while more:
         message = await receive()
@@ -48,7 +48,7 @@ async def bare(receive: Any, send: Any) -> None:
 
 
 def main() -> None:
-    """Serve until told to stop."""
+    """Serve until stopped."""
     settings.configure(
         ALLOWED_HOSTS=["*"],
         ROOT_URLCONF=(re_path("", view),),

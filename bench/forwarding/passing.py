@@ -1,10 +1,9 @@
-"""The proxy beside what only passes requests on: `python -m bench.forwarding.passing`.
+"""The proxy against applications that only pass requests on: `python -m bench.forwarding.passing`.
 
-P2 and P3: what a turn takes beyond the same one to the provider itself, over what a view of
-Django's and a bare ASGI application take that know nothing of it (`pass_through`). P4: what it
-costs to send a conversation that is ready as bytes, over the OpenAI SDK. And a reply that streams:
-how long a piece is on its way, and whether pieces are held back. One process each before one
-provider, in turn.
+P2 and P3: what a turn takes beyond the same one to the provider itself, against what a Django view
+and a bare ASGI application take that read nothing of it (`pass_through`). P4: the cost of sending a
+conversation that is ready as bytes, against the OpenAI SDK. For streamed replies: how long a piece
+is on its way, and whether pieces are held back. One process each, same provider, in turn.
 """
 
 import asyncio
@@ -35,11 +34,11 @@ CLIENTS, EACH = 32, 6
 STREAMS = 10
 SENDS = 5
 _HELD = 1_000_000 * 1_000 * APART / 2
-"""Nanoseconds behind which the next piece must have been sent before this one came."""
+"""Nanoseconds after which the next piece must have been sent before this one arrived."""
 
 
 class Ways(NamedTuple):
-    """Addresses to which the same is sent, with the key where one is needed."""
+    """Addresses that get the same requests, with the key if one is needed."""
 
     direct: tuple[str, str]
     ours: tuple[str, str, str]
@@ -47,7 +46,7 @@ class Ways(NamedTuple):
 
 
 def rows() -> Iterator[Row]:
-    """P2, P3, P4 and streaming."""
+    """The rows of P2, P3, P4 and streaming."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         served = apart.served(folder, "bench.forwarding.provider")
@@ -92,7 +91,7 @@ def _beyond(ways: Ways, count: int) -> Iterator[Row]:
 
 
 def _crowd(ways: Ways) -> Row:
-    """Requests in a second of many clients with a conversation each."""
+    """Requests per second from many clients with a conversation each."""
     taken, errors = [], 0
     for base, key, path in (
         (ways.ours[0], ways.ours[2], PATH),
@@ -126,19 +125,19 @@ async def _at_once(base: str, key: str, path: str) -> tuple[float, int]:
 
 
 class _Stream(NamedTuple):
-    """When each piece of a reply was sent, and when it came, in nanoseconds."""
+    """When each piece of a reply was sent, and when it arrived, in nanoseconds."""
 
     sent: list[int]
     came: list[int]
 
     @property
     def first(self) -> float:
-        """Milliseconds that the first one was on its way."""
+        """Milliseconds that the first piece was on its way."""
         return (self.came[0] - self.sent[0]) / 1e6
 
     @property
     def held(self) -> int:
-        """Of how many later ones the provider had sent the first at most, when one came."""
+        """The most later pieces that the provider had already sent when a piece arrived."""
         return max(
             sum(sent + _HELD < came for sent in self.sent[place + 1 :])
             for place, came in enumerate(self.came)
@@ -178,7 +177,7 @@ def _streamed(base: str, key: str, body: bytes) -> _Stream:
 
 
 def _sending(provider: str) -> Row:
-    """P4: what it costs this process to send 2,000 messages, over the OpenAI SDK."""
+    """P4: the CPU time of sending 2,000 messages from this process, against the OpenAI SDK."""
     count, [body] = max(COUNTS), _turns(max(COUNTS), 1)
     given = orjson.loads(body)
     ours, theirs = asyncio.run(_sent_both_ways(provider, body, given))
@@ -222,9 +221,9 @@ async def _cpu(send: Callable[[], Coroutine[Any, Any, None]]) -> float:
 def _turns(
     count: int, turns: int, opening: str = "Go on", *, stream: bool = False
 ) -> Iterator[bytes]:
-    """The bodies of a conversation of so many messages, a reply and a question longer each time.
+    """The bodies of a conversation of `count` messages, each time with one more reply and question.
 
-    Those with another opening say other things throughout: a session is known by its replies too.
+    With another opening all texts differ: a session is also recognised by its replies.
     """
     said = [
         {**one, "content": f"{opening}: {one.get('content') or ''}"}

@@ -1,6 +1,7 @@
-"""The provider of measurements of the proxy: gives every request the same reply.
+"""The provider for measuring the proxy: gives every request the same reply.
 
-Where it streams, each piece says when it was sent, by the clock that all processes share.
+When streaming, each piece contains the time at which it was sent, by the clock that all processes
+share.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ REPLY = (
 )
 _STREAMS = b'"stream":true'
 PIECES, APART = 8, 0.02
-"""How many pieces a reply that streams has, and seconds between two of them."""
+"""How many pieces a streamed reply has, and the seconds between two of them."""
 _PIECE = (
     b'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"gpt-4o",'
     b'"choices":[{"index":0,"delta":{"role":"assistant","content":"%d "},"finish_reason":%s}]}\n\n'
@@ -26,7 +27,7 @@ _END = b"data: [DONE]\n\n"
 
 
 async def provider(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    """Reads a request to its end and replies."""
+    """Read a request to its end and reply."""
     more, end = True, b""
     while more:
         message = await receive()
@@ -55,7 +56,7 @@ async def _stream(send: Any) -> None:
 
 
 def main() -> None:
-    """Serve until told to stop."""
+    """Serve until stopped."""
     serve(provider)
 
 

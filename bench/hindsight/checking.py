@@ -1,9 +1,9 @@
 """What hindsight of a long session costs: `python -m bench.hindsight.checking`.
 
-A session of 10,000 messages under 1,000 operations of all kinds (`bench.context.hook_process`).
-The whole of `GET hindsight` from nothing (the log read and replayed, the texts read, the
-references found) against reading the texts once: the thread's messages from the database, decoded.
-Each is the least CPU time of interleaved rounds, with all caches emptied before.
+A session of 10,000 messages under 1,000 operations of all kinds (`bench.context.hook_process`). All
+of `GET hindsight` from nothing (log read and replayed, texts read, references found) against
+reading the texts once: the thread's messages from the database, decoded. Each is the least CPU time
+of interleaved rounds, with all caches emptied before.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The process of `bench.hindsight.checking`: hindsight, and reading, over data of its own."""
+"""The process of `bench.hindsight.checking`: hindsight, and reading, over its own data folder."""
 
 import json
 import os
@@ -29,7 +29,7 @@ ROUNDS = 5
 
 
 def measure() -> dict[str, float]:
-    """Seconds of CPU, and what was found."""
+    """CPU seconds, and the number of references."""
     owner, project = prepare()
     made = edited_session(owner, project, list(messages(COUNT)))
     caller = caller_of_user(owner)

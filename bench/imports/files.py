@@ -1,8 +1,8 @@
-"""Files to import, made up the same everywhere: agents' own transcripts and lists of messages.
+"""Deterministic files to import: agents' own transcripts and lists of messages.
 
-`claude_code` and `codex` write what these agents write, a record a line: about 2.7 KB and
-1.8 KB of it, ids of their own in every file, one chain from the first record to the last.
-`chat` is what a data set holds: short messages, a line each, or the elements of one list.
+`claude_code` and `codex` write what these agents write, one record per line: about 2.7 KB and 1.8
+KB each, unique ids in every file, one chain from the first record to the last. `chat` resembles a
+data set: short messages, one per line, or the elements of one list.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ MODEL = "claude-sonnet-4-5"
 
 
 def chat(count: int, *, seed: int = 3) -> list[dict[str, Any]]:
-    """So many messages of 20 to 300 characters, in turn by a user and an assistant."""
+    """Messages of 20 to 300 characters, alternating between user and assistant."""
     author = _Author(seed)
     return [
         {"role": ("user", "assistant")[number % 2], "content": author.prose(20, 300)}
@@ -27,7 +27,7 @@ def chat(count: int, *, seed: int = 3) -> list[dict[str, Any]]:
 
 
 def lines(values: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> Iterator[bytes]:
-    """JSON Lines."""
+    """Encode as JSON Lines."""
     for value in values:
         yield json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
         yield b"\n"
@@ -36,10 +36,10 @@ def lines(values: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> Iterator[b
 def claude_code(
     count: int, *, seed: int = 5, drawn: int = 4_000
 ) -> Iterator[dict[str, Any]]:
-    """So many records, each a message: the user's words, then steps of a call and its result.
+    """Records with one message each: a user's text, then steps of a call and its result.
 
-    What is said is drawn for the first `drawn` records; a longer file says it again, under a
-    number that makes every text another.
+    Texts are random for the first `drawn` records; a longer file repeats them with a number that
+    makes every text unique.
     """
     steps = list(_steps(_Author(seed), drawn))
     chance = random.Random(seed)
@@ -122,7 +122,7 @@ def _steps(author: Any, count: int) -> Iterator[Any]:
 
 
 def codex(count: int, *, seed: int = 9) -> Iterator[dict[str, Any]]:
-    """A rollout of so many records: messages, calls and outputs, with the events between."""
+    """A rollout of `count` records: messages, calls and outputs, with events between."""
     author, chance = _Author(seed), random.Random(seed)
     yield _codex(
         0,
@@ -213,7 +213,7 @@ def _usage(chance: random.Random) -> dict[str, Any]:
 
 
 def _word(number: int) -> str:
-    """The same letters and digits for the same number."""
+    """An id that is always the same for the same number."""
     return hashlib.sha256(b"%d" % number).hexdigest()[:22]
 
 

@@ -1,12 +1,12 @@
-"""What importing costs: `python -m bench.imports.importing`. D1 and the import rows of the plan.
+"""What importing costs: `python -m bench.imports.importing`. D1 and the plan's import rows.
 
 D1: the rows of 10,000 messages (their bodies stored before), written as `threads.store.recording`
 writes them, against `bulk_create` of the same rows into the same tables; on SQLite, and on
-PostgreSQL where one answers. Imports: a file on the disk, as a process imports it that sees to
-the end itself, to the commit that shows it, against `json.loads` of each of its lines (of a
-list: of the same messages a line each); tokens are not counted. Rounds are interleaved; each
-figure is the ratio of the least times of the clock. Before the first that counts one has been
-imported, so that the process that reads is there.
+PostgreSQL if one is available. Imports: a file on disk, imported by a process without a job, up to
+the commit that shows it, against `json.loads` of each of its lines (for a list: of the same
+messages, one per line); tokens are not counted. Rounds are interleaved; each figure is the ratio of
+the least wall-clock times. One import runs before the first that counts, so that the reading
+process exists.
 """
 
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ def _d1(database: str, found: dict[str, dict[str, float]]) -> Iterator[Row]:
 
 
 def _measured(database_url: str) -> dict[str, dict[str, float]]:
-    """The figures of a process of its own, over a data folder and a database of its own."""
+    """The figures from a process with its own data folder and database."""
     found: dict[str, dict[str, float]] = apart.figures(
         "bench.imports.importing_process", database_url=database_url
     )

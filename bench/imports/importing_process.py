@@ -1,4 +1,4 @@
-"""The process of `bench.imports.importing`: rows and imports over a data folder of its own."""
+"""The process of `bench.imports.importing`: rows and imports over its own data folder."""
 
 import gc
 import json
@@ -32,7 +32,7 @@ from . import files  # noqa: E402
 
 MESSAGES = 10_000
 CLAUDE_LINES, CODEX_LINES = 6_000, 12_000
-"""Lines of the agents' files: each comes to some 20 MB."""
+"""Lines of the agents' files, which are some 20 MB each."""
 ROUNDS = 9
 clock = time.perf_counter
 
@@ -40,17 +40,17 @@ clock = time.perf_counter
 def uncounted(
     messages: Iterable[Words], encoding: str = tokens.DEFAULT
 ) -> list[list[int]]:
-    """In the place of `tokens.count_words`: what counting takes is apart."""
+    """Replaces `tokens.count_words`: counting is measured separately."""
     return [[1] * len(words) for words in messages]
 
 
 def main() -> None:
-    """Print the figures as JSON: seconds, the least of some rounds."""
+    """Print the figures as JSON: seconds, the least of several rounds."""
     from contextstudio.asgi import application  # noqa: PLC0415  # what a server loads
 
     assert application is not None
     owner, project = prepare()
-    connection.close()  # of a server none has migrated: on one that has, rows cost a third more
+    connection.close()  # as in a server that hasn't migrated, or rows cost a third more
     caller = caller_of_user(owner)
     found = {"D1": written(caller, project)}
     if settings.ON_SQLITE:
@@ -118,7 +118,7 @@ def _rows(session: Session, source: Source) -> tuple[list[list[Any]], list[Messa
 
 
 def _rolled_back(write: Callable[[], None]) -> Callable[[], float]:
-    """Seconds of a run whose rows are taken back."""
+    """A timed run whose rows are rolled back."""
 
     def run() -> float:
         with transaction.atomic():
@@ -161,7 +161,7 @@ def imported(
     path: Path,
     read: Callable[[Path], object],
 ) -> dict[str, float]:
-    """Seconds of an import without counting tokens, and of reading its JSON alone."""
+    """Seconds of an import without counting tokens, and of only reading its JSON."""
     messages = 0
 
     def run() -> float:
@@ -194,7 +194,7 @@ def _forget(sessions: list[Session]) -> None:
 
 
 def _least(*runs: Callable[[], float]) -> list[float]:
-    """The least of interleaved rounds, after one that isn't counted."""
+    """The least of interleaved rounds, not counting the first."""
     spent: list[list[float]] = [[] for _ in runs]
     for number in range(ROUNDS + 1):
         for run, seconds in zip(runs, spent, strict=True):

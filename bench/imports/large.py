@@ -1,9 +1,9 @@
-"""What the import of a large file holds in memory: `python -m bench.imports.large`, in `make soak`.
+"""What importing a large file needs in memory: `python -m bench.imports.large`, in `make soak`.
 
-A Claude Code transcript of 1 GB (fresh ids, one chain of records) is written into the data
-folder and imported, as a job imports it, by a process that has loaded all that a server has.
-The figure is how far its memory and that of the process that reads rise above what it held idle:
-the kernel's own counts of the most that was resident in each.
+A Claude Code transcript of 1 GB (unique ids, one chain of records) is written into the data folder
+and imported, as a job imports it, by a process that has loaded everything a server has. The figure
+is how far its memory, together with that of the reading process, rises above its idle level, by the
+kernel's own peak resident sizes.
 """
 
 import sys
@@ -19,14 +19,14 @@ from . import files
 BYTES = 1_000_000_000
 MOST_MB = 400
 MOST_SECONDS = 0.25
-"""That the write lock may be held while the file is imported."""
+"""How long the write lock may be held during the import."""
 LINE_BYTES = 300_000_000
 MOST_MB_OF_A_LINE = 600
 NAME = "large.jsonl"
 
 
 def soak() -> Iterator[Row]:
-    """The count of messages and the memory; the data folder is removed."""
+    """The number of messages and the memory; the data folder is removed."""
     with tempfile.TemporaryDirectory() as folder:
         count = write(Path(folder) / NAME, BYTES)
         found = apart.figures_over(Path(folder), "bench.imports.large_process")
@@ -59,7 +59,7 @@ def soak() -> Iterator[Row]:
 
 
 def _long_line() -> Iterator[Row]:
-    """The memory that one line takes; what is too long of it stays in the file."""
+    """The memory that a single line takes; text beyond the limit stays in the file."""
     with tempfile.TemporaryDirectory() as folder:
         write_line(Path(folder) / NAME, LINE_BYTES)
         found = apart.figures_over(Path(folder), "bench.imports.large_process")
@@ -73,7 +73,7 @@ def _long_line() -> Iterator[Row]:
 
 
 def write_line(path: Path, size: int) -> None:
-    """A transcript of three lines, of which one has about so many bytes."""
+    """Write a transcript of three lines, one of which has about `size` bytes."""
     words = b"The build went through after a retry. " * 1000
 
     def begin(number: int, role: str) -> bytes:
@@ -93,7 +93,7 @@ def write_line(path: Path, size: int) -> None:
 
 
 def write(path: Path, size: int) -> int:
-    """A transcript of at least so many bytes; the answer is how many messages it holds."""
+    """Write a transcript of at least `size` bytes; returns how many messages it holds."""
     written = count = 0
     with path.open("wb") as file:
         for record in files.claude_code(sys.maxsize):

@@ -1,4 +1,4 @@
-"""The process of `bench.imports.large`: a server, one import, and the memory it held."""
+"""The process of `bench.imports.large`: a server, one import, and its peak memory."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def main() -> None:
     assert application is not None
     owner, project = prepare()
     idle = _resident("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # begin to count the most anew
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak
     begun, job_id = time.monotonic(), uuid.uuid4()
     path = Path(settings.DATA_DIR) / NAME
     with path.open("rb") as file:
@@ -41,7 +41,7 @@ def main() -> None:
         caller_of_user(owner), project, upload, job_id=job_id, progress=lambda *_: None
     )
     peak, seconds = _resident("VmHWM"), time.monotonic() - begun
-    path.unlink()  # not before: a disk that gives up 1 GB may keep commits waiting
+    path.unlink()  # not earlier: freeing 1 GB on disk may delay commits
     reader = sum(_resident("VmHWM", child) for child in _children())
     found = {
         "idle": idle,
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 class MeasuredTurns(turns.Turns):
-    """A line that knows what of its longest turn passed without a processor."""
+    """A queue that records how much of its longest turn passed without a processor."""
 
     waited = 0.0
     _before = 0.0
@@ -77,18 +77,18 @@ class MeasuredTurns(turns.Turns):
 
 
 def _without_processor() -> float:
-    """Seconds that this thread could have run and had no processor, since it began."""
+    """Seconds that this thread was runnable without having a processor, since it began."""
     return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
 
 
 def _children() -> list[str]:
-    """The processes that this one has begun: that which reads."""
+    """The child processes of this one: the reader."""
     tasks = Path("/proc/self/task").glob("*/children")
     return [child for task in tasks for child in task.read_text().split()]
 
 
 def _resident(name: str, process: str = "self") -> int:
-    """Bytes of a process in memory, or the most there were."""
+    """Resident memory of a process in bytes, current or peak."""
     for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024

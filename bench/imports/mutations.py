@@ -1,7 +1,7 @@
-"""Files as nobody should write them, by the thousand: `make soak`.
+"""Malformed files by the thousand: `make soak`.
 
-The same seeds as in `tests.threads.imports.test_mutations`, which takes the first 200 of them.
-Every file is answered by the door of imports: no fault of its own, no memory beyond the bound.
+The same seeds as in `tests.threads.imports.test_mutations`, which uses the first 200 of them. Every
+file gets a response from the import endpoint: no server fault, no memory beyond the bound.
 """
 
 import os

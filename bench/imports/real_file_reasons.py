@@ -1,4 +1,4 @@
-"""Why strings of real files are no part of a conversation, by format and member."""
+"""Why strings of real files aren't part of a conversation, by format and member."""
 
 from fnmatch import fnmatchcase
 
@@ -25,7 +25,7 @@ REASONS: dict[str, dict[str, str]] = {
     "claude_code": {
         "cwd": _ADDRESS,
         "message.model": _MODEL,
-        # The result that was sent stands in a message.
+        # The result that was sent is in a message.
         "toolUseResult*": _SHOWN,
     },
     "copilot_chat": {
@@ -46,7 +46,7 @@ REASONS: dict[str, dict[str, str]] = {
         "*.pastTenseMessage.value": _PAGE,
         "*.generatedTitle": _PAGE,
         "requests[[]].response[[]].message.*": _PAGE,
-        # The result that was sent stands in a message.
+        # The result that was sent is in a message.
         "*.terminalCommandOutput.text": "what a terminal showed",
         # The answer again, without its references.
         "*.codeBlocks[[]].markdownBeforeBlock": "repeats of the answer",
@@ -74,7 +74,7 @@ REASONS: dict[str, dict[str, str]] = {
     "kimi": {
         "event.description": _SHOWN,
         "event.display.detail": _SHOWN,
-        # The model gets `contextSummary`, which holds it; a fixture cuts both.
+        # The model gets `contextSummary`, which contains it; a fixture cuts both.
         "summary": "a summary whose frame the fixture cut",
     },
     "letta": {"agents[[]].messages[[]].group_id": _ID},
@@ -120,7 +120,7 @@ REASONS: dict[str, dict[str, str]] = {
     },
     "swe_agent": {"history[[]].action": _REPEATED},
 }
-"""By format the members, as patterns of `fnmatch`; a line is `line: <what it says>`."""
+"""Members by format, as `fnmatch` patterns; a line is `line: <its text>`."""
 
 
 def reason_of(format_: str, member: str) -> str:

@@ -1,10 +1,10 @@
-"""Whether real files lose a text: every string of 40 characters or more is looked for.
+"""Checks whether real files lose text: every string of 40 characters or more is looked up.
 
 The files are those listed in docs/formats.md. They belong to others and are not part of this
 project: `REAL_FILES` names a folder with clones of their repositories, as `<owner>/<name>`. Each
-file is read, and each of its strings must stand in a message, in the record of an event, or in a
-member for which `REASONS` says why it is no part of the conversation. This counts on its own, with
-nothing of `threads.domain.leaves`, which counts for the import's report.
+file is read, and each of its strings must occur in a message, in the record of an event, or in a
+member for which `REASONS` says why it isn't part of the conversation. This counts independently of
+`threads.domain.leaves`, which counts for the import's report.
 
 `python -m bench.imports.real_files [WORD]` prints what is lost, `--write` writes the table.
 """
@@ -31,7 +31,7 @@ from .real_file_reasons import reason_of
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
 BEGIN, END = "<!-- real files -->\n", "<!-- end of real files -->"
 LEAST = 40
-"""Characters of a string that is looked for."""
+"""The least length of a string that is looked up."""
 SHOWN = 160
 _LISTED = re.compile(r"\| (\S+/\S+) \| (.+?) \| `(\w{10})` \|")
 _PLACE = re.compile(r"bytes:(\d+)-(\d+)")
@@ -46,7 +46,7 @@ class Listed(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A string of a file, by the members that lead to it."""
+    """A string of a file, with the path of members that lead to it."""
 
     member: str
     text: str
@@ -54,7 +54,7 @@ class Leaf(NamedTuple):
 
 @dataclass(slots=True)
 class Looked:
-    """What was found of a file."""
+    """The result of checking a file."""
 
     listed: Listed
     format: str
@@ -67,18 +67,18 @@ class Looked:
 
     @property
     def lost(self) -> list[Leaf]:
-        """What is nowhere, and no reason says why."""
+        """Strings that occur nowhere, without a reason."""
         return [one for one in self.nowhere if not reason_of(self.format, one.member)]
 
     @property
     def reasons(self) -> str:
-        """Why what is nowhere is no part of the conversation."""
+        """Why strings that occur nowhere aren't part of the conversation."""
         found = Counter(reason_of(self.format, one.member) for one in self.nowhere)
         return ", ".join(f"{count} {reason}" for reason, count in found.most_common())
 
 
 def soak() -> Iterator[Row]:
-    """How many strings are lost, where there are files to look for them in."""
+    """How many strings are lost, if the files are available."""
     folder = os.environ.get("REAL_FILES")
     name = f"strings of {LEAST} characters that real files lose"
     if not folder:
@@ -98,9 +98,9 @@ def listed() -> Iterator[Listed]:
 
 
 def look(one: Listed, folder: Path) -> Looked:
-    """Read a file, and look for all its strings."""
+    """Read a file, and look up all its strings."""
     shown = ["git", "-C", str(folder / one.repository), "show"]
-    data = subprocess.run(  # git, of a name that the page lists
+    data = subprocess.run(  # git, with a name that the page lists
         [*shown, f"{one.commit}:{one.path}"], capture_output=True, check=True
     ).stdout
     name = one.path.rpartition("/")[2]
@@ -126,7 +126,7 @@ def look(one: Listed, folder: Path) -> Looked:
 
 
 class Texts:
-    """Texts in which others are looked for, whatever their blanks."""
+    """Texts in which others are looked up, ignoring whitespace."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         flat = {_flat(text) for text in texts}
@@ -134,7 +134,7 @@ class Texts:
         self._all = "\n".join(flat)
 
     def hold(self, text: str) -> bool:
-        """Whether a text is said, whole or line by line: a patch has a mark before each."""
+        """Whether a text occurs, whole or line by line: a patch prefixes each line."""
         wanted = _flat(text)
         if not wanted or wanted in self._whole or wanted in self._all:
             return True
@@ -147,7 +147,7 @@ def _flat(text: str) -> str:
 
 
 def _said(items: Iterable[Any], transcripts: Iterable[Transcript]) -> Iterator[str]:
-    """Every string that messages hold, and what conversations are called."""
+    """Every string in messages, and the titles of conversations."""
     for transcript in transcripts:
         yield transcript.title
     for item in items:
@@ -158,7 +158,7 @@ def _said(items: Iterable[Any], transcripts: Iterable[Transcript]) -> Iterator[s
 
 
 def _held(value: Any) -> Iterator[str]:
-    """The strings in a value of the domain; of one that is JSON what it says too."""
+    """The strings in a value of the domain; for JSON text also the strings in it."""
     if isinstance(value, str):
         yield value
         yield from (leaf.text for leaf in _inner(value, ""))
@@ -186,7 +186,7 @@ def _noted(items: Iterable[Any], data: bytes) -> Iterator[str]:
 
 
 def _strings(data: bytes, least: int = LEAST) -> Iterator[Leaf]:
-    """The strings of a file: of JSON, of lines of JSON, else its lines."""
+    """The strings of a file: of JSON, of JSON Lines, or else its lines."""
     text = data.decode("utf-8-sig", "replace")
     values = _values(text)
     if values is None:
@@ -203,7 +203,7 @@ def _strings(data: bytes, least: int = LEAST) -> Iterator[Leaf]:
 
 
 def _values(text: str) -> list[Any] | None:
-    """What a text is as JSON, or its lines; None if it is none."""
+    """A text decoded as JSON or as JSON Lines; None if it is neither."""
     try:
         return [json.loads(text)]
     except ValueError:
@@ -219,7 +219,7 @@ def _values(text: str) -> list[Any] | None:
 
 
 def _inner(text: str, member: str) -> Iterator[Leaf]:
-    """The strings of a text that is an object or a list itself."""
+    """The strings of a text that is itself a JSON object or list."""
     if text.lstrip()[:1] in ("{", "["):
         try:
             value = json.loads(text)
@@ -240,7 +240,7 @@ def _leaves(value: Any, member: str) -> Iterator[Leaf]:
 
 
 def _write(looked: Iterable[Looked]) -> None:
-    """Write the table of the page anew."""
+    """Rewrite the table on the page."""
     rows = [
         f"| {one.listed.repository} | {one.listed.path} | `{one.listed.commit}` "
         f"| `{one.format}` | {one.sessions:,} | {one.messages:,} | {one.leaves:,} "
@@ -253,7 +253,7 @@ def _write(looked: Iterable[Looked]) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Print of each file what is lost."""
+    """Print what each file loses."""
     folder = Path(os.environ["REAL_FILES"])
     wanted = [word for word in words if not word.startswith("-")]
     looked = []

@@ -1,13 +1,13 @@
-"""What a person waits for on a page, and what moves under the hand: `python -m bench.pages.acting`.
+"""What people wait for on a page, and what shifts meanwhile: `python -m bench.pages.acting`.
 
 Its rows are R4, R5 and R6 of docs/performance.md, measured in chromium.
 
-R4: the layout shifts of each page from its navigation on (the sum that browsers report as CLS).
-R5: 10,000 messages are scrolled by 600 px a frame for 900 frames, and back up from the end; a frame
-is blank where the middle of the viewport shows no row, and the longest run of blank frames counts.
-R6: from the press of a key to the frame that shows what came of it, at 10,000 messages: a digest of
-ten, all messages selected by a mark, a jump to the other end; the slowest of three. A page that was
-not answered, or that was scrolled by fewer frames, is a miss.
+R4: the layout shifts of each page since its navigation (the sum that browsers report as CLS). R5:
+10,000 messages are scrolled by 600 px a frame for 900 frames, and back up from the end; a frame is
+blank if the middle of the viewport shows no row, and the longest run of blank frames counts. R6:
+from a key press to the frame that shows its result, at 10,000 messages: a digest of ten, selecting
+all messages by a mark, a jump to the other end; the slowest of three. A page that did not respond,
+or was scrolled by fewer frames, counts as a miss.
 """
 
 import json
@@ -65,7 +65,7 @@ _PAINTED = """() => new Promise((over) => {
 
 
 def rows() -> Iterator[Row]:
-    """The table; it takes a few minutes, most of them for scrolling."""
+    """The rows; they take a few minutes, mostly for scrolling."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415  # only here
 
     with (
@@ -140,7 +140,7 @@ def _timed(page: Any, press: Callable[[], object], shows: str) -> float:
 
 
 def _digest(page: Any, turn: int) -> float:
-    """From Control Enter in the form to the marker."""
+    """From Control+Enter in the form to the marker."""
     first = 20 * turn + 1
     page.locator(f"#n-m{first}").focus()
     page.keyboard.press("x")
@@ -148,7 +148,7 @@ def _digest(page: Any, turn: int) -> float:
         page.keyboard.press("Shift+ArrowDown")
     page.keyboard.press("d")
     page.locator("#dialog textarea").fill("What was done.")
-    page.wait_for_timeout(1500)  # the estimate stands
+    page.wait_for_timeout(1500)  # the estimate is shown
     return _timed(
         page,
         lambda: page.keyboard.press("Control+Enter"),
@@ -157,7 +157,7 @@ def _digest(page: Any, turn: int) -> float:
 
 
 def _select(page: Any, turn: int) -> float:
-    """From the apostrophe to the count in the bar: from here to the other end."""
+    """From the apostrophe key to the count in the bar: selects from here to the other end."""
     page.keyboard.press("Escape")
     page.keyboard.press("g")
     page.keyboard.press("g")
@@ -173,7 +173,7 @@ def _select(page: Any, turn: int) -> float:
 
 
 def _jump(page: Any, turn: int) -> float:
-    """From the key for the last message, or for the first, until it has the focus."""
+    """From the key for the last (or first) message until that message has the focus."""
     page.keyboard.press("Escape")
     page.keyboard.press("g")
     page.keyboard.press("g")

@@ -2,13 +2,13 @@
 
 Its rows are R1, R2 and R3 of docs/performance.md.
 
-R1: from the start of the navigation until two frames after the script of the page has run and
-its rows stand, against the same of a session of 200 messages. R2: the time between frames
-while the page scrolls in steps of 1,500 px, and how many elements it holds after jumps to
-anywhere. R3: from the arrival of the answer to a switched operation until the frame that
-shows it is painted, for which a message posted in that frame waits (the request is reported
-apart). Pages are opened in turn, so that a slow
-moment of the machine strikes all; figures are medians, of frames the 95th in a hundred.
+R1: from the start of the navigation until two frames after the page's script has run and its rows
+are shown, against the same for a session of 200 messages. R2: the time between frames while the
+page scrolls in steps of 1,500 px, and how many elements it holds after jumps to random places. R3:
+from the arrival of the response to a switched operation until the frame that shows it is painted,
+detected by a message posted in that frame (the request is reported separately). Pages are opened in
+turn, so that a slow moment of the machine affects all; figures are medians, for frames the 95th
+percentile.
 """
 
 import json
@@ -90,7 +90,7 @@ _TOGGLE = """async () => {
 
 
 def rows() -> Iterator[Row]:
-    """The table; without a browser on this machine one line that says so."""
+    """The rows; they need a browser on this machine."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415  # only here
 
     with (
@@ -169,7 +169,7 @@ def _measure(browser: Any, facts: dict[str, Any]) -> dict[int, dict[str, Any]]:
 
 
 def _edits(page: Any, url: str) -> dict[str, float]:
-    """A digest of ten messages in sight, switched off and on."""
+    """A digest of ten visible messages, switched off and on."""
     page.goto(url)
     page.evaluate(_READY)
     fields = {"type": "digest", "targets": " ".join(f"m{n}" for n in range(2, 12))}

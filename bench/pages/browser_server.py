@@ -1,4 +1,4 @@
-"""The server of `bench.pages.browser`: sessions of several lengths, and a way in for a browser."""
+"""The server of `bench.pages.browser`: sessions of several lengths, and a browser's sign-in."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from .pages_data import make_session, prepare  # noqa: E402
 
 
 class _Announcing(uvicorn.Server):
-    """Says where it listens once it does."""
+    """Prints its address once it listens."""
 
     def __init__(self, config: uvicorn.Config, facts: dict[str, object]) -> None:
         super().__init__(config)
@@ -33,7 +33,7 @@ class _Announcing(uvicorn.Server):
 
 
 def main() -> None:
-    """Make a session of each length that is asked for, and serve."""
+    """Create a session of each requested length, and serve."""
     owner, project = prepare()
     sizes = [int(size) for size in sys.argv[1:]]
     sessions = {size: str(make_session(owner, project, size).pk) for size in sizes}

@@ -1,11 +1,10 @@
 """What rows and pages cost on the server: `python -m bench.pages.drawing`.
 
-The warm half of row R4 of docs/performance.md: 200 rows of the thread from the cache of
-finished rows, against the same finished rows rendered without any cache, bodies and all. All
-counts that a chunk's view does between the replayed thread and the HTML; the rows are asserted
-equal, byte for byte. Figures
-are the least of some rounds in one process (`bench.pages.drawing_process`). The pages are answered
-with all middleware, by a process that has answered them before.
+The warm half of row R4 of docs/performance.md: 200 rows of the thread from the cache of finished
+rows, against the same rows rendered without any cache, including bodies. Everything counts that a
+chunk's view does between the replayed thread and the HTML; the rows are asserted to be equal, byte
+for byte. Figures are the least of several rounds in one process (`bench.pages.drawing_process`).
+The pages are served with all middleware, by a process that has served them before.
 """
 
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ SIZES = (200, 10_000, 100_000)
 
 
 def rows() -> Iterator[Row]:
-    """Row R4 of docs/performance.md, and the pages of long sessions against that of a short one."""
+    """Row R4 of docs/performance.md, and pages of long sessions against that of a short one."""
     found = apart.figures("bench.pages.drawing_process")
     ratio = found["uncached"] / found["warm"]
     figure = f"1/{ratio:.0f} ({1000 * found['warm']:.2f} ms)"

@@ -1,4 +1,4 @@
-"""The process of `bench.pages.drawing`: rows and pages over a data folder of its own."""
+"""The process of `bench.pages.drawing`: rows and pages over its own data folder."""
 
 import gc
 import json
@@ -30,7 +30,7 @@ WARM_ROUNDS, COLD_ROUNDS, PAGE_ROUNDS = 40, 3, 7
 
 
 def measure() -> dict[str, object]:
-    """Seconds of each."""
+    """Seconds of each measurement."""
     owner, project = prepare()
     sessions = {size: make_session(owner, project, size) for size in SIZES}
     client = Client(SERVER_NAME=settings.HOST)
@@ -49,7 +49,7 @@ def measure() -> dict[str, object]:
 
 
 def _rows(owner: User, session: Session) -> tuple[float, float, float]:
-    """Seconds of the rows: warm, rendered from ready bodies, rendered from their parts."""
+    """Seconds for the rows: cached, rendered from ready bodies, rendered from their parts."""
     look = look_of(caller_of_user(owner), session)
     finished: set[str] = set()
 

@@ -1,8 +1,8 @@
-"""Sessions of many messages, for the measurements of pages: made in a second, not in minutes.
+"""Sessions of many messages, for measuring pages: created in a second, not in minutes.
 
-The first messages are those of `bench.transcript`, recorded as any client would; a longer
-session repeats their rows. Bodies are stored once per content, so that it is what a
-transcript that repeats itself would be.
+The first messages are those of `bench.transcript`, recorded as by any client; a longer session
+repeats their rows. Bodies are stored once per content, so the result equals that of a transcript
+that repeats itself.
 """
 
 import uuid
@@ -24,7 +24,7 @@ BATCH = 2_000
 
 
 def prepare() -> tuple[User, Project]:
-    """The tables, the first user and the project of an empty data folder."""
+    """Set up an empty data folder: the tables, the first user and the project."""
     call_command("migrate", verbosity=0)
     owner, _ = prepare_first_use()
     return owner, Project.objects.get(slug="demo")
@@ -41,7 +41,7 @@ def make_session(owner: User, project: Project, count: int) -> Session:
 
 
 def _repeat(session: Session, count: int) -> None:
-    """The session's rows over and over, under new indexes, ids and groups."""
+    """Repeat the session's rows under new indexes, ids and groups."""
     rows = list(Message.objects.filter(session=session).order_by("index"))
     groups = rows[-1].group_id + 1
     drawn = {row.short_id for row in rows}

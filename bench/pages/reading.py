@@ -1,9 +1,9 @@
 """What reading 50 messages costs (D3 of the measured peers): `python -m bench.pages.reading`.
 
-The API's `GET /api/sessions/{id}/messages` against a view that hands the rows of a raw cursor
-to orjson, on the same server and behind the same middleware, key check and gate. Both are
-asked in turn, so that a slow moment of the machine strikes both; the figure is the ratio of
-the medians. On PostgreSQL where DATABASE_URL names one, as `make bench` does, else on SQLite.
+The API's `GET /api/sessions/{id}/messages` against a view that passes the rows of a raw cursor to
+orjson, on the same server and behind the same middleware, key check and gate. Both are requested in
+turn, so that a slow moment of the machine affects both; the figure is the ratio of the medians. On
+PostgreSQL if DATABASE_URL names one, as in `make bench`, else on SQLite.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ CLIENTS, A_CLIENT = 32, 12
 
 
 def rows() -> Iterator[Row]:
-    """The ratio alone and at 32 clients, and how many answers were no 200."""
+    """The ratio alone and with 32 clients, and how many responses weren't 200."""
     with (
         tempfile.TemporaryDirectory() as folder,
         apart.served(Path(folder), "bench.pages.reading_server", PORT="0") as described,
@@ -73,7 +73,7 @@ async def _alternate(
 
 
 async def _ask(served: _Served, path: str, count: int) -> tuple[list[float], int]:
-    """Seconds of each of some requests over one connection, and how many failed."""
+    """Seconds of each of `count` requests over one connection, and how many failed."""
     request = (
         f"GET {path} HTTP/1.1\r\nHost: {served.host}:{served.port}\r\n"
         f"Authorization: Bearer {served.key}\r\n\r\n"

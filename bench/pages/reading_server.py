@@ -1,4 +1,4 @@
-"""The server of `bench.pages.reading`: the product, with one more view that reads its rows raw."""
+"""The server of `bench.pages.reading`: the product, with an extra view that reads rows raw."""
 
 import os
 import uuid
@@ -50,7 +50,7 @@ QUERY = (
 
 
 def raw_messages(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The rows as the database gives them, their content parsed and written by orjson."""
+    """The rows as the database returns them, with their content re-encoded by orjson."""
     session = get_session(caller_of(request), session_id)
     first, last = int(request.GET["start"]), int(request.GET["end"])
     key = session.pk.hex if connection.vendor == "sqlite" else session.pk
@@ -68,7 +68,7 @@ def raw_messages(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 def main() -> None:
-    """Make the session, print where it is and the key to it, and serve."""
+    """Create the session, print its address and key, and serve."""
     urls.urlpatterns.append(path("bench/<uuid:session_id>/messages", raw_messages))
     call_command("migrate", verbosity=0)
     owner, _ = prepare_first_use()

@@ -1,9 +1,9 @@
-"""Methods of making a thread shorter: saved tokens against references that are lost later.
+"""Compares methods of shortening a thread: saved tokens against references lost later.
 
-A run in the middle of a session doesn't know the rest of it, so each method runs over the first
-quarter, half and three quarters of the messages, and what counts is what the messages behind that
-use (`bench.pruning.scoring`). Beside each method stands what the pruner loses when it stops at the
-same savings. `python -m bench.pruning.comparing --write` writes the tables into docs/pruning.md.
+A run in the middle of a session doesn't know the rest of it. So each method runs over the first
+quarter, half and three quarters of the messages, and its losses are references that later messages
+use (`bench.pruning.scoring`). Beside each method is what the pruner loses when it stops at the same
+savings. `python -m bench.pruning.comparing --write` writes the tables into docs/pruning.md.
 """
 
 import gc
@@ -56,7 +56,7 @@ PEERS = {
     "headroom, `compress`": "headroom",
     "lcc, `rules:stashed`": "lcc",
 }
-"""What runs in an environment of its own, by the name in the tables."""
+"""Methods that run in their own environment, by their names in the tables."""
 HERE: Mapping[str, Method] = {
     "truncation by tiers": tiers,
     "Anthropic, `clear_tool_uses_20250919`": clear_tool_uses,
@@ -64,14 +64,14 @@ HERE: Mapping[str, Method] = {
     OURS: ours(Pruning()),
 }
 METHODS = (*list(HERE)[:2], *PEERS, *list(HERE)[2:])
-"""The lines of the tables, in their order."""
+"""The rows of the tables, in order."""
 PARTS = (1, 2, 3)
 """Quarters of a session after which a method runs."""
 ROUNDS = 5
 SECONDS = 0.5
-"""What rounds take at least in lcc: more of them where they are short."""
+"""The least total time of rounds in lcc: short ones are repeated more often."""
 LCC_READS = "Claude Code"
-"""The harness whose files `lcc measure-session` reads."""
+"""The harness whose files `lcc measure-session` can read."""
 
 
 class Beside(NamedTuple):
@@ -82,7 +82,7 @@ class Beside(NamedTuple):
 
 
 def rows() -> Iterator[Row]:
-    """Each method on the long sessions, then on the others; then lcc beside the pruner."""
+    """Each method on the long sessions, then on the others; then lcc against the pruner."""
     with running() as peers:
         methods = _methods(peers)
         for missing in METHODS:
@@ -101,14 +101,14 @@ def rows() -> Iterator[Row]:
 
 
 def _groups() -> tuple[list[Compared], ...]:
-    """The long sessions, the others that are real, and the made one."""
+    """The long sessions, the other real ones, and the generated one."""
     others = list(sessions.others())
     real = [one for one in others if one.file]
     return list(sessions.tuned()), real, [one for one in others if not one.file]
 
 
 def _row(name: str, found: Beside, *, is_ours: bool) -> Row:
-    """A method with the references it loses, held to twice those of the pruner."""
+    """A method with the references it loses, expected to be at least twice those of the pruner."""
     value = f"{found.score.saved_share:.1%}, {found.score.lost} lost"
     if is_ours:
         return Row(name, value, "", None)
@@ -117,14 +117,14 @@ def _row(name: str, found: Beside, *, is_ours: bool) -> Row:
 
 
 def _is_half(ours: int, theirs: int) -> bool | None:
-    """Whether ours are half of theirs at most; None where neither lost anything to compare."""
+    """Whether ours are at most half of theirs; None if neither lost anything."""
     return ours <= theirs / 2 if ours or theirs else None
 
 
 def in_sessions(
     methods: Mapping[str, Method], chosen: Iterable[Compared]
 ) -> dict[str, Beside]:
-    """Each method, and the pruner at its savings, run within sessions; all of them together."""
+    """Each method, and the pruner at the same savings, run within sessions; summed up."""
     found = dict.fromkeys(methods, Beside())
     for one in chosen:
         for part in PARTS:
@@ -141,7 +141,7 @@ def in_sessions(
 
 
 def at_compactions(chosen: Iterable[Compared]) -> Beside:
-    """What clients left out by themselves where they did, and what the pruner would have."""
+    """What clients left out by their own compactions, and what the pruner would have left out."""
     found = Beside()
     for one in chosen:
         for compaction in one.compactions:
@@ -153,7 +153,7 @@ def at_compactions(chosen: Iterable[Compared]) -> Beside:
 
 
 def _beside_lcc(peers: Peers, one: Compared) -> Iterator[Row]:
-    """What lcc saves, loses and takes on a whole session, and the pruner."""
+    """What lcc and the pruner save, lose and take on a whole session."""
     theirs, our = at_end(peers.method("lcc"), one), at_end(HERE[OURS], one)
     saved = f"{our.saved_share:.1%} / {theirs.saved_share:.1%}"
     yield Row(f"saved / lcc, {one.name}", saved, "≥", our.after <= theirs.after)
@@ -163,10 +163,11 @@ def _beside_lcc(peers: Peers, one: Compared) -> Iterator[Row]:
 
 
 def _times(peers: Peers, one: Compared) -> Iterator[Row]:
-    """What a plan takes beside what `lcc measure-session` times of its mode, which counts what is
-    left as a plan does; and, without a bar, beside lcc's compaction alone.
+    """The time of a plan against lcc's own measurements.
 
-    The command reads Claude Code's files: for others the bar is at the compaction.
+    These are what `lcc measure-session` times for its mode, which counts what is left as a plan
+    does, and, without a bar, lcc's compaction alone. The command reads only Claude Code's files:
+    for others the bar applies to the compaction.
     """
     took = _took(peers, one)
     them, named = took.command or took.compaction, f", {one.name}"
@@ -197,18 +198,18 @@ def _tiktoken() -> tokens.TokenCounter:
 
 
 class _Took(NamedTuple):
-    """Seconds of CPU."""
+    """CPU seconds."""
 
     plan: float
     by_tiktoken: float
-    """A plan that counts so."""
+    """A plan that counts with tiktoken."""
     compaction: float
     command: float
-    """0.0 where it doesn't read the session."""
+    """0.0 if the command can't read the session."""
 
 
 def _took(peers: Peers, one: Compared) -> _Took:
-    """The least that each takes in several rounds, over messages that are read and counted."""
+    """The least times of several rounds, over messages that are already read and counted."""
     messages = prunable(one.messages)
     tokens.is_accelerated(ENCODING)  # as in a server half a minute after its start
     rounds = list[_Took]()
@@ -223,7 +224,7 @@ def _took(peers: Peers, one: Compared) -> _Took:
 
 
 def _planning(messages: Sequence[Prunable], count: Count) -> float:
-    """What a plan takes once."""
+    """The CPU seconds of one plan."""
     with _as_the_server_collects():
         begun = time.process_time()
         plan(messages, Pruning(), count)
@@ -232,7 +233,7 @@ def _planning(messages: Sequence[Prunable], count: Count) -> float:
 
 @contextmanager
 def _as_the_server_collects() -> Iterator[None]:
-    """Look for garbage as often as `contextstudio/asgi.py` does; lcc runs as its command does."""
+    """Collect garbage as often as `contextstudio/asgi.py` does; lcc runs as its command does."""
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()

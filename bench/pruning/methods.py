@@ -1,4 +1,4 @@
-"""What ContextStudio makes of a thread, and what is described here because it runs elsewhere."""
+"""Methods implemented here: ContextStudio's own, and reimplementations of remote ones."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,11 +21,11 @@ from .sessions import Compacted, groups_of
 
 KEPT_TOOL_USES = 3
 CLEARED = (Text("[cleared]"),)
-"""Anthropic does not say in what words."""
+"""Anthropic does not document the placeholder."""
 
 
 def tiers(messages: Sequence[Message]) -> Shown:
-    """The policy `slop`: results cut to lengths, the older the shorter."""
+    """The policy `slop`: results are cut to lengths, older ones shorter."""
     groups = groups_of(messages)
     outgoing = [
         Outgoing(
@@ -47,10 +47,11 @@ def tiers(messages: Sequence[Message]) -> Shown:
 
 
 def clear_tool_uses(messages: Sequence[Message]) -> Shown:
-    """Anthropic's `clear_tool_uses_20250919` with its defaults, as its documentation describes it.
+    """Anthropic's `clear_tool_uses_20250919` with its defaults, as documented.
 
     platform.claude.com/docs/en/build-with-claude/context-editing: the results of all tool uses but
-    the last three give way to a placeholder; calls stay, no tool is excluded, no least amount.
+    the last three are replaced by a placeholder; calls stay, no tool is excluded, no minimum
+    amount.
     """
     places = [
         (place, number)
@@ -71,7 +72,7 @@ def clear_tool_uses(messages: Sequence[Message]) -> Shown:
 
 
 def compacted(messages: Sequence[Message], by: Compacted) -> Shown:
-    """What a client's own compaction left: the first message it hid stands for its summary."""
+    """What a client's own compaction left, with its summary at the first hidden message."""
     first = min(by.hidden)
     instead = tuple(part for parts in by.instead for part in parts)
     return [
@@ -81,7 +82,7 @@ def compacted(messages: Sequence[Message], by: Compacted) -> Shown:
 
 
 def ours(rules: Pruning, target: float | None = None) -> Method:
-    """The pruner by these rules; with `target` brought down to that share of the tokens."""
+    """The pruner with these rules; with `target`, limited to that share of the tokens."""
 
     def run(messages: Sequence[Message]) -> Shown:
         found = planned(messages, rules)
@@ -100,7 +101,7 @@ def planned(messages: Sequence[Message], rules: Pruning) -> PrunePlan:
 
 
 def prunable(messages: Sequence[Message]) -> list[Prunable]:
-    """Messages as the pruner takes them."""
+    """Messages in the form that the pruner takes."""
     return [
         Prunable(f"m{place}", f"msg-{place:08x}", one.role, one.parts, count(one.parts))
         for place, one in enumerate(messages)

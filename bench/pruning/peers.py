@@ -1,7 +1,8 @@
-"""Methods of others, run where they are installed: `.venv-peers` (`make peers-environment`).
+"""Other tools' methods, run where they are installed: `.venv-peers` (`make peers-environment`).
 
-They bring versions of their own of what ContextStudio uses, so they live apart. They are given the
-messages as the chat API has them, and what they make of each is put back in its place.
+They need their own versions of packages that ContextStudio uses, so they have an environment of
+their own. They are given the messages in the chat API's form, and their results are put back in
+place.
 """
 
 import json
@@ -29,24 +30,24 @@ PEERS = ("langchain", "headroom", "lcc")
 
 
 class _Turn(NamedTuple):
-    """A message of the chat API, and the places of the texts that it says."""
+    """A message of the chat API, and the places of the texts in it."""
 
     entry: dict[str, JSON]
     texts: list[tuple[int, int]]
 
 
 class Peers:
-    """The process in which the methods of others run."""
+    """The process in which other tools' methods run."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
         self.seconds = 0.0
-        """Of CPU, that the last run took."""
+        """CPU seconds of the last run."""
         self.version = ""
-        """Of the package that ran last."""
+        """The version of the package that ran last."""
 
     def method(self, name: str) -> Method:
-        """One of `PEERS`."""
+        """The method of one of `PEERS`."""
 
         def run(messages: Sequence[Message]) -> Shown:
             turns = list(_turns(messages))
@@ -60,7 +61,7 @@ class Peers:
         return run
 
     def measured_by_lcc(self, file: Path) -> dict[str, JSON]:
-        """What `lcc measure-session` says of a file; `cpu` in seconds."""
+        """The result of `lcc measure-session` for a file; `cpu` is in seconds."""
         answer: dict[str, JSON] = self._asked({"session": str(file)})
         return answer
 
@@ -81,7 +82,7 @@ class Peers:
 
 @contextmanager
 def running(python: Path = PYTHON) -> Iterator[Peers | None]:
-    """The peers, or None where they are not installed. They reach no network."""
+    """The peers, or None if they are not installed. They use no network."""
     if not python.exists():
         yield None
         return
@@ -104,7 +105,7 @@ def running(python: Path = PYTHON) -> Iterator[Peers | None]:
 
 
 def _encodings() -> str:
-    """Where litellm keeps tiktoken's encodings, so that nobody asks for them."""
+    """litellm's copy of tiktoken's encodings, so that nothing is downloaded."""
     found = find_spec("litellm")
     origin = found.origin if found else None
     folder = Path(origin or sys.prefix).parent
@@ -112,7 +113,7 @@ def _encodings() -> str:
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[_Turn]:
-    """The chat: each result by itself, what the assistant says in a row as one message."""
+    """The chat: each result on its own, consecutive assistant messages as one."""
     waiting: _Turn | None = None
     for place, message in enumerate(messages):
         if waiting and message.role is not Role.ASSISTANT:
@@ -174,7 +175,7 @@ def _joined(first: _Turn, second: _Turn) -> _Turn:
 def _say(
     shown: list[list[Part | None]], texts: list[tuple[int, int]], content: str | None
 ) -> None:
-    """Put what a turn says now in the place of its first text."""
+    """Put a turn's new content in the place of its first text."""
     for nth, (place, number) in enumerate(texts):
         part = shown[place][number]
         if isinstance(part, ToolResult):

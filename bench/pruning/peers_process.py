@@ -1,8 +1,8 @@
-"""The process of `bench.pruning.peers`, in an environment that holds the peers and not us.
+"""The process of `bench.pruning.peers`, in an environment with the peers but without the product.
 
-Each line names a method and gives messages as the chat API has them. The answer is what each of
-them says after a run, null where it is gone, with the seconds of CPU and the version that ran. Or
-it names a file that lcc shall measure, and the answer is what lcc says of it.
+Each line names a method and gives messages in the chat API's form. The answer has the content of
+each message after a run, null if removed, with the CPU seconds and the version that ran. Or the
+line names a file for lcc to measure, and the answer is lcc's result.
 """
 
 import json
@@ -57,10 +57,10 @@ def _as_lcc_has_it(message: JSON) -> JSON:
 
 
 def measured_by_lcc(file: Path) -> JSON:
-    """The row of `lcc measure-session` for that mode, of a Claude Code session.
+    """The row of `lcc measure-session` for that mode, for a Claude Code session.
 
-    `cpu` is what it times: to compact the session, count what is left and look for its texts there.
-    It says so in whole milliseconds of the wall clock, so it is given a finer one.
+    `cpu` is what it times: compacting the session, counting what is left and looking for its texts
+    there. lcc reports whole milliseconds of wall-clock time, so it is given a finer clock.
     """
     report: Any = import_module("lcc.session_report")
     report.MODES = [mode for mode in report.MODES if mode[0] == "rules:stashed"]
@@ -70,7 +70,7 @@ def measured_by_lcc(file: Path) -> JSON:
 
 
 def langchain(chat: JSON) -> Run:
-    """LangChain's `ClearToolUsesEdit` with its defaults, as if its trigger was reached."""
+    """LangChain's `ClearToolUsesEdit` with its defaults, as if its trigger had been reached."""
     core = import_module("langchain_core.messages")
     editing = import_module("langchain.agents.middleware.context_editing")
     messages = core.convert_to_messages(chat)
@@ -84,7 +84,7 @@ def langchain(chat: JSON) -> Run:
 
 
 def headroom(chat: JSON) -> Run:
-    """Headroom's `compress` with its defaults, but for its text model, which it would download."""
+    """Headroom's `compress` with its defaults, but without its text model, a download."""
     compress = import_module("headroom").compress
 
     def run() -> list[str | None]:

@@ -1,9 +1,8 @@
 """One score for all methods: the tokens that a run saves, and the references lost after it.
 
-A method is given the first messages of a session, as at a run in its middle, and says what is
-shown of each. What is lost by that is what the product's own hindsight finds: a reference that is
-used in a later message and stands only in what the run left out. What comes later the method has
-not seen.
+A method is given the first messages of a session, as in a run in its middle, and returns what is
+shown of each. The losses are what the product's own hindsight finds: references that are used in a
+later message and occur only in what the run left out. The method has not seen the later messages.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,19 +15,19 @@ from threads.domain.message import Message
 from threads.domain.part import Part
 
 Shown = Sequence[tuple[Part, ...]]
-"""What is shown of each message, nothing where it is left out."""
+"""What is shown of each message; empty if it is left out."""
 Method = Callable[[Sequence[Message]], Shown]
 ENCODING = "o200k_base"
 count = counter_of(ENCODING)
 
 
 class Score(NamedTuple):
-    """What a run at one place of a session saves and loses; scores are added."""
+    """What a run at one place of a session saves and loses; scores can be added."""
 
     before: int = 0
     after: int = 0
     references: int = 0
-    """Those used after the run that had been said before."""
+    """References used after the run that had occurred before."""
     lost: int = 0
 
     @property
@@ -52,7 +51,7 @@ def in_flight(messages: Sequence[Message], shown: Shown) -> Score:
 
 
 def at_the_end(messages: Sequence[Message], shown: Shown) -> Score:
-    """The score of a run over all messages: what each would have missed, had it been without."""
+    """The score of a run over all messages: what each would have missed in the shortened thread."""
     return _score(messages, shown, since=0)
 
 

@@ -1,7 +1,8 @@
-"""The sessions on which methods of making a thread shorter are compared.
+"""The sessions on which methods of shortening a thread are compared.
 
-The samples are real transcripts that belong to others: they stand beside the project, not in it,
-and only the harness and the length of each are named. Without them the made transcript is left.
+The samples are real transcripts that belong to others: they are beside the project, not in it, and
+only the harness and the length of each are published. Without them only the generated transcript is
+left.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,13 +34,13 @@ OTHERS = (
     ("SWE-agent", "swe_agent/marshmallow-1867-function_calling.traj"),
     ("tau-bench", "tau_bench/gpt-4o-airline.json"),
 )
-"""Sessions that nothing was chosen on, the longest of each file."""
+"""Sessions that influenced no choice; the longest of each file."""
 MADE = 2_000
-"""Messages of the made transcript, which stands with those."""
+"""The length of the generated transcript, which belongs to those."""
 
 
 class Compacted(NamedTuple):
-    """That a client left out what stood before a place, and said this instead."""
+    """A compaction by a client: what it hid before a place, and what it said instead."""
 
     place: int
     hidden: frozenset[int]
@@ -47,7 +48,7 @@ class Compacted(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """A session to be made shorter."""
+    """A session to be shortened."""
 
     harness: str
     messages: Sequence[Message]
@@ -56,30 +57,30 @@ class Compared(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As the tables name it."""
+        """The name in the tables."""
         return f"{self.harness}, {len(self.messages):,} messages"
 
 
 def tuned() -> Iterator[Compared]:
-    """The long samples that are there."""
+    """The long samples that are available."""
     return (_longest(harness, path) for harness, path in TUNED if _is_there(path))
 
 
 def others() -> Iterator[Compared]:
-    """The other samples that are there, and the made transcript."""
+    """The other samples that are available, and the generated transcript."""
     yield from (_longest(harness, path) for harness, path in OTHERS if _is_there(path))
     yield Compared("Made", [_made(one) for one in made_messages(MADE)])
 
 
 def beside_lcc() -> Iterator[Compared]:
-    """The long samples, and each other one of the harness that lcc was made for."""
+    """The long samples, and all others of the harness that lcc was made for."""
     yield from tuned()
     named = ((one, path) for one, path in OTHERS if one == "Claude Code")
     yield from (_longest(harness, path) for harness, path in named if _is_there(path))
 
 
 def groups_of(messages: Sequence[Message]) -> list[int]:
-    """For each message the number of the user's message that it follows."""
+    """For each message, the number of the user message that it follows."""
     found, number = list[int](), 0
     for message in messages:
         number += starts_group(message.role, message.parts)
@@ -112,7 +113,7 @@ def _read(harness: str, transcript: Transcript) -> Compared:
 
 
 def _made(message: JSON) -> Message:
-    """A message of the made transcript, which is written as the chat API has it."""
+    """A message of the generated transcript, which has the chat API's form."""
     words = message["content"] or ""
     if message["role"] == "tool":
         result = ToolResult(message["tool_call_id"], (Text(words),))

@@ -1,8 +1,8 @@
 """Search by meaning: `python -m bench.search.meaning [COUNT]`.
 
-So many messages of about 270 characters, no two alike: how long their vectors take to be made,
-what a page of 20 nearest costs as a caller gets it, beside reading the texts once, and what the
-process grows by. CPU time, on SQLite, and on PostgreSQL where one answers.
+Messages of about 270 characters, all different: how long computing their vectors takes, what a page
+of the 20 nearest costs a caller, against reading the texts once, and how much the process grows.
+CPU time, on SQLite, and on PostgreSQL if one is available.
 """
 
 import sys
@@ -15,7 +15,7 @@ COUNT = 100_000
 
 
 def rows(count: int = COUNT) -> Iterator[Row]:
-    """On both databases."""
+    """The rows for both databases."""
     yield from _rows("SQLite", "", count)
     server = apart.postgresql()
     if server is not None:

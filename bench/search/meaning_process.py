@@ -1,4 +1,4 @@
-"""The process of `bench.search.meaning`: so many messages, their vectors, and a question."""
+"""The process of `bench.search.meaning`: messages, their vectors, and a question."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from functools import partial
 
 os.environ["CONTEXTSTUDIO_MEANING_SEARCH"] = "1"
 
-from bench.search.queries_process import _batches, _record, _texts  # noqa: I001  # sets Django up
+from bench.search.queries_process import _batches, _record, _texts  # noqa: I001  # sets up Django
 from django.db.models import Sum
 from django.db.models.functions import Length
 
@@ -28,7 +28,7 @@ QUESTION = "which limit of a session counts before it is written"
 
 
 def main(count: int) -> None:
-    """Print the figures as JSON: seconds of CPU, the least of some rounds; bytes and megabytes."""
+    """Print the figures as JSON: least CPU seconds of several rounds; bytes and megabytes."""
     owner, project = prepare()
     caller = caller_of_user(owner)
     session = services.open_session(caller, project, services.NewSession(title="It"))

@@ -1,4 +1,4 @@
-"""What is searched for: rare, absent and common, of one character and of many."""
+"""Search patterns: rare, absent and common, of one character and of many."""
 
 import math
 import time
@@ -26,10 +26,10 @@ def timed(
     index: Callable[[str], object],
     search: Callable[[str], object],
 ) -> dict[str, dict[str, float]]:
-    """By pattern the least seconds in some rounds of a scan, of the index and of a whole search.
+    """The least seconds by pattern of a scan, of the index and of a whole search.
 
-    Each goes through all patterns before the next one does: a server answers searches behind other
-    searches. It never scans, which drives what the index reads out of every cache.
+    Each goes through all patterns before the next one does: a server answers searches after other
+    searches. It never scans, which would evict what the index reads from every cache.
     """
     found: dict[str, dict[str, float]] = {name: {} for name in PATTERNS}
     works = {"scan": scan, "search": search, "index": index}

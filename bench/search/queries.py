@@ -1,10 +1,10 @@
-"""Search against a LIKE scan, and the price of an index: `python -m bench.search.queries [COUNT]`.
+"""Search against a LIKE scan, and the cost of an index: `python -m bench.search.queries [COUNT]`.
 
-D2: what the index finds (ids of bodies) of a rare and of an absent text, and a whole search
-(a page of 20 matches as a caller gets it) for every kind of pattern, against `count(*)` with
-LIKE over the same folded texts without an index. D4: appending messages one by one to a
-session, with the index caught up behind them, against appending alone. On SQLite, and on
-PostgreSQL where one answers; the size of the index is that of its tables and indexes.
+D2: what the index finds (ids of bodies) for a rare and for an absent text, and a whole search (a
+page of 20 matches as a caller gets it) for every kind of pattern, against `count(*)` with LIKE over
+the same folded texts without an index. D4: appending messages one by one to a session and then
+bringing the index up to date, against appending alone. On SQLite, and on PostgreSQL if one is
+available; the size of the index is that of its tables and indexes.
 """
 
 import sys
@@ -15,16 +15,16 @@ from bench.context.replay import Row
 
 USUAL, FULL = 100_000, 1_000_000
 FASTER = 200
-"""At full size alone: a scan grows with the texts, an answer of the index doesn't."""
+"""Only at full size: a scan grows with the texts, an index lookup doesn't."""
 
 
 def rows() -> Iterator[Row]:
-    """At a tenth of the size."""
+    """The rows at a tenth of the size."""
     yield from _both(USUAL)
 
 
 def soak() -> Iterator[Row]:
-    """A million messages."""
+    """The rows at a million messages."""
     yield from _both(FULL)
 
 
@@ -78,7 +78,7 @@ def _rows(
 
 
 def _measured(database_url: str, count: int) -> dict[str, dict[str, float]]:
-    """The figures of a process of its own, over a data folder and a database of its own."""
+    """The figures from a process with its own data folder and database."""
     found: dict[str, dict[str, float]] = apart.figures(
         "bench.search.queries_process", count, database_url=database_url
     )

@@ -1,4 +1,4 @@
-"""The process of `bench.search.queries`: so many messages, an index, and patterns of every kind."""
+"""The process of `bench.search.queries`: messages, an index, and patterns of every kind."""
 
 import json
 import os
@@ -37,7 +37,7 @@ APPENDED = 200
 
 
 def main(count: int) -> None:
-    """Print the figures as JSON: seconds, the least of some rounds; bytes."""
+    """Print the figures as JSON: seconds, the least of several rounds; bytes."""
     owner, project = prepare()
     caller = caller_of_user(owner)
     session = services.open_session(caller, project, services.NewSession(title="D2"))
@@ -57,7 +57,7 @@ def main(count: int) -> None:
 
 
 def _texts(count: int) -> Iterator[str]:
-    """About 270 characters each, no two alike, the needle in some."""
+    """Texts of about 270 characters, all different, some with the needle."""
     author, chance = _Author(11), random.Random(11)
     drawn = [author.prose(100, 400) for _ in range(5_000)]
     every = max(1, count // NEEDLES)
@@ -72,7 +72,7 @@ def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
 
 
 def _record(session: Session, texts: list[str]) -> int:
-    """Write messages as `threads.store.recording` does, but for their tokens; bytes of text."""
+    """Write messages as `threads.store.recording` does, without tokens; returns bytes of text."""
     contents = [encode_parts((Text(text),)) for text in texts]
     digests = [digest_of(Role.USER, content) for content in contents]
     start, count = session.message_count, len(texts)
@@ -102,7 +102,7 @@ def _record(session: Session, texts: list[str]) -> int:
 
 
 def _prepare_scan() -> None:
-    """The same folded texts in a table without an index."""
+    """Copy the folded texts to a table without an index."""
     with connection.cursor() as cursor:
         if not settings.ON_SQLITE:
             cursor.execute(
@@ -129,7 +129,7 @@ def _scan(words: str) -> None:
 
 
 def _appending(session: Session) -> dict[str, float]:
-    """Seconds of appending one by one: alone, and with the index caught up behind it."""
+    """Seconds of appending one by one: alone, and including the update of the index."""
     alone = _append(session, "alone")
     indexed = _append(session, "indexed")
     begun = time.perf_counter()
@@ -154,7 +154,7 @@ def _append(session: Session, word: str) -> float:
 
 
 def _bytes() -> int:
-    """What the index takes in the database."""
+    """The size of the index in the database."""
     with connection.cursor() as cursor:
         if settings.ON_SQLITE:
             cursor.execute("SELECT sum(length(block)) FROM threads_bodytext_data")
@@ -167,7 +167,7 @@ def _bytes() -> int:
 
 
 def _first(words: str) -> list[int]:
-    """What the index names first."""
+    """The first ids that the index finds."""
     return list(islice(BODIES.candidates(words), 20))
 
 

@@ -1,12 +1,12 @@
 """What counting tokens costs: `python -m bench.tokens.counting`.
 
-One transcript of 10,000 messages (`bench.transcript`), counted in o200k_base. T1: the total
-after one message was revised, from the stored counts of the others, against litellm's count
-of the list, and equal to a full recount by tiktoken. T2: the first count in a process of its
-own, one thread, against tiktoken's in another; equal on every text of the transcript and on
-60,000 texts drawn to be difficult. T3: the count of an unchanged thread, whose bodies' counts
-are stored under their digests, against tiktoken. Each figure is the ratio of the least CPU
-times of interleaved rounds (T2: of processes): on a shared machine these tell most.
+One transcript of 10,000 messages (`bench.transcript`), counted in o200k_base. T1: the total after
+one message was revised, from the stored counts of the others, against litellm's count of the list,
+and equal to a full recount by tiktoken. T2: the first count in a process of its own, one thread,
+against tiktoken's in another; equal on every text of the transcript and on 60,000 texts chosen to
+be difficult. T3: the count of an unchanged thread, whose bodies' counts are stored under their
+digests, against tiktoken. Each figure is the ratio of the least CPU times of interleaved rounds
+(T2: of processes): on a shared machine these tell most.
 """
 
 import os
@@ -36,7 +36,7 @@ ENCODING = "o200k_base"
 
 
 def rows() -> Iterator[Row]:
-    """The lines of the table: T1, T2, T3 of the plan for performance."""
+    """The rows of the table: T1, T2, T3 of the performance plan."""
     given = list(messages(COUNT))
     found = openai.read_messages(given)
     tokens.is_accelerated(ENCODING)
@@ -46,7 +46,7 @@ def rows() -> Iterator[Row]:
 
 
 def _reference(found: list[Message]) -> list[int]:
-    """The count of each message, by tiktoken alone."""
+    """The count of each message by tiktoken alone."""
     encode = get_encoding(ENCODING).encode_ordinary
     return [
         sum(len(encode(text)) for part in message.parts for text in _texts_of(part))
@@ -66,7 +66,7 @@ def _recount_after_an_edit(
         return sum(counts)
 
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    import litellm  # noqa: PLC0415  # two seconds, and only to be compared with
+    import litellm  # noqa: PLC0415  # two seconds, and only for comparison
 
     edited = [*given]
     edited[place] = {"role": "user", "content": revised.text}
@@ -121,7 +121,7 @@ def _warm(found: list[Message]) -> Iterator[Row]:
 def _ratio(
     slow: Callable[[], object], quick: Callable[[], object], *, fast: int = 1
 ) -> float:
-    """How many times as long the slow one takes; the quick one is run `fast` times a round."""
+    """How many times as long the slow one takes; the quick one runs `fast` times per round."""
     rounds = [
         (_timed(slow), _timed(lambda: [quick() for _ in range(fast)]) / fast)
         for _ in range(ROUNDS)
@@ -136,7 +136,7 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def _in_processes(ways: Sequence[str]) -> list[float]:
-    """Seconds of the first count of the transcript by each way, in processes of its own."""
+    """Seconds of the first count of the transcript in each way, in separate processes."""
     rounds = [[_in_process(way) for way in ways] for _ in range(3)]
     return [min(times) for times in zip(*rounds, strict=True)]
 
@@ -178,7 +178,7 @@ def _texts(found: list[Message]) -> Iterator[str]:
 
 
 def _fuzz() -> Iterator[str]:
-    """Texts that tell tokenizers apart: all of Unicode, contractions, blanks, emoji."""
+    """Texts on which tokenizers differ: all of Unicode, contractions, blanks, emoji."""
     chance = random.Random(11)
     strange = "aA'sSdDtT1 \n\r\t.,/\\\u00a0\u2028é漢😀ßİıſK"
     words = (

@@ -1,1 +1,1 @@
-"""Many who write at once."""
+"""Many concurrent writers."""

@@ -1,8 +1,8 @@
 """Edits of one session by one writer and by many: `python -m bench.writers.line`, in `make soak`.
 
-A server as `make run` starts it, over a fresh data folder; each writer is a thread of this
-process with a connection of its own, which records a tag as soon as the last is answered. One
-writer and sixteen write for as long, each to a new session of 200 messages.
+A server as `make run` starts it, over a fresh data folder. Each writer is a thread of this process
+with its own connection, which records a tag as soon as the last one is answered. One writer and
+sixteen write for the same time, each to a new session of 200 messages.
 """
 
 import os
@@ -28,17 +28,17 @@ MOST_P99_TO_P50 = 20
 
 
 class Written(NamedTuple):
-    """What some writers came to."""
+    """The result of some writers."""
 
     rate: float
-    """Edits a second."""
+    """Edits per second."""
     p50: float
     p99: float
     errors: int
 
 
 def soak() -> Iterator[Row]:
-    """The rates of one and of many, and how long the slowest waited."""
+    """The rates of one and of many writers, and how long the slowest waited."""
     with tempfile.TemporaryDirectory() as folder, Server(Path(folder)) as server:
         one = write(server, 1)
         many = write(server, WRITERS)
@@ -60,7 +60,7 @@ def soak() -> Iterator[Row]:
 
 
 def write(server: "Server", count: int) -> Written:
-    """Let so many write to a new session."""
+    """Let `count` writers write to a new session."""
     messages = [
         {"role": ("user", "assistant")[n % 2], "content": f"message {n}"}
         for n in range(MESSAGES)
@@ -90,7 +90,7 @@ def write(server: "Server", count: int) -> Written:
 
 
 class Server:
-    """`manage.py serve` over a folder, with a key of its project."""
+    """`manage.py serve` over a folder, with a key for its project."""
 
     def __init__(self, folder: Path) -> None:
         self._environment = os.environ | {
@@ -123,7 +123,7 @@ class Server:
         self._process.wait(20)
 
     def client(self) -> httpx.Client:
-        """A client with a connection of its own."""
+        """A client with its own connection."""
         headers = {"Authorization": f"Bearer {self._key}"}
         return httpx.Client(base_url=self._base, headers=headers, timeout=60)
 
