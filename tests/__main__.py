@@ -1,12 +1,12 @@
-"""The whole suite, as `make test` runs it, in three parts.
+"""Runs the whole suite in three parts, as `make test` does.
 
-First on PostgreSQL and Redis, where they answer on their usual ports, what may ask a database:
-all but the browser, the domains, rendering and the documents' examples. Then the tests of the
-domains, with their coverage: every line of a domain is run. Then the rest on SQLite. With CI set,
-PostgreSQL and Redis must answer.
+First, on PostgreSQL and Redis if they answer on their usual ports, the tests that may use a
+database: all but those of the browser, the domains, rendering and the documents' examples. Then the
+tests of the domains with coverage: every line of a domain must run. Then the rest on SQLite. With
+CI set, PostgreSQL and Redis must answer.
 
-The rest is measured only where the tests of the domains leave lines to it; `make soak` measures the
-whole product.
+The rest is measured only if the tests of the domains miss lines; `make soak` measures the whole
+product.
 """
 
 import os
@@ -38,7 +38,7 @@ MEASURED = ("-p", "tests.measuring")
 
 
 def main() -> int:
-    """The exit code of the first run that fails, else 0."""
+    """Returns the exit code of the first run that fails, else 0."""
     services = _services()
     if isinstance(services, str):
         print(f"{services} The tests run on SQLite alone.", flush=True)
@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def _services() -> dict[str, str] | str:
-    """The variables that name PostgreSQL and Redis, or the sentence of what is missing."""
+    """The variables that configure PostgreSQL and Redis, or a sentence about what is missing."""
     try:
         socket.create_connection(("127.0.0.1", 6379), 1).close()
     except OSError:
@@ -80,7 +80,7 @@ def _services() -> dict[str, str] | str:
 
 
 def _candidates() -> Iterator[str]:
-    """Where PostgreSQL might let us in, without the name of a database."""
+    """Possible PostgreSQL servers, as URLs without the name of a database."""
     if given := os.environ.get("DATABASE_URL"):
         yield given.rpartition("/")[0]
     yield "postgresql://postgres@127.0.0.1:5432"
@@ -91,9 +91,9 @@ def _candidates() -> Iterator[str]:
 def _pytest(
     *options: str, environment: Mapping[str, str] = MappingProxyType({})
 ) -> int:
-    """The exit code of a run, with a worker for each core.
+    """Run pytest with a worker for each core, and return the exit code.
 
-    One more takes longer: databases, servers and browsers use what workers leave of the cores.
+    More workers take longer: databases, servers and browsers need the cores too.
     """
     inherited = {
         name: value

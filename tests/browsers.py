@@ -1,4 +1,4 @@
-"""A real browser, in which an error that nobody expected fails the test."""
+"""A real browser, in which unexpected errors fail the test."""
 
 import shutil
 from collections.abc import Iterator
@@ -18,22 +18,21 @@ COMMANDS = ("chromium-headless-shell", "chromium")
 """The system's browsers; the first opens a window in a fifth of the time."""
 
 PATIENCE_MS = 240_000
-"""For how long a condition may fail to come: what a machine takes that is busy with other things.
+"""How long a condition may take to come true on a machine that is busy with other things.
 
-A test that passes waits no longer than it must, and one that fails says so later.
-"""
+A passing test waits no longer than necessary; only a failing one reports later."""
 
 expect.set_options(timeout=PATIENCE_MS)
 
 
 def system_chromium() -> str | None:
-    """Where the system's browser is; None where only Playwright's own can be."""
+    """The path of the system's browser; None if only Playwright's own is available."""
     return next(filter(None, map(shutil.which, COMMANDS)), None)
 
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """A browser that lives as long as a module.
+    """A browser for a whole module.
 
     Playwright's event loop keeps Django's database out of the thread in which it runs.
     """
@@ -41,11 +40,11 @@ def chromium() -> Iterator[Browser]:
 
 
 def launched() -> Iterator[Browser]:
-    """Chromium: the system's, else Playwright's own; it is gone when this goes on."""
+    """Launch Chromium: the system's or else Playwright's own; closed when the generator resumes."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=system_chromium(),
-            args=["--disable-gpu"],  # where there is none, imitating it takes longer
+            args=["--disable-gpu"],  # without a GPU, emulating one takes longer
         )
         yield browser
         browser.close()
@@ -65,21 +64,21 @@ def signed_in(chromium: Browser, server: Server) -> dict[str, object]:
 
 
 class Faults(list[str]):
-    """What went wrong in a page; a test names beforehand what it provokes."""
+    """The faults of a page; a test declares those that it provokes."""
 
     def __init__(self) -> None:
         super().__init__()
         self._expected: list[str] = []
         self.is_over = False
-        """Whether the window is being closed: what that cuts short is no fault."""
+        """Whether the window is being closed: what that interrupts is no fault."""
 
     def expect(self, words: str) -> None:
-        """Pass over faults that contain these words."""
+        """Ignore faults that contain these words."""
         self._expected.append(words)
 
     @property
     def unexpected(self) -> list[str]:
-        """The faults that no test asked for."""
+        """The faults that no test declared."""
         return [
             fault
             for fault in self
@@ -103,7 +102,7 @@ def context(
     faults: Faults,
     request: pytest.FixtureRequest,
 ) -> Iterator[BrowserContext]:
-    """A signed-in window at 1440 × 900; `browser_options` of the module changes its settings."""
+    """A signed-in window of 1440 × 900; the module's `browser_options` change its settings."""
     options = {"viewport": {"width": 1440, "height": 900}} | getattr(
         request.module, "browser_options", {}
     )
@@ -116,7 +115,7 @@ def context(
     window.set_default_timeout(PATIENCE_MS)
     window.on("page", lambda page: _watch(page, faults))
     yield window
-    window.cookies()  # whatever happened before has been told by now
+    window.cookies()  # by now everything earlier was reported
     faults.is_over = True
     window.close()
     faults.extend(["a CSP report"] * (server.log.count("CSP report") - reported))

@@ -1,4 +1,4 @@
-"""What every test may ask for: a database of its own, people by role, keys, samples."""
+"""Fixtures for all tests: a database per run, people by role, keys, samples."""
 
 import gc
 import os
@@ -19,8 +19,8 @@ from tests.emptying import empty_by_deleting
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Properties are not timed: a busy machine would fail them, and bench/ measures. `make test` asks
-# the same examples every time; `make soak` asks random ones (`--hypothesis-profile=random`).
+# Properties have no deadline: a busy machine would miss it, and bench/ measures times. `make test`
+# uses the same examples every time; `make soak` random ones (`--hypothesis-profile=random`).
 hypothesis.settings.register_profile(
     "fixed", deadline=None, derandomize=True, max_examples=50
 )
@@ -29,26 +29,26 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("fixed")
 
-# Each client of httpx reads the authorities of certificates, which takes a thirtieth of a second.
-# The tests make a thousand clients, none of which leaves this machine: they share one reading.
+# Each httpx client loads the CA certificates, which takes a thirtieth of a second. The tests create
+# a thousand clients, none of which leaves this machine: they share one SSL context.
 httpx._transports.default.create_ssl_context = cache(httpx.create_ssl_context)
 
 pytest_plugins = ["tests.people", "tests.servers", "tests.browsers", "tests.standing"]
 
-# It imports what the extra `meaning` installs.
+# It imports packages of the extra `meaning`.
 collect_ignore = [] if find_spec("wordllama") else ["threads/search/test_meaning.py"]
 
 REACH_A_DATABASE = {
     *("db", "transactional_db", "django_db", "redis", "postgresql"),
     *("first_start", "start_server", "empty_server"),
 }
-"""Fixtures and marks; to a test that has none of them, pytest-django lets no database answer."""
+"""Fixtures and marks that use a database; for other tests pytest-django blocks database access."""
 OBJECTS_BETWEEN_COLLECTIONS = 10_000
 SERVERS = frozenset({"first_start", "start_server"})
 
 
 class Failures:
-    """Says at once which test fails, and where; the whole of it comes with the summary."""
+    """Prints at once which test fails, and where; the full report comes with the summary."""
 
     def __init__(self, terminal: pytest.TerminalReporter) -> None:
         self._terminal = terminal
@@ -64,7 +64,7 @@ class Failures:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Say at once what fails, in the process that prints."""
+    """Print failures at once, in the process that prints."""
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if terminal is not None:
         config.pluginmanager.register(Failures(terminal))
@@ -74,9 +74,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None]:
-    """Leave out what asks a server that is not under test; the summary counts it.
+    """Deselect tests for a server that is not under test; the summary counts them.
 
-    What starts servers takes minutes a file: it comes first, so that no worker ends alone.
+    Files that start servers take minutes: they run first, so that no worker is left alone with one.
     """
     _mark(config, items)
     yield
@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Look for no cycles among modules and tests while they are loaded."""
+    """Disable garbage collection while modules and tests are loaded."""
     gc.disable()
     try:
         return (yield)
@@ -95,10 +95,10 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """Let the collector of cycles pass over what lasts as long as the run.
+    """Exclude from garbage collection what lasts as long as the run.
 
-    Modules and tests are hundreds of thousands of objects, which it would look through again and
-    again: a tenth of what the tests take.
+    Modules and tests are hundreds of thousands of objects, and scanning them again and again takes
+    a tenth of the tests' time.
     """
     gc.collect()
     gc.freeze()
@@ -106,10 +106,10 @@ def pytest_collection_finish() -> None:
 
 
 def _mark(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark browser tests, and deselect what can't be asked here.
+    """Mark browser tests, and deselect tests that can't run here.
 
-    What asks for Chromium is marked so before `-m` chooses; a `browser` of Django's own client is
-    none. What reaches no database has nothing to ask of PostgreSQL.
+    Tests that use Chromium are marked before `-m` selects; a `browser` that is Django's own client
+    doesn't count. Tests that use no database needn't run on PostgreSQL.
     """
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
@@ -136,7 +136,7 @@ def _mark(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what tests have counted: their property `summary`."""
+    """Print what tests have counted, in their property `summary`."""
     for report in terminalreporter.getreports("passed"):
         for name, value in report.user_properties:
             if name == "summary":
@@ -148,9 +148,9 @@ def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """A database of this run alone: two runs at once would drop each other's.
+    """Use a database of this run's own: two concurrent runs would drop each other's.
 
-    Losing it to a power cut is no loss, so that commits need not wait for the disk.
+    Losing it to a power cut does no harm, so commits needn't wait for the disk.
     """
     options = connection.settings_dict["OPTIONS"]
     if connection.vendor == "sqlite":
@@ -168,10 +168,10 @@ def django_db_modify_db_settings(
 def django_db_setup(
     django_db_setup: None, django_db_blocker: DjangoDbBlocker
 ) -> Generator[None]:
-    """The test database, which nothing may keep from being dropped.
+    """The test database; makes sure that it can be dropped.
 
-    A server or a thread that a test has ended may not have left PostgreSQL yet, which drops no
-    database that another session is in.
+    A server or thread that a test has ended may still be connected to PostgreSQL, which drops no
+    database that is in use.
     """
     with pytest.MonkeyPatch.context() as patch:
         empty_by_deleting(patch)
@@ -186,13 +186,13 @@ def django_db_setup(
 
 @pytest.fixture(scope="session")
 def shared_samples() -> Path:
-    """The folder of real transcripts beside the project, be it there or not."""
+    """The folder of real transcripts beside the project, whether or not it exists."""
     return ROOT.parent / "shared" / "samples"
 
 
 @pytest.fixture(scope="session")
 def samples(shared_samples: Path) -> Path:
-    """The folder of real transcripts beside the project; where it is absent, say so."""
+    """The folder of real transcripts beside the project; skips the test if it is missing."""
     if not shared_samples.is_dir():
         pytest.skip("the sample transcripts are not beside the project")
     return shared_samples

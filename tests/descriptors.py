@@ -1,4 +1,4 @@
-"""A process that has many files and connections open, as a server with many pages has."""
+"""A process with many open files and connections, like a server with many pages."""
 
 import os
 import resource
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 MANY = 1_100
-"""More than `select` can name."""
+"""More descriptors than `select` supports."""
 
 
 @contextmanager
 def many_open() -> Iterator[None]:
-    """Within, whatever is opened has a number above `MANY`, or almost."""
+    """Within this context, newly opened files get numbers of about `MANY` or above."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     soft = max(before[0], 2 * MANY)
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, before[1]))

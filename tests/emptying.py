@@ -1,4 +1,4 @@
-"""How the database is emptied after a test that has transactions of its own."""
+"""Empties the database after a test that has its own transactions."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ MADE_BY_MIGRATIONS = frozenset({"auth_permission", "django_content_type"})
 
 
 def empty_by_deleting(patch: pytest.MonkeyPatch) -> None:
-    """Have what such a test leaves deleted row by row.
+    """Delete what such a test leaves row by row.
 
-    Django truncates, which takes PostgreSQL half a second for our tables whatever they hold, and
-    then makes the same content types and permissions anew.
+    Django truncates instead, which takes PostgreSQL half a second for our tables whatever they
+    hold, and then recreates the same content types and permissions.
     """
 
     def statements(

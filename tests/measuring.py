@@ -1,8 +1,8 @@
-"""Which lines of the domains a run of tests runs: a plugin, `-p tests.measuring`.
+"""Measures which lines of the domains run in the tests: a plugin, `-p tests.measuring`.
 
-slipcover takes a line's probe out once the line has run, so that measuring costs a third of what
-coverage's does, which sees every line every time. Every process of a run writes what it saw into
-the folder that MEASURED_INTO names; runs into the same folder add up.
+slipcover removes a line's probe once the line has run, so measuring costs a third of coverage,
+which sees every line every time. Every process of a run writes its result into the folder that
+MEASURED_INTO names; runs into the same folder add up.
 """
 
 import json
@@ -21,11 +21,11 @@ DOMAINS = [
 ]
 
 _LEFT_OUT = ["@overload", r"^\s*\.\.\.$", "# (older|newer) Pythons$"]
-"""Lines, with what they begin, that are never run, or not on every Python."""
+"""Lines, by what they begin with, that never run, or not on every Python."""
 
 
 def lines_not_run(folder: Path) -> str:
-    """The lines of the domains that no run into a folder has run; empty where all have."""
+    """The domains' lines that no run into a folder has covered; empty if there are none."""
     together, *others = (json.loads(file.read_bytes()) for file in folder.iterdir())
     for other in others:
         merge_coverage(together, other)
@@ -37,12 +37,12 @@ def lines_not_run(folder: Path) -> str:
 
 
 def pytest_sessionfinish() -> None:
-    """Write what this process saw."""
+    """Write the coverage of this process."""
     file = Path(os.environ[MEASURED_INTO]) / f"{uuid.uuid4().hex}.json"
     file.write_text(json.dumps(_seen.get_coverage()))
 
 
-# Plugins that are named come first: what is imported from here on is measured.
+# Plugins named on the command line load first: what is imported from here on is measured.
 if MEASURED_INTO in os.environ:
     _seen = Slipcover(source=DOMAINS, exclude_also=_LEFT_OUT)
     ImportManager(_seen, FileMatcher(sources=DOMAINS)).__enter__()

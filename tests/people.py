@@ -1,4 +1,4 @@
-"""The cast of the tests: one project, one person a role, a stranger with a project of their own."""
+"""The people of the tests: a project with a person per role, and a stranger with another."""
 
 import pytest
 from django.test import Client
@@ -17,7 +17,7 @@ def _member(project: Project, role: ProjectRole, *, name: str | None = None) -> 
 
 
 def cast() -> dict[str, User]:
-    """All of them by their names, where no fixture of a single test may be asked."""
+    """All of them by name, where fixtures of a single test can't be used."""
     project = Project.objects.create(slug="demo", name="Demonstration")
     other = Project.objects.create(slug="other", name="Another project")
     people = {role.value: _member(project, role) for role in ProjectRole}
@@ -25,13 +25,13 @@ def cast() -> dict[str, User]:
 
 
 def caller(user: User) -> Caller:
-    """The caller that a person is, with the rights of their roles."""
+    """A person as a caller, with the rights of their roles."""
     return caller_of_user(user)
 
 
 @pytest.fixture
 def project(db: None) -> Project:
-    """The project that all but the stranger are members of."""
+    """The project that everyone but the stranger is a member of."""
     return Project.objects.create(slug="demo", name="Demonstration")
 
 
@@ -61,25 +61,25 @@ def viewer(project: Project) -> User:
 
 @pytest.fixture(name="caller")
 def caller_of_owner(owner: User) -> Caller:
-    """The owner, as the one who asks a service."""
+    """The owner as a caller of services."""
     return caller(owner)
 
 
 def key_of(maker: User, project: Project, *scopes: Right, name: str = "agent") -> str:
-    """The text of a new key with these scopes, or with all."""
+    """The text of a new key with these scopes, by default all."""
     made = create_key(maker, project, name=name, scopes=frozenset(scopes or Right))
     return made.text
 
 
 def client_of(user: User, project: Project, *scopes: Right) -> Client:
-    """A client of the API that sends a new key of this person's."""
+    """A client of the API that sends a new key of this person."""
     key = key_of(user, project, *scopes)
     return Client(headers={"Authorization": f"Bearer {key}"})
 
 
 @pytest.fixture
 def key(owner: User, project: Project) -> str:
-    """A key of the owner that may do everything in the project."""
+    """A key of the owner with all rights in the project."""
     return key_of(owner, project)
 
 

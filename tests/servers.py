@@ -1,4 +1,4 @@
-"""Real servers in processes of their own: started, killed, started again."""
+"""Real servers in separate processes: started, killed, restarted."""
 
 import os
 import shutil
@@ -18,11 +18,10 @@ from django.db import connection
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE_SECONDS = 240
-"""For how long a server may take to do anything on a machine that is busy with other things.
+"""How long a server may take for anything on a machine that is busy with other things.
 
-What passes waits no longer than it must. To restore a backup took more than 60 on two cores that
-had seven processes to run.
-"""
+Passing tests wait no longer than necessary. Restoring a backup took more than 60 s on two cores
+with seven processes."""
 
 START_LINE = "Sign in: "
 ALL_SCOPES = "read,propose,edit,review,admin"
@@ -36,22 +35,21 @@ serve.WARMING = ()
 sys.argv = ["manage.py", "serve"]
 manage.main()
 """
-"""`manage.py serve` that loads what counts tokens when it is to count.
+"""`manage.py serve` that loads token counters only when they are needed.
 
-Two and a half seconds of a processor are nothing to a server that lives for days. Those of the
-tests live for a minute, and few of them count so much.
-"""
+Two and a half seconds of processor time are nothing to a server that runs for days. The tests'
+servers run for a minute, and few of them count much."""
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """The environment of a child process: this one's, without what chooses a database."""
+    """The environment for a child process: ours, without what selects a database."""
     dropped = {"DATABASE_URL", "CONTEXTSTUDIO_DATA_DIR", "HOST", "PORT", "SECRET_KEY"}
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
     return kept | {"PYTHONUNBUFFERED": "1"} | changes
 
 
 def url_of_test_database() -> str:
-    """DATABASE_URL for a child process that shares the database of the test."""
+    """DATABASE_URL for a child process that shares the test's database."""
     described = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{described['NAME']}"
@@ -67,7 +65,7 @@ def _postgresql_url(name: str) -> str:
 
 @dataclass
 class Server:
-    """`manage.py serve` with a data folder of its own, on a free port that it keeps."""
+    """`manage.py serve` with its own data folder, on a free port that it keeps."""
 
     folder: Path
     database_url: str = ""
@@ -75,22 +73,22 @@ class Server:
     link: str = ""
     process: subprocess.Popen[str] | None = None
     full_key: str = ""
-    """A key with every right that its data folder came with."""
+    """A key with all rights that came with its data folder."""
     is_measured: bool = False
-    """Whether coverage goes on in its processes, which makes them slow."""
+    """Whether coverage is measured in its processes, which slows them down."""
     variables: dict[str, str] = field(default_factory=dict)
-    """What its environment has besides."""
+    """Additional environment variables."""
     program: tuple[str, ...] = ("manage.py", "serve")
-    """What Python is to run."""
+    """The program that Python runs."""
 
     @property
     def url(self) -> str:
-        """`http://127.0.0.1:<port>`, without a slash at the end."""
+        """`http://127.0.0.1:<port>`, without a trailing slash."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def log(self) -> str:
-        """What it has written to its standard error so far, over all its starts."""
+        """Everything it has written to standard error, over all its starts."""
         return (self.folder / "log").read_text()
 
     def environment(self) -> dict[str, str]:
@@ -108,7 +106,7 @@ class Server:
         return inherited
 
     def start(self) -> "Server":
-        """Start it, and wait until it says where to sign in."""
+        """Start it, and wait until it prints its sign-in link."""
         with (self.folder / "log").open("a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, *self.program],
@@ -126,19 +124,19 @@ class Server:
         raise AssertionError(f"The server did not start:\n{self.log}")
 
     def stop(self, number: int = signal.SIGINT) -> int:
-        """Ask it to stop; its exit code."""
+        """Ask it to stop; returns its exit code."""
         assert self.process is not None
         self.process.send_signal(number)
         return self._gone()
 
     def kill(self) -> None:
-        """End it at once, as a power cut would."""
+        """Kill it at once, like a power cut."""
         assert self.process is not None
         self.process.kill()
         self._gone()
 
     def command(self, *arguments: str) -> str:
-        """What one of its management commands prints."""
+        """Run one of its management commands; returns what it prints."""
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
@@ -157,12 +155,12 @@ class Server:
         return self.command("create_key", "--project", "demo", "--scopes", scopes)
 
     def sign_in_url(self) -> str:
-        """A one-time link of the owner that nobody has used: that of its start, or a new one."""
+        """An unused one-time link of the owner: from its start, or a new one."""
         link, self.link = self.link, ""
         return link or f"{self.url}{self.command('sign_in_link')}"
 
     def sign_in(self, client: httpx.Client) -> httpx.Response:
-        """Sign a client in as the owner, as the button of a link's page does."""
+        """Sign a client in as the owner, as the button on a link's page does."""
         return push(client, self.sign_in_url())
 
     def _gone(self) -> int:
@@ -174,7 +172,7 @@ class Server:
 
 
 def push(client: httpx.Client, link: str) -> httpx.Response:
-    """The answer to the button of the page that a sign-in link opens."""
+    """Push the button on the page of a sign-in link; returns the response."""
     page = client.get(link)
     if page.status_code != 200:
         return page
@@ -188,7 +186,7 @@ StartServer = Callable[..., Server]
 
 @pytest.fixture(scope="session")
 def first_start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that has started once and stopped: what the others begin with."""
+    """A server that has started once and stopped: the template of the others."""
     server = Server(tmp_path_factory.mktemp("first"), _fresh_database())
     server.start()
     server.full_key = server.key()
@@ -202,9 +200,9 @@ def first_start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def start_server(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[StartServer]:
-    """Starts servers on the kind of database under test; they are gone with the module.
+    """Starts servers on the kind of database under test; they end with the module.
 
-    They have been started before, on another port, unless they are to be `fresh`.
+    They are copies of one that was started before, on another port, unless they are `fresh`.
     """
     servers: list[Server] = []
 
@@ -224,7 +222,7 @@ def start_server(
 
 @pytest.fixture
 def empty_server(tmp_path: Path) -> Iterator[Server]:
-    """A server that has never started: an empty data folder, and an empty database."""
+    """A server that has never started: an empty data folder and an empty database."""
     folder = tmp_path / "empty"
     folder.mkdir()
     server = Server(folder, _fresh_database())
@@ -236,25 +234,22 @@ def empty_server(tmp_path: Path) -> Iterator[Server]:
 def server(
     first_start: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:
-    """One server for all tests that do no more than call it.
+    """One server for all tests that only call it.
 
-    To start one and load its tokenizer takes longer than most of them.
+    Starting one and loading its tokenizer takes longer than most of them.
     """
     yield from started_copy(first_start, tmp_path_factory.mktemp("server"))
 
 
 def started_copy(first: Server, folder: Path, **variables: str) -> Iterator[Server]:
-    """A server that begins where another has stopped; it is gone when this goes on.
-
-    Its environment has these variables besides.
-    """
+    """Start a copy of a stopped server, with extra variables; it ends when the generator does."""
     for server in stopped_copy(first, folder):
         server.variables |= variables
         yield server.start()
 
 
 def stopped_copy(first: Server, folder: Path) -> Iterator[Server]:
-    """The same before its start."""
+    """Like `started_copy`, but not started."""
     server = _copy(first, folder)
     yield server
     _end(server)
@@ -268,7 +263,7 @@ def _end(server: Server) -> None:
 
 
 def _copy(first: Server, folder: Path) -> Server:
-    """A server over a copy of the data and the database of one that has stopped."""
+    """A server on a copy of a stopped one's data and database."""
     shutil.copytree(first.folder, folder, dirs_exist_ok=True)
     template = httpx.URL(first.database_url).path.lstrip("/")
     url = _fresh_database(template=template)
@@ -277,7 +272,7 @@ def _copy(first: Server, folder: Path) -> Server:
 
 
 def _fresh_database(*, template: str = "template1") -> str:
-    """The URL of a new PostgreSQL database; nothing where SQLite is under test."""
+    """The URL of a new PostgreSQL database; empty if SQLite is under test."""
     if settings.ON_SQLITE:
         return ""
     name = f"contextstudio_server_{uuid.uuid4().hex[:12]}"

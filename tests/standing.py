@@ -1,4 +1,4 @@
-"""Where tests keep what they make: a data folder of each, and what stands for a whole module."""
+"""Data folders for tests: one per test, and one for a whole module."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from pytest_django import DjangoDbBlocker
 
 
 def settings_over(folder: Path) -> dict[str, object]:
-    """Settings with this data folder, without what would only take time."""
+    """Settings with this data folder, without what only takes time."""
     return {
         "DATA_DIR": folder,
         "BLOB_DIR": folder / "blobs",
@@ -35,9 +35,9 @@ def standing_folder(
     django_db_blocker: DjangoDbBlocker,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Path]:
-    """A data folder and a transaction around all tests of a module; each begins as it was left.
+    """A data folder and a transaction around all tests of a module.
 
-    What fixtures of the module's scope make lies in both; each test still has its own of either.
+    Module-scoped fixtures use both; each test still has a data folder and transaction of its own.
     """
     folder = tmp_path_factory.mktemp("standing")
     with (

@@ -1,4 +1,4 @@
-"""What is compared of a session here and elsewhere."""
+"""What is compared between a session and its copy elsewhere."""
 
 from typing import Any
 

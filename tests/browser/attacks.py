@@ -1,6 +1,6 @@
-"""What hostile transcripts hold, by the kind of attack; and the harmless twin of each.
+"""The contents of hostile transcripts by kind of attack, each with a harmless twin.
 
-`TRAP` stands for the address of a server that nothing may ever ask.
+`TRAP` stands for the address of a server that nothing may ever contact.
 """
 
 TRAP = "http://trap.invalid"

@@ -1,4 +1,4 @@
-"""What axe finds serious on a page."""
+"""Checks pages with axe for serious faults."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,19 +8,19 @@ from playwright.sync_api import Page
 
 SERIOUS = ("serious", "critical")
 WIDTHS = {"wide": (1440, 900), "narrow": (390, 844)}
-"""The windows that count, in CSS pixels."""
+"""The tested window sizes, in CSS pixels."""
 ALL = {"resultTypes": ["violations"], "preload": False}
-"""All rules. None of them asks for the style sheets and media that axe would fetch once more."""
+"""All rules, without preloading the style sheets and media that axe would fetch again."""
 OF_COLOURS = ALL | {
     "runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 }
-"""The rules whose answer a theme can change: it changes colours, and nothing else."""
+"""The rules whose result can depend on the theme, which changes only colours."""
 TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-"""After them everything that watches the window's size has answered."""
+"""After two frames everything that observes the window's size has reacted."""
 
 
 def found_wide_and_narrow(page: Page, *, within: str | None = None) -> list[str]:
-    """What axe calls serious or critical at both widths, of one page that is loaded once."""
+    """Faults that axe calls serious or critical, at both widths, after loading the page once."""
     return [
         f"{name}, {fault}"
         for name in sizes_of(page)
@@ -29,7 +29,7 @@ def found_wide_and_narrow(page: Page, *, within: str | None = None) -> list[str]
 
 
 def sizes_of(page: Page) -> Iterator[str]:
-    """Give a page each of the sizes that count, and say which it has."""
+    """Set each tested window size in turn; yields its name."""
     for name, (width, height) in WIDTHS.items():
         page.set_viewport_size({"width": width, "height": height})
         page.evaluate(TWO_FRAMES)
@@ -37,7 +37,7 @@ def sizes_of(page: Page) -> Iterator[str]:
 
 
 def found_in(page: Page, *, within: str | None = None) -> list[str]:
-    """What axe calls serious or critical, in the light theme and in the dark one."""
+    """Faults that axe calls serious or critical, in the light and the dark theme."""
     found = []
     was_dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     for theme, rules in (("light", ALL), ("dark", OF_COLOURS)):
@@ -55,7 +55,7 @@ def found_in(page: Page, *, within: str | None = None) -> list[str]:
 def _violations(
     page: Page, within: str | None, rules: dict[str, object]
 ) -> list[dict[str, Any]]:
-    """What axe finds; its half megabyte is sent to a page once, whatever it opens after that."""
+    """The violations that axe finds; its half megabyte is sent to a page only once."""
     if not page.evaluate("'axe' in window"):
         script = Axe().axe_script
         page.add_init_script(script)

@@ -1,4 +1,4 @@
-"""Threads to try the pages on, and what the tests ask a page."""
+"""Threads for testing the pages, and helpers for browser tests."""
 
 from collections.abc import Callable, Iterator
 
@@ -14,7 +14,7 @@ OpenThread = Callable[..., str]
 
 
 def conversation(count: int) -> list[Message]:
-    """So many messages; every tenth is a user's, beginning with #0."""
+    """`count` messages; every tenth is a user's, starting with #0."""
     roles = ["user"] + ["assistant"] * 9
     return [
         {"role": roles[index % 10], "content": f"Message {index} says its words. " * 3}
@@ -24,9 +24,9 @@ def conversation(count: int) -> list[Message]:
 
 @pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """One browser for all of these tests, none of which asks Django's database by itself.
+    """One browser for all of these tests, none of which uses Django's database itself.
 
-    To launch one and have it draw its first page takes longer than most of them.
+    Launching one and rendering its first page takes longer than most of them.
     """
     yield from launched()
 
@@ -35,18 +35,18 @@ def chromium() -> Iterator[Browser]:
 def server(
     first_start: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:
-    """One server for all of these tests: to start one takes longer than most of them."""
+    """One server for all of these tests: starting one takes longer than most of them."""
     yield from started_copy(first_start, tmp_path_factory.mktemp("server"))
 
 
 @pytest.fixture(scope="session")
 def signed_in(server: Server) -> dict[str, object]:
-    """The cookies of the server's owner, without opening a browser for them."""
+    """The cookies of the server's owner, obtained without a browser."""
     return cookies_of(server)
 
 
 def cookies_of(server: Server) -> dict[str, object]:
-    """The state of a browser in which a server's owner is signed in."""
+    """The storage state of a browser in which a server's owner is signed in."""
     with httpx.Client(timeout=PATIENCE_SECONDS) as client:
         server.sign_in(client)
         cookies = [
@@ -58,10 +58,10 @@ def cookies_of(server: Server) -> dict[str, object]:
 
 @pytest.fixture(scope="session")
 def api(server: Server) -> Iterator[httpx.Client]:
-    """REST as an agent with all rights uses it.
+    """A REST client with all rights, as an agent uses it.
 
-    It is idle while a page is looked at. The server closes a connection after 5 idle seconds, just
-    as httpx does: what was sent meanwhile would be lost, so httpx is to do so before.
+    It is idle while a page is examined. Both the server and httpx close connections after 5 idle
+    seconds, and a request sent at that moment would be lost; so httpx closes them earlier.
     """
     with httpx.Client(
         base_url=server.url,
@@ -74,7 +74,7 @@ def api(server: Server) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def new_session(api: httpx.Client) -> Callable[[int], str]:
-    """Makes a session of so many messages; answers its id."""
+    """Creates a session of `count` messages; returns its id."""
 
     def make(count: int) -> str:
         body = {"title": "A thread to try", "messages": conversation(count)}
@@ -87,7 +87,7 @@ def new_session(api: httpx.Client) -> Callable[[int], str]:
 
 @pytest.fixture
 def open_thread(page: Page, new_session: Callable[[int], str]) -> OpenThread:
-    """Opens a new session in the page, when the socket is up; answers its id."""
+    """Opens a new session in the page and waits for the socket; returns its id."""
 
     def opened(count: int = 30) -> str:
         session = new_session(count)
@@ -104,18 +104,18 @@ def visit(page: Page, session: str, *, query: str = "") -> None:
 
 
 def see_the_checks(page: Page) -> None:
-    """Wait for what a page asks for once it stands: what its thread is for each provider."""
+    """Wait for the provider checks that a page requests once it is loaded."""
     if page.locator("#checks-strip").count():
         expect(page.locator("#checks-found section")).not_to_have_count(0)
 
 
 def row(page: Page, key: str) -> Locator:
-    """The row or marker with this key."""
+    """Locate the row or marker with this key."""
     return page.locator(f"#n-{key.replace('.', '_')}")
 
 
 def keys_on_sheet(page: Page) -> list[str]:
-    """The keys of the top-level rows that the page has loaded, in their order."""
+    """The keys of the top-level rows that the page has loaded, in order."""
     keys: list[str] = page.evaluate(
         "() => [...document.querySelectorAll('.chunk > article')].map((row) => row.dataset.key)"
     )
@@ -123,7 +123,7 @@ def keys_on_sheet(page: Page) -> list[str]:
 
 
 def snip(page: Page) -> None:
-    """Snip what is selected, or the row that has the focus: its form needs no more than Enter."""
+    """Snip the selection, or the row with the focus: the form needs no more than Enter."""
     press(page, "s")
     expect(page.locator("#dialog .button--main")).to_be_focused()
     press(page, "Enter")

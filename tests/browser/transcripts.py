@@ -17,16 +17,16 @@ from tests.threads.support.transcripts import (
 TURN = 6
 """Messages of one turn: a question, two calls with their results, an answer."""
 CALLS = (1, 3)
-"""Which of them are calls."""
+"""The positions of the calls in a turn."""
 
 
 def agent_session(turns: int) -> bytes:
-    """The lines of a session of so many turns; message 6 × n asks question n."""
+    """The lines of a session of `turns` turns; message 6 × n asks question n."""
     return with_own_id(lines(*_records(turns)))
 
 
 def with_own_id(content: bytes) -> bytes:
-    """The same as a session that the server has not seen: others may have brought these lines."""
+    """The same content with a new session id, which the server has not seen."""
     return content.replace(SESSION.encode(), str(uuid.uuid4()).encode())
 
 

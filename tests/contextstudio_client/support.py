@@ -1,4 +1,4 @@
-"""Both kinds of client behind one face, so that every test asks both."""
+"""Both kinds of client with the same blocking interface, so that every test covers both."""
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ Handler = Callable[[httpx.Request], httpx.Response]
 
 
 class Awaited:
-    """An awaiting client, or a part of one, whose calls block."""
+    """An async client, or a part of one, whose calls block."""
 
     def __init__(self, inner: Any, portal: BlockingPortal) -> None:
         self._inner, self._portal = inner, portal
@@ -47,7 +47,7 @@ class Awaited:
 def opened(
     kind: str, url: str, key: str, handler: Handler | None = None, **options: Any
 ) -> Iterator[Any]:
-    """A client of this kind; with a handler nothing is sent, it answers."""
+    """A client of this kind; with a handler nothing is sent, and the handler answers."""
     mock = httpx.MockTransport(handler) if handler else None
     if kind == "blocking":
         http = httpx.Client(transport=mock) if mock else None
@@ -63,7 +63,7 @@ def opened(
 
 
 class Script:
-    """Answers that come one after the other, and the requests that they answered."""
+    """Returns prepared answers one after the other, and records the requests."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers: Sequence[Answer] = answers
@@ -74,7 +74,7 @@ class Script:
         self.requests.append(request)
         if isinstance(answer, Exception):
             raise answer
-        # A response is read once, in one of the two ways.
+        # A response can be read only once, in one of the two ways.
         return httpx.Response(
             answer.status_code, headers=answer.headers, content=answer.content
         )
@@ -84,6 +84,6 @@ AT_ONCE = Retries(first=0)
 
 
 def said(count: int) -> list[dict[str, Any]]:
-    """A conversation of so many messages."""
+    """A conversation of `count` messages."""
     roles = ("user", "assistant")
     return [{"role": roles[n % 2], "content": f"message {n}"} for n in range(count)]

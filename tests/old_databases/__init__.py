@@ -1,8 +1,8 @@
-"""Databases that earlier versions have filled, with what these versions read in them.
+"""Databases filled by earlier versions, with what these versions read in them.
 
-A folder holds one: the file `NAME`; `blobs`, the files beside it; `answers.json`, what
-`answers.read` gave; and `key`, an API key of it. `SECRET` was the server's
-secret key. `python -m tests.old_databases FOLDER` makes one with the code at hand.
+A folder holds one: the file `NAME`; `blobs`, its files; `answers.json`, the result of
+`answers.read`; and `key`, an API key for it. `SECRET` was the server's secret key. `python -m
+tests.old_databases FOLDER` creates one with the current code.
 """
 
 SECRET = "the secret key of every old database"

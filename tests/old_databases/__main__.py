@@ -1,4 +1,4 @@
-"""Fill a database with the code at hand, and keep it with what is read in it now."""
+"""Fills a database with the current code, and stores it with what is read from it now."""
 
 import base64
 import gzip
@@ -25,7 +25,7 @@ PNG = base64.b64decode(
 
 
 def main(folder: Path) -> None:
-    """Make the folder. Django's own settings are those of the server's process."""
+    """Create the folder. Django's own settings are those of the server's process."""
     with tempfile.TemporaryDirectory() as data:
         server = _Server(Path(data))
         server.start()
@@ -49,7 +49,7 @@ class _Server(Server):
         return super().environment() | {"SECRET_KEY": SECRET}
 
     def index(self) -> None:
-        """Put what is recorded in the index of words."""
+        """Add the recorded messages to the word index."""
         self.command("shell", "-c", f"{INDEX}; list(BODIES.catch_up())")
 
 
@@ -71,7 +71,7 @@ def _keep(data: Path, folder: Path) -> None:
 
 
 def _fill(client: httpx.Client) -> None:
-    """A session with an entry of every kind, one that was imported, one with a purged group."""
+    """Create sessions: with an entry of every kind, an imported one, one with a purged group."""
     for shown in client.get("/api/sessions").json()["items"]:  # the demonstration
         client.delete(f"/api/sessions/{shown['id']}", params={"purge": 1})
     id_ = _post(client, "/sessions", title="Ferries", messages=_talk())["id"]

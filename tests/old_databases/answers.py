@@ -1,4 +1,4 @@
-"""What a server answers of all that it keeps, through REST alone, which every version has."""
+"""Reads everything from a server through REST alone, which every version has."""
 
 from typing import Any
 
@@ -20,9 +20,9 @@ def read(client: httpx.Client) -> dict[str, Any]:
 
 
 def without_sentences(value: Any) -> Any:
-    """An answer in which why something holds is said by whether there is a reason.
+    """An answer in which each reason is replaced by whether there is one.
 
-    A sentence for people may be said better; what it speaks of stays.
+    Sentences for people may be reworded; the facts must stay.
     """
     if isinstance(value, list):
         return [without_sentences(item) for item in value]
@@ -35,7 +35,7 @@ def without_sentences(value: Any) -> Any:
 
 
 def known(answer: Any, expected: Any) -> Any:
-    """An answer without the members that later versions have added to what was expected."""
+    """An answer without members that later versions added to the expected one."""
     if isinstance(answer, list) and isinstance(expected, list):
         if len(answer) != len(expected):
             return answer

@@ -1,4 +1,4 @@
-"""A session of twenty messages, and people who look at it in a browser."""
+"""A session of twenty messages, and people who view it in a browser."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -21,14 +21,14 @@ from threads.sessions.services import NewSession, create_session
 
 @pytest.fixture
 def memory() -> Iterator[None]:
-    """What the process remembers: nothing from before this test, and nothing after it."""
+    """Clear the process's caches before and after the test."""
     forget_everything()
     yield
     forget_everything()
 
 
 def message(index: int) -> Message:
-    """Four turns of five: a question, words with a call, its result, a call, an answer."""
+    """Four turns of five: a question, text with a call, its result, a call, an answer."""
     parts: tuple[Part, ...]
     match index % 5:
         case 0:
@@ -75,7 +75,7 @@ class _Facts(HTMLParser):
 
 
 def read(response: HttpResponse) -> _Facts:
-    """The articles, swaps and facts of an answer."""
+    """Parse the articles, swaps and facts of a response."""
     parser = _Facts()
     parser.feed(response.content.decode())
     return parser
@@ -98,7 +98,7 @@ class Page:
 
     @property
     def keys(self) -> list[str]:
-        """What stands at the top of the thread by now."""
+        """The keys at the top level of the current thread."""
         self.session.refresh_from_db()
         return load_thread(self.session).keys
 
@@ -129,7 +129,7 @@ class Page:
 
 @pytest.fixture
 def open_page(session: Session) -> Callable[..., Page]:
-    """Opens the session in the browser of a person."""
+    """Opens the session in a person's browser."""
 
     def open_as(user: User, **options: Any) -> Page:
         client = Client()

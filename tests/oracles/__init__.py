@@ -1,5 +1,5 @@
-"""Samples counted by others: independent readers in an environment of their own, and rules.
+"""Samples counted by others: independent readers in their own environment, and rules.
 
-`make oracles` compares their counts with ours; where two differ, `explained` says why, or it
-fails. `python -m tests.oracles --write` brings the table in docs/formats.md up to date.
+`make oracles` compares their counts with ours; if two differ, `explained` must say why, else it
+fails. `python -m tests.oracles --write` updates the table in docs/formats.md.
 """

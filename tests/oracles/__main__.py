@@ -1,7 +1,7 @@
-"""Compare what others count of the samples with what we do: `make oracles`.
+"""Compares others' counts of the samples with ours: `make oracles`.
 
-Prints a line a sample and oracle, and answers 1 where a difference has no written reason, or a
-reason no difference. With `--write` it only brings the table in docs/formats.md up to date.
+Prints a line per sample and oracle, and returns 1 if a difference has no written reason, or a
+reason no difference. With `--write` it only updates the table in docs/formats.md.
 """
 
 import sys
@@ -13,7 +13,7 @@ from .table import MANIFEST, everything, write
 
 
 def main() -> int:
-    """The exit code: 0 where all agree but for what is explained."""
+    """Returns the exit code: 0 if all counts agree, apart from explained differences."""
     if not SAMPLES.is_dir():
         print("The sample transcripts are not beside the project.")
         return 1

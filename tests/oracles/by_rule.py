@@ -1,7 +1,6 @@
-"""Counts of samples that no library reads, by a rule that one sentence says.
+"""Counts of samples that no library reads, each by a rule that one sentence describes.
 
-Each is written against the raw file, with nothing but the standard library, and shares nothing
-with the parsers.
+Each reads the raw file with only the standard library, and shares no code with the parsers.
 """
 
 import json
@@ -15,7 +14,7 @@ Counts = dict[str, int]
 
 
 class Rule(NamedTuple):
-    """How a file was counted, for people, and the count itself."""
+    """How a file is counted: a sentence for people, and the count itself."""
 
     sentence: str
     counts: Callable[[Path], Counts]
@@ -62,7 +61,7 @@ CODEX_ENDS = {"token_count", "task_started", "task_complete", "turn_aborted"}
 
 
 def _codex_answers(lines: list[Any]) -> int:
-    """Runs of the model's items that hold more than reasoning, up to anything else told."""
+    """Runs of the model's items that hold more than reasoning, up to any other item."""
     kinds = [kind for kind in map(_codex_kind, lines) if kind]
     runs = groupby(kinds, lambda kind: kind != "end")
     return sum(is_answer and "said" in set(run) for is_answer, run in runs)
@@ -301,7 +300,7 @@ def _langfuse_tokens(path: Path) -> int:
 
 
 def _members(*taken: str) -> Callable[[Path], Counts]:
-    """How many members a document, or each row of it, has beside those that make messages."""
+    """How many members a document, or each row of it, has besides those that make messages."""
 
     def counts(path: Path) -> Counts:
         data = _json(path)
@@ -406,4 +405,4 @@ RULES = {
         "members beside `traj` as events", _members("traj")
     ),
 }
-"""The rule for a sample, by its path in the folder of samples."""
+"""The rule for a sample, by its path in the samples folder."""

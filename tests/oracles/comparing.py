@@ -1,4 +1,4 @@
-"""Which oracle reads which sample, what they count, and where that differs from ours."""
+"""Which oracle reads which sample, its counts, and where they differ from ours."""
 
 import json
 import subprocess
@@ -32,7 +32,7 @@ READERS = {
 
 
 class Line(NamedTuple):
-    """What one oracle and we count of one thing in a sample."""
+    """One count of a sample by an oracle, and ours."""
 
     sample: str
     oracle: str
@@ -49,7 +49,7 @@ class Line(NamedTuple):
 
 
 def names() -> list[str]:
-    """All samples, by their paths in the folder of samples."""
+    """All samples, by their paths in the samples folder."""
     return sorted(str(path.relative_to(SAMPLES)) for path in SAMPLES.glob("*/*"))
 
 
@@ -63,7 +63,7 @@ def readers_of(sample: str) -> list[str]:
 
 
 def versions() -> dict[str, str]:
-    """The libraries' versions, as they are locked."""
+    """The libraries' locked versions."""
     pins = [
         line.split()[0].split("==")
         for line in (HERE / "requirements.lock").read_text("utf-8").splitlines()
@@ -74,7 +74,7 @@ def versions() -> dict[str, str]:
 
 
 def lines(ours: dict[str, dict[str, int]]) -> Iterator[Line]:
-    """Every count of every oracle beside ours."""
+    """Every count of every oracle, with ours."""
     for library in READERS:
         found = [sample for sample in names() if library in readers_of(sample)]
         for sample, counts in _asked(library, found).items():

@@ -1,10 +1,10 @@
-"""Why an independent reader counts otherwise than we do, and by how much: theirs less ours."""
+"""Why an independent reader's counts differ from ours, and by how much: theirs minus ours."""
 
 from typing import NamedTuple
 
 
 class Difference(NamedTuple):
-    """A difference that is meant."""
+    """An intended difference."""
 
     theirs_less_ours: int
     reason: str
@@ -49,4 +49,4 @@ EXPLAINED: dict[tuple[str, str], dict[str, Difference]] = {
         "characters": Difference(-11, _PROMPT),
     },
 }
-"""By sample and reader, then by what was counted."""
+"""By sample and reader, then by count."""

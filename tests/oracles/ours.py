@@ -1,4 +1,4 @@
-"""What ContextStudio makes of a sample, in the words that the oracles count by."""
+"""ContextStudio's own counts of a sample, in the terms that the oracles use."""
 
 import zipfile
 from collections import Counter
@@ -19,14 +19,14 @@ from threads.domain.transcript import Compaction, Event, Transcript
 
 @dataclass(frozen=True, slots=True)
 class Ours:
-    """The format that a sample is read as, and what was counted; no counts where it is refused."""
+    """The format that a sample is read as, and its counts; no counts if it is refused."""
 
     format: str
     counts: dict[str, int]
 
 
 def read(path: Path) -> Ours:
-    """Read a sample as an import does: archives unpacked, what makes sense alone alone."""
+    """Read a sample as an import does: unpack archives, read standalone files alone."""
     try:
         with _transcripts(path) as found:
             counts = Counter(sessions=len(found))
@@ -50,7 +50,7 @@ def _transcripts(path: Path) -> Iterator[list[Transcript]]:
 
 
 def together(paths: list[Path]) -> Ours:
-    """Read a session that several files make together: Cline's, with its manifest."""
+    """Read a session that several files form together: Cline's, with its manifest."""
     [gathered] = cline.gather(folder({path.name: path.read_bytes() for path in paths}))
     counts = Counter(sessions=len(gathered.transcripts))
     for transcript in gathered.transcripts:

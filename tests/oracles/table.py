@@ -1,4 +1,4 @@
-"""The table of counts in docs/formats.md: what every sample comes to, and who counted it too."""
+"""The table of counts in docs/formats.md: each sample's counts, and who else counted them."""
 
 from .by_rule import RULES
 from .comparing import ROOT, SAMPLES, names, readers_of, versions
@@ -23,7 +23,7 @@ def everything() -> dict[str, Ours]:
 
 
 def markdown(found: dict[str, Ours]) -> str:
-    """The table, the rules behind it and the differences that are meant."""
+    """The table, the rules behind it and the intended differences."""
     rows = [row(name, ours) for name, ours in found.items()]
     with_manifest = together([SAMPLES / MANIFEST, SAMPLES / OF_MANIFEST])
     rows.append(row("cline/ (both files)", with_manifest))
@@ -43,7 +43,7 @@ def markdown(found: dict[str, Ours]) -> str:
 
 
 def write(found: dict[str, Ours]) -> None:
-    """Put the table into the page, between its marks."""
+    """Write the table into the page, between its markers."""
     page = PAGE.read_text("utf-8")
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
@@ -51,12 +51,12 @@ def write(found: dict[str, Ours]) -> None:
 
 
 def written() -> str:
-    """The table as it stands in the page."""
+    """The current table in the page."""
     return PAGE.read_text("utf-8").partition(BEGIN)[2].partition(END)[0]
 
 
 def row(name: str, ours: Ours) -> str:
-    """The line of one sample."""
+    """The row of one sample."""
     count = {**dict.fromkeys(_COUNTED, 0), **ours.counts}
     if not ours.counts:
         cells = ["0", *[""] * 11]

@@ -1,4 +1,4 @@
-"""What the package atif reads of trajectories.
+"""Counts trajectories with the package atif.
 
 Run with the oracles' own Python: `with_atif.py FILE…` prints counts as JSON, by file.
 """
@@ -26,7 +26,7 @@ def counts(path: Path) -> dict[str, int]:
     others = Counter(source for source, call, _ in came_back if call not in calls)
     return {
         "sessions": 1,
-        # A step of the system's may say nothing itself: then its results are what was said.
+        # A system step may have no message: then its results are what was said.
         "system": sum(step.source == "system" and bool(step.message) for step in steps)
         + others["system"],
         "user": sources["user"] + others["agent"] + others["user"],

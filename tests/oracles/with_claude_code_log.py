@@ -1,4 +1,4 @@
-"""What claude-code-log makes of sessions of Claude Code and of rollouts of Codex.
+"""Counts sessions of Claude Code and rollouts of Codex with claude-code-log.
 
 Run with the oracles' own Python: `with_claude_code_log.py FILE…` prints counts as JSON, by file.
 """
@@ -36,7 +36,7 @@ def counts(path: Path) -> dict[str, int]:
 
 
 def _rollout(path: Path) -> dict[str, int]:
-    """Its entries are made for the screen, so that not answers but their texts compare."""
+    """Its entries are made for display, so only texts of answers can be compared."""
     provider = CodexProvider()
     found = provider.discover_sessions_under(path.parent)
     [session] = [one for one in found if one.source_path == path.resolve()]

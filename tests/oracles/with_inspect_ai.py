@@ -1,4 +1,4 @@
-"""What inspect_ai reads of its own logs.
+"""Counts inspect_ai's own logs with inspect_ai.
 
 Run with the oracles' own Python: `with_inspect_ai.py FILE…` prints counts as JSON, by file.
 """
@@ -40,7 +40,7 @@ def counts(path: str) -> dict[str, int]:
 
 
 def _spent(sample: EvalSample) -> int:
-    """The tokens of the requests that made the sample's messages; scorers make others."""
+    """The tokens of the requests that produced the sample's messages, without scorers' requests."""
     ids = {message.id for message in sample.messages}
     return sum(
         event.output.usage.output_tokens

@@ -1,4 +1,4 @@
-"""What langchain-core makes of lists of messages, wherever a file keeps them.
+"""Counts lists of messages with langchain-core, wherever a file keeps them.
 
 Run with the oracles' own Python: `with_langchain_core.py FILE…` prints counts as JSON, by file.
 """
@@ -17,7 +17,7 @@ ROLES = {"human": "user", "ai": "assistant"}
 
 
 def conversations(path: Path) -> list[list[Any]]:
-    """The lists of messages of a file, as langchain-core takes them."""
+    """The lists of messages of a file, in langchain-core's form."""
     data = json.loads(path.read_bytes())
     match path.parent.name:
         case "tau_bench":
@@ -58,13 +58,13 @@ def counts(path: Path) -> dict[str, int]:
 
 
 def _kinds(message: BaseMessage) -> list[str]:
-    """The types of the blocks of a message, as they are; a call stands in `tool_calls` too."""
+    """The types of a message's blocks; a call is in `tool_calls` too."""
     blocks = [] if isinstance(message.content, str) else message.content
     return [str(block.get("type")) for block in blocks if isinstance(block, dict)]
 
 
 def _inside(message: BaseMessage) -> int:
-    """The characters of the results that stand as blocks in a user's message."""
+    """The characters of results that are blocks in a user's message."""
     blocks = [] if isinstance(message.content, str) else message.content
     contents = [
         block.get("content", "")
@@ -79,7 +79,7 @@ def _inside(message: BaseMessage) -> int:
 
 
 def _without_notes(message: dict[str, Any]) -> dict[str, Any]:
-    """SWE-agent's message without its notes; its tools' have a list of ids, of one."""
+    """SWE-agent's message without its notes; tool messages have a list with one id."""
     kept = {name: message[name] for name in MEMBERS if message.get(name) is not None}
     for call_id in message.get("tool_call_ids") or ():
         kept["tool_call_id"] = call_id
@@ -87,7 +87,7 @@ def _without_notes(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _longest(observations: list[Any]) -> list[Any]:
-    """The longest state of a graph that a trace tells."""
+    """The longest state of a graph in a trace."""
     states = [
         _parsed(one[side]) for one in observations for side in ("input", "output")
     ]
@@ -100,7 +100,7 @@ def _longest(observations: list[Any]) -> list[Any]:
 
 
 def _parsed(value: Any) -> Any:
-    """JSON that stands in a string, else the value."""
+    """The value of a JSON string, or the value itself if it isn't a string."""
     try:
         return json.loads(value) if isinstance(value, str) else value
     except ValueError:

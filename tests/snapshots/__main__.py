@@ -1,7 +1,7 @@
-"""The API's description as it was last agreed: `make snapshot` writes it, `--check` compares.
+"""The agreed description of the API: `make snapshot` writes it, `--check` compares.
 
-The contract is version 1: additions are free, changes are not. So that nothing changes unseen,
-the description is kept beside the tests and its difference stands in every review.
+The contract is version 1: additions are free, changes are not. So that nothing changes unnoticed,
+the description is kept beside the tests and its changes are visible in every review.
 """
 
 import difflib
@@ -16,14 +16,14 @@ SNAPSHOT = Path(__file__).with_name("openapi.json")
 
 
 def described() -> str:
-    """The API's description now, in a form whose differences can be read."""
+    """The current description, in a form whose differences are readable."""
     from contextstudio.api import api  # needs Django's set-up
 
     return json.dumps(api.get_openapi_schema(), indent=1, sort_keys=True) + "\n"
 
 
 def main() -> int:
-    """Write the description, or with `--check` print how it differs and answer 1."""
+    """Write the description, or with `--check` print the differences and return 1."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
     django.setup()
     now = described()

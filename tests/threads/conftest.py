@@ -1,4 +1,4 @@
-"""Imports for tests, by the owner of the project, of a format made up for them."""
+"""Imports for tests, by the project's owner, with a format made up for them."""
 
 import uuid
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from .support.stub_format import FORMAT
 
 @pytest.fixture
 def stub_format(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The format made up for tests is known, before all others."""
+    """Register the made-up format before all others."""
     monkeypatch.setattr(formats, "KNOWN", (FORMAT, *formats.KNOWN))
 
 

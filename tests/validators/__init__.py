@@ -1,7 +1,7 @@
-"""Independent readers of requests: what each provider would refuse of one, as sentences.
+"""Independent validators of requests: what each provider would refuse, as sentences.
 
-They are written from the providers' public documentation and the refusals known from issues,
-and import nothing of the product, so that what compiles is checked by somebody else.
+They are written from the providers' public documentation and from refusals reported in issues, and
+import nothing of the product, so that its output is checked independently.
 """
 
 from . import (

@@ -1,14 +1,13 @@
-"""Requests of Anthropic's Messages.
+"""Validates requests of Anthropic's Messages API.
 
-Members and types: https://platform.claude.com/docs/en/api/messages and the types of the
-`anthropic` package. Rounds of tools:
-https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls ("tool_result
-blocks must come first"). Messages of the system among the others:
-https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages.
-Thinking: https://platform.claude.com/docs/en/build-with-claude/extended-thinking, "The final
-block in an assistant message cannot be `thinking`"
-https://github.com/tailcallhq/forgecode/issues/2107. Ids
-https://github.com/maximhq/bifrost/issues/5097. A last message of the assistant
+Members and types: https://platform.claude.com/docs/en/api/messages and the types of the `anthropic`
+package. Rounds of tools:
+https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls ("tool_result blocks
+must come first"). System messages within the conversation:
+https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages. Thinking:
+https://platform.claude.com/docs/en/build-with-claude/extended-thinking, "The final block in an
+assistant message cannot be `thinking`" https://github.com/tailcallhq/forgecode/issues/2107. Ids
+https://github.com/maximhq/bifrost/issues/5097. A final assistant message
 https://github.com/anomalyco/opencode/issues/13768.
 """
 
@@ -30,17 +29,17 @@ MOST_BREAKPOINTS = 4
 MAY_PREFILL = re.compile(
     r".*claude-(?:2|instant|3|(?:opus|sonnet|haiku)-4(?!-(?:[6-9]|\d\d(?!\d)))).*"
 )
-"""Models before 4.6, which go on with a last message of the assistant."""
+"""Models before 4.6, which continue a final assistant message."""
 MID_SYSTEM = re.compile(
     r".*claude-(?:(?:opus|sonnet|haiku)-(?:4-[89]|[5-9])|fable|mythos).*"
 )
-"""Models that take messages of the system among the others."""
+"""Models that accept system messages within the conversation."""
 THOUGHTS = ("thinking", "redacted_thinking")
 
 
 @validator
 def validate(request: dict[str, Any]) -> Iterator[str]:
-    """What the provider would refuse of a request; nothing where it is accepted."""
+    """What the provider would refuse in a request; nothing if it is accepted."""
     needed = ("model", "messages", "max_tokens")
     yield from members(request, TOP, "request", required=needed)
     yield from text(request.get("model"), "model", blank=False)
@@ -162,7 +161,7 @@ def _conversation(request: Form, messages: list[Form]) -> Iterator[str]:
 
 
 def _turns(messages: list[Form]) -> list[tuple[str, list[Form]]]:
-    """Messages with those of one role that follow one another as one, as the API takes them."""
+    """Turns: consecutive messages of one role joined, as the API treats them."""
     turns: list[tuple[str, list[Form]]] = []
     for message in messages:
         content = message["content"]
@@ -200,7 +199,7 @@ def _system_turns(messages: list[Form], model: str) -> Iterator[str]:
 
 
 def _rounds(turns: list[tuple[str, list[Form]]]) -> Iterator[str]:
-    """Whether calls have their results at the start of the next turn: all, once, no others."""
+    """Check that the next turn starts with the results of all calls, each once, and no others."""
     seen: set[str] = set()
     asked: list[str] = []
     for place, (_, blocks) in enumerate([*turns, ("user", [])]):

@@ -1,9 +1,9 @@
-"""Blocks of content in Anthropic's Messages, each by itself.
+"""Validates single content blocks of Anthropic's Messages API.
 
 https://platform.claude.com/docs/en/api/messages and the types of the `anthropic` package
 (`*_block_param`). "text content blocks must contain non-whitespace text":
-https://github.com/home-assistant/core/issues/175637. "all content must be type `text` if
-`is_error` is true": https://github.com/vellum-ai/vellum-assistant/pull/18387.
+https://github.com/home-assistant/core/issues/175637. "all content must be type `text` if `is_error`
+is true": https://github.com/vellum-ai/vellum-assistant/pull/18387.
 """
 
 from collections.abc import Iterator
@@ -58,16 +58,16 @@ SAID_BY = {
 }
 IN_RESULTS = ("text", "image", "document", "search_result", "tool_reference")
 UNMARKED = ("thinking", "redacted_thinking")
-"""Blocks that take no `cache_control`."""
+"""Blocks that accept no `cache_control`."""
 
 
 def is_blank(value: str) -> bool:
-    """Whether a text holds nothing but white space."""
+    """Whether a text is only whitespace."""
     return not value.strip()
 
 
 def block(part: Any, at: str, role: str | None = None) -> Iterator[str]:
-    """What is wrong with a block, among those that a role may say."""
+    """What is wrong with a block, including whether its role may use it."""
     kind = part.get("type") if isinstance(part, dict) else None
     if kind not in MEMBERS and kind not in SERVER_RESULTS:
         yield (

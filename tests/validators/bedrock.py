@@ -33,7 +33,7 @@ MAY_PREFILL = re.compile(
 
 @validator
 def validate(request: dict[str, Any]) -> Iterator[str]:
-    """What the provider would refuse of a request; nothing where it is accepted."""
+    """What the provider would refuse in a request; nothing if it is accepted."""
     yield from members(request, TOP, "request", required=("messages",))
     config = request.get("inferenceConfig", {})
     known = ("maxTokens", "temperature", "topP", "stopSequences")

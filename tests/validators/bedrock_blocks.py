@@ -44,7 +44,7 @@ def blocks(content: Any, role: str, at: str) -> Iterator[str]:
 
 
 def _kind(part: Any, kinds: tuple[str, ...], at: str) -> Any:
-    """The one member of a union, by `yield from`; None where there isn't one."""
+    """Returns the one member of a union, by `yield from`; None if there isn't exactly one."""
     if not isinstance(part, dict) or len(part) != 1:
         yield f"{at}: invalid number of parameters set for tagged union structure."
         return None

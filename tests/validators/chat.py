@@ -1,4 +1,4 @@
-"""What requests in the form of Chat Completions have in common: rounds of tools, and calls.
+"""Checks shared by requests in the form of Chat Completions: rounds of tools, and calls.
 
 https://platform.openai.com/docs/api-reference/chat/create
 """
@@ -15,7 +15,7 @@ NAME = "[a-zA-Z0-9_-]+"
 def head(
     request: dict[str, Any], allowed: Collection[str], *limits: str
 ) -> Iterator[str]:
-    """Whether a request has its model and messages, limits of tokens, and nothing unknown."""
+    """Check that a request has a model, messages, valid token limits, and nothing unknown."""
     yield from members(request, allowed, "request", required=("model", "messages"))
     yield from text(request.get("model"), "model", blank=False)
     for name in limits:
@@ -28,13 +28,13 @@ def spoken(
     allowed: tuple[str, ...],
     conversation: Callable[[list[dict[str, Any]]], Iterator[str]],
 ) -> Iterator[str]:
-    """What is wrong with the roles of messages; where nothing is, with the conversation."""
+    """Check the roles of messages and, if they are valid, the conversation."""
     wrong = list(roles(messages, allowed))
     yield from wrong or conversation(messages)
 
 
 def roles(messages: list[Any], allowed: tuple[str, ...]) -> Iterator[str]:
-    """Whether each message is an object with a role that there is."""
+    """Check that each message is an object with a known role."""
     for place, message in enumerate(messages):
         role = message.get("role") if isinstance(message, dict) else None
         if role not in allowed:
@@ -43,10 +43,10 @@ def roles(messages: list[Any], allowed: tuple[str, ...]) -> Iterator[str]:
 
 
 def rounds(messages: list[dict[str, Any]]) -> Iterator[str]:
-    """Whether each message with calls is followed by their results: all, once, no others.
+    """Check that each message with calls is followed by their results: all, once, no others.
 
-    "An assistant message with 'tool_calls' must be followed by tool messages responding to
-    each 'tool_call_id'": https://github.com/evalstate/fast-agent/issues/314
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each
+    'tool_call_id'": https://github.com/evalstate/fast-agent/issues/314
     """
     asked: set[str] = set()
     waiting: set[str] = set()
@@ -89,7 +89,7 @@ def calls_of(message: dict[str, Any]) -> list[dict[str, Any]]:
 def function_calls(
     calls: Any, at: str, *, pattern: str, limit: int, name_limit: int = 64
 ) -> Iterator[str]:
-    """Whether `tool_calls` are functions with ids of an alphabet."""
+    """Check that `tool_calls` are functions with ids that match a pattern."""
     yield from filled(calls, at)
     for k, call in enumerate(calls if isinstance(calls, list) else ()):
         here = f"{at}[{k}]"
@@ -119,7 +119,7 @@ def function_calls(
 
 
 def parsed_arguments(messages: list[dict[str, Any]]) -> Iterator[str]:
-    """Whether the arguments of every call are the JSON of an object.
+    """Check that the arguments of every call are a JSON object.
 
     Chat templates read them: https://github.com/vllm-project/vllm/pull/48922
     """
@@ -136,7 +136,7 @@ def parsed_arguments(messages: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def definitions(tools: Any, at: str = "tools") -> Iterator[str]:
-    """Whether definitions of tools are functions with names."""
+    """Check that tool definitions are functions with names."""
     yield from filled(tools, at)
     for k, tool in enumerate(tools if isinstance(tools, list) else ()):
         here = f"{at}[{k}]"
@@ -157,7 +157,7 @@ def definitions(tools: Any, at: str = "tools") -> Iterator[str]:
 
 
 def choice(request: dict[str, Any]) -> Iterator[str]:
-    """Whether a choice among tools has tools to choose from."""
+    """Check that a request with a tool choice has tools."""
     for name in ("tool_choice", "parallel_tool_calls"):
         if name in request and not request.get("tools"):
             yield f"'{name}' is only allowed when 'tools' are specified."

@@ -1,7 +1,7 @@
-"""What the validators ask of any request: JSON that can be sent, names, images, members.
+"""Checks for any request: JSON that can be sent, names, images, members.
 
-Every check yields sentences, each with the place first, in the words of the provider's own
-refusal where these are known.
+Every check yields sentences that begin with the place, in the words of the provider's own refusal
+if these are known.
 """
 
 import base64
@@ -26,7 +26,7 @@ def named(words: str) -> frozenset[str]:
 def validator(
     problems: Callable[[dict[str, Any]], Iterator[str]],
 ) -> Callable[[Any], list[str]]:
-    """All that is wrong with a request: with it as JSON, then what a provider finds."""
+    """Wrap a provider's checks: first the request as JSON, then what the provider finds."""
 
     @wraps(problems)
     def validate(request: Any) -> list[str]:
@@ -37,9 +37,9 @@ def validator(
 
 
 def body(request: Any) -> Iterator[str]:
-    """Whether a request can be sent at all: an object whose JSON is UTF-8 and has no NaN.
+    """Check that a request can be sent at all: an object whose JSON is UTF-8 and has no NaN.
 
-    A lone surrogate is refused by every provider's reader of JSON:
+    A lone surrogate is refused by every provider's JSON parser:
     https://github.com/anthropics/claude-code/issues/2108
     """
     if not isinstance(request, dict):
@@ -56,7 +56,7 @@ def body(request: Any) -> Iterator[str]:
 def members(
     value: Any, allowed: Collection[str], at: str, required: Collection[str] = ()
 ) -> Iterator[str]:
-    """Whether a value is an object that has what it needs, and nothing unknown."""
+    """Check that a value is an object with all required members, and nothing unknown."""
     if not isinstance(value, dict):
         yield f"{at}: expected an object."
         return
@@ -69,7 +69,7 @@ def members(
 
 
 def filled(value: Any, at: str) -> Iterator[str]:
-    """Whether a value is a list that is not empty."""
+    """Check that a value is a non-empty list."""
     if not isinstance(value, list):
         yield f"{at}: expected an array."
     elif not value:
@@ -77,7 +77,7 @@ def filled(value: Any, at: str) -> Iterator[str]:
 
 
 def text(value: Any, at: str, *, blank: bool = True) -> Iterator[str]:
-    """Whether a value is a string; with more than white space, where `blank` is False."""
+    """Check that a value is a string and, unless `blank`, more than whitespace."""
     if not isinstance(value, str):
         yield f"{at}: expected a string."
     elif not blank and not value.strip():
@@ -85,7 +85,7 @@ def text(value: Any, at: str, *, blank: bool = True) -> Iterator[str]:
 
 
 def matches(value: Any, pattern: str, at: str, limit: int) -> Iterator[str]:
-    """Whether a value is a string of an alphabet, not empty, no longer than a limit."""
+    """Check that a value is a string that matches a pattern, no longer than a limit."""
     if not isinstance(value, str):
         yield f"{at}: expected a string."
     elif not re.fullmatch(pattern, value):
@@ -109,7 +109,7 @@ def is_base64(value: Any, *, url_safe: bool = False) -> bool:
 
 
 def address(value: Any, at: str, media_types: Collection[str] | None) -> Iterator[str]:
-    """Whether a value is an address on the web or a `data:` one of a media type it takes."""
+    """Check that a value is a web address, or a `data:` URI of an accepted media type."""
     if not isinstance(value, str):
         yield f"{at}: expected a string."
         return
@@ -124,6 +124,6 @@ def address(value: Any, at: str, media_types: Collection[str] | None) -> Iterato
 
 
 def positive(value: Any, at: str) -> Iterator[str]:
-    """Whether a value is a whole number of at least 1."""
+    """Check that a value is an integer of at least 1."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         yield f"{at}: expected an integer of at least 1."

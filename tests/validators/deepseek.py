@@ -1,9 +1,9 @@
-"""Requests of DeepSeek's chat completions.
+"""Validates requests of DeepSeek's chat completions.
 
 https://api-docs.deepseek.com/api/create-chat-completion and
-https://api-docs.deepseek.com/guides/thinking_mode: in thinking mode, which is the default of
-V4, "reasoning_content" must be passed back on every assistant message
-(https://github.com/openclaw/openclaw/issues/73417). Content is text alone: "unknown variant
+https://api-docs.deepseek.com/guides/thinking_mode: in thinking mode, which is the default of V4,
+"reasoning_content" must be passed back on every assistant message
+(https://github.com/openclaw/openclaw/issues/73417). Content may only be text: "unknown variant
 `image_url`, expected `text`" (https://github.com/1jehuang/jcode/issues/310).
 """
 
@@ -33,7 +33,7 @@ MOST_TOOLS = 128
 
 @validator
 def validate(request: dict[str, Any]) -> Iterator[str]:
-    """What the provider would refuse of a request; nothing where it is accepted."""
+    """What the provider would refuse in a request; nothing if it is accepted."""
     yield from chat.head(request, TOP, "max_tokens")
     thinking = request.get("thinking", {"type": "enabled"})
     mode = thinking.get("type") if isinstance(thinking, dict) else None

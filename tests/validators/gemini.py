@@ -39,7 +39,7 @@ SCHEMA = named(
 
 @validator
 def validate(given: dict[str, Any]) -> Iterator[str]:
-    """What the provider would refuse of a request; nothing where it is accepted."""
+    """What the provider would refuse in a request; nothing if it is accepted."""
     request = camel(given)
     yield from members(request, TOP, "request", required=("contents",))
     config = request.get("generationConfig", {})
@@ -128,9 +128,9 @@ def _pairs(asked: list[Form], answers: list[Form], at: str) -> Iterator[str]:
 
 
 def _signatures(turns: list[tuple[str, list[Form]]]) -> Iterator[str]:
-    """Whether each step of the current turn has its first call signed.
+    """Check that each step of the current turn has its first call signed.
 
-    The current turn begins with the last content of the user that holds no response.
+    The current turn begins with the last user content without a function response.
     """
     start = 0
     for place, (role, parts) in enumerate(turns):

@@ -1,10 +1,10 @@
-"""Parts of Gemini's contents, each by itself.
+"""Validates single parts of Gemini's contents.
 
-https://ai.google.dev/api/caching#Part: exactly one of the members that hold data; empty text
-is none (https://github.com/router-for-me/CLIProxyAPI/issues/1292) but where it brings a
+https://ai.google.dev/api/caching#Part: exactly one of the members that hold data. Empty text
+doesn't count (https://github.com/router-for-me/CLIProxyAPI/issues/1292) unless it carries a
 signature (https://ai.google.dev/gemini-api/docs/thought-signatures). Images:
 https://ai.google.dev/gemini-api/docs/image-understanding#supported-formats
-(https://github.com/microsoft/vscode/issues/286628 of GIF).
+(https://github.com/microsoft/vscode/issues/286628 on GIF).
 """
 
 import re
@@ -30,7 +30,7 @@ OTHERS = re.compile(
 
 
 def camel(form: Any) -> Any:
-    """An object with its names in camel case; what it holds is left alone."""
+    """An object with its own member names in camel case; nested values are unchanged."""
     if not isinstance(form, dict):
         return form
     return {
@@ -69,7 +69,7 @@ def part_problems(given: Any, at: str, role: str) -> Iterator[str]:
 
 
 def _text(part: dict[str, Any], at: str) -> Iterator[str]:
-    """Text may be empty where it only carries a signature, as the model itself sends it."""
+    """Check a text part; it may be empty if it only carries a signature, as models send it."""
     if not isinstance(part["text"], str):
         yield f"{at}.text: expected a string."
     elif not part["text"] and "thoughtSignature" not in part:

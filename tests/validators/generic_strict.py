@@ -1,13 +1,12 @@
-"""Requests of a strict OpenAI-compatible server, whose chat template raises what it won't render.
+"""Validates requests for a strict OpenAI-compatible server, whose chat template raises errors.
 
-vLLM, SGLang and llama.cpp render messages by the model's own template. The strictest of them:
-one system message, at the top ("System message must be at the beginning",
-https://github.com/suitenumerique/conversations/issues/197); then user and assistant in turn,
-the rounds of tools left out ("After the optional system message, conversation roles must
-alternate user and assistant roles except for tool calls and results",
-https://github.com/vllm-project/vllm/issues/6862). Hosts such as Groq and Cerebras refuse what
-they don't know ("property 'reasoning_content' is unsupported",
-https://github.com/janhq/jan/issues/8136).
+vLLM, SGLang and llama.cpp render messages with the model's own template. The strictest of them
+allow one system message, at the top ("System message must be at the beginning",
+https://github.com/suitenumerique/conversations/issues/197), then alternating user and assistant,
+apart from rounds of tools ("After the optional system message, conversation roles must alternate
+user and assistant roles except for tool calls and results",
+https://github.com/vllm-project/vllm/issues/6862). Hosts such as Groq and Cerebras refuse unknown
+members ("property 'reasoning_content' is unsupported", https://github.com/janhq/jan/issues/8136).
 """
 
 from collections.abc import Iterator
@@ -32,7 +31,7 @@ TOP = named(
 
 @validator
 def validate(request: dict[str, Any]) -> Iterator[str]:
-    """What the provider would refuse of a request; nothing where it is accepted."""
+    """What the provider would refuse in a request; nothing if it is accepted."""
     yield from chat.head(request, TOP, "max_tokens", "max_completion_tokens")
     messages = request.get("messages")
     yield from filled(messages, "messages")

@@ -43,7 +43,7 @@ ID = "[a-zA-Z0-9]{9}"
 
 @validator
 def validate(request: dict[str, Any]) -> Iterator[str]:
-    """What the provider would refuse of a request; nothing where it is accepted."""
+    """What the provider would refuse in a request; nothing if it is accepted."""
     yield from chat.head(request, TOP, "max_tokens")
     messages = request.get("messages")
     if not isinstance(messages, list) or not messages:

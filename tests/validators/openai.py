@@ -44,7 +44,7 @@ MOST_TOOLS = 128
 
 @validator
 def validate(request: dict[str, Any]) -> Iterator[str]:
-    """What the provider would refuse of a request; nothing where it is accepted."""
+    """What the provider would refuse in a request; nothing if it is accepted."""
     yield from chat.head(request, TOP, "max_tokens", "max_completion_tokens")
     messages = request.get("messages")
     yield from filled(messages, "messages")

@@ -33,7 +33,7 @@ ALONE = ("tool_choice", "parallel_tool_calls")
 
 @validator
 def validate(request: dict[str, Any]) -> Iterator[str]:
-    """What the provider would refuse of a request; nothing where it is accepted."""
+    """What the provider would refuse in a request; nothing if it is accepted."""
     yield from members(request, TOP, "request", required=("model", "input"))
     yield from text(request.get("model"), "model", blank=False)
     if "instructions" in request and request["instructions"] is not None:
@@ -77,7 +77,7 @@ def _tools(request: Form) -> Iterator[str]:
 
 
 def _outputs(items: list[Form]) -> Iterator[str]:
-    """Whether each call has one output behind it, and each output its call before it."""
+    """Check that each call has one output after it, and each output its call before it."""
     open_calls: dict[str, int] = {}
     done: set[str] = set()
     for place, item in enumerate(items):
@@ -124,7 +124,7 @@ def _reasoning(request: Form, items: list[Form]) -> Iterator[str]:
 
 
 def _belongs(request: Form, item: Form) -> bool:
-    """Whether an item is a call that the model reasoned before, known by its id."""
+    """Whether an item is a call that follows reasoning, as its id shows."""
     is_call = item.get("type") == "function_call" and bool(item.get("id"))
     return is_call and bool(REASONS.fullmatch(str(request.get("model"))))
 
@@ -137,7 +137,7 @@ def _follows(item: Form) -> bool:
 
 
 def _reasoned(before: list[Form]) -> bool:
-    """Whether what the model said without a pause holds its reasoning."""
+    """Whether the model's uninterrupted output before an item includes its reasoning."""
     for item in reversed(before):
         kind = item.get("type", "message" if "role" in item else None)
         if kind == "reasoning":

@@ -1,4 +1,4 @@
-"""A thread that needs later what its first messages say."""
+"""A thread whose first messages are needed later."""
 
 import pytest
 from django.test import Client

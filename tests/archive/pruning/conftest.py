@@ -34,7 +34,7 @@ WORK = [
     {"role": "user", "content": "Go on"},
     *({"role": "assistant", "content": f"Step {number}"} for number in range(10)),
 ]
-"""21 messages: of m1 to m9 all but the calls' own words is condensed or removed."""
+"""21 messages; in m1 to m9 everything but the calls' own text is condensed or removed."""
 
 
 @pytest.fixture

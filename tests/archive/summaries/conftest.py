@@ -41,7 +41,7 @@ def provider(running_provider: FakeProvider, settings: LazySettings) -> FakeProv
 
 @pytest.fixture
 def use(agent: Client, provider: FakeProvider) -> Callable[..., Any]:
-    """Sets the provider up for the project, with one of its models."""
+    """Sets up the provider for the project, with one of its models."""
 
     def set_up(model: str = "fast", *, key: str = KEY) -> Any:
         path = "/api/projects/demo/providers/compatible"
@@ -57,7 +57,7 @@ def session_id(agent: Client) -> str:
 
 
 def run(job_id: str) -> Job:
-    """Do a job that is due, here and now."""
+    """Run a due job, in this process."""
     job = queue.claim(Job.objects.get(pk=job_id).pk)
     if job is not None:
         runner.run(job)

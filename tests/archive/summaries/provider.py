@@ -1,4 +1,4 @@
-"""A provider of models: a real HTTP server whose answers depend on the model that is asked."""
+"""A model provider: a real HTTP server whose answers depend on the requested model."""
 
 import json
 import threading
@@ -16,14 +16,14 @@ _ENDS = {"wordy": "length", "filtered": "content_filter"}
 
 @dataclass
 class FakeProvider:
-    """OpenAI's chat completions, as `base_url` gives them.
+    """OpenAI's chat completions, at `base_url`.
 
-    The model `fast` answers at once, `slow` after a first word only when it is let `go_on`,
-    `thinking` without one, `busy` with 429, `dated` also (see `dates`), `fault` with 500, `broken`
-    breaks off, `wordy` ends where it may say no more, `filtered` at a filter, `redirect` leads
-    elsewhere, `mute` answers with nothing, `plain` in one piece, `blocks` also, in blocks and with
-    a count that is none, `free` asks for no key, and `none` does not exist. Below `/moved`
-    everything leads elsewhere. Any other key is refused.
+    The model `fast` answers at once, `slow` pauses after its first word until `go_on` is set,
+    `thinking` pauses before it, `busy` answers 429, so does `dated` (see `dates`), `fault` answers
+    500, `broken` breaks off, `wordy` stops at its length limit, `filtered` at a filter, `redirect`
+    redirects, `mute` answers with nothing, `plain` in one piece, `blocks` too, but in blocks and
+    with an invalid count, `free` needs no key, and `none` does not exist. Below `/moved` everything
+    redirects. Any other key is refused.
     """
 
     port: int = 0
@@ -31,7 +31,7 @@ class FakeProvider:
     asked: list[dict[str, Any]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     dates: dict[str, str] = field(default_factory=dict)
-    """What `dated` says of `retry` and `date`."""
+    """The values of `retry` and `date` for `dated`."""
     go_on: threading.Event = field(default_factory=threading.Event)
     began: threading.Event = field(default_factory=threading.Event)
 
@@ -40,7 +40,7 @@ class FakeProvider:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def forget(self) -> None:
-        """Be as in the beginning."""
+        """Reset to the initial state."""
         self.asked.clear()
         self.paths.clear()
         self.dates = {}
@@ -53,7 +53,7 @@ class _Handler(BaseHTTPRequestHandler):
     provider: FakeProvider
 
     def log_message(self, *_: object) -> None:
-        """Nothing: the tests look at what was asked."""
+        """Log nothing: the tests look at what was asked."""
 
     def do_GET(self) -> None:
         self.provider.paths.append(self.path)
@@ -138,7 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self.wfile.write(text.encode())
             self.wfile.flush()
-        except OSError:  # whoever asked has gone
+        except OSError:  # the client has gone
             pass
 
     def _refuse(
@@ -153,7 +153,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def serve() -> Iterator[FakeProvider]:
-    """A provider that runs until this goes on."""
+    """Run a provider until the generator is resumed."""
     provider = FakeProvider()
     handler = type("Handler", (_Handler,), {"provider": provider})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:

@@ -1,4 +1,4 @@
-"""A hand on the page: rows picked up, dragged, and where they stand then."""
+"""Mouse dragging on the page, and where rows end up."""
 
 import httpx
 from playwright.sync_api import Locator, Page
@@ -16,7 +16,7 @@ def handle_of(target: Locator) -> tuple[float, float]:
 
 
 def pick_up(page: Page, key: str) -> tuple[float, float]:
-    """Press on a row's handle and go beyond the slop."""
+    """Press on a row's handle and move beyond the slop."""
     x, y = handle_of(row(page, key))
     page.mouse.move(x, y)
     page.mouse.down()
@@ -25,14 +25,14 @@ def pick_up(page: Page, key: str) -> tuple[float, float]:
 
 
 def drag_over(page: Page, key: str) -> None:
-    """Go with what is dragged to the lower half of a row that is in view."""
+    """Move the dragged rows to the lower half of a row that is in view."""
     box = row(page, key).bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 60, box["y"] + box["height"] * 0.8, steps=4)
 
 
 def order(api: httpx.Client, session: str) -> list[str]:
-    """The keys of the thread as REST gives them."""
+    """The keys of the thread, from REST."""
     keys: list[str] = []
     start = 0
     while True:

@@ -1,4 +1,4 @@
-"""Every route with what is sent to it, and what everyone who may knock is answered."""
+"""Every route, with a request for it and the status that each caller gets."""
 
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -11,11 +11,11 @@ from operations.tools import TOOLS
 CALLERS = (
     *("anonymous", "stranger", "viewer", "reviewer", "editor", "owner", "revoked"),
 )
-"""`revoked` comes with a key that was taken back, whatever its browser says."""
+"""`revoked` sends a revoked key, whatever its browser's session says."""
 
 
 class GatedRoute(NamedTuple):
-    """A route with what is sent to it, and what each of `CALLERS` is answered."""
+    """A route, with a request for it and the status for each of `CALLERS`."""
 
     method: str
     path: str
@@ -71,7 +71,7 @@ REQUEST: Any = {
 }
 EVERYONE = (200,) * 7
 TABLE = (
-    # What needs no credentials: it tells nothing of any project.
+    # These need no credentials: they reveal nothing about any project.
     GatedRoute("GET", "api/openapi.json", EVERYONE),
     GatedRoute("GET", "api/docs", EVERYONE),
     GatedRoute("GET", "api/", (404,) * 7),
@@ -102,7 +102,7 @@ TABLE = (
     to_edit(S, ok=204, method="DELETE"),
     GatedRoute("DELETE", f"api/{S}?purge=1", (401, 404, 403, 403, 403, 204, 401), {}),
     api_read(f"{S}/messages"),
-    # Off here, which only those are told who may see the session.
+    # Off here; only callers who may see the session are told so.
     GatedRoute(
         "GET", f"api/{S}/relevance?question=it", (401, 404, 409, 409, 409, 409, 401)
     ),
@@ -136,7 +136,7 @@ TABLE = (
         (401, 404, 403, 204, 403, 204, 401),
         {},
     ),
-    # REST: keys. Those that one made, and those of the projects that one administers.
+    # REST: keys. Their maker and administrators of their project may see them.
     api_list("keys"),
     GatedRoute(
         "POST",
@@ -174,7 +174,7 @@ TABLE = (
         (401, 404, 403, 403, 403, 200, 401),
         {"api_key": "sk-1"},
     ),
-    to_edit("projects/demo/providers/groq/test", {}, ok=422),  # which isn't set up
+    to_edit("projects/demo/providers/groq/test", {}, ok=422),  # not set up
     GatedRoute(
         "DELETE",
         "api/projects/demo/providers/xai",
@@ -287,7 +287,7 @@ TABLE = (
         (401, 404, 204, 204, 204, 204, 401),
         {},
     ),
-    # One that has something in it is in `tests/archive/test_tray.py`.
+    # A tray with entries is tested in `tests/archive/test_tray.py`.
     to_propose(f"{S}/tray/insert", ok=(409, 409, 409)),
     to_propose(f"{S}/prune"),
     GatedRoute(
@@ -326,7 +326,7 @@ TABLE = (
     api_list("tools?format=mcp"),
     to_propose("tools/snip_messages", {"session_id": "{session}", "range": [4, 5]}),
     GatedRoute("POST", "api/tools/dance", (401, *(404,) * 5, 401), {}),
-    # What each needs, `test_every_tool` asks.
+    # Each tool's rights are tested in `test_every_tool`.
     *(
         GatedRoute(
             "POST", f"api/tools/{name}", (401, *(422,) * 5, 401), {"colour": "red"}
@@ -416,7 +416,7 @@ TABLE = (
     form(f"{S}/tray", {"ref": "m1"}, statuses=(302,) * 4),
     form(f"{S}/tray/empty", statuses=(302,) * 4),
     form(f"{S}/tray/{UUID(int=1)}/remove", statuses=(302,) * 4),
-    # One that has something in it is in `tests/archive/test_tray.py`.
+    # A tray with entries is tested in `tests/archive/test_tray.py`.
     form(f"{S}/tray/insert", statuses=(403, 302, 302, 302)),
     page(f"{S}/policy"),
     form(f"{S}/policy", {"act": "reset"}, statuses=(403, 403, 302, 302)),
@@ -459,14 +459,14 @@ TABLE = (
     page(f"{S}/summaries/pending"),
     page(f"{S}/summaries/settings"),
     form(f"{S}/summaries/settings", statuses=(403, 403, 302, 302)),
-    # One that is a summary is in `tests/archive/summaries/test_pages.py`.
+    # A job with a summary is tested in `tests/archive/summaries/test_pages.py`.
     page(f"{S}/summaries/{{job}}", ok=422),
     form(f"{S}/state", statuses=(403, 200, 200, 200)),
     page(f"{S}/state/{{job}}", ok=422),
     form(f"{S}/summaries/{{job}}/cancel", statuses=(403, 403, 422, 422)),
     page(f"{S}/memos?q=x&ref=m0"),
     form(f"{S}/memos", {"content": "Known"}, statuses=(403, 403, 302, 302)),
-    # One that is there is in `tests/archive/test_memos.py`.
+    # An existing memo is tested in `tests/archive/test_memos.py`.
     form(f"{S}/memos/{UUID(int=1)}", {"content": "Known"}, statuses=(404,) * 4),
     page(f"{S}/events"),
     page(f"{S}/events/{{event}}"),

@@ -1,4 +1,4 @@
-"""The texts of the session that is pruned, and what a call of the tool came to."""
+"""The texts of the session that is pruned, and results of the tool."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def replace(call: Tools, *targets: Any, **more: Any) -> Any:
 
 
 def refused(call: Tools, *targets: Any, **more: Any) -> list[str]:
-    """The errors of a call that is refused and has changed nothing."""
+    """The errors of a refused call that has changed nothing."""
     answer = replace(call, *targets, **more)
     assert (answer["success"], answer["replacements"]) == (False, [])
     assert call.thread()["head"] == 0

@@ -1,6 +1,6 @@
-"""A client with the habits of real agents, for tests of what becomes of its requests.
+"""A client with the habits of real agents, for tests of how its requests are handled.
 
-Everything that it says holds a word of its own (`w17`), by which it is known wherever it goes.
+Each of its messages contains a unique word (`w17`), by which it is recognised wherever it goes.
 """
 
 import json
@@ -22,12 +22,12 @@ class HabitualClient:
     random: Random
     history: list[Turn] = field(default_factory=list)
     ever: list[Turn] = field(default_factory=list)
-    """The history as it was when nothing had been left out yet."""
+    """The history as it was before anything was left out."""
     prompt: str = "You are an agent. Work on the repository and say what you do."
     notes: int = 0
     words: int = 0
     told: str = ""
-    """What the model said when it summed up last."""
+    """The model's last summary."""
 
     def word(self) -> str:
         self.words += 1
@@ -56,26 +56,26 @@ class HabitualClient:
         self.work()
 
     def regenerate(self) -> None:
-        """The last answer again, in other words."""
+        """Regenerate the last answer with other words."""
         self.history[-1] = {
             "who": "assistant",
             "text": f"{self.word()} else. {_FILLER}",
         }
 
     def undo_and_retry(self) -> None:
-        """Back before the last question, which is put otherwise."""
+        """Go back before the last question, and ask it differently."""
         last = max(n for n, turn in enumerate(self.history) if turn["who"] == "user")
         del self.history[last:]
         self.ask()
 
     def cut_head(self) -> None:
-        """Without the oldest questions and what came of them."""
+        """Drop the oldest questions with their answers."""
         asked = [n for n, turn in enumerate(self.history) if turn["who"] == "user"]
         if len(asked) > 3:
             del self.history[: asked[self.random.randint(1, len(asked) - 2)]]
 
     def summary(self) -> str:
-        """What the model says when it sums up; it quotes a secret of what it stands for."""
+        """The model's summary; it quotes a secret from what it replaces."""
         secrets = (
             turn["text"].split()[1] for turn in self.history if "key=" in turn["text"]
         )
@@ -85,13 +85,13 @@ class HabitualClient:
         return self.told
 
     def compact(self) -> None:
-        """The summary stands in place of all, or of all but the end."""
+        """Replace everything, or all but the end, by the summary."""
         kept = self.history[-5:-1] if self.random.random() < 0.5 else []
         text = f"{self.word()} This is what we did so far:\n{self.told}"
         self.history = [{"who": "user", "text": text}, *kept]
 
     def edit_inside(self) -> None:
-        """An old result is replaced, as agents do to save tokens; its secret stays in it."""
+        """Replace an old result, as agents do to save tokens; its secret stays in it."""
         results = [n for n, turn in enumerate(self.history) if turn["who"] == "result"]
         if results:
             place = results[len(results) // 2]
@@ -103,11 +103,11 @@ class HabitualClient:
         self.prompt = f"You are an agent. Today is {self.word()}."
 
     def restore(self) -> None:
-        """All that it said before it left anything out, as from a checkpoint."""
+        """Restore everything it said before it left anything out, as from a checkpoint."""
         self.history = [*self.ever]
 
     def body(self) -> dict[str, Any]:
-        """The request, its last message marked for the provider's cache."""
+        """The request, with its last message marked for the provider's cache."""
         if self.format == "openai":
             system = [{"role": "system", "content": self.prompt}]
             return {"messages": [*system, *map(_openai, self.history)]}
@@ -122,7 +122,7 @@ class HabitualClient:
 
     @property
     def sent_words(self) -> set[str]:
-        """The words of what it sends now."""
+        """The words of its current messages."""
         return {turn["text"].split()[0] for turn in self.history}
 
 

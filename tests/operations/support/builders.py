@@ -31,7 +31,7 @@ def originals(count: int, tokens: int = 10) -> list[Leaf]:
 
 
 def keys(first: int, last: int) -> tuple[Key, ...]:
-    """The originals from one index to another, which is in."""
+    """The keys of originals from one index to another, inclusive."""
     return tuple(original_key(index) for index in range(first, last + 1))
 
 
@@ -80,7 +80,7 @@ def span(
 
 
 def entries(*operations: Operation | Entry, actor: str = AUTHOR) -> list[Entry]:
-    """Entries in a row; an operation alone is one of `actor`."""
+    """Number entries consecutively; a bare operation becomes an entry of `actor`."""
     return [
         operation._replace(number=number)
         if isinstance(operation, Entry)
@@ -123,7 +123,7 @@ def statuses(thread: Thread) -> list[str]:
 
 
 def picture(thread: Thread) -> dict[str, object]:
-    """All that can be seen of a thread, but how long its log is."""
+    """Everything visible of a thread, except the length of its log."""
     return {
         "shape": shape(thread),
         "nodes": [thread.node(key) for key in [*thread.keys, *thread.folds]],

@@ -1,10 +1,10 @@
-"""Reads the messages of two requests off a page that shows them beside one another."""
+"""Parses the page that shows the messages of two requests side by side."""
 
 from html.parser import HTMLParser
 
 
 class Rows(HTMLParser):
-    """What both sides of each row are called, and the words that are marked."""
+    """The names of both sides of each row, and the marked words."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class Links(HTMLParser):
         self.feed(page)
 
     def of(self, words: str) -> list[dict[str, str]]:
-        """What the links are that say this."""
+        """The attributes of the links with this text."""
         return [given for given, said in self._found if words in said]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

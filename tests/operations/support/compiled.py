@@ -1,4 +1,4 @@
-"""Whether what compiles is accepted, by validators and by the signatures of its reasoning."""
+"""Checks that compiled requests are accepted, by validators and by reasoning signatures."""
 
 import re
 from collections import Counter
@@ -22,12 +22,12 @@ PAGE = (ROOT / "docs" / "providers.md").read_text("utf-8")
 REFUSABLE = frozenset(
     re.findall(r"\bR\d+\b", PAGE.partition("## Refusals")[2].partition("\n## ")[0])
 )
-"""The rules on the list of refusals of the page of providers."""
+"""The rules in the list of refusals on the providers page."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """How many contexts compiled, how many were refused by which rules."""
+    """How many contexts were compiled, and how many were refused by which provider."""
 
     examples: int = 0
     refused: Counter[str] = field(default_factory=Counter)
@@ -35,12 +35,12 @@ class Tally:
 
     @property
     def rate(self) -> float:
-        """The share of refusals among the contexts of the provider that refused most."""
+        """The share of refusals for the provider that refused most."""
         return max(self.refused.values(), default=0) / max(1, self.examples)
 
     @property
     def sentence(self) -> str:
-        """What was compiled, in one line."""
+        """The result in one line."""
         each = ", ".join(f"{name} {count}" for name, count in self.refused.items())
         return (
             f"compiled {self.examples:,} contexts for each of {len(PROVIDERS)} providers,"
@@ -48,7 +48,7 @@ class Tally:
         )
 
     def add(self, context: Context) -> None:
-        """Compile a context for every provider; fail where one wouldn't accept the request."""
+        """Compile a context for every provider; fails if one wouldn't accept the request."""
         self.examples += 1
         for provider in PROVIDERS:
             models = MODELS[provider]
@@ -66,7 +66,7 @@ class Tally:
 
 
 def problems_of(provider: str, compiled: Compiled, context: Context) -> Iterator[str]:
-    """What a provider would refuse of a request, and what of it isn't said of the messages."""
+    """What a provider would refuse in a request, and which messages aren't fully in it."""
     yield from VALIDATORS[provider](compiled.request)
     yield from _broken_signatures(compiled.request, context)
     yield from _lost(compiled.request, context)
@@ -80,7 +80,7 @@ def problems_of(provider: str, compiled: Compiled, context: Context) -> Iterator
 
 
 def _lost(request: Any, context: Context) -> Iterator[str]:
-    """What the model sees of the words in a thread, and no request says."""
+    """Text that the model sees in a thread but that is missing in the request."""
     said = "\0\0".join(_strings(request))
     for message in context.draft.messages:
         for part in message.parts:
@@ -101,9 +101,9 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _broken_signatures(request: Any, context: Context) -> Iterator[str]:
-    """Signatures of an answer that aren't with its words, or behind a message that was changed.
+    """Signatures that aren't with their text, or that follow a message that was changed.
 
-    Signatures in Gemini's form are bound to their part alone.
+    Signatures in Gemini's form are bound only to their part.
     """
     recorded = _recorded(context)
     intact = _intact(context)
@@ -126,9 +126,9 @@ def _recorded(context: Context) -> list[tuple[int, Thinking]]:
 
 
 def _intact(context: Context) -> int:
-    """How many originals, from the first, are sent as they were recorded, nothing between them.
+    """How many originals, from the first, are sent as recorded and without anything between them.
 
-    A step may leave out what an operation moved, so that it is of no matter to signatures.
+    A step may leave out what an operation moved, so that doesn't affect signatures.
     """
     layers, messages = context.draft.layers, context.draft.messages
     if any(not layer.keys for layer in layers):
@@ -151,7 +151,7 @@ def _is(part: Thinking, words: str | None, signature: str) -> bool:
 
 
 def _signed(value: Any) -> Iterator[tuple[str | None, str]]:
-    """The words and the signature of each piece of signed reasoning; words None: no words."""
+    """The text and signature of each signed reasoning block; None for one without text."""
     if isinstance(value, Mapping):
         if value.get("type") == "thinking" and "signature" in value:
             yield value["thinking"], value["signature"]

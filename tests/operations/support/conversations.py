@@ -1,9 +1,9 @@
-"""Hypothesis strategies: conversations of agents, and whole sessions of them.
+"""Hypothesis strategies: agents' conversations, and whole sessions of them.
 
-Rounds of tools as the providers make them (in messages of their own, or among a user's parts),
-calls that nobody answers, results that nobody asked for, ids that are taken, signed reasoning,
-images with and without bytes, speakers in a row, empty messages; and messages of anything.
-Half of the conversations are as a provider's own agent has them, so that signatures hold in them.
+Tool rounds as providers produce them (in messages of their own, or among a user's parts), calls
+without results, results without calls, duplicate ids, signed reasoning, images with and without
+bytes, consecutive messages of a speaker, empty messages; and arbitrary ones. Half of the
+conversations are as a provider's own agent has them, so that their signatures are valid.
 """
 
 import base64
@@ -26,20 +26,20 @@ STRATEGIES = ("openai", "anthropic", "gemini", "deepseek", "mistral", "bedrock")
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Messages with the strategy that each was recorded under."""
+    """Messages with the strategy under which each was recorded."""
 
     messages: Sequence[Message]
     strategies: Sequence[str]
 
 
 def signature(number: int) -> str:
-    """A signature that only the answer with this number has."""
+    """A signature unique to the answer with this number."""
     return base64.b64encode(b"seal %d" % number).decode()
 
 
 @st.composite
 def thoughts(draw: st.DrawFn, number: int) -> list[Part]:
-    """Reasoning before an answer: none, in words, signed, or readable by its provider alone."""
+    """Reasoning before an answer: none, as text, signed, or readable only by its provider."""
     words = draw(st.sampled_from(TEXTS))
     return draw(
         st.sampled_from(
@@ -61,7 +61,7 @@ def thoughts(draw: st.DrawFn, number: int) -> list[Part]:
 
 @st.composite
 def rounds(draw: st.DrawFn, number: int) -> list[Message]:
-    """An answer with calls, and what stands for their results."""
+    """An answer with calls, and messages in the place of their results."""
     asked = draw(st.lists(calls, min_size=1, max_size=3))
     said: list[Part] = [
         *draw(thoughts(number)),
@@ -99,7 +99,7 @@ def rounds(draw: st.DrawFn, number: int) -> list[Message]:
 
 @st.composite
 def turns(draw: st.DrawFn, number: int) -> list[Message]:
-    """What one speaker says, or a round of tools."""
+    """One speaker's message, or a round of tools."""
     match draw(st.integers(0, 9)):
         case 0 | 1 | 2:
             return [Message(role=Role.USER, parts=tuple(draw(spoken)))]
@@ -130,7 +130,7 @@ def conversations(draw: st.DrawFn) -> Conversation:
 
 @st.composite
 def recordings(draw: st.DrawFn) -> Conversation:
-    """A conversation as an agent of one provider has it: signed, in order, all answered."""
+    """A conversation as one provider's agent has it: signed, in order, all calls answered."""
     said = [Message(role=Role.SYSTEM, parts=(Text("Be brief."),))]
     said = said if draw(st.booleans()) else []
     for number in range(draw(st.integers(1, 4))):
@@ -144,7 +144,7 @@ def recordings(draw: st.DrawFn) -> Conversation:
 
 @st.composite
 def answers(draw: st.DrawFn, number: int) -> list[Message]:
-    """What an agent does about a question: rounds of tools, then words; or it is at it still."""
+    """An agent's work on a question: tool rounds, then text unless it is unfinished."""
     said = []
     thought: tuple[Part, ...] = draw(
         st.sampled_from(
@@ -169,7 +169,7 @@ def answers(draw: st.DrawFn, number: int) -> list[Message]:
 
 @st.composite
 def excerpts(draw: st.DrawFn, whole: Sequence[Conversation]) -> Conversation:
-    """Up to 20 messages in a row of one of several conversations."""
+    """Up to 20 consecutive messages of one of several conversations."""
     chosen = whole[draw(st.integers(0, len(whole) - 1))]
     start = draw(st.integers(0, len(chosen.messages) - 1))
     part = slice(start, start + draw(st.integers(1, 20)))
@@ -177,7 +177,7 @@ def excerpts(draw: st.DrawFn, whole: Sequence[Conversation]) -> Conversation:
 
 
 def recorded(folder: Path, most_bytes: int = 400_000) -> list[Conversation]:
-    """The conversations of the small transcripts in a folder, those that can be read."""
+    """The readable conversations in the small transcripts of a folder."""
     found = []
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or path.stat().st_size > most_bytes:

@@ -1,7 +1,7 @@
-"""The doors through which operations are recorded, so that one test can knock at all of them.
+"""The doors through which operations are recorded, so that one test can use all of them.
 
-Each takes the kind of an edit with its fields, and gives a status and a body as REST does;
-doors that know no status answer 200, or the problem document of the refusal.
+Each takes the kind of an edit with its fields, and returns a status and a body as REST does; doors
+without a status return 200, or the problem document of the refusal.
 """
 
 import io
@@ -119,7 +119,7 @@ def service(user: User, project: Project, session_id: str) -> Door:
 
 DOORS = {"rest": rest, "tools": tools, "command": command, "service": service}
 FOR_ANYONE = ("rest", "tools", "service")
-"""The doors that open for whoever knocks."""
+"""The doors that any caller may use."""
 WITH_KEYS = ("rest", "tools", "command")
 """The doors that take an idempotency key."""
 

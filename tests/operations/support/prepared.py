@@ -1,4 +1,4 @@
-"""Hypothesis strategies: conversations under a log, as the pipeline hands them to a compiler."""
+"""Hypothesis strategies: conversations with a log, as the pipeline passes them to a compiler."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -56,7 +56,7 @@ MODELS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """A thread of a conversation under a log, and what a compiler is given of it."""
+    """A thread of a conversation with a log, and the input for a compiler."""
 
     conversation: Conversation
     thread: Thread
@@ -109,7 +109,7 @@ layers = st.sampled_from(
 
 
 def characters(parts: Sequence[Part]) -> int:
-    """Counts a message in characters."""
+    """Count a message in characters."""
     return sum(total(counted, len) for counted in words(parts))
 
 
@@ -117,7 +117,7 @@ def characters(parts: Sequence[Part]) -> int:
 def contexts(
     draw: st.DrawFn, source: st.SearchStrategy[Conversation] | None = None
 ) -> Context:
-    """A conversation under a log, as the pipeline hands it to a compiler."""
+    """A conversation with a log, as the pipeline passes it to a compiler."""
     is_calm = source is None and draw(st.booleans())
     if source is None:
         source = recordings() if is_calm else conversations()
@@ -142,7 +142,7 @@ def context(
     tags: frozenset[str] | None,
     tools: Sequence[dict[str, Any]],
 ) -> Context:
-    """What the pipeline makes of a conversation under a log."""
+    """The pipeline's output for a conversation with a log."""
     thread = replay(_leaves(conversation.messages), fold(entries), tags)
     said = outgoings(thread, _words(thread, conversation), characters)
     messages = [one._replace(tokens=characters(one.parts)) for one in said]

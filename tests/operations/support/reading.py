@@ -1,4 +1,4 @@
-"""What messages read, for tests without a database."""
+"""The content of messages, for tests without a database."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from threads.domain.part import Part
 
 
 class Read(NamedTuple):
-    """What a message reads in the thread, and how it was recorded."""
+    """The content of a message in the thread, and how it was recorded."""
 
     parts: tuple[Part, ...]
     strategy: str

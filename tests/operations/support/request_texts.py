@@ -1,7 +1,7 @@
-"""What is counted of a provider's request, read off its JSON: no code of the product is asked.
+"""The counted texts of a provider's request, read from its JSON without the product's code.
 
-A text counts as it stands. Of a call the name and its arguments count, as JSON; of a block that
-is its provider's alone its JSON. Images and files hold no text: they are passed over.
+A text counts as it is. For a call, its name and its arguments as JSON count; for a block specific
+to its provider, its JSON. Images and files contain no text and are skipped.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 def tokens_of(
     provider: str, request: Mapping[str, Any], count: Callable[[str], int]
 ) -> int:
-    """The tokens of a request's own texts, without those that media are estimated at."""
+    """The tokens of a request's own texts, without the estimates for media."""
     read = _READERS.get(provider, _chat)
     return sum(map(count, read(request)))
 

@@ -1,4 +1,4 @@
-"""REST for tests: sessions with messages, and calls that must succeed or must not."""
+"""REST helpers for tests: sessions with messages, calls that must succeed or be refused."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 from django.test import Client
 
 RECALL = {"type": "function", "function": {"name": "recall", "parameters": {}}}
-"""The tool in a request by which a model recalls."""
+"""The tool by which a model recalls, as in a request."""
 
 
 def post(
     client: Client, path: str, body: Any = None, *, expect: int = 200, **headers: str
 ) -> Any:
-    """The body of an answer of the expected status."""
+    """Post, check the status, and return the body of the response."""
     answer = client.post(
         path,
         {} if body is None else body,
@@ -36,7 +36,7 @@ def put(client: Client, path: str, body: Any, *, expect: int = 200) -> Any:
 
 
 def said(count: int) -> list[dict[str, Any]]:
-    """`message 0`, `message 1`, …, of user and assistant in turn."""
+    """`message 0`, `message 1`, …, alternating between user and assistant."""
     return [
         {"role": ("user", "assistant")[index % 2], "content": f"message {index}"}
         for index in range(count)
@@ -78,7 +78,7 @@ def context(client: Client, session_id: str, **query: Any) -> Any:
 
 
 def adds_up(found: Any) -> bool:
-    """Whether the tokens of a context are those of its steps, one after the other."""
+    """Whether the token figures of a context add up from step to step."""
     tokens = found["tokens"]
     steps = found["steps"]
     assert steps[0]["before"] == tokens["total"]
@@ -102,7 +102,7 @@ class Tools:
         return post(self.client, f"/api/tools/{name}", self._with(name, arguments))
 
     def refused(self, name: str, **arguments: Any) -> Any:
-        """The problem that a call is refused with."""
+        """The problem document with which a call is refused."""
         answer = self.client.post(
             f"/api/tools/{name}", self._with(name, arguments), "application/json"
         )

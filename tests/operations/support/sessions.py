@@ -1,4 +1,4 @@
-"""Sessions of tests that ask services, not doors."""
+"""Sessions for tests that call services directly."""
 
 from contextstudio.accounts.models import Project, User
 from tests.people import caller
@@ -9,7 +9,7 @@ from threads.sessions.services import NewSession, create_session
 
 
 def session_of(user: User, project: Project, count: int) -> Session:
-    """`message 0`, `message 1`, …, of user and assistant in turn."""
+    """`message 0`, `message 1`, …, alternating between user and assistant."""
     messages = [
         Message(
             role=Role.USER if index % 2 == 0 else Role.ASSISTANT,

@@ -1,7 +1,7 @@
-"""Hypothesis strategies: originals, and logs of operations on them that make sense or not.
+"""Hypothesis strategies: originals, and logs of operations on them, sensible or not.
 
-Hypothesis asks each strategy once what it is, which takes longer than to draw from it: so those of
-every draw are made once.
+Hypothesis validates each new strategy, which takes longer than drawing from it, so strategies
+needed for every draw are created once.
 """
 
 from collections.abc import Sequence
@@ -98,12 +98,12 @@ backs = st.sampled_from((Undo, Redo))
 letters = st.lists(st.sampled_from("pqr"), min_size=1, unique=True).map(tuple)
 activated = st.lists(st.sampled_from(TAGS), unique=True).map(tuple)
 numbers = cache(st.integers)
-"""Integers between two bounds."""
+"""Cached strategies for integers between two bounds."""
 
 
 @cache
 def places(count: int, most: int) -> st.SearchStrategy[tuple[int, ...]]:
-    """At least one of so many places, at most `most` of them, at random."""
+    """One to `most` of `count` places, at random."""
     some = st.lists(
         st.sampled_from(range(count)), min_size=1, max_size=most, unique=True
     )
@@ -112,13 +112,13 @@ def places(count: int, most: int) -> st.SearchStrategy[tuple[int, ...]]:
 
 @cache
 def place(count: int) -> st.SearchStrategy[int]:
-    """One of so many places."""
+    """One of `count` places."""
     return st.sampled_from(range(count))
 
 
 @cache
 def runs_of_places(count: int) -> st.SearchStrategy[tuple[int, ...]]:
-    """Places of originals that follow one another."""
+    """Consecutive places of originals."""
     return st.tuples(numbers(0, count - 1), numbers(1, 6)).map(
         lambda run: tuple(range(run[0], min(count, run[0] + run[1])))
     )
@@ -126,13 +126,13 @@ def runs_of_places(count: int) -> st.SearchStrategy[tuple[int, ...]]:
 
 @cache
 def runs(count: int) -> st.SearchStrategy[tuple[Key, ...]]:
-    """Keys of originals that follow one another."""
+    """Keys of consecutive originals."""
     return runs_of_places(count).map(lambda run: tuple(map(original_key, run)))
 
 
 @cache
 def choices(count: int, keys: int) -> st.SearchStrategy[tuple[int, ...]]:
-    """Places among so many keys, of which the first are originals': runs, and at random."""
+    """Places among `keys` keys, the first `count` of them originals': runs, and random ones."""
     run, some = runs_of_places(count), places(keys, 5)
     both = st.tuples(run, some).map(lambda pair: tuple(dict.fromkeys(sum(pair, ()))))
     return st.one_of(run, both, some)
@@ -147,7 +147,7 @@ def several(
 
 
 def made_keys(entries: Sequence[Entry]) -> list[Key]:
-    """Keys of the folds and messages that the edits among entries make."""
+    """The keys of folds and messages that the edits among these entries create."""
     keys = []
     for entry in entries:
         made = getattr(entry.operation, "messages", ())
@@ -161,7 +161,7 @@ def made_keys(entries: Sequence[Entry]) -> list[Key]:
 def targets(
     count: int, entries: Sequence[Entry], *, malformed: bool
 ) -> st.SearchStrategy[tuple[Key, ...]]:
-    """Runs of originals, originals at random, and keys that earlier entries made."""
+    """Runs of originals, random originals, and keys that earlier entries created."""
     keys = [original_key(index) for index in range(count)] + made_keys(entries)
     if malformed:
         keys += [*MALFORMED, original_key(count), "o99.0"]
@@ -174,7 +174,7 @@ def targets(
 def spans(
     draw: st.DrawFn, count: int, entries: Sequence[Entry], *, malformed: bool
 ) -> Span:
-    """A span; in a message that an entry made mostly with the digest of its text."""
+    """A span; in messages that an entry created, usually with the digest of the text."""
     made = {
         made_key(entry.number, k): message
         for entry in entries
@@ -208,7 +208,7 @@ def edits(
     malformed: bool = False,
     words: st.SearchStrategy[New] = messages,
 ) -> Edit:
-    """An edit that could follow some entries, making messages of `words`."""
+    """An edit that could follow these entries, creating messages from `words`."""
     keys = draw(targets(count, entries, malformed=malformed))
     condition = draw(conditions)
     made = draw(several(words))
@@ -242,7 +242,7 @@ def edits(
 def controls(
     draw: st.DrawFn, count: int, entries: Sequence[Entry], actor: str
 ) -> Operation:
-    """A control that could follow some entries, at least one."""
+    """A control that could follow these entries, of which there is at least one."""
     chosen = [entries[at].number for at in draw(places(len(entries), 2))]
     keys = tuple(map(entry_key, chosen))
     match draw(kinds_of_controls):
@@ -269,7 +269,7 @@ def controls(
 
 @st.composite
 def amends(draw: st.DrawFn, count: int, entries: Sequence[Entry]) -> Operation:
-    """New words for an edit among the entries, or something else where that has none."""
+    """An amendment of an edit among the entries, or another operation if it has no words."""
     entry = entries[draw(place(len(entries)))]
     made = draw(several(messages))
     condition = draw(conditions)

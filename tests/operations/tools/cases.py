@@ -1,4 +1,4 @@
-"""A good call of every tool, and what it must answer. A tool without a case fails the suite."""
+"""A valid call of every tool, and its expected answer. A tool without a case fails the suite."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 from contextstudio.accounts.domain.rights import Right
 
 COUNT = 24
-"""Messages of the session that tools are called on: user and assistant in turn."""
+"""The length of the session that tools are called on: user and assistant alternate."""
 SAID = [{"role": "user", "content": "said"}]
 EDIT = {"success", "head", "operation_id", "key", "type", "resolved", "status"}
 SWITCH = {"success", "head", "warnings", "changed"}
@@ -16,10 +16,10 @@ ON_SESSION = "session"
 
 @dataclass(frozen=True)
 class Case:
-    """A call: its arguments beside `on`, and the members of its answer.
+    """A call: its arguments apart from `on`, and the members of its answer.
 
-    `needs` names what must be there before (a key of `PREPARED`); `on` is what it acts on,
-    the session or what was prepared. `right` is what it takes.
+    `needs` names what must exist before (a key of `PREPARED`); `on` is what it acts on, the session
+    or what was prepared. `right` is the right it requires.
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -51,7 +51,7 @@ PREPARED: dict[str, list[tuple[str, dict[str, Any]]]] = {
     ],
     "memo": [("save_memo", {"content": "Use UTC.", "tags": ["gotcha"]})],
 }
-"""What is done first: calls of tools; the id of what the first makes is acted on."""
+"""Preparatory tool calls; the tool under test acts on the id that the first returns."""
 
 GROUP = {"group_id", "first", "last", "title", "tokens", "status"}
 CASES: dict[str, Case] = {

@@ -1,6 +1,6 @@
-"""The doors at which a tool is called, so that one test can knock at all of them.
+"""The doors at which a tool is called, so that one test can use all of them.
 
-Each takes a tool's name with its arguments, and gives a status and a body as REST does.
+Each takes a tool's name with its arguments, and returns a status and a body as REST does.
 """
 
 import io
@@ -50,7 +50,7 @@ def rest(key: str) -> Door:
 
 
 def mcp(key: str) -> Door:
-    """`tools/call` at `/mcp`; its status is 200, or that of the problem it answers."""
+    """`tools/call` at `/mcp`; the status is 200, or that of the returned problem."""
 
     def knock(name: str, **arguments: Any) -> Answered:
         status, body = post_mcp("tools/call", key, name=name, arguments=arguments)
@@ -96,18 +96,18 @@ def command(owner: User, project: Project) -> Door:
 
 
 WITH_KEYS = {"rest": rest, "mcp": mcp, "service": service}
-"""The doors that open for whoever has a key."""
+"""The doors for anyone with a key."""
 
 
 def every_door(owner: User, project: Project) -> dict[str, Door]:
-    """All doors, each opened by the owner."""
+    """All doors, each used by the owner."""
     key = key_of(owner, project)
     found = {name: door(key) for name, door in WITH_KEYS.items()}
     return {**found, "command": command(owner, project)}
 
 
 def limited(user: User, project: Project, *scopes: Right) -> dict[str, Door]:
-    """The doors for one whose key has these scopes only."""
+    """The doors for a key with only these scopes."""
     key = key_of(user, project, *scopes)
     return {name: door(key) for name, door in WITH_KEYS.items()}
 
@@ -115,7 +115,7 @@ def limited(user: User, project: Project, *scopes: Right) -> dict[str, Door]:
 def post_mcp(
     method: str, key: str, *, query: bytes = b"", **params: Any
 ) -> tuple[int, Any]:
-    """A request of the protocol, and what it is answered: the application is asked itself."""
+    """Send a request of the protocol to the application itself; returns its status and answer."""
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     headers = MCP_HEADERS | {"Content-Type": "application/json"} | _bearer(key)
     words = json.dumps(body).encode()
@@ -126,7 +126,7 @@ def post_mcp(
 async def ask(
     method: str, headers: dict[str, str], body: bytes | None, query: bytes = b""
 ) -> tuple[int, bytes]:
-    """What `/mcp` answers; to one who leaves before their body is here nothing, with 0."""
+    """The status and body of `/mcp`; (0, b"") if the client leaves before sending its body."""
     sent: list[dict[str, Any]] = []
     scope = {
         "type": "http",
@@ -144,7 +144,7 @@ async def ask(
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    # Between requests a server closes connections; the test's has a transaction open.
+    # Between requests a server closes connections, but the test has an open transaction.
     with patch("channels.db.close_old_connections"):
         await with_mcp(_nothing_else)(scope, receive, send)
     if body is None:

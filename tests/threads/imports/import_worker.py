@@ -1,7 +1,7 @@
-"""A process that imports, to be killed: `python -m tests.threads.imports.import_worker <zip>`.
+"""An importing process to be killed: `python -m tests.threads.imports.import_worker <zip>`.
 
-It puts the import in the queue unless it is there, does it as a worker does, and prints a line
-at each of its steps; what stands in the database at its end is the last line.
+It enqueues the import unless it is queued already, runs it as a worker does, and prints a line at
+each step; the last line is what the database holds at the end.
 """
 
 import json
@@ -48,10 +48,10 @@ def main(path: Path) -> None:
             upload = keep_upload(stream, name=path.name)
         caller = caller_of_user(owner_of(project))
         job = enqueue(project, jobs.KIND, jobs.arguments_of(upload), caller)
-    # Whoever had it was killed: its lease is over.
+    # Its former worker was killed: the lease has expired.
     past = timezone.now() - timedelta(days=1)
     Job.objects.filter(pk=job.pk).update(lease_until=past)
-    while (claimed := queue.claim(job.pk)) is None:  # put off: its pause is over too
+    while (claimed := queue.claim(job.pk)) is None:  # delayed: its pause is over too
         Job.objects.filter(pk=job.pk).update(run_after=past)
     runner.run(claimed)
     job.refresh_from_db()

@@ -1,6 +1,6 @@
-"""Reads rendered HTML as a browser would, and says what in it isn't allowed.
+"""Reads rendered HTML as a browser would, and reports what in it isn't allowed.
 
-Written apart from `threads/rendering/safe.py`: the lists here are the contract, not a copy of
+Written independently of `threads/rendering/safe.py`: these lists are the contract, not a copy of
 what the code happens to allow.
 """
 
@@ -45,7 +45,7 @@ VOID = {"br", "hr", "img"}
 
 
 class Reading(HTMLParser):
-    """What stands in a piece of HTML: its faults, its text, its elements."""
+    """The faults, text and elements of a piece of HTML."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -72,7 +72,7 @@ class Reading(HTMLParser):
         }
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an element and what is wrong with it."""
+        """Record an element and its faults."""
         self.elements.append((tag, dict(attrs)))
         if tag not in TAGS:
             self.faults.append(f"<{tag}>")
@@ -82,7 +82,7 @@ class Reading(HTMLParser):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """Note an end that ends nothing."""
+        """Record an end tag that ends nothing."""
         if not self.open or self.open.pop() != tag:
             self.faults.append(f"</{tag}> where it doesn't belong")
 
@@ -91,19 +91,19 @@ class Reading(HTMLParser):
         self.pieces.append(data)
 
     def handle_comment(self, data: str) -> None:
-        """No comment may stand anywhere."""
+        """Record a comment: none are allowed."""
         self.faults.append(f"comment {data[:40]}")
 
     def handle_decl(self, decl: str) -> None:
-        """Nor a declaration."""
+        """Record a declaration: none are allowed."""
         self.faults.append(f"declaration {decl[:40]}")
 
     def handle_pi(self, data: str) -> None:
-        """Nor a processing instruction."""
+        """Record a processing instruction: none are allowed."""
         self.faults.append(f"instruction {data[:40]}")
 
     def unknown_decl(self, data: str) -> None:
-        """Nor a marked section."""
+        """Record a marked section: none are allowed."""
         self.faults.append(f"section {data[:40]}")
 
     def _attribute(self, tag: str, name: str, value: str | None) -> None:

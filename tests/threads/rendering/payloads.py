@@ -1,4 +1,4 @@
-"""What hostile transcripts hold: markup, addresses, escapes and characters, each on its own."""
+"""The contents of hostile transcripts: markup, addresses, escapes and characters, one by one."""
 
 ESC = "\x1b"
 

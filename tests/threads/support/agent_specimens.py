@@ -1,4 +1,4 @@
-"""Specimens of what agents and chats for people write themselves: see `specimens`."""
+"""Specimens of files that agents and chats for people write: see `specimens`."""
 
 import json
 from collections.abc import Iterable

@@ -26,7 +26,7 @@ def database(definitions: str, rows: Mapping[str, Iterable[tuple[Any, ...]]]) ->
 def logged(
     definitions: str, table: str, rows: Iterable[tuple[Any, ...]]
 ) -> dict[str, bytes]:
-    """A database of which the rows stand only in the log beside it, by the ends of the names."""
+    """A database whose rows are only in its WAL; maps suffixes of file names to contents."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "made.db"
         with closing(sqlite3.connect(path)) as connection:
@@ -133,4 +133,4 @@ OF_DATABASES: dict[str, bytes] = {
         },
     ),
 }
-"""Small databases of every program that keeps its conversations in one: see `specimens`."""
+"""Small databases of every program that stores conversations in one: see `specimens`."""

@@ -1,4 +1,4 @@
-"""Specimens of chats in editors, kits and rows of data sets: see `specimens`."""
+"""Specimens of chats in editors, of kits and of rows of data sets: see `specimens`."""
 
 from typing import Any
 
@@ -160,7 +160,7 @@ _GONE_ON = [
 
 
 def replayed(messages: list[dict[str, Any]], *words: str) -> dict[str, Any]:
-    """A request in a log of Copilot Chat's."""
+    """A request in a log of Copilot Chat."""
     return {
         "id": "r1",
         "kind": "request",

@@ -1,4 +1,4 @@
-"""Folders as a parser is given them, made of names and contents."""
+"""Folders in the form that parsers take, built from names and contents."""
 
 import io
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from .readings import encoded
 
 
 def folder(files: Mapping[str, Any]) -> Folder:
-    """A folder that holds these files, in the order of their names: bytes, else JSON."""
+    """A folder with these files, in the order of their names: bytes, or else JSON."""
     raw = {name: encoded(data) for name, data in sorted(files.items())}
     return Folder(
         {

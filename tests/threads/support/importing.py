@@ -1,4 +1,4 @@
-"""What tests give to the import, and what they look for in what it made."""
+"""Helpers for tests of the import: input, and checks of the results."""
 
 import io
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def texts(session: Session) -> list[str]:
 
 
 def shown(session: Session) -> list[str]:
-    """What the model sees."""
+    """The texts that the model sees."""
     session.refresh_from_db()
     thread = load_thread(session)
     words = []

@@ -1,4 +1,4 @@
-"""Values that nobody expects, put in any place of a good file."""
+"""Unexpected values, put in any place of a good file."""
 
 import copy
 import io
@@ -22,7 +22,7 @@ JUNK = st.sampled_from(
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a value, from the outermost in."""
+    """Every place in a value, outermost first."""
     yield path
     inner = (
         value.items()
@@ -35,7 +35,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 @st.composite
 def spoiled(draw: st.DrawFn, seeds: dict[str, list[Any]]) -> tuple[str, bytes]:
-    """A good file with other values in a few of its places, or without them; and its format."""
+    """A good file with a few values replaced or removed, and its format."""
     name = draw(st.sampled_from(sorted(seeds)))
     rows = copy.deepcopy(seeds[name])
     for _ in range(draw(st.integers(1, 3))):
@@ -52,7 +52,7 @@ def spoiled(draw: st.DrawFn, seeds: dict[str, list[Any]]) -> tuple[str, bytes]:
 
 
 def assert_is_read_or_refused(format_: str, data: bytes) -> None:
-    """Conversations or a refusal with a sentence, the same each time."""
+    """Assert that a file gives conversations or a refusal with a sentence, the same each time."""
     try:
         found = formats.read(io.BytesIO(data), format_)
     except Invalid as refusal:

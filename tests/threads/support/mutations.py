@@ -1,9 +1,9 @@
-"""Files as nobody should write them: specimens with their bytes, structure or wrapping broken.
+"""Malformed files: specimens whose bytes, structure or packaging is broken.
 
-`mutated(seed)` gives the same file for the same seed in every process. What is changed: bytes
-(flipped, doubled, cut out, cut off), encodings, line ends, JSON (types swapped, members gone,
-values nested deep, keys doubled, numbers beyond everything), and archives (packed once, twice,
-packed wrongly, or so that little unpacks to much).
+`mutated(seed)` returns the same file for the same seed in every process. Mutations change bytes
+(flipped, doubled, cut out, cut off), encodings, line ends, JSON (types swapped, members removed,
+values nested deep, keys doubled, extreme numbers), and archives (packed once, twice, packed
+wrongly, or so that little unpacks to much).
 """
 
 import gzip
@@ -28,7 +28,7 @@ STRANGE: tuple[Any, ...] = (
     *("data:image/png;base64,////", "data:text/html;base64,PHNjcmlwdD4=", "2026-99-99"),
 )
 BOMB_BYTES = 120 << 20
-"""What the worst archive unpacks to."""
+"""The unpacked size of the worst archive."""
 
 
 def mutated(seed: int) -> tuple[str, bytes]:
@@ -43,7 +43,7 @@ def mutated(seed: int) -> tuple[str, bytes]:
 
 
 def flip(random: Random, data: bytes) -> bytes:
-    """Some bytes are others."""
+    """Change some bytes."""
     changed = bytearray(data)
     for _ in range(random.randint(1, 20)):
         if changed:
@@ -52,18 +52,18 @@ def flip(random: Random, data: bytes) -> bytes:
 
 
 def truncate(random: Random, data: bytes) -> bytes:
-    """The end is missing."""
+    """Cut off the end."""
     return data[: random.randrange(len(data) + 1)]
 
 
 def cut(random: Random, data: bytes) -> bytes:
-    """A piece is missing, or stands there many times."""
+    """Remove a piece, or repeat it many times."""
     start, end = sorted(random.randrange(len(data) + 1) for _ in range(2))
     return data[:start] + data[start:end] * random.choice((0, 2, 50)) + data[end:]
 
 
 def insert(random: Random, data: bytes) -> bytes:
-    """Something that doesn't belong stands between two lines or bytes."""
+    """Insert foreign data between two lines or bytes."""
     stranger = random.choice(
         (
             *(
@@ -82,7 +82,7 @@ def insert(random: Random, data: bytes) -> bytes:
 
 
 def encode(random: Random, data: bytes) -> bytes:
-    """The same words in another encoding, or with other ends of lines."""
+    """Use another encoding, or other line ends."""
     text = data.decode("utf-8", "replace")
     match random.randrange(6):
         case 0:
@@ -99,7 +99,7 @@ def encode(random: Random, data: bytes) -> bytes:
 
 
 def shuffle(random: Random, data: bytes) -> bytes:
-    """The lines in another order, some of them twice."""
+    """Shuffle the lines, and repeat some of them."""
     rows = data.splitlines(keepends=True)
     rows += random.choices(rows, k=len(rows) // 2) if rows else []
     random.shuffle(rows)
@@ -107,14 +107,14 @@ def shuffle(random: Random, data: bytes) -> bytes:
 
 
 def restructure(random: Random, data: bytes) -> bytes:
-    """JSON in which something is of another type, is gone, or stands under another name."""
+    """Change types, remove or rename members of JSON."""
     rows = data.splitlines() if data.count(b"\n") > 1 else [data]
     changed = [_restructured(random, row) for row in rows]
     return b"\n".join(changed)
 
 
 def deepen(random: Random, data: bytes) -> bytes:
-    """JSON around JSON around JSON."""
+    """Nest JSON deeply."""
     depth = random.choice((50, 190, 250, 10_000))
     if random.random() < 0.5:
         return b"[" * depth + data + b"]" * depth
@@ -122,7 +122,7 @@ def deepen(random: Random, data: bytes) -> bytes:
 
 
 def double(random: Random, data: bytes) -> bytes:
-    """A member stands twice in its object, the second time as something else."""
+    """Repeat a member of an object with another value."""
     place = data.find(b'"', random.randrange(len(data) + 1))
     strange = json.dumps(random.choice(STRANGE)).encode()
     return (
@@ -131,7 +131,7 @@ def double(random: Random, data: bytes) -> bytes:
 
 
 def pack(random: Random, data: bytes) -> bytes:
-    """Packed, perhaps twice, perhaps with an end that is missing."""
+    """Pack the data, perhaps twice, perhaps cutting off the end."""
     packed = random.choice((gzip.compress, zstandard.compress, _zipped))(data)
     if random.random() < 0.3:
         packed = random.choice((gzip.compress, zstandard.compress, _zipped))(packed)
@@ -139,7 +139,7 @@ def pack(random: Random, data: bytes) -> bytes:
 
 
 def bomb(random: Random, data: bytes) -> bytes:
-    """A small file that unpacks to a very large one, or to very many."""
+    """Build a small file that unpacks to a very large one, or to very many."""
     match random.randrange(5):
         case 0:
             return _packed_zeros(gzip.compress)
@@ -154,7 +154,7 @@ def bomb(random: Random, data: bytes) -> bytes:
 
 
 def misname(random: Random, data: bytes) -> bytes:
-    """An archive whose members have names that lead elsewhere."""
+    """Build an archive whose members' names lead elsewhere."""
     names = (
         *("../../x.jsonl", "/etc/x.json", "C:\\x.json", "a/" * 400 + "x", "x\0y", " "),
         *("conversations.json", "header.json", "samples/1_epoch_1.json", "con.jsonl"),
@@ -167,11 +167,11 @@ MUTATIONS: tuple[Mutation, ...] = (
     *(restructure, deepen, double, pack, misname),
 )
 BOMBS_EVERY = 100
-"""Of so many seeds one is a bomb: each takes a second."""
+"""One in this many seeds is a bomb: each takes a second."""
 
 
 def file_of(seed: int) -> tuple[str, bytes]:
-    """`mutated`, or a bomb where it is its turn."""
+    """`mutated`, or a bomb for certain seeds."""
     if seed % BOMBS_EVERY == BOMBS_EVERY // 2:
         random = Random(seed)
         return f"{seed}-bomb", bomb(random, SPECIMENS["openai"])
@@ -189,7 +189,7 @@ def _restructured(random: Random, row: bytes) -> bytes:
 
 
 def _changed(random: Random, value: Any) -> Any:
-    """The value with one place in it changed."""
+    """A value with one place in it changed."""
     if not isinstance(value, dict | list) or not value or random.random() < 0.15:
         return random.choice(STRANGE)
     key = random.choice(list(value) if isinstance(value, dict) else range(len(value)))

@@ -1,4 +1,4 @@
-"""Archives that tests pack, and what is brought out of them."""
+"""Archives packed by tests, and what is unpacked from them."""
 
 import io
 import zipfile

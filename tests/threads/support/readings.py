@@ -1,4 +1,4 @@
-"""Transcripts as tests read them: from any data, and their items of one kind."""
+"""Transcripts read from any data by tests, and their items of one kind."""
 
 import io
 import json
@@ -14,7 +14,7 @@ Item = Message | Event | Compaction
 
 
 def encoded(data: Any) -> bytes:
-    """Bytes as they are, all else as JSON."""
+    """Bytes unchanged, anything else as JSON."""
     return data if isinstance(data, bytes) else json.dumps(data).encode()
 
 

@@ -1,4 +1,4 @@
-"""Builders of the lines of Codex's rollouts, as the tests need them."""
+"""Builders of lines in Codex's rollouts, for tests."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def item(type_: str, **members: Any) -> Line:
 
 
 def event(type_: str, **members: Any) -> Line:
-    """What the screen was told."""
+    """An event as shown on the screen."""
     return record("event_msg", {"type": type_} | members)
 
 
@@ -52,7 +52,7 @@ def call(id_: str, arguments: str = "{}", name: str = "shell") -> Line:
 
 
 def output(id_: str, words: Any = "ok") -> Line:
-    """What the function answered."""
+    """The output of a function."""
     return item("function_call_output", call_id=id_, output=words)
 
 
@@ -96,5 +96,5 @@ def rollout() -> list[Line]:
 
 
 def as_file(*found: Line) -> bytes:
-    """The lines as a file."""
+    """Encode the lines as a file."""
     return lines(*found)

@@ -1,4 +1,4 @@
-"""Specimens of what agents in a terminal and frameworks write: see `specimens`."""
+"""Specimens of files that terminal agents and frameworks write: see `specimens`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""One small transcript of every format, as its tool would write it: what mutations begin with."""
+"""A small transcript of every format, as its tool would write it: the input of mutations."""
 
 from threads.domain import formats
 from threads.domain.message import Message, Role
@@ -39,7 +39,7 @@ THREAD = [
 
 
 def _written() -> dict[str, bytes]:
-    """What our own writers make of a thread, for formats that are both read and written."""
+    """A thread written by our own writers, for formats that are both read and written."""
     known = {form.name for form in formats.KNOWN if form.read}
     return {
         f"{name}, exported": b"".join(

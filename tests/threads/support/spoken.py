@@ -1,4 +1,4 @@
-"""Hypothesis strategies: conversations as providers take them, each result behind its call."""
+"""Hypothesis strategies: conversations that providers accept, each result after its call."""
 
 from hypothesis import strategies as st
 
@@ -12,7 +12,7 @@ pictures = st.builds(Image, any_.media_types, data=st.binary(max_size=20)) | st.
     Image, st.just("image/*"), url=any_.words.map("https://example.org/{}".format)
 )
 sealed = st.builds(Thinking, any_.texts, data=any_.words)
-# A picture that a model drew comes without its type, which is then told by its bytes.
+# A picture drawn by a model comes without its type, which is then determined from its bytes.
 drawn = st.builds(
     Image,
     st.just("image/png"),
@@ -28,7 +28,7 @@ asked = st.builds(
 
 @st.composite
 def answers(draw: st.DrawFn) -> list[Message]:
-    """An answer of the model and, where it calls, what its tools say, in any order."""
+    """An answer of the model and, if it has calls, their results in any order."""
     parts: list[Part] = draw(st.lists(said | sealed | drawn, min_size=1, max_size=3))
     calls = [
         ToolCall(f"call-{draw(st.uuids())}", name, arguments)
@@ -48,4 +48,4 @@ def answers(draw: st.DrawFn) -> list[Message]:
 conversations = st.lists(asked.map(lambda one: [one]) | answers(), max_size=6).map(
     lambda turns: [message for turn in turns for message in turn]
 )
-"""Conversations that lose nothing in the items of OpenAI's Responses."""
+"""Conversations that lose nothing in OpenAI's Responses items."""

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: messages as transcripts hold them, hostile characters included."""
+"""Hypothesis strategies: messages as in transcripts, including hostile characters."""
 
 from datetime import UTC, datetime
 
@@ -17,7 +17,7 @@ from threads.domain.part import (
 
 
 def _joined(text: str) -> str:
-    """Two surrogates that mean one character become it, as every reader of JSON does."""
+    """Combine surrogates that form a pair, as every JSON reader does."""
     return text.encode("utf-16-le", "surrogatepass").decode(
         "utf-16-le", "surrogatepass"
     )
@@ -50,7 +50,7 @@ texts = (
     .map("".join)
     .filter(_is_pairless)
 )
-"""Any text, with what breaks readers: NUL, lone surrogates, escapes, backticks."""
+"""Any text, including what breaks readers: NUL, lone surrogates, escapes, backticks."""
 words = st.text(
     st.characters(categories=["L", "N"], codec="utf-8"), min_size=1, max_size=12
 )
@@ -105,4 +105,4 @@ messages = st.builds(
     usage=st.none() | usages,
     partial=st.booleans(),
 )
-"""Any message that a transcript can hold."""
+"""Any message that a transcript can contain."""

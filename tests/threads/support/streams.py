@@ -1,11 +1,11 @@
-"""Replies as providers stream them, for tests."""
+"""Streamed replies of providers, for tests."""
 
 import json
 from typing import Any
 
 
 def as_sse(*events: Any) -> bytes:
-    """Events of the server: those that are texts as they are, the others as JSON."""
+    """Server-sent events: strings unchanged, anything else as JSON."""
     pieces = []
     for event in events:
         named = isinstance(event, dict) and "type" in event
@@ -23,7 +23,7 @@ def chunk(delta: dict[str, Any], id_: str = "c-1", **choice: Any) -> dict[str, A
 
 
 def chat(text: str = "At the old pier.", id_: str = "c-1") -> list[Any]:
-    """A reply of Chat Completions, with its counts behind its end."""
+    """A reply of Chat Completions, with its usage at the end."""
     first, _, rest = text.partition(" ")
     usage = {"prompt_tokens": 9, "completion_tokens": 4}
     return [
@@ -37,7 +37,7 @@ def chat(text: str = "At the old pier.", id_: str = "c-1") -> list[Any]:
 
 
 def anthropic(text: str = "At the old pier.") -> list[dict[str, Any]]:
-    """A reply of Anthropic's, with a thought and a call."""
+    """A reply of Anthropic, with a thought and a call."""
     usage = {"input_tokens": 5, "cache_read_input_tokens": 2, "output_tokens": 1}
     head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m-2"}
     blocks: list[tuple[dict[str, Any], list[dict[str, Any]]]] = [
@@ -80,7 +80,7 @@ def anthropic(text: str = "At the old pier.") -> list[dict[str, Any]]:
 
 
 def responses(text: str = "At the old pier.") -> list[dict[str, Any]]:
-    """A reply of OpenAI's Responses, whole in its last event."""
+    """A reply of OpenAI's Responses, complete in its last event."""
     message = {
         "type": "message",
         "id": "i1",
@@ -102,7 +102,7 @@ def responses(text: str = "At the old pier.") -> list[dict[str, Any]]:
 
 
 def gemini(text: str = "At the old pier.") -> list[dict[str, Any]]:
-    """A reply of Gemini's, in two chunks and a call."""
+    """A reply of Gemini, in two chunks and a call."""
     found = []
     call = {"functionCall": {"name": "look", "args": {"at": 1}}}
     for parts in ([{"text": text[:4]}], [{"text": text[4:]}], [call]):

@@ -1,7 +1,7 @@
-"""A format made up for tests of the import: JSON Lines that say what a parser would give.
+"""A format made up for tests of the import: JSON Lines that define a parser's output.
 
 `{"say": text, "role"?, "id"?}` is a message, `{"event": type}` an event, `{"compact": [ordinals],
-"into": [texts]}` a compaction, `{"fault": 1}` a parser's own fault. The first line is a head:
+"into": [texts]}` a compaction, `{"fault": 1}` a fault of the parser. The first line is a head:
 `{"stub": id | null, "title"?, "parent"?: {…}}`. A file `<name>.part` belongs to `<name>`.
 """
 

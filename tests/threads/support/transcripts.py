@@ -1,4 +1,4 @@
-"""Builders of Claude Code's lines, as the tests need them."""
+"""Builders of lines in Claude Code's format, for tests."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ def record(type_: str, id_: str, parent: str | None, **members: Any) -> dict[str
 
 
 def user(id_: str, parent: str | None, content: Any, **members: Any) -> dict[str, Any]:
-    """A line of the user's."""
+    """A user line."""
     message = {"role": "user", "content": content}
     return record("user", id_, parent, message=message, **members)
 
@@ -34,7 +34,7 @@ def answer(
     output: int = 1,
     **members: Any,
 ) -> dict[str, Any]:
-    """A line of the assistant's: one block of the message `turn`."""
+    """An assistant line: one block of the message `turn`."""
     message = {
         "role": "assistant",
         "id": turn or f"msg_{id_}",
@@ -65,7 +65,7 @@ def call(id_: str) -> dict[str, Any]:
 
 
 def spawn(call_id: str, prompt: str, description: str = "") -> dict[str, Any]:
-    """A block that begins a sub-agent."""
+    """A block that starts a sub-agent."""
     asked = {"prompt": prompt, "description": description}
     return {"type": "tool_use", "id": call_id, "name": "Task", "input": asked}
 
@@ -78,7 +78,7 @@ def result(call_id: str) -> list[dict[str, Any]]:
 
 
 def claude_lines() -> list[dict[str, Any]]:
-    """A small session: a question, two calls side by side with their results, an answer."""
+    """A small session: a question, two parallel calls with their results, an answer."""
     return [
         {"type": "mode", "mode": "normal", "sessionId": SESSION},
         user("u1", None, "Please look."),

@@ -19,7 +19,7 @@ from threads.domain.text import whole_text
 
 
 def count(parts: Sequence[Part]) -> int:
-    """A token a word, arguments and all."""
+    """Count each word as a token, including arguments."""
     words = whole_text(tuple(parts)).split()
     return len(words) + sum(isinstance(part, ToolCall) for part in parts)
 
@@ -47,7 +47,7 @@ def result(id_: str, text: str, *, failed: bool = False, **fields: Any) -> Pruna
 
 
 def thread(*messages: Prunable) -> list[Prunable]:
-    """The messages with keys and names by their places."""
+    """The messages with keys and names by position."""
     return [
         one._replace(key=f"m{place}", name=f"msg-{place:08x}")
         for place, one in enumerate(messages)
@@ -57,7 +57,7 @@ def thread(*messages: Prunable) -> list[Prunable]:
 def planned(
     *messages: Prunable, protected: Protected | None = None, **rules: Any
 ) -> PrunePlan:
-    """The plan for messages behind which nothing is kept unless told."""
+    """The plan for messages; by default no last messages are kept."""
     chosen = Pruning(**{"keep_last_n": 0, "condense_after_n": 0, **rules})
     return plan(thread(*messages), chosen, count, protected)
 
@@ -68,7 +68,7 @@ def fit(
     target: int,
     relevance: Mapping[Key, float] = MappingProxyType({}),
 ) -> PrunePlan:
-    """The plan for messages, fitted to a number of tokens."""
+    """Fit a plan for messages to a number of tokens."""
     return fitted(
         plan, target, NamesLeft(ThreadReading(thread(*messages)), plan), relevance
     )
@@ -79,7 +79,7 @@ def classes(plan: PrunePlan) -> list[str]:
 
 
 def lines(plan: PrunePlan) -> list[str]:
-    """What each condensed message reads."""
+    """The text of each condensed message."""
     return [
         json.dumps(part.arguments, ensure_ascii=False)
         if isinstance(part, ToolCall)

@@ -1,4 +1,4 @@
-"""A job of a kind that does what a test sets."""
+"""A kind of job that does what a test defines."""
 
 from collections.abc import Iterator
 

@@ -1,8 +1,8 @@
-"""A worker in a process of its own, whose jobs ask the test when to go on.
+"""A worker process whose jobs ask the test before they continue.
 
-Run as `python -m tests.contextstudio.accounts.jobs.driver`, it does one job and ends; as the
-Celery app of the same name it is a Celery worker. `TEST_SOCKET` is the port of the test; each
-stage of a job connects to it, says its name, and goes on when it is answered.
+Run as `python -m tests.contextstudio.accounts.jobs.driver`, it runs one job and exits; as the
+Celery app of the same name it is a Celery worker. `TEST_SOCKET` is the test's port; each stage of a
+job connects to it, sends its name, and continues when it is answered.
 """
 
 import os
@@ -21,12 +21,12 @@ from contextstudio.celery import app as celery  # noqa: E402, F401  # named on t
 
 KIND = "test.staged"
 ENDLESS = "endless"
-"""Of a job that goes on until its worker stops."""
+"""The slug of a job that runs until its worker stops."""
 LEASE_SECONDS = 1
 
 
 def meet(stage: str) -> None:
-    """Tell the test what comes next, and wait until it agrees."""
+    """Tell the test what comes next, and wait for its answer."""
     with socket.create_connection(
         ("127.0.0.1", int(os.environ["TEST_SOCKET"]))
     ) as test:
@@ -35,7 +35,7 @@ def meet(stage: str) -> None:
 
 
 def work_in_stages(context: JobContext, *, slug: str) -> dict[str, Any]:
-    """Meets the test before its end, and in the transaction of its end, after the effect."""
+    """Meets the test before the end, and within the final transaction, after the effect."""
     meet("working")
     while slug == ENDLESS:
         context.progress(0)
@@ -49,7 +49,7 @@ register(KIND, work_in_stages)
 
 
 def main() -> None:
-    """Do the next job that is due; a job whose worker was killed is due in a second."""
+    """Run the next due job; a job whose worker was killed is due within a second."""
     while (job := queue.claim()) is None:
         pass
     runner.run(job)

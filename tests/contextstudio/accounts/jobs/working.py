@@ -1,4 +1,4 @@
-"""A kind of job that does what a test sets, and what happens to it."""
+"""A kind of job that does what a test defines, and a record of its runs."""
 
 from datetime import timedelta
 from typing import Any
@@ -12,7 +12,7 @@ KIND = "test"
 
 
 class Work:
-    """A kind of job whose next runs do what a test sets."""
+    """A kind of job whose next runs do what a test defines."""
 
     def __init__(self) -> None:
         self.runs: list[JobContext] = []
@@ -30,7 +30,7 @@ def run_one(**options: Any) -> None:
 
 
 def claim_elsewhere() -> None:
-    """Take the job that is due as a worker of another process does."""
+    """Claim the due job as a worker of another process does."""
     queue.running_here.clear()
     assert queue.claim() is not None
 

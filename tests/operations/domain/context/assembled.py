@@ -1,4 +1,4 @@
-"""Threads as they are sent, for tests of the steps."""
+"""Threads assembled for sending, for tests of the steps."""
 
 from operations.domain.context.assembly import (
     Assembly,
@@ -32,7 +32,7 @@ def leaves(groups: int, each: int = 2) -> list[Leaf]:
 
 
 def spoken(thread: Thread) -> dict[str, Read]:
-    """What messages read: as many characters as they have tokens, of a tool's their result."""
+    """The content of messages: as many characters as tokens, as a result for tool messages."""
     found = {}
     for shown in thread.effective():
         words: tuple[Part, ...] = (Text("x" * shown.tokens),)

@@ -41,7 +41,7 @@ from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, Too
 
 
 class Sent(NamedTuple):
-    """What is made of a thread."""
+    """The pipeline's results for a thread."""
 
     assembly: Assembly
     compiled: Compiled
@@ -49,7 +49,7 @@ class Sent(NamedTuple):
 
 @dataclass
 class Conversation:
-    """Originals as a session holds them, with a log; `blobs` are their images and files."""
+    """Originals of a session, with a log; `blobs` are their images and files."""
 
     given: Sequence[Message]
     entries: Sequence[Entry] = ()
@@ -97,7 +97,7 @@ class Conversation:
     def context(
         self, thread: Thread, provider: str, more: Sequence[Message] = ()
     ) -> Sent:
-        """What the pipeline makes of a thread for a provider, its policy being `replay`."""
+        """The pipeline's output for a thread and a provider, under the policy `replay`."""
         assembly, draft = self.drafted(thread, provider, more)
         return Sent(assembly, compile_request(provider, draft))
 
@@ -109,7 +109,7 @@ class Conversation:
         *,
         reads: bool = True,
     ) -> tuple[Assembly, Draft]:
-        """The same before it is compiled; `reads`: with the words of what is plain, too."""
+        """The same before compiling; with `reads`, including the words of plain messages."""
         keys = [one.key for one in thread.effective()]
         said = {
             key: Read(message.parts, provider, message.name)
@@ -136,7 +136,7 @@ class Conversation:
         return assembly, draft
 
     def export(self, format: str, view: str) -> dict[str, Any]:
-        """The body of a request that the export of a view is."""
+        """The export of a view, as the body of a request."""
         thread = self.thread()
         if view == "effective":
             return self.context(thread, format).compiled.request
@@ -148,7 +148,7 @@ class Conversation:
         return body
 
     def apply(self, format: str, body: dict[str, Any]) -> Passed:
-        """What goes out for a request; what is new in it is not recorded."""
+        """What is sent for a request; its new messages are not recorded."""
         thread, made, more, beside = self.aligned(format, body)
         if not changes(thread):
             return Passed(body["messages"], frozenset(), [], body.get("system"))
@@ -167,8 +167,11 @@ class Conversation:
     def aligned(
         self, format: str, body: dict[str, Any]
     ) -> tuple[Thread, RequestPlan, Sequence[Message], int]:
-        """The thread that a request makes, how it stands to it, what of it is new, and how many
-        prompts stand beside its messages."""
+        """A request aligned with the session.
+
+        Returns the thread that results, the plan of the request, its new messages, and the number
+        of prompts outside its list of messages.
+        """
         form = formats.REQUESTS[format]
         prompt = list(anthropic.read_system(body.get("system")))
         messages = [*prompt, *map(form.read, body["messages"])]
@@ -184,7 +187,7 @@ class Conversation:
 
 
 def changes(thread: Thread) -> bool:
-    """Whether any operation applies that changes what is sent."""
+    """Whether any applied operation changes what is sent."""
     edits = thread.log.edits
     return any(
         one.status is Status.APPLIED
@@ -199,7 +202,7 @@ def digest_of(message: Message) -> bytes:
 
 
 def named(message: Message, blobs: dict[str, bytes]) -> Message:
-    """A message whose images and files are kept under their hashes."""
+    """A message whose images and files are stored under their hashes."""
     return replace(message, parts=tuple(_named(part, blobs) for part in message.parts))
 
 
@@ -217,10 +220,7 @@ def _named(part: Part, blobs: dict[str, bytes]) -> Any:
 
 
 def agree(conversation: Conversation, format: str) -> dict[str, Any]:
-    """The effective export. What `apply` makes of the original one is its messages, in their
-    order, but for those that are the client's own; that these say the same as what stands in
-    their place in the export, `test_one_request` asks of whole sessions.
-    """
+    """Check `apply` on the original export against the effective export; returns the latter."""
     body = conversation.export(format, "original")
     sent = conversation.apply(format, body)
     thread = conversation.thread()
@@ -238,10 +238,10 @@ def agree(conversation: Conversation, format: str) -> dict[str, Any]:
 
 
 def said_in(messages: Sequence[dict[str, Any]], format: str) -> list[Any]:
-    """What messages say, however they are cut: those of one speaker in a row as one.
+    """The content of messages, regardless of how it is divided among them.
 
-    Of OpenAI's without the reasoning, for which its form has no place, and with their texts as
-    one in front of the calls.
+    Consecutive messages of one speaker count as one. For OpenAI's, reasoning is dropped, for which
+    that form has no place, and texts are joined before the calls.
     """
     form = formats.REQUESTS[format]
     read = map(form.read, messages)
@@ -256,14 +256,14 @@ def said_in(messages: Sequence[dict[str, Any]], format: str) -> list[Any]:
         if format == "openai":
             texts = [part.text.strip() for part in parts if isinstance(part, Text)]
             rest = [part for part in parts if not isinstance(part, Text | Thinking)]
-            whole = "\n\n".join(texts)  # what is blank may be left out
+            whole = "\n\n".join(texts)  # blank text may be left out
             parts = [*([Text(whole)] if whole else []), *rest]
         found += [(role, part) for part in parts]
     return found
 
 
 def _speaker(message: Message) -> Role:
-    is_system = message.role is Role.DEVELOPER  # as which a prompt may be sent, too
+    is_system = message.role is Role.DEVELOPER  # prompts may have this role too
     return Role.SYSTEM if is_system else message.role
 
 
@@ -276,12 +276,12 @@ def result(id_: str, text: str = "ok") -> ToolResult:
 
 
 def block(id_: str, text: str = "ok", **members: Any) -> dict[str, Any]:
-    """A result as Anthropic takes it."""
+    """A result in Anthropic's form."""
     return {"type": "tool_result", "tool_use_id": id_, "content": text, **members}
 
 
 def tool(id_: str, text: str = "ok", **members: Any) -> dict[str, Any]:
-    """A result as OpenAI takes it."""
+    """A result in OpenAI's form."""
     return {"role": "tool", "tool_call_id": id_, "content": text, **members}
 
 

@@ -1,4 +1,4 @@
-"""A conversation that a client sends requests of, and what the log then says of it."""
+"""A conversation that a client sends requests of, and the resulting log."""
 
 from dataclasses import dataclass, field
 
@@ -23,7 +23,7 @@ FORM = REQUESTS["openai"]
 
 
 def says(text: str, role: Role | None = None) -> Message:
-    """Who says it follows from its first letter."""
+    """A message; its first letter determines the speaker."""
     roles = {"s": Role.SYSTEM, "a": Role.ASSISTANT}
     words = text if " " in text else f"{text} {'and so on ' * 8}"
     return Message(role=role or roles.get(text[0], Role.USER), parts=(Text(words),))
@@ -31,7 +31,7 @@ def says(text: str, role: Role | None = None) -> Message:
 
 @dataclass
 class HeldMessages:
-    """Messages that are held, to be aligned with."""
+    """Messages of a session, for requests to be aligned with."""
 
     messages: list[Message]
 
@@ -104,7 +104,7 @@ class Talk:
 
     @property
     def sent(self) -> list[str]:
-        """What the log says that the client sent last."""
+        """The client's last request, according to the log."""
         return [self.words(key) for key in sent_keys(len(self.originals), self.log)]
 
     @property
@@ -114,7 +114,7 @@ class Talk:
 
     @property
     def edits(self) -> list[str]:
-        """What of the client's is in force."""
+        """The kinds of the client's edits that are on."""
         return [
             one.edit.kind for one in self.log.client_edits if one.state is EditState.ON
         ]

@@ -1,4 +1,4 @@
-"""Drafts in few words, and what of a request a test looks at."""
+"""Short notation for drafts, and helpers to examine requests."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,7 +15,7 @@ PDF = b"%PDF-1.7 rest"
 def message(
     place: int, role: str, *parts: Part | str, strategy: str = "openai", **members: Any
 ) -> Outgoing:
-    """The original at a place; a string is a text part."""
+    """The original at an index; a string is a text part."""
     given: dict[str, Any] = {"key": f"m{place}", "index": place} | members
     return Outgoing(
         node=given["key"],
@@ -32,7 +32,7 @@ def message(
 def draft(
     *rows: tuple[Any, ...], strategy: str = "openai", system: str = "", **members: Any
 ) -> Draft:
-    """A draft of rows `(role, *parts)`; a row may be a message."""
+    """A draft of rows `(role, *parts)`; a row may also be a message."""
     messages = [
         row if isinstance(row, Outgoing) else message(place, *row, strategy=strategy)
         for place, row in enumerate(rows)
@@ -67,7 +67,7 @@ def spoken(compiled: Compiled) -> list[tuple[str, Any]]:
 
 
 def blocks(compiled: Compiled) -> Iterable[dict[str, Any]]:
-    """All blocks of a request whose messages have lists of them."""
+    """All blocks of a request whose messages have lists of blocks."""
     for form in compiled.messages:
         content = form.get("content", form.get("parts"))
         if isinstance(content, list):

@@ -1,4 +1,4 @@
-"""Messages on their way out, for tests of the steps; one token a character."""
+"""Outgoing messages for tests of the steps; one token per character."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from threads.domain.part import Part, Text, ToolCall, ToolResult
 
 
 def count(parts: Sequence[Part]) -> int:
-    """One token a character: of texts, of results, and of the names of calls."""
+    """One token per character of texts, results, and names of calls."""
     total = 0
     for part in parts:
         match part:
@@ -23,7 +23,7 @@ def count(parts: Sequence[Part]) -> int:
 
 
 def out(index: int, group: int, /, *parts: Part | str, **fields: Any) -> Outgoing:
-    """An original; a str is a text."""
+    """An original; a string is a text part."""
     made = tuple(Text(part) if isinstance(part, str) else part for part in parts)
     of_tool = any(isinstance(part, ToolResult) for part in made)
     given = {
@@ -41,7 +41,7 @@ def out(index: int, group: int, /, *parts: Part | str, **fields: Any) -> Outgoin
 
 
 def fold(number: int, groups: Sequence[int], text: str = "folded") -> Outgoing:
-    """What a digest shows of messages of these groups."""
+    """The replacement that a digest shows for messages of these groups."""
     return out(
         0,
         groups[0],

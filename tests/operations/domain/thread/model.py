@@ -1,7 +1,7 @@
-"""A second replay, written to be read: nested lists, searched anew for every question.
+"""A second replay, written for clarity: nested lists, searched again for every question.
 
-It knows nothing of `operations.domain.tree.tree`, `draft` and `log` and is as slow as it is
-plain; on random logs both must agree.
+It uses nothing of `operations.domain.tree.tree`, `draft` and `log`, and is as slow as it is plain;
+on random logs both must agree.
 """
 
 import re
@@ -33,7 +33,7 @@ from threads.domain.text import text_of
 
 @dataclass
 class Folded:
-    """A fold: the key of its operation, what it shows, and the nodes in it."""
+    """A fold: the key of its operation, its replacement, and its child nodes."""
 
     key: str
     messages: tuple[New, ...]
@@ -64,7 +64,7 @@ class Model:
     messages: dict[str, New] = field(default_factory=dict)
     anchors: dict[str, str | None] = field(default_factory=dict)
     ways: dict[str, tuple[list[str], set[str]]] = field(default_factory=dict)
-    """Of each conflict the operations in its way and the keys it would need."""
+    """For each conflict, the operations in its way and the keys it would need."""
 
     def containers(self, nodes: list[Node] | None = None) -> list[list[Node]]:
         nodes = self.top if nodes is None else nodes
@@ -84,7 +84,7 @@ class Model:
         return list(dict.fromkeys(key for key in keys if key in there))
 
     def lowest(self, wanted: list[str]) -> list[Node]:
-        """The container that holds all these leaves and in which no fold does."""
+        """The innermost container that holds all these leaves."""
         holding = [
             nodes
             for nodes in self.containers()
@@ -168,7 +168,7 @@ class Model:
         return {node.key}.union(*(self.keys_in(inner) for inner in node.nodes))
 
     def hangs(self, leaf: str, within: set[str] | None) -> bool:
-        """Whether an insert hangs, through inserts, on a message within; None is the top."""
+        """Whether an insert hangs, through inserts, on a message in `within`; None is the top."""
         anchor: str | None = leaf
         while anchor in self.anchors:
             anchor = self.anchors[anchor]
@@ -249,7 +249,7 @@ def play(model: Model, key: str, edit: Edit, purged: set[str]) -> str:
 def replayed(
     leaves: list[Leaf], entries: list[Entry], tags: frozenset[str] | None
 ) -> Model:
-    """The thread of a log, its controls folded by going through all of them for each edit."""
+    """The thread of a log; controls are folded by going through all of them for each edit."""
     live = living(entries)
     purged = {
         key
@@ -275,7 +275,7 @@ def replayed(
 
 
 def living(entries: list[Entry]) -> list[Entry]:
-    """The entries that count: those that no undo took back, and undos of what still is."""
+    """The entries in force: those not undone, and undos reduced to what is still undone."""
     undone = undone_by(entries)
     live = []
     for entry in entries:

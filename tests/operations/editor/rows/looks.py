@@ -1,4 +1,4 @@
-"""Looks at threads without a database: what rows depend on, not their words."""
+"""Looks at threads without a database: what rows depend on, except their text."""
 
 import uuid
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def history_of(thread: Thread) -> History:
-    """The log of a thread, all of it recorded by one person long ago."""
+    """The log of a thread, all recorded by one person long ago."""
     rows = {
         entry.number: LogRow(
             uuid.UUID(int=entry.number),
@@ -32,7 +32,7 @@ def history_of(thread: Thread) -> History:
 
 
 def look_at(thread: Thread, view: View = View.ANNOTATED, **options: Any) -> Look:
-    """A look at a thread, of one who may do everything."""
+    """A look at a thread by a person who may do everything."""
     session = cast(
         Session, SimpleNamespace(pk=uuid.UUID(int=1), model="", encoding="o200k_base")
     )

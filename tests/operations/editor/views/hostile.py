@@ -1,4 +1,4 @@
-"""Text that wants more than to be read, and how a page that shows it is watched."""
+"""Malicious text, and a parser that watches a page for it."""
 
 from html.parser import HTMLParser
 from typing import Any
@@ -11,11 +11,11 @@ EVIL = (
     "[x](javascript:alert(1)) ![p](http://tracker.invalid/p.png) {{ 7|add:7 }} {% now %}"
 )
 SENT = EVIL.replace("\x00", "").replace("\ud800", "")
-"""What a browser is able to send of it."""
+"""The part of it that a browser can send."""
 
 
 class _Watch(HTMLParser):
-    """Notes every element and attribute that only our own markup may have."""
+    """Records every element and attribute that only our own markup may have."""
 
     def __init__(self) -> None:
         super().__init__()

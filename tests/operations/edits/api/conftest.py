@@ -1,4 +1,4 @@
-"""A session of ten messages, and people who may do less than all."""
+"""A session of ten messages, and people with limited rights."""
 
 import pytest
 from django.test import Client
@@ -22,11 +22,11 @@ def path(session_id: str) -> str:
 
 @pytest.fixture
 def colleague(editor: User, project: Project) -> Client:
-    """A client of somebody else who may edit."""
+    """A client of another person who may edit."""
     return client_of(editor, project)
 
 
 @pytest.fixture
 def proposer(reviewer: User, project: Project) -> Client:
-    """A client of one who may propose and review, but not edit."""
+    """A client of a person who may propose and review, but not edit."""
     return client_of(reviewer, project)

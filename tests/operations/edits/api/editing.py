@@ -1,4 +1,4 @@
-"""Edits through REST, for tests: what is recorded, and how each fares."""
+"""Edits through REST, for tests: recording them, and their statuses."""
 
 from typing import Any
 

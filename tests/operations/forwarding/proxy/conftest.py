@@ -1,4 +1,4 @@
-"""A server of ours that may call this machine, and a provider on it."""
+"""A server that may call this machine, and a provider on it."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -19,14 +19,14 @@ from tests.servers import PATIENCE_SECONDS, Server, started_copy
 from .provider import Provider, running_provider
 
 Ask = Callable[..., RewrittenRequest]
-"""Gives what goes out for a body that is sent to an address; nobody is asked."""
+"""Returns the rewritten request for a body sent to an address; nothing is sent."""
 
 
 @pytest.fixture(scope="session")
 def proxying_server(
     first_start: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:
-    """One server for all tests of the proxy: what a test finds there is told from the rest."""
+    """One server for all tests of the proxy: each test distinguishes its own sessions."""
     yield from started_copy(
         first_start,
         tmp_path_factory.mktemp("proxying"),
@@ -43,7 +43,7 @@ def provider() -> Iterator[Provider]:
 
 @dataclass
 class Proxy:
-    """Our server, its project's upstreams led to the provider."""
+    """Our server, whose project's upstreams are the provider."""
 
     url: str
     key: str
@@ -56,24 +56,24 @@ class Proxy:
         return {"Authorization": f"Bearer {self.key}"}
 
     def sessions(self) -> list[dict[str, Any]]:
-        """The sessions that were made since the test began, the newest first."""
+        """The sessions created since the test began, newest first."""
         found = self.api.get("/api/sessions").raise_for_status().json()["items"]
         return [one for one in found if one["id"] not in self.known]
 
     def session(self) -> dict[str, Any]:
-        """The only one."""
+        """The only session."""
         (found,) = self.sessions()
         return found
 
     def messages(self, session_id: str = "") -> list[dict[str, Any]]:
-        """The originals of a session, of the only one unless it is named."""
+        """The originals of a session, by default of the only one."""
         session_id = session_id or self.session()["id"]
         found = self.api.get(f"/api/sessions/{session_id}/messages").raise_for_status()
         items: list[dict[str, Any]] = found.json()["items"]
         return items
 
     def operations(self, session_id: str) -> list[dict[str, Any]]:
-        """Those of a session."""
+        """The operations of a session."""
         path = f"/api/sessions/{session_id}/operations"
         found: list[dict[str, Any]] = (
             self.api.get(path).raise_for_status().json()["operations"]
@@ -106,7 +106,7 @@ def proxy(proxying_server: Server, provider: Provider) -> Iterator[Proxy]:
         yield found
         for (
             session
-        ) in found.sessions():  # or the same words in another test go on from it
+        ) in found.sessions():  # or the same words in another test would continue it
             api.delete(f"/api/sessions/{session['id']}").raise_for_status()
 
 

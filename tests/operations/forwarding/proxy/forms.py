@@ -1,4 +1,4 @@
-"""What the local provider says, in the forms of the providers, at once or as a stream."""
+"""The local provider's answers, in each provider's form, whole or streamed."""
 
 import json
 from collections.abc import Iterator
@@ -9,19 +9,19 @@ USAGE = {"in": 40, "cached": 16, "out": 9}
 
 
 class Said(NamedTuple):
-    """An answer: words, the city whose weather is asked for, and calls of other tools."""
+    """An answer: text, the city for the weather tool, and calls of other tools."""
 
     text: str
     city: str = ""
     calls: tuple[tuple[str, dict[str, Any]], ...] = ()
     first: int = 1
-    """Number of its first call."""
+    """The number of its first call."""
     name: str = "1"
-    """What ends the ids of a response and its items."""
+    """The suffix of the ids of a response and its items."""
     thinks: bool = False
-    """Whether reasoning without words stands before it, as its provider keeps it."""
+    """Whether reasoning without text precedes it, as stored by its provider."""
     runs: str = ""
-    """A command that the provider's own shell has run before (Responses)."""
+    """A command that the provider's own shell ran before (Responses)."""
 
     @property
     def called(self) -> list[tuple[int, str, dict[str, Any]]]:
@@ -63,7 +63,7 @@ def _whole(value: Any) -> Answer:
 
 
 def _words(said: Said) -> Iterator[str]:
-    """The words one by one, as models give them."""
+    """The words one by one, as models stream them."""
     for place, word in enumerate(said.text.split(" ")):
         yield word if place == 0 else f" {word}"
 
@@ -254,7 +254,7 @@ def _responses(body: Any, said: Said) -> Answer:
 
 
 def ran(command: str) -> list[dict[str, Any]]:
-    """The items of a command that the provider ran, and of what it printed."""
+    """The items for a command that the provider ran, and for its output."""
     of = {"call_id": "call_sh", "status": "completed"}
     outcome = {"type": "exit", "exit_code": 0}
     printed = {"stdout": "pier.txt\n", "stderr": "", "outcome": outcome}

@@ -1,7 +1,7 @@
 """A provider on this machine: a real HTTP server that answers in each provider's form.
 
-Who asks about the weather is answered with a call of a tool, who brings its result with what it
-says, and all others with their own words. What it was sent is kept, byte for byte.
+A question about the weather is answered with a tool call, the tool's result with its content, and
+anything else with its own words. Received requests are kept, byte for byte.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ REPLY = "It is 21 degrees in Paris."
 
 @dataclass
 class Asked:
-    """A request as it came in."""
+    """A request as it was received."""
 
     method: str
     path: str
@@ -38,20 +38,20 @@ class Asked:
 
 @dataclass
 class Provider:
-    """The server, and how it is to behave."""
+    """The server, and how it behaves."""
 
     asked: list[Asked] = field(default_factory=list)
     port: int = 0
     status: int = 200
     location: str = ""
     raw: tuple[list[tuple[str, str]], bytes] | None = None
-    """Headers and a body to answer with, whatever was asked."""
+    """Headers and a body for every answer, whatever is asked."""
     script: list[Said] = field(default_factory=list)
-    """What it says to the next requests; then what it is asked."""
+    """Its answers to the next requests; after these, answers depend on the request."""
     cut: int | None = None
-    """After so many bytes of an answer's body the connection is closed."""
+    """After this many bytes of an answer's body the connection is closed."""
     silent_after: int | None = None
-    """After so many bytes nothing comes any more."""
+    """After this many bytes nothing more is sent."""
     pause: float = 0
     """Seconds between two pieces of a stream."""
     open: int = 0
@@ -82,7 +82,7 @@ class Provider:
             writer.close()
 
     async def _answer(self, asked: Asked, writer: asyncio.StreamWriter) -> bool:
-        """Answer a request; whether the connection goes on."""
+        """Answer a request; returns whether the connection stays open."""
         if self.location:
             head = f"HTTP/1.1 307 Elsewhere\r\nLocation: {self.location}\r\n"
             writer.write(f"{head}Content-Length: 0\r\n\r\n".encode())
@@ -134,7 +134,7 @@ async def _read(reader: asyncio.StreamReader) -> Asked | None:
 
 
 def _said(asked: Asked) -> Said:
-    """What to answer, by the last message."""
+    """The answer, chosen by the last message."""
     body = asked.json
     last = (body.get("messages") or body.get("input") or body.get("contents"))[-1]
     text = json.dumps(last)
@@ -156,7 +156,7 @@ def _words(last: Any) -> str:
 
 @contextmanager
 def running_provider() -> Iterator[Provider]:
-    """A provider in a thread of its own."""
+    """Run a provider in a separate thread."""
     provider, is_ready = Provider(), threading.Event()
 
     async def run() -> None:

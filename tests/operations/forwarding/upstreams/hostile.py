@@ -1,4 +1,4 @@
-"""Addresses that an upstream must not have, in the spellings that attackers know."""
+"""Addresses that an upstream must not have, in spellings that attackers use."""
 
 HOSTS = (
     # This machine
@@ -15,11 +15,11 @@ HOSTS = (
     ),
     *("017700000001", "0177.0.0.1", "0177.0.0.01", "00000177.0.0.1", "127.0.0.01"),
     *("127.000.000.001", "0x7f.0.0.1", "127.0.0.0x1", "4294967295", "3232235521"),
-    # Networks of one's own
+    # Private networks
     *("10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1"),
     *("192.168.255.255", "100.64.0.1", "100.127.255.254", "010.0.0.1", "0xa.0.0.1"),
     *("012.0.0.1", "192.168.1", "10.1", "167772161", "0xc0a80001", "0300.0250.0.1"),
-    # Links, and what clouds answer their machines at
+    # Link-local addresses, and metadata services of clouds
     *("169.254.169.254", "169.254.170.2", "169.254.0.1", "169.254.169.253"),
     *("100.100.100.200", "168.63.129.16", "192.0.0.192", "2852039166", "0xa9fea9fe"),
     *(
@@ -32,11 +32,11 @@ HOSTS = (
     *("192.0.0.8", "192.0.0.1", "192.0.2.1", "198.51.100.7", "203.0.113.9"),
     *("198.18.0.1", "198.19.255.254", "192.88.99.1", "224.0.0.1", "239.255.255.250"),
     *("240.0.0.1", "250.1.2.3", "255.255.255.255"),
-    # IPv6: this machine, links, one's own
+    # IPv6: this machine, link-local, private
     *("[::1]", "[::]", "[0:0:0:0:0:0:0:1]", "[0000::0001]", "[fe80::1]", "[febf::1]"),
     *("[fec0::1]", "[fc00::1]", "[fd00::1]", "[fdff:ffff::1]", "[fd00:ec2::254]"),
     *("[fd20:ce::254]", "[ff02::1]", "[ff0e::1]", "[100::1]", "[5f00::1]"),
-    # IPv6 around IPv4
+    # IPv4 embedded in IPv6
     *(
         "[::ffff:127.0.0.1]",
         "[::ffff:7f00:1]",
@@ -59,7 +59,7 @@ HOSTS = (
     *("[2001:db8::1]", "[2001:10::1]", "[2001:20::1]", "[3fff::1]", "[4000::1]"),
     *("[0:0:0:0:0:ffff:127.0.0.1]", "[::ffff:0.0.0.0]", "[::ffff:192.168.0.1]"),
 )
-"""As they may stand in a URL. Names resolve to this machine, or don't."""
+"""As they may appear in a URL. Names resolve to this machine, or don't resolve."""
 
 URLS = (
     # Other schemes and other ports
@@ -85,7 +85,7 @@ URLS = (
         "javascript:alert(1)",
         "data:,x",
     ),
-    # Who is meant
+    # Userinfo and the host that is really meant
     *(
         "https://user@127.0.0.1",
         "https://api.example.com@127.0.0.1",
@@ -163,4 +163,4 @@ ADDRESSES = tuple(
     if ":" in host
     or (host.count(".") == 3 and not host.startswith("0") and "x" not in host)
 )
-"""IP addresses that a resolver might give for any name; some are no canonical spelling."""
+"""IP addresses that a resolver might return for any name; some have no canonical spelling."""

@@ -1,6 +1,6 @@
-"""Statements that must not get what they are after, by what they are after.
+"""Statements that must not succeed, grouped by what they attempt.
 
-Each either is refused, or answers with nothing but the rows of its own copy.
+Each is either refused, or returns only rows of its own copy.
 """
 
 from itertools import product

@@ -1,4 +1,4 @@
-"""An installation in processes of its own, each of which may be killed and started again."""
+"""An installation in separate processes, each of which may be killed and restarted."""
 
 import os
 import random
@@ -17,7 +17,7 @@ WEB, WORKER, CHILD, REDIS = "web", "worker", "process of a worker", "Redis"
 
 
 class Process:
-    """A process with all that belongs to it, which goes by a signal to its group."""
+    """A process with its children, signalled as a group."""
 
     def __init__(self, command: list[str], environment: dict[str, str], log: Path):
         with log.open("a") as output:
@@ -41,7 +41,7 @@ class Process:
         return [int(word) for word in told.split()]
 
     def end(self, number: int = signal.SIGKILL) -> None:
-        """Send it a signal, and wait until it has gone."""
+        """Send the group a signal, and wait until the process has ended."""
         try:
             os.killpg(self._process.pid, number)
         except ProcessLookupError:
@@ -50,7 +50,7 @@ class Process:
 
 
 class Embedded:
-    """One server, whose threads do the jobs: what `make run` starts."""
+    """One server, whose threads run the jobs, as started by `make run`."""
 
     name = "one process, SQLite"
     victims: tuple[str, ...] = (WEB,)
@@ -69,17 +69,17 @@ class Embedded:
         self.server.start()
 
     def kill(self, victim: str, chance: random.Random) -> Callable[[], object]:
-        """Kill a part at once; what starts it again."""
+        """Kill a part at once; returns a function that restarts it."""
         self.server.kill()
         return self.server.start
 
     def stop(self) -> None:
-        """End what runs, as an operator would."""
+        """Stop the processes as an operator would."""
         assert self.server.stop(signal.SIGTERM) == 0
 
 
 class Distributed(Embedded):
-    """A server, a Celery worker and a Redis of its own, over PostgreSQL."""
+    """A server, a Celery worker and its own Redis, on PostgreSQL."""
 
     name = "PostgreSQL, Redis, Celery"
     victims = (WEB, WORKER, WORKER, CHILD, REDIS)
@@ -107,7 +107,7 @@ class Distributed(Embedded):
                 return self._start_worker
             case "process of a worker" if children := self._worker.children:
                 os.kill(chance.choice(children), signal.SIGKILL)
-                return lambda: None  # the worker sees to it
+                return lambda: None  # the worker replaces it
         return super().kill(victim, chance)
 
     def stop(self) -> None:
@@ -118,7 +118,7 @@ class Distributed(Embedded):
             self._redis.end(signal.SIGTERM)
 
     def _start_redis(self) -> None:
-        """Start it as docs/production.md asks for it, and wait until it answers."""
+        """Start Redis configured as docs/production.md says, and wait until it answers."""
         self._redis = self._process(
             *("redis-server", "--bind", "127.0.0.1", "--port", str(self._redis_port)),
             *("--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction"),
@@ -141,7 +141,7 @@ class Distributed(Embedded):
 
 @contextmanager
 def running(installation: Embedded) -> Iterator[Embedded]:
-    """Start an installation, and stop it, also where something failed."""
+    """Start an installation, and stop it even if something failed."""
     installation.start()
     try:
         yield installation

@@ -1,4 +1,4 @@
-"""What a provider was paid for, and what a person has allowed to be paid for again."""
+"""What a provider was paid for, and which repeated payments a person has allowed."""
 
 import random
 import re
@@ -11,19 +11,19 @@ FREE = "free"
 
 
 class Journal:
-    """The events in their order; also the answers of the provider, which name what was asked.
+    """The events in order; also the provider's answers, which name the order.
 
-    What is asked for an order holds its name, in the messages or as the model's.
+    A request for an order contains the order's name, in its messages or as the model's name.
     """
 
     def __init__(self, seed: int) -> None:
         self._lock = threading.Lock()
         self._chance = random.Random(seed)
         self._events: list[tuple[str, str]] = []
-        """Of a call the order and all that was asked, of a permission the order and nothing."""
+        """For a call, the order and the whole request; for a permission, the order and ""."""
 
     def answer(self, asked: dict[str, Any]) -> str:
-        """Note a call, take a while, and answer in words that no other call is answered with."""
+        """Record a call, pause for a while, and answer with a text that no other call gets."""
         said = "\n".join(message["content"] for message in asked["messages"])
         found = ORDER.search(f"{said} {asked['model']}")
         name = found[0] if found else ""
@@ -35,7 +35,7 @@ class Journal:
         return f"### STATE\nGoal: {name}\nContext: SQLite, said answer {number}."
 
     def permit(self, name: str) -> None:
-        """Note that the next call of an order may be one that was made before."""
+        """Record that the next call for an order may repeat an earlier one."""
         with self._lock:
             self._events.append((name, ""))
 
@@ -44,7 +44,7 @@ class Journal:
         return sum(bool(asked) for _, asked in self._events)
 
     def repeated(self) -> list[str]:
-        """The orders for which a call was made again that nobody had allowed."""
+        """The orders with a repeated call that nobody had allowed."""
         made: Counter[tuple[str, str]] = Counter()
         permitted: Counter[str] = Counter()
         found = []

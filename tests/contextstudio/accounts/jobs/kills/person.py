@@ -1,4 +1,4 @@
-"""Somebody who orders jobs of every kind, and answers what jobs ask, while things are killed."""
+"""A person who orders jobs of every kind, and answers what jobs ask, while things are killed."""
 
 import io
 import json
@@ -21,16 +21,16 @@ UNFINISHED = ("queued", "running", "asks")
 PATIENCE_SECONDS = 240
 MOST_AT_ONCE = 6
 MESSAGES = 6
-"""Of a range that is summed up; a session has a range for each of `RANGES` orders."""
+"""The length of a range to summarise; a session has `RANGES` of them, each for one order."""
 RANGES = 3
 FILES, LINES = 55, 4
-"""Of an import: as many files as make it a job, and messages in each."""
+"""For an import: as many files as make it a job, and the messages in each."""
 SHORT_WORDS, LONG_WORDS = 60, 1_500
 
 
 @dataclass
 class Order:
-    """A job that was asked for, and what was seen of it."""
+    """A job that was ordered, and what was observed of it."""
 
     name: str
     kind: str
@@ -38,18 +38,18 @@ class Order:
     session: str = ""
     status: str = "queued"
     asked: int = 0
-    """How often it asked before something was paid for again."""
+    """How often it asked before a payment was repeated."""
 
 
 class Person:
-    """A client of the API, who sends each request until it is answered."""
+    """A client of the API that sends each request until it is answered."""
 
     def __init__(
         self, url: str, key: str, journal: Journal, *, seed: int, sessions: int
     ) -> None:
         self.orders: list[Order] = []
         self.steps = 0
-        """Orders that were taken, and changes of jobs that were seen."""
+        """Orders that were accepted, and status changes of jobs that were observed."""
         self._sessions = sessions
         self._url, self._journal = url, journal
         self._chance = random.Random(f"person {seed}")
@@ -58,11 +58,11 @@ class Person:
             headers={"Authorization": f"Bearer {key}"}, timeout=30
         )
         self._ranges: list[tuple[str, int, str]] = []
-        """Those to be summed up yet: session, first message, name of the order."""
+        """Ranges still to be summarised: session, first message, name of the order."""
         self._named = 0
 
     def prepare(self, base_url: str, key: str) -> None:
-        """Set two providers up, make the sessions whose ranges will be summed up, order STATE."""
+        """Set up two providers, create the sessions with the ranges, and order a STATE."""
         providers = {"openai": (key, "usual"), "ollama": ("", FREE)}
         for name, (own, model) in providers.items():
             body = {"base_url": base_url, "api_key": own, "model": model}
@@ -87,7 +87,7 @@ class Person:
             self._waiting.wait(0.2)
 
     def wait_for_what_follows(self) -> None:
-        """Until the jobs that nobody ordered have ended too."""
+        """Wait until the jobs that nobody ordered have ended too."""
         for _ in range(PATIENCE_SECONDS * 5):
             found = [
                 self._send("GET", f"/api/jobs?status={status}")["items"]
@@ -152,7 +152,7 @@ class Person:
         self._note(kind, path, name=name, session=session, json=body)
 
     def _order_state(self) -> None:
-        """Ask for it as an agent does, but don't wait for it as the tool would."""
+        """Request it as an agent does, but without waiting for it as the tool would."""
         name = self._name()
         body = {"title": name, "messages": _said([name] * MESSAGES, "of one name")}
         session = self._send("POST", "/api/sessions", json=body)["id"]
@@ -193,7 +193,7 @@ class Person:
         return f"order-{self._named}"
 
     def _send(self, method: str, path: str, **sent: Any) -> Any:
-        """The answer to a request, sent under one key until the server has answered it."""
+        """Send a request with one idempotency key until it is answered; returns the answer."""
         headers = {"Idempotency-Key": str(uuid.uuid4())} if method != "GET" else {}
         for _ in range(PATIENCE_SECONDS * 5):
             try:

@@ -1,4 +1,4 @@
-"""The product's settings, with leases that end sooner: nobody waits half a minute for a test."""
+"""The product's settings, with shorter leases: no test should wait half a minute."""
 
 from contextstudio.settings import *  # noqa: F403  # all of them but one
 

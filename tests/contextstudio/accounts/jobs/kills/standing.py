@@ -1,6 +1,6 @@
-"""What stands in an installation's database: `python -m …kills.standing [prepare]`.
+"""Prints an installation's database: `python -m …kills.standing [prepare]`.
 
-`prepare` has the database itself note each time that a job ends.
+`prepare` makes the database itself record each time that a job ends.
 """
 
 import json
@@ -47,7 +47,7 @@ def prepare() -> None:
 
 
 def standing() -> dict[str, Any]:
-    """All jobs with how often each ended, and all sessions as their logs make them."""
+    """All jobs with how often each ended, and all sessions as replayed from their logs."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT job FROM ends_of_jobs")
         ends = Counter(str(job).replace("-", "") for (job,) in cursor.fetchall())

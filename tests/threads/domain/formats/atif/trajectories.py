@@ -1,4 +1,4 @@
-"""Trajectories in ATIF, as tests build and read them."""
+"""Trajectories in ATIF, built and read by tests."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ SOUND = {"type": "audio", "source": {"media_type": "audio/wav", "path": "a.wav"}
 
 
 def trajectory(*steps: Any, **members: Any) -> dict[str, Any]:
-    """A document whose steps are numbered."""
+    """A document with numbered steps."""
     numbered = [
         {"step_id": number, **step} if isinstance(step, dict) else step
         for number, step in enumerate(steps, 1)

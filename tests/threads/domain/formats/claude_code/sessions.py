@@ -1,4 +1,4 @@
-"""Sessions of Claude Code as tests read them, and what they look for in them."""
+"""Sessions of Claude Code, read by tests, and what they look for in them."""
 
 import io
 from typing import Any
@@ -29,7 +29,7 @@ def read(*records: Any, name: str = "", raw: bytes = b"") -> Transcript:
 
 
 def shape(transcript: Transcript) -> list[str]:
-    """What the messages are, briefly."""
+    """A short form of each message."""
     return [_brief(item) for item in transcript.items if isinstance(item, Message)]
 
 

@@ -1,4 +1,4 @@
-"""Rollouts of Codex as tests read them."""
+"""Rollouts of Codex, read by tests."""
 
 import io
 from typing import Any

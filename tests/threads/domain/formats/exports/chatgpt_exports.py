@@ -1,4 +1,4 @@
-"""Conversations in ChatGPT's export, as tests build and read them."""
+"""Conversations in ChatGPT's export, built and read by tests."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def say(
     author: str | None = None,
     **members: Any,
 ) -> dict[str, Any]:
-    """A message of the export; `parts` its content, unless `content` is given."""
+    """A message of the export; `parts` is its content, unless `content` is given."""
     content = members.pop("content", {"parts": list(parts)})
     return {
         "author": {"role": role, "name": author, "metadata": {}},
@@ -32,7 +32,7 @@ def say(
 
 
 def tree(*nodes: tuple[str, str | None, dict[str, Any] | None]) -> dict[str, Any]:
-    """A mapping of nodes, each of its id, its parent's and its message."""
+    """A mapping of nodes, each given by its id, its parent's id and its message."""
     return {
         id_: {
             "id": id_,

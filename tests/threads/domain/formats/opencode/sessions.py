@@ -1,4 +1,4 @@
-"""Sessions of opencode, as tests build and read them."""
+"""Sessions of opencode, built and read by tests."""
 
 import json
 import sqlite3
@@ -73,7 +73,7 @@ CHILD: Stored = [(info("user", "9", 3), [text("Dig.")])]
 
 
 def fill(path: Path, *, journal: str = "DELETE") -> sqlite3.Connection:
-    """A database of two sessions, of which one is the other's sub-agent."""
+    """A database of two sessions, one of which is the other's sub-agent."""
     database = sqlite3.connect(path)
     database.execute(f"PRAGMA journal_mode = {journal}")
     database.executescript(SCHEMA)

@@ -1,4 +1,4 @@
-"""Events of OpenHands' generations, as tests build and read them."""
+"""Events of OpenHands' generations, built and read by tests."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Spans of OpenTelemetry, as tests build and read them."""
+"""Spans of OpenTelemetry, built and read by tests."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def attributes(values: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def span(second: int, values: dict[str, Any], **members: Any) -> dict[str, Any]:
-    """A span of OTLP at a second, named by it."""
+    """An OTLP span at a second, named after it."""
     return {
         "traceId": "t1",
         "spanId": f"s{second}",
@@ -50,7 +50,7 @@ def otlp(*spans: dict[str, Any]) -> dict[str, Any]:
 
 
 def row(second: int, values: Any, **members: Any) -> dict[str, Any]:
-    """A span as exporters write it a line."""
+    """A span as exporters write it, one per line."""
     return {
         "name": f"n{second}",
         "context": {"trace_id": "t1", "span_id": f"s{second}"},
