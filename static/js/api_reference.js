@@ -1,6 +1,6 @@
 /**
- * The API's reference in light or dark, as the other pages are. Swagger UI, which draws it, does not
- * look at the system's colours: it has a class for the dark ones.
+ * Match the API reference's colours to the other pages. Swagger UI, which renders it, ignores the
+ * system's colour scheme and has a class for dark mode instead.
  */
 const root = document.documentElement;
 const system = matchMedia("(prefers-color-scheme: dark)");

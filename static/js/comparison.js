@@ -1,19 +1,19 @@
-/** The pages that compare two requests: stepping from change to change, also to other pages of them. */
+/** The pages comparing two requests: stepping from change to change, also across pages. */
 import "./page.js";
 import { define } from "./base/actions.js";
 import { say } from "./base/announce.js";
 import { toast } from "./base/toast.js";
 
-/** The change that had the focus last. */
+/** The change that last had the focus. */
 let current = null;
 
-/** Whether any of it is in view; what was swapped away is not. */
+/** Whether any part of a change is in view. Changes that have been swapped out are not. */
 function isSeen(change) {
   const { top, bottom } = change.getBoundingClientRect();
   return change.isConnected && bottom > 0 && top < innerHeight;
 }
 
-/** The change next to the current one, or where that is out of view, to what is at the top of the window. */
+/** The change next to the current one or, if that is out of view, next to the top of the window. */
 function neighbour(direction) {
   const changes = [...document.querySelectorAll(".pair")];
   if (current && isSeen(current)) return changes[changes.indexOf(current) + direction];
@@ -32,7 +32,7 @@ function step(direction, name) {
   else toast(`No ${name} change.`);
 }
 
-/** Keep which change has the focus, and say it beside the buttons. */
+/** Track the focused change, and show its number next to the buttons. */
 function follow() {
   const change = document.activeElement.closest(".pair");
   if (!change) return;
@@ -41,7 +41,10 @@ function follow() {
   count.textContent = `${change.dataset.number} ${count.dataset.of}`;
 }
 
-/** Another provider, model or request was chosen: what that comes to stands away from where it was chosen. */
+/**
+ * Announce the figures after another provider, model or request is chosen: they are displayed
+ * elsewhere on the page.
+ */
 function sayFigures({ target }) {
   if (!target.matches(".context-body")) return;
   const figures = [...target.querySelector(".figures").children];

@@ -1,4 +1,4 @@
-/** What every page has: notices, colours, the sheet of keys, the palette, closing and copying. */
+/** What every page has: notices, theme, key sheet, palette, closing and copying. */
 import "./base/theme.js";
 import "./base/toast.js";
 import "./base/failures.js";
@@ -10,7 +10,7 @@ import "./sessions/recall.js";
 import { copyText } from "./editing/copying.js";
 import { define } from "./base/actions.js";
 
-/** Send the form of the dialog that is open, or that of the field with the focus, as Enter in a line would. */
+/** Submit the form of the open dialog or, without one, of the focused field, as Enter does. */
 function save(pressed) {
   const shown = pressed.closest("dialog") ?? document.querySelector("dialog[open]");
   if (shown) shown.querySelector("form")?.requestSubmit();
@@ -23,7 +23,7 @@ const STOPPED_MS = 10000;
 let sent = null;
 let stopped = 0;
 
-/** The form that is on its way, until its answer is there, or the browser was stopped. */
+/** Remember the form being sent, until the answer arrives or, if loading was stopped, a timeout. */
 function keepSent(form) {
   sent = form;
   clearTimeout(stopped);
@@ -32,13 +32,13 @@ function keepSent(form) {
 
 addEventListener("submit", (event) => {
   if (event.defaultPrevented) return;
-  // Pressed twice, what it asks for would be done twice, and only the second answer shown.
+  // A second press would repeat the action, and only the second answer would be shown.
   if (sent === event.target && sent.method === "post") event.preventDefault();
   else keepSent(event.target);
 });
 addEventListener("pageshow", () => keepSent(null));
 
-/** Words of many lines that were typed outside a dialog, where no draft is kept, and not sent. */
+/** Unsent text in a text area outside dialogs, where no draft is kept. */
 const isUnsent = ({ value, defaultValue }) => value !== defaultValue;
 addEventListener("beforeunload", (event) => {
   const typed = [...document.querySelectorAll("form:not(dialog form) textarea")];
@@ -48,12 +48,15 @@ addEventListener("beforeunload", (event) => {
 const FOCUSABLE = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]";
 let held = null;
 
-/** What has the focus may be swapped away with what holds it. */
+/** Remember the focused element if it is about to be swapped out. */
 function rememberFocus({ detail }) {
   held = detail.target.contains(document.activeElement) ? document.activeElement : null;
 }
 
-/** Then the focus goes on at the first of what came, unless htmx or the page has a better place for it. */
+/**
+ * Then move the focus to the first focusable element of the new content, unless htmx or the page
+ * already moved it.
+ */
 function keepFocus({ target }) {
   if (!held || held.isConnected || document.activeElement !== document.body) return;
   const isPlace = (one) => one.matches(FOCUSABLE) && one.checkVisibility();
@@ -63,30 +66,30 @@ function keepFocus({ target }) {
 }
 
 document.addEventListener("htmx:beforeSwap", rememberFocus);
-// Not before it has settled: by then parts of the page have led the focus on.
+// After settling, because by then parts of the page may have moved the focus.
 document.addEventListener("htmx:afterSettle", keepFocus);
 
-/** A file that falls where nothing takes it: browsers would open it, and leave the page for that. */
+/** Refuse files dropped where nothing accepts them: browsers would leave the page to open them. */
 function refuseFiles(event) {
   if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;
   event.preventDefault();
   event.dataTransfer.dropEffect = "none";
 }
 
-// Asked last: the page of sessions takes files.
+// On the window, so that it runs last: the sessions page accepts files.
 for (const type of ["dragover", "drop"]) addEventListener(type, refuseFiles);
 
-// The pages of a session: each link that names its place is a command too.
+// The pages of a session: each link with data-place is a command too.
 for (const link of document.querySelectorAll("a[data-place]")) {
   define({ [link.dataset.place]: () => location.assign(link.href) });
 }
 
-// What was refused may stand far down on a long page: it is shown, and its field has the focus.
+// A refused field may be far down a long page: scroll to it and focus it.
 const wrong = document.querySelector("main [aria-invalid=true]") ?? document.querySelector("main .refusal");
 wrong?.scrollIntoView({ block: "center" });
 wrong?.focus({ preventScroll: true });
 
-// In a narrow window they stand in a row that scrolls: show the one that is open.
+// In a narrow window the places scroll horizontally: show the current one.
 document.querySelector(".places [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 define({

@@ -12,7 +12,7 @@ define({
 const search = document.getElementById("q");
 if (search) define({ find: () => search.select() });
 
-/** To the next session of the list, or the one before. */
+/** Focus the next or previous session of the list. */
 function walk(step) {
   const links = [...document.querySelectorAll("#sessions a.session-title")];
   const here = links.indexOf(document.activeElement);

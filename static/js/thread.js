@@ -27,7 +27,7 @@ import { watchOverview } from "./thread/overview.js";
 import { watchTokenCount } from "./editing/token_count.js";
 import { define } from "./base/actions.js";
 
-// A swap is shown at once: a row that keeps its old classes for a moment would flicker.
+// Swaps are shown at once: a row that kept its old classes for a moment would flicker.
 Object.assign(htmx.config, { defaultSettleDelay: 0, defaultSwapDelay: 0 });
 
 setContext((element) => ({ mayEdit: !session.readOnly, isRow: Boolean(rowAt(element)) }));

@@ -1,19 +1,22 @@
 /**
- * What can be done on a page. Buttons say it with data-action, keys and palette by name; one
- * handler serves them all, so that rows carry no handlers of their own.
+ * The actions of a page. Buttons refer to them by data-action, the keyboard and the palette by
+ * name. One handler serves all of them, so rows need no handlers of their own.
  */
 
 const actions = new Map();
 let subjectOf = (source) => source;
 
-/** Give an action its meaning: `act({source, event})`, source being the element it is done upon. */
+/**
+ * Register actions by name: `act({source, pressed, event})`, with `source` the target of the
+ * action.
+ */
 export function define(meanings) {
   for (const [action, act] of Object.entries(meanings)) actions.set(action, act);
 }
 
 export const knows = (action) => actions.has(action);
 
-/** Do `action`. `source` is what was pressed, or what has the focus when a key was. */
+/** Run `action`. `source` is the element that was pressed or, for a key, the focused element. */
 export function run(action, source = document.activeElement, event = null) {
   const act = actions.get(action);
   if (!act) return false;
@@ -21,7 +24,7 @@ export function run(action, source = document.activeElement, event = null) {
   return true;
 }
 
-/** A menu stands for what it was opened upon: `find(element)` answers that element. */
+/** Let menus stand for the element they were opened on: `find(element)` returns that element. */
 export function standsFor(find) {
   subjectOf = find;
 }

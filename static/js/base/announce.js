@@ -1,16 +1,19 @@
-/** What screen readers hear: one polite region, one for alarms. */
+/** Announcements for screen readers: a polite region and an alert region. */
 import { element } from "./fragment.js";
 
 let timer = 0;
 
-/** What is beside an open dialog is inert, and its regions silent: each dialog has its own. */
+/**
+ * While a modal dialog is open, everything outside it is inert and its live regions are silent, so
+ * each dialog gets regions of its own.
+ */
 function region(name, role) {
   const dialog = document.querySelector("dialog:modal");
   if (!dialog) return document.getElementById(name);
   return dialog.querySelector(`:scope > [role=${role}]`) ?? dialog.appendChild(element("p", { class: "vh", role }));
 }
 
-/** Say one sentence; what follows within a moment replaces it. */
+/** Announce one sentence. Another call within a moment replaces it. */
 export function say(text) {
   const said = region("said", "status");
   if (!said || !text) return;
@@ -19,7 +22,7 @@ export function say(text) {
   timer = setTimeout(() => { said.textContent = text; }, 60);
 }
 
-/** Say what went wrong, at once. */
+/** Announce an error immediately. */
 export function alarm(text) {
   const alarmed = region("alarm", "alert");
   if (alarmed && text) alarmed.textContent = text;

@@ -1,10 +1,10 @@
 /**
- * The one table of what the keyboard can do. The dispatcher, the key sheet and the palette read it;
- * a command is live where some module of the page has given its action a meaning.
+ * The table of everything the keyboard can do. The key dispatcher, the key sheet and the palette
+ * read it. A command is live when some module of the page has defined its action.
  *
  * keys: alternatives, each a sequence of strokes ("g g"); a stroke is the key as typed, after
- * "Mod+" (Control or Command) and "Alt+" · once: a held key doesn't repeat it · edits: needs a thread
- * that may be edited · shown: does something only while the page has a button for it.
+ * "Mod+" (Control or Command) and "Alt+" · once: holding the key doesn't repeat it · edits: needs a
+ * thread that may be edited · shown: works only while the page has a button for it.
  */
 export const COMMANDS = [
   { group: "Navigation", action: "next", name: "Next message or session", keys: ["j"] },
@@ -77,7 +77,7 @@ export const COMMANDS = [
   { group: "General", action: "keys", name: "Keyboard shortcuts", keys: ["?"], once: true },
 ];
 
-/** Commands whose words begin with the words that were typed, in any order. */
+/** Commands whose names contain words starting with each of the typed words, in any order. */
 export function matching(commands, typed) {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const begins = (name, word) => name.toLowerCase().split(/[\s:,]+/).some((part) => part.startsWith(word));

@@ -1,17 +1,19 @@
 /**
- * What a person is told where a request fails: the server's own sentence, whatever form it has; else that
- * it can't be reached, or what stands before it answered. htmx by itself would say nothing of it.
+ * What the user is told when a request fails: the server's own sentence, in whichever form it came;
+ * otherwise that the server can't be reached or couldn't answer. htmx alone would show nothing.
  */
 import { fragment } from "./fragment.js";
 import { toast } from "./toast.js";
 
 const NOT_READ = "Can't reach the server.";
-/** Of an edit too that only asks something first. */
+/** Also used for edits that only ask for confirmation first. */
 export const UNREACHABLE = `${NOT_READ} Nothing was changed.`;
 
 const isPage = (answer) => /^\s*<(!doctype|html)/i.test(answer);
 
-/** The sentence of a refusal; `answer` is a notice, a problem as REST tells it, or somebody else's page. */
+/**
+ * The sentence of a refusal. `answer` is a notice, a REST problem document, or an unrelated page.
+ */
 export function sentenceOf(status, answer) {
   const told = answer.trimStart().startsWith("{") ? problemIn(answer) : noticeIn(answer).textContent.trim();
   return told || (status < 500 ? `The server refused the request (${status}).` : `The server couldn't answer (${status}).`);
@@ -25,27 +27,27 @@ function problemIn(answer) {
   }
 }
 
-/** The elements of an answer; none of a whole page. */
+/** The elements of an answer; empty for a whole page. */
 export const noticeIn = (answer) => fragment(isPage(answer) ? "" : answer);
 
-/** Show a refusal: the server's own notice as it is, for it may offer what would work. */
+/** Show a refusal. The server's own notice is shown as it is, since it may offer an alternative. */
 export function showRefusal(status, answer) {
   const notice = noticeIn(answer).querySelector(".toast");
   if (notice) document.getElementById("toasts")?.append(notice);
   else toast(sentenceOf(status, answer), "error");
 }
 
-/** To the sign-in page, and from there back to where one is. "signed-out" tells who has words to keep. */
+/** Sign in again, then return here. On the "signed-out" event, modules save unsent text. */
 export function signInAgain() {
   document.dispatchEvent(new Event("signed-out"));
   const here = location.pathname + location.search + location.hash;
   location.assign(`/sign-in?next=${encodeURIComponent(here)}`);
 }
 
-/** Whether somebody waits for the answer: what a page asks by itself, it asks again. */
+/** Whether the user waits for the answer. Requests the page makes by itself are repeated anyway. */
 const isAwaited = ({ requestConfig }) => requestConfig.triggeringEvent?.isTrusted === true;
 
-/** Whether a refusal is a part of a page that says why by itself. */
+/** Whether a refusal is a fragment of a page that explains the error itself. */
 export const isForm = (xhr) => xhr.status >= 400 && xhr.status < 500
   && xhr.getResponseHeader("Content-Type")?.startsWith("text/html") && !isPage(xhr.responseText);
 

@@ -1,13 +1,13 @@
-/** The one place where HTML becomes elements. It comes only from our own server. */
+/** The only place where HTML is parsed into elements. It always comes from our own server. */
 
-/** A DocumentFragment of what the server answered. */
+/** Parse HTML from the server into a DocumentFragment. */
 export function fragment(html) {
   const range = document.createRange();
   range.selectNodeContents(document.body);
   return range.createContextualFragment(html);
 }
 
-/** An element made by script: text is always text. */
+/** Create an element. String children are inserted as text, never as HTML. */
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);

@@ -1,4 +1,4 @@
-/** The sheet of keys, made from the table of commands, and the switch for single keys. */
+/** The key sheet, built from the table of commands, and the switch for single-key shortcuts. */
 import { element } from "./fragment.js";
 import { liveCommands, singleKeys, switchSingleKeys } from "./keys.js";
 import { define } from "./actions.js";
@@ -27,7 +27,8 @@ if (sheet) {
     keys: () => {
       fill();
       sheet.showModal();
-      // By the attribute, Chromium would complain on each page whose address names a place in it.
+      // Focused here because with the autofocus attribute Chromium logs a warning on every page
+      // whose URL has a fragment.
       sheet.querySelector("#keys-title").focus();
     },
     "single-keys": ({ pressed }) => switchSingleKeys(pressed.checked),

@@ -1,4 +1,4 @@
-/** The one listener for keys. It finds the command of a stroke and runs its action. */
+/** The one keyboard listener: it finds the command for a stroke and runs its action. */
 import { COMMANDS } from "./commands.js";
 import { knows, run } from "./actions.js";
 import { match, strokeOf } from "./strokes.js";
@@ -13,28 +13,28 @@ let timer = 0;
 let held = 0;
 let context = () => ({ mayEdit: false, isRow: false });
 
-/** A page with a thread says of an element whether it stands in a row, and whether one may edit. */
+/** Set by the thread page: `ask(element)` says whether it is in a row, and the user may edit. */
 export function setContext(ask) {
   context = ask;
 }
 
-/** Let no single key do anything until the answer is called: what is typed early is no command. */
+/** Ignore single keys until the returned function is called: early typing is no command. */
 export function holdKeys() {
   held += 1;
   return () => { held -= 1; };
 }
 
-/** Single keys can be switched off (WCAG 2.1.4); those with Control or Alt stay. */
+/** Single-key shortcuts can be switched off (WCAG 2.1.4); those with Control or Alt stay. */
 export const singleKeys = () => localStorage.getItem(SWITCH) !== "off";
 export const switchSingleKeys = (on) => localStorage.setItem(SWITCH, on ? "on" : "off");
 
-/** The commands that do something on this page, for this person. */
+/** The commands that work on this page for this user. */
 export const liveCommands = () => COMMANDS.filter(
   ({ action, edits, shown }) => knows(action) && (!edits || context(document.body).mayEdit)
     && (!shown || document.querySelector(`[data-action="${action}"]`)),
 );
 
-/** The command of what was typed; none while more strokes may follow. */
+/** The command that was typed; undefined while more strokes may follow. */
 function commandOf(stroke) {
   const found = match(liveCommands(), typed, stroke);
   typed = found.typed;
@@ -46,7 +46,7 @@ function commandOf(stroke) {
 const dialogIsOpen = () => Boolean(document.querySelector("dialog[open]"));
 const menuIsOpen = () => Boolean(document.querySelector("[role=menu]:popover-open"));
 
-/** Whether a key belongs to what has the focus: a field, a dialog, a menu, a button's own Enter. */
+/** Whether the focused element handles the key: a field, a dialog, a menu, or Enter on a button. */
 function isTaken(event, stroke) {
   const target = event.target;
   if (event.defaultPrevented || event.isComposing || event.getModifierState("AltGraph")) return true;

@@ -1,14 +1,14 @@
 /**
- * Morphing an element to what the server answered of it by touching only what differs: what stays
- * is neither styled nor laid out anew, and keeps its focus and whether it was opened.
+ * Morph an element into a new version from the server, touching only what differs. Unchanged parts
+ * aren't restyled or laid out again, and keep their focus and open state.
  */
 
 const isAlike = (one, other) => one?.nodeName === other.nodeName && !one.id && !other.id;
-/** What is asked for on its own, later, stays as long as nothing newer is at hand. */
+/** Content loaded later keeps its current state until something newer arrives. */
 const comesLater = (fresh) => fresh.matches?.("[data-late]:empty");
 const isOurs = (element, name) => name === "open" && element.matches("details");
 
-/** Make `target` read as `fresh` does; `fresh` is used up. */
+/** Make `target` equal to `fresh`, which is consumed. */
 export function morph(target, fresh) {
   if (target.isEqualNode(fresh) || comesLater(fresh)) return;
   if (target.nodeName !== fresh.nodeName) target.replaceWith(fresh);
@@ -28,7 +28,7 @@ function morphAttributes(target, fresh) {
   }
 }
 
-/** The same for what lies in `target`: children with ids are found by them, others by their turn. */
+/** Morph the children of `target`: those with ids are matched by id, the others by order. */
 export function morphChildren(target, fresh) {
   const known = new Map([...target.children].filter(({ id }) => id).map((child) => [child.id, child]));
   const staying = new Set([...fresh.children].map(({ id }) => id));

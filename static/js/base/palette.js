@@ -1,4 +1,4 @@
-/** The palette: every command of the page by its words, with its keys, and "#210" to go there. */
+/** The command palette: all commands of the page by name, and "#210" to go to a message. */
 import { matching } from "./commands.js";
 import { element } from "./fragment.js";
 import { liveCommands } from "./keys.js";
@@ -23,8 +23,8 @@ function item({ name, keys, action, number }, place) {
 }
 
 /**
- * What is offered for what was typed: for a number the message with it, else commands; those last that
- * one repeats, and so does by their keys.
+ * The suggestions for the typed text: for a number, the message with that number, else commands.
+ * Those that people repeat, and so run by their keys, come last.
  */
 function offered(typed) {
   const number = typed.match(/^[#:]?\s*(\d+)$/)?.[1];
@@ -81,7 +81,7 @@ if (dialog) {
   define({ palette: () => { if (dialog.open) dialog.close(); else open(""); } });
 }
 
-/** Let the palette ask for a number: `go(number)` leads there. */
+/** Let the palette accept message numbers: `go(number)` goes to one. */
 export function offerNumbers(go) {
   define({ "go-to": () => open("#"), "go-to-number": ({ event }) => go(event.number) });
 }

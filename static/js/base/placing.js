@@ -1,8 +1,8 @@
-/** Where what floats stands: beside what opened it, and always inside the window. */
+/** Placement of floating elements: next to what opened them, and always inside the window. */
 
 const GAP_PX = 4;
 
-/** Put a shown menu below `box`, or above it where there is more room; its width and height fit. */
+/** Place an open menu below `box`, or above it if there is more room, inside the window. */
 export function placeBeside(menu, box) {
   const { width, height } = menu.getBoundingClientRect();
   const below = box.bottom + GAP_PX;

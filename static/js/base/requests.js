@@ -1,12 +1,12 @@
 /**
- * Requests of the scripts. Writes wait for each other, so that two quick ones can't overtake;
- * a refusal is shown as a notice and thrown as `Refused`.
+ * Requests made by scripts. Writes wait for each other, so that two quick ones can't arrive out of
+ * order. A refusal is shown as a notice and thrown as `Refused`.
  */
 import { UNREACHABLE, noticeIn, sentenceOf, showRefusal, signInAgain } from "./failures.js";
 import { toast } from "./toast.js";
 
 export class Refused extends Error {
-  /** `dialog`: the HTML of what the server asks back, where it does; then there is no notice. */
+  /** `dialog` is the HTML of a question the server asks back, if any; then no notice is shown. */
   constructor(status, sentence, dialog = "") {
     super(sentence);
     this.status = status;
@@ -14,10 +14,10 @@ export class Refused extends Error {
   }
 }
 
-// Whoever asked need not take it up: it has been shown.
+// The user has already been told, so callers needn't catch it.
 addEventListener("unhandledrejection", (event) => { if (event.reason instanceof Refused) event.preventDefault(); });
 
-/** What the page says with each request: its token, and whom it was drawn for. */
+/** The headers sent with each request: the CSRF token, and the user the page was rendered for. */
 const ownHeaders = () => JSON.parse(document.body.getAttribute("hx-headers") ?? "{}");
 
 const PATIENCE_MS = 700;
@@ -28,7 +28,7 @@ function count(change) {
   document.documentElement.toggleAttribute("data-waits", waits > 0);
 }
 
-/** Show that the server is waited for, once that takes longer than a moment: a press has no answer yet. */
+/** Show a waiting indicator once a request takes noticeably long. */
 async function shownIfSlow(asked) {
   let shown = 0;
   const timer = setTimeout(() => {
@@ -43,7 +43,7 @@ async function shownIfSlow(asked) {
   }
 }
 
-/** Ask the server: `fields` go into the address, or with POST into the body. */
+/** Send a request. `fields` go into the query string or, for POST, the body. */
 export async function send(url, { method = "GET", fields = {}, signal, quiet = false } = {}) {
   const headers = { "HX-Request": "true", ...ownHeaders() };
   const body = fields instanceof FormData ? fields : new URLSearchParams(fields);
@@ -76,7 +76,7 @@ async function refusal(response, quiet) {
 
 export const text = async (url, options) => (await send(url, options)).text();
 
-/** A read whose fields may be too long for an address: then it is posted. */
+/** A read whose fields may be too long for a URL; in that case it is sent as a POST. */
 export function ask(url, fields) {
   const long = Object.values(fields).join(" ").length > 1500;
   return send(url, { method: long ? "POST" : "GET", fields });
@@ -85,7 +85,7 @@ export function ask(url, fields) {
 let last = Promise.resolve();
 let waiting = 0;
 
-/** Run `work` when everything queued before it is over. */
+/** Run `work` when everything queued before it has finished. */
 export function inTurn(work) {
   waiting += 1;
   const turn = last.then(work).finally(() => { waiting -= 1; });

@@ -1,10 +1,13 @@
-/** Strokes of the keyboard as the table of commands writes them, and what is printed on key caps. */
+/** Key strokes as written in the table of commands, and as printed on key caps. */
 
 const MODIFIERS = ["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock"];
 const isMac = globalThis.navigator?.platform?.startsWith("Mac");
 const SIGNS = { ArrowUp: "↑", ArrowDown: "↓", Enter: "↵", Escape: "Esc", Mod: isMac ? "⌘" : "Ctrl" };
 
-/** A stroke: shift is part of a letter, and named beside other keys. Empty for a modifier alone. */
+/**
+ * The stroke of a key event. Shift is part of letters but named with other keys. Empty for a
+ * modifier.
+ */
 export function strokeOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   if (MODIFIERS.includes(key)) return "";
   const named = key.length > 1;
@@ -14,7 +17,9 @@ export function strokeOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
     .filter(Boolean).join("+");
 }
 
-/** The command that `stroke` completes after what was `typed`; else what may still become one. */
+/**
+ * The command that `stroke` completes after `typed`, or else the beginning of a longer sequence.
+ */
 export function match(commands, typed, stroke) {
   const sequence = typed ? `${typed} ${stroke}` : stroke;
   const command = commands.find(({ keys }) => keys.includes(sequence));
@@ -22,7 +27,7 @@ export function match(commands, typed, stroke) {
   return { command, typed: !command && begins ? sequence : "" };
 }
 
-/** A sequence of strokes as it is printed upon key caps: "Mod+Shift+z" → "Ctrl Shift Z". */
+/** A sequence of strokes as printed on key caps: "Mod+Shift+z" becomes "Ctrl Shift Z". */
 export const printed = (sequence) => sequence.split(" ").map((stroke) => {
   const parts = stroke.split("+");
   return parts.map((part) => SIGNS[part] ?? (parts.length > 1 && part.length === 1 ? part.toUpperCase() : part)).join(" ");

@@ -1,4 +1,7 @@
-/** System, light or dark. A cookie keeps it, so that the server prints it before the first paint. */
+/**
+ * The colour theme: system, light or dark. Kept in a cookie, so that the server knows it before the
+ * first paint.
+ */
 import { say } from "./announce.js";
 import { define } from "./actions.js";
 

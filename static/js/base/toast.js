@@ -1,4 +1,4 @@
-/** Notices: the server appends them to #toasts, or a script makes one. Errors stay. */
+/** Notices: appended to #toasts by the server, or created by scripts. Errors stay until closed. */
 import { alarm, say } from "./announce.js";
 import { element } from "./fragment.js";
 import { define } from "./actions.js";
@@ -10,8 +10,8 @@ const pattern = document.getElementById("toast-pattern");
 let came = null;
 
 /**
- * Show a notice of one sentence; `level` is "", "warning" or "error". `choices` are what may be done about
- * it, by the words on their buttons: such a notice stays until one is chosen.
+ * Show a one-sentence notice; `level` is "", "warning" or "error". `choices` maps button labels to
+ * functions; a notice with choices stays until one is chosen.
  */
 export function toast(sentence, level = "", choices = {}) {
   if (!box) return;
@@ -33,13 +33,13 @@ export function toast(sentence, level = "", choices = {}) {
   buttons[0]?.focus();
 }
 
-/** Where the focus was before it came to the notices; if that is gone, what is current on the page. */
+/** Where the focus was before it moved to the notices, or the current row if that is gone. */
 function wayBack() {
   const places = [came, document.getElementById(came?.id), document.querySelector("#main [tabindex='0']")];
   return places.find((place) => place?.isConnected);
 }
 
-/** Take a notice away; the focus that was in it goes to the `next` one, or back. */
+/** Remove a notice. If it had the focus, it moves to the `next` notice or back. */
 function takeAway(notice, next) {
   const had = notice.contains(document.activeElement);
   notice.remove();
@@ -47,8 +47,8 @@ function takeAway(notice, next) {
 }
 
 /**
- * A newer notice takes the place of the one before: its Undo would mean another entry. An error that is
- * told again takes the place of itself.
+ * A new notice replaces the previous one, whose Undo would now undo something else. A repeated
+ * error replaces its earlier copy, and only the newest few errors are kept.
  */
 function makeRoom(notice) {
   const others = [...box.children].filter((one) => one !== notice);
@@ -59,7 +59,7 @@ function makeRoom(notice) {
   for (const one of [...old, ...errors.slice(0, -MOST_ERRORS + 1)]) takeAway(one, notice);
 }
 
-/** Beside an open dialog nothing can be pressed or heard: what went wrong is told above its buttons. */
+/** Outside an open dialog everything is inert, so errors are shown inside it, above its buttons. */
 function tellInDialog(notice) {
   const foot = document.querySelector("dialog:modal .dialog-foot");
   if (!foot) return false;
@@ -70,12 +70,12 @@ function tellInDialog(notice) {
   return true;
 }
 
-/** Take away the notices that offer to undo or redo what is no longer the newest. */
+/** Remove notices that offer to undo or redo something that is no longer the latest change. */
 export function withdrawSteps() {
   for (const step of box.querySelectorAll("[data-action=undo], [data-action=redo]")) takeAway(step.closest(".toast"));
 }
 
-/** Announce a notice, and take it away unless somebody is at it or it tells of an error. */
+/** Announce a notice and remove it later, unless it is an error or has the user's attention. */
 function tend(notice) {
   const isError = notice.matches(".toast--error");
   if (isError && tellInDialog(notice)) return;

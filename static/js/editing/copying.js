@@ -1,8 +1,8 @@
-/** Copying to the clipboard, which browsers have only on pages that came over HTTPS or from their own computer. */
+/** Copying to the clipboard, which browsers allow only on pages from HTTPS or localhost. */
 import { say } from "../base/announce.js";
 import { toast } from "../base/toast.js";
 
-/** Copy a text and say so; `what` names one that stands nowhere on the page: "Link". */
+/** Copy a text and announce it. `what` names a text that the page doesn't show, such as "Link". */
 export async function copyText(text, what = "") {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,6 +1,6 @@
 /**
- * The one dialog of the thread page: fetched from /dialogs/<type>, posted by htmx in turn with the
- * other writes. What is typed is kept as a draft until it is saved or thrown away.
+ * The dialog of the thread page: fetched from /dialogs/<type> and posted by htmx, queued with the
+ * other writes. What is typed is kept as a draft until it is saved or discarded.
  */
 import { isForm, sentenceOf } from "../base/failures.js";
 import { element, fragment } from "../base/fragment.js";
@@ -25,7 +25,7 @@ const texts = () => [...dialog.querySelectorAll("textarea, input[type=text]")];
 const written = () => JSON.stringify(texts().map((field) => field.value));
 const isChanged = () => written() !== given;
 
-/** Open the dialog `type`; `fields` say upon what. */
+/** Open the dialog `type`; `fields` say what it applies to. */
 export async function openDialog(type, fields = {}) {
   opener = rememberFocus();
   about = type === "tag" ? null : fields.targets;
@@ -40,7 +40,7 @@ export async function openDialog(type, fields = {}) {
   }
 }
 
-/** A write was refused, and the answer is a dialog that says why and offers the way on. */
+/** A write was refused with a dialog that says why and offers alternatives. */
 function openAsked({ detail }) {
   opener = rememberFocus();
   about = again = null;
@@ -48,7 +48,10 @@ function openAsked({ detail }) {
   open("asked", {});
 }
 
-/** A name for a text that may be long, such as the keys of a large selection: its beginning and its sum. */
+/**
+ * A short name for a text that may be long, such as the keys of a large selection: its beginning
+ * and a checksum.
+ */
 function inShort(text) {
   if (text.length <= 80) return text;
   let sum = 0;
@@ -56,7 +59,7 @@ function inShort(text) {
   return `${text.slice(0, 80)}…${text.length}.${sum}`;
 }
 
-/** What is shown becomes the dialog upon these fields, with the draft that was left of it. */
+/** Use the shown content as the dialog for these fields, restoring the draft if there is one. */
 function open(type, fields) {
   const subject = fields.operation ?? fields.after ?? fields.targets ?? fields.start;
   draft = ["draft", session.id, type, subject && inShort(subject)].join(":");
@@ -79,7 +82,7 @@ function close() {
   opener?.restore();
 }
 
-/** Ask before words are thrown away; to leave again is to stay. */
+/** Ask before discarding typed text. Leaving a second time means staying. */
 function leave() {
   const asked = dialog.querySelector(".dialog-discard");
   if (asked) keep(asked);
@@ -102,7 +105,7 @@ function keep(question) {
   texts()[0]?.focus();
 }
 
-/** Close it without a question: what it was for goes on without it. */
+/** Close the dialog without asking, when its purpose continues elsewhere. */
 export function leaveDialog() {
   if (dialog.open) discard();
 }
@@ -113,8 +116,8 @@ function discard() {
 }
 
 /**
- * A form of the dialog waits for the writes before it, and says what this page has seen. Sent twice it
- * is gone by its second turn, and htmx would answer nothing.
+ * A form of the dialog waits for earlier writes, and sends the page's state with it. When it is
+ * submitted twice, it is gone by its second turn, where htmx wouldn't fire any event.
  */
 function onConfirm(event) {
   const { elt, verb, issueRequest } = event.detail;
@@ -125,7 +128,8 @@ function onConfirm(event) {
       over();
       return;
     }
-    // Its estimate asks, too, and its end bubbles up to here: that one must not end the turn.
+    // The form's estimate is a request too, and its event bubbles up to here: it mustn't end the
+    // turn.
     const end = ({ detail }) => {
       if (detail.elt !== elt) return;
       elt.removeEventListener("htmx:afterRequest", end);
@@ -138,8 +142,7 @@ function onConfirm(event) {
 }
 
 /**
- * Whoever has left a form is answered all the same, beside the dialog: that may be another by now, with
- * words in it.
+ * The answer to a form that was left is shown outside the dialog, which may be in use again by now.
  */
 function answerLeft(xhr) {
   if (isPatch(xhr.responseText)) applyPatch(xhr.responseText);
@@ -167,8 +170,8 @@ function onAnswer(event) {
 }
 
 /**
- * Escape leaves. It is taken as a key: a browser asks whether its dialog may close, but does not ask twice
- * unless something was pressed in between, and would close it with the question in it.
+ * Escape leaves the dialog. It is handled as a key, because browsers fire `cancel` only once
+ * without other input in between: the next time, they would close the dialog and its question.
  */
 function onEscape(event) {
   if (event.key !== "Escape" || event.isComposing || event.defaultPrevented) return;
@@ -176,12 +179,12 @@ function onEscape(event) {
   if (!event.repeat) leave();
 }
 
-/** What could not be estimated is no reason to wait. */
+/** Don't keep waiting for an estimate that failed. */
 function stopEstimating({ detail }) {
   if (detail.elt.matches(".estimate")) detail.elt.replaceChildren();
 }
 
-/** The first thing to be mended gets the focus. */
+/** Focus the first thing that needs correcting. */
 function onRefused({ detail }) {
   if (detail.target !== dialog) return;
   const wrong = dialog.querySelector("[aria-invalid=true]") ?? dialog.querySelector(".refusal")
@@ -190,7 +193,7 @@ function onRefused({ detail }) {
   wrong?.focus();
 }
 
-/** Whoever has to sign in again finds the dialog open, with the words that were in it. */
+/** After signing in again, the dialog is reopened with the text that was in it. */
 function keepOpen() {
   if (dialog.open && again && isChanged() && localStorage.getItem(draft)) {
     sessionStorage.setItem(leftName, JSON.stringify(again));

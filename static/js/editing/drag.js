@@ -1,6 +1,6 @@
 /**
- * Drag by the handle: the rows stay where they are, one line shows where they would go, and the
- * thread scrolls and loads under the pointer. The drop posts an order by keys; Escape cancels.
+ * Dragging rows by the handle. The rows stay in place, a line shows where they would go, and the
+ * thread scrolls and loads under the pointer. Dropping posts the new order by keys; Escape cancels.
  */
 import { say } from "../base/announce.js";
 import { toast } from "../base/toast.js";
@@ -67,7 +67,7 @@ function onMove(event) {
   return undefined;
 }
 
-/** The preview goes with the pointer, the line to the nearest border between two rows. */
+/** Move the preview with the pointer, and the line to the nearest border between two rows. */
 function follow() {
   preview.style.transform = `translate(${drag.x + 14}px, ${drag.y - 16}px)`;
   const spot = spotAt(Math.max(BARS_PX, Math.min(drag.y, innerHeight - SLOP_PX)));
@@ -86,7 +86,7 @@ function follow() {
   document.getElementById("drop-label").textContent = label;
 }
 
-/** The border between top-level rows that is nearest to a height of the viewport. */
+/** The border between top-level rows nearest to a height in the viewport. */
 function spotAt(y) {
   for (const section of allSections()) {
     const box = section.getBoundingClientRect();
@@ -104,7 +104,7 @@ function spotAt(y) {
   return null;
 }
 
-/** The row before another; null at the top, undefined where it isn't loaded. */
+/** The row before another; null at the top, undefined if it isn't loaded. */
 function rowBefore(row) {
   if (row.previousElementSibling) return row.previousElementSibling;
   const section = besides(row.closest(".chunk"), -1);
@@ -112,7 +112,7 @@ function rowBefore(row) {
   return section.lastElementChild ?? undefined;
 }
 
-/** Why a drop behind this row would break a tool call and its result apart, in words; else "". */
+/** Why a drop after this row would separate a tool call from its result, in words; else "". */
 function faultAt(behind) {
   if (drag.parted?.keys.length) return drag.parted.sentence.toLowerCase();
   return isResult(following(behind)) ? "between a tool call and its result" : "";
@@ -120,7 +120,7 @@ function faultAt(behind) {
 
 const isResult = (row) => Boolean(row?.matches(".row--tool")) && !drag?.keys.includes(row.dataset.key);
 
-/** The row behind another that stays where it is, or the first of all. */
+/** The next row after another that isn't being dragged, or the first row of all. */
 function following(behind) {
   let next = behind ? rowAfter(behind) : document.querySelector("#feed .chunk > article");
   while (next && drag?.keys.includes(next.dataset.key)) next = rowAfter(next);
@@ -131,14 +131,14 @@ function rowAfter(row) {
   return row.nextElementSibling ?? besides(row.closest(".chunk"), 1)?.firstElementChild;
 }
 
-/** Whether a drop behind this row would change nothing. */
+/** Whether a drop after this row would change nothing. */
 function staysBehind(behind) {
   const placed = (row) => row && { key: row.dataset.key, position: positionOf(row) };
   const only = drag.keys.length === 1 ? rowOf(drag.keys[0]) : null;
   return isOwnPlace(drag.keys, placed(behind), placed(only));
 }
 
-/** Near an edge the thread scrolls, the faster the nearer and the longer. */
+/** Scroll near the edges: faster the closer the pointer is and the longer it stays. */
 function roll(now) {
   if (!drag?.active) return;
   const speed = edgeSpeed(drag.y, { top: BARS_PX, bottom: innerHeight }, now - (drag.since ?? now));
@@ -178,7 +178,7 @@ function onUp(event) {
   }
 }
 
-/** The last of the results that stand behind a row. */
+/** The last of the tool results that follow a row. */
 function lastResult(behind) {
   let last = behind;
   for (let next = following(last); isResult(next); next = following(last)) last = next;
@@ -216,7 +216,7 @@ function end() {
 export function watchDrag() {
   if (!feed || session.readOnly || !line) return;
   feed.addEventListener("pointerdown", onDown);
-  // A key's click, which has no count, opens the menu also after a drag.
+  // A click made by a key, whose detail is 0, opens the menu even after a drag.
   feed.addEventListener("click", (event) => {
     if (wasDragged && event.detail && event.target.closest("[data-action=drag]")) event.stopPropagation();
   }, true);

@@ -1,4 +1,4 @@
-/** The drawer of operations and log, and the outline: shown, hidden, and their tabs. */
+/** The drawer of operations and log, and the outline: showing, hiding, and their tabs. */
 import { focusRow, currentRow } from "../thread/rows.js";
 import { keepPlace } from "../thread/scroll_anchor.js";
 import { feed, listsOlder, session } from "../thread/session.js";
@@ -13,7 +13,7 @@ const outline = document.getElementById("outline");
 const editor = document.querySelector(".editor");
 const floats = (panel) => getComputedStyle(panel).position === "fixed" || !panel.offsetParent;
 
-/** Which tab is open outlasts a reload, in this window. */
+/** The open tab is remembered across reloads, per window. */
 const kept = `drawer:${session.id}`;
 
 function openTab(tab) {
@@ -31,7 +31,7 @@ function showTab(tab) {
   tab.focus({ preventScroll: true });
 }
 
-/** Open the tab that was open before, with what is fetched for it, where the focus is left alone. */
+/** Reopen the last open tab and fetch its content, without moving the focus. */
 function reopenTab() {
   const tab = drawer.querySelector(`[role=tab][id="${sessionStorage.getItem(kept)}"]`);
   if (!tab || tab.getAttribute("aria-selected") === "true") return;
@@ -39,7 +39,7 @@ function reopenTab() {
   fill(tab);
 }
 
-/** Fetch what a tab shows. */
+/** Fetch the content of a tab. */
 function fill(tab, query = "") {
   htmx.ajax("GET", tab.getAttribute("hx-get") + query, {
     source: tab,
@@ -48,7 +48,7 @@ function fill(tab, query = "") {
   });
 }
 
-/** An open log shows what has been recorded, and goes on as far down as it was read. */
+/** Refresh an open log with what has been recorded, as far down as the user had paged. */
 function readLogAgain() {
   const tab = drawer.querySelector("#tab-log[aria-selected=true]");
   if (!tab) return;
@@ -65,12 +65,12 @@ function onTabKey(event) {
   tabs.at((tabs.indexOf(tab) + step) % tabs.length).click();
 }
 
-/** Go into what floats over the thread; once it is hidden, the browser leads back to where one was. */
+/** Focus an open popover. When it is hidden, the browser returns the focus to where it was. */
 function enter(panel, first) {
   if (panel.matches(":popover-open")) panel.querySelector(first)?.focus({ preventScroll: true });
 }
 
-/** On a wide page the drawer stands beside the thread: the key goes there and back. */
+/** Go to the drawer. On a wide page, where it stands beside the thread, the same key goes back. */
 function toDrawer() {
   const tab = "[role=tab][aria-selected=true]";
   if (floats(drawer)) {
@@ -89,7 +89,7 @@ function toOutline() {
   return say(editor.classList.toggle("no-outline") ? "Outline hidden" : "Outline shown");
 }
 
-/** The meter is read out, and the key goes back to the thread, too. */
+/** Go to the meter and read it out; the same key goes back to the thread. */
 function toMeter() {
   const meter = document.getElementById("meter");
   if (meter.contains(document.activeElement)) return focusRow(currentRow());
@@ -97,17 +97,17 @@ function toMeter() {
   return say([...meter.querySelectorAll(".meter-now, .saved")].map((part) => part.textContent.trim()).join(", "));
 }
 
-/** Its button opens it: the menu stands below that. */
+/** Opened by its button, so that the menu is placed below it. */
 function toExports() {
   document.querySelector("[popovertarget=export]")?.click();
   const shown = [...document.querySelectorAll("#export:popover-open .menu-item")].find((item) => item.offsetParent);
   shown?.focus({ preventScroll: true });
 }
 
-/** The head of what the drawer lists, where it lists older operations. */
+/** The head of the listed operations, when older ones are listed. */
 let listedAt = session.head;
 
-/** Such a list may be long: no edit waits for it, it comes by itself behind the rows. */
+/** A list with older operations may be long, so edits don't wait for it: it follows the rows. */
 async function listOlderAgain() {
   if (!listsOlder() || listedAt === session.head) return;
   const head = session.head;
@@ -123,7 +123,10 @@ async function listOlderAgain() {
   }
 }
 
-/** Older operations were listed: they stand as after a change, and the focus was on the button that went. */
+/**
+ * Older operations were listed: update them as after a change, and focus them, as the button is
+ * gone.
+ */
 function onOlder({ detail: { target } }) {
   if (target.id !== "panel-operations") return;
   listedAt = session.head;
@@ -133,7 +136,7 @@ function onOlder({ detail: { target } }) {
 
 let shown = "all";
 
-/** All, on or off: the list shows what was chosen, also after a swap. */
+/** Filter by all, on or off. The choice survives swaps. */
 function filter() {
   const choice = drawer.querySelector(`input[name=show][value=${shown}]`);
   if (choice) choice.checked = true;
@@ -150,7 +153,7 @@ function sayHowMany() {
 
 const segments = () => [...document.querySelectorAll(".segments .segment")];
 
-/** Another view begins where this one is read. */
+/** Open another view at the row being read here. */
 function keepPlaceIn(link) {
   const row = currentRow();
   if (!row) return;

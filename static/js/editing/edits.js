@@ -1,4 +1,4 @@
-/** The actions that record something: a dialog where words are needed, else one post. */
+/** The actions that record something: with a dialog if text is needed, else with a single post. */
 import { toast } from "../base/toast.js";
 import { copyText } from "./copying.js";
 import { bring } from "../thread/chunks.js";
@@ -12,7 +12,7 @@ import { define } from "../base/actions.js";
 import { holdKeys } from "../base/keys.js";
 import { edit, write } from "../thread/patch.js";
 
-/** The row a action is about, and the operation, if it is upon one. */
+/** The row an action applies to, and its operation, if it has one. */
 const rowFor = (source) => rowAt(source) ?? currentRow();
 function operationFor(source) {
   const row = rowFor(source);
@@ -21,7 +21,7 @@ function operationFor(source) {
 }
 
 const fromMenu = (pressed) => Boolean(pressed.closest?.("[role=menu]"));
-/** What a dialog is about; what is typed until it opens is no command. */
+/** What a dialog applies to. Keys typed before it opens aren't taken as commands. */
 async function targets(row, pressed) {
   const preferRow = fromMenu(pressed);
   const letGo = holdKeys();
@@ -29,10 +29,10 @@ async function targets(row, pressed) {
   return targetsFor(row, { preferRow }).join(" ");
 }
 
-/** What was asked of a switch and isn't answered yet: an earlier answer still shows another state. */
+/** Requested switch states without an answer yet; earlier answers still show the previous state. */
 const asked = new Map();
 
-/** Turn switches at once; the answer prints them as they are. The focus goes to the row's switch. */
+/** Show switches in their new state until the answer redraws them. Focuses the row's switch. */
 async function toggle(operation, row) {
   if (!operation) return toast("There is no operation here.");
   if (row?.contains(document.activeElement)) {
@@ -66,7 +66,7 @@ async function revise({ source, pressed }) {
   return openDialog("revise", { targets: await targets(row, pressed) });
 }
 
-/** The key of what stands before a row; "" at the top of the thread. */
+/** The key of what precedes a row; "" at the top of the thread. */
 async function before(row) {
   if (row.previousElementSibling?.dataset?.key) return row.previousElementSibling.dataset.key;
   if (!isTop(row)) return null;
@@ -80,11 +80,11 @@ async function insert(row, above) {
   else await openDialog("insert", { after: after ?? "" });
 }
 
-/** The key of what a menu was opened upon: an operation's note, or a row. */
+/** The key of what a menu was opened on: an operation's note, or a row. */
 const keyOf = (source) => (source.matches(".flat") ? source.dataset.operation : rowFor(source).dataset.key);
 const linkTo = (row) => `${location.origin}${location.pathname}${location.search}#${row.id}`;
 
-/** The address that selects the same rows, which follow one another. */
+/** The URL that selects the same consecutive rows. */
 function linkToSelection() {
   const [first, last] = [selectedKeys()[0], selectedKeys().at(-1)];
   const fields = new URLSearchParams({ at: first, to: last });
@@ -102,8 +102,9 @@ function onOperation(action) {
 }
 
 /**
- * A proposal: of the button that was pressed, the drawer's that has the focus, or the one that waits upon
- * the current row. One that is part of a bundle is decided on with the rest of it, but for the drawer's.
+ * Decide a proposal: that of the pressed button, of the focused entry in the drawer, or the one
+ * pending on the current row. A part of a bundle is decided together with the rest, except from the
+ * drawer.
  */
 function decide(action) {
   return ({ source, pressed }) => {
@@ -115,7 +116,7 @@ function decide(action) {
   };
 }
 
-/** The words of the thread that are marked, as a mouse or Shift marks them. */
+/** The text selected within the thread, by mouse or keyboard. */
 function pickedWords() {
   const picked = getSelection();
   return feed?.contains(picked.anchorNode) ? String(picked) : "";

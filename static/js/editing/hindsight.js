@@ -1,7 +1,7 @@
 /**
- * What was needed later of what a fold left out stands on its marker, and listed in the drawer. The
- * whole thread is read for it, so that it is asked for a moment after the last change, and only
- * where there is a marker. The lines are kept for the rows that are loaded as one scrolls.
+ * What a fold left out and was needed later is shown on its marker, and listed in the drawer. The
+ * server reads the whole thread for it, so it is requested a moment after the last change, and only
+ * if there is a marker. The lines are kept for rows loaded later by scrolling.
  */
 import { fragment } from "../base/fragment.js";
 import { text } from "../base/requests.js";
@@ -13,7 +13,7 @@ let lines = fragment("");
 let askedAt = -1;
 let timer = 0;
 
-/** Ask for the lines; `fields` may say that somebody asked, for a long thread. */
+/** Request the lines; `fields` may say that the user asked for them, in a long thread. */
 export async function showHindsight(fields = {}) {
   const { head } = session;
   if (!document.querySelector("[data-needed]") || (head === askedAt && !fields.asked)) return;

@@ -1,7 +1,7 @@
 /**
- * What each operation costs once and saves each turn stands in the drawer. It takes a context to
- * estimate, so that it is asked for only while the drawer is seen, and a moment after the last change;
- * of a long thread the server answers a button, and estimates when that is pressed.
+ * What each operation costs once and saves per turn, shown in the drawer. Estimating needs a
+ * context, so it is requested only while the drawer is visible, a moment after the last change. For
+ * a long thread the server answers with a button, and estimates when it is pressed.
  */
 import { fragment } from "../base/fragment.js";
 import { text } from "../base/requests.js";
@@ -24,7 +24,9 @@ async function load() {
   await show({});
 }
 
-/** Ask for the lines and write them; an answer that comes after one that was asked for later is old. */
+/**
+ * Request the lines and show them. Answers to requests that are no longer the latest are ignored.
+ */
 async function show(fields) {
   asked += 1;
   const mine = asked;

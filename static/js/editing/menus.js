@@ -1,4 +1,4 @@
-/** One menu for rows and one for markers, opened beside what they are asked for. */
+/** One menu for rows and one for markers, opened next to the element they are for. */
 import { somethingIsCut } from "./move.js";
 import { openState } from "../thread/folds.js";
 import { currentRow, rowAt } from "../thread/rows.js";
@@ -11,7 +11,7 @@ const menus = ["row-menu", "marker-menu"].map((id) => document.getElementById(id
 let opener = null;
 let subject = null;
 
-/** What `element` stands for: in a menu, what the menu was opened upon. */
+/** What `element` stands for: within a menu, what the menu was opened on. */
 function subjectOf(element) {
   return menus.some((menu) => menu.contains(element)) ? subject ?? element : element;
 }
@@ -28,7 +28,7 @@ function fits({ dataset }, kinds) {
   return !("for" in dataset) || dataset.for.split(" ").some((kind) => kinds.includes(kind));
 }
 
-/** What the words of an item depend on, by its action: true, false, or undefined where it has none. */
+/** The state an item's wording depends on, by action: true, false, or undefined without one. */
 const states = {
   select: (holder) => isSelected(holder.dataset.key),
   "select-to-here": (holder) => reaches(holder.dataset.key) || undefined,
@@ -42,7 +42,7 @@ function switchState({ dataset }) {
   return found ? found.getAttribute("aria-pressed") === "true" : undefined;
 }
 
-/** Show an item where it fits what the menu was opened upon, in the word for its state. */
+/** Show an item if it fits what the menu was opened on, worded for the current state. */
 function present(item, holder, kinds) {
   const state = states[item.dataset.action]?.(holder);
   const words = [...item.querySelectorAll("[data-state]")];
@@ -54,7 +54,7 @@ function items(menu) {
   return [...menu.querySelectorAll("[role=menuitem]")].filter((item) => !item.hidden && item.offsetParent);
 }
 
-/** Whether a line has something to part: an item above it. */
+/** Whether a separator has a visible item above it. */
 function isParting(line, shown) {
   return shown.some((item) => item.compareDocumentPosition(line) & Node.DOCUMENT_POSITION_FOLLOWING);
 }

@@ -1,4 +1,4 @@
-/** Moving without a drag: step by step, to the next user message, or cut here and put there. */
+/** Moving without a drag: step by step, to the next user message, or by cut and paste. */
 import { say } from "../base/announce.js";
 import { toast } from "../base/toast.js";
 import { bring } from "../thread/chunks.js";
@@ -11,21 +11,23 @@ import { edit } from "../thread/patch.js";
 
 let cutKeys = [];
 
-/** What travels, in words: "#12", "#61–#96" or "3 messages". */
+/** What is being moved, in words: "#12", "#61–#96" or "3 messages". */
 function wordsFor(keys) {
   const only = keys.length === 1 && rowOf(keys[0]);
   if (only) return nameOf(only);
   return keys.length === 1 ? "1 message" : `${keys.length} messages`;
 }
 
-/** Record that `keys` stand behind `behind` ("": at the top); a selection `stays` where steps move it. */
+/**
+ * Move `keys` after `behind` ("" for the top). With `stays` they remain selected, for more steps.
+ */
 export async function moveBehind(keys, behind, name, { stays = false } = {}) {
   if (!keys.length || keys.includes(behind)) return false;
   const what = wordsFor(keys);
   const done = await edit("resequence", { moved: keys.join(" "), behind }, { stays });
   if (done) {
     if (rowOf(keys[0])) focusRow(rowOf(keys[0]));
-    // What is staged or proposed stands where it did: the notice says that it waits.
+    // A staged or proposed move changes nothing yet; its notice says that it is waiting.
     if (session.mayEdit && !session.stages) say(`Moved ${what} ${name ? `after ${name}` : "to the top"}. Undo with Control Z.`);
   }
   return done;
@@ -43,7 +45,7 @@ async function sibling(row, step) {
   return position >= 0 && position < session.total ? bring(position) : null;
 }
 
-/** What moves with `row`, from its first to its last. */
+/** What moves with `row`, and its first and last row. */
 function travellers(row) {
   const keys = targetsFor(row, { preferRow: true });
   const rows = keys.map(rowOf).filter(Boolean);
@@ -51,8 +53,8 @@ function travellers(row) {
 }
 
 /**
- * Behind what they are to stand by a move of one's own that is staged or proposed, "" at the top: until that
- * applies they stand where they did. Undefined where there is none.
+ * The key after which a staged or proposed move of the user's own puts these rows ("" for the top);
+ * until it applies they stay where they were. Undefined if there is no such move.
  */
 function waitingBehind(keys) {
   if (session.mayEdit && !session.stages) return undefined;
@@ -64,7 +66,7 @@ async function rowWith(key) {
   return rowOf(key) ?? bring((await locate({ key })).position);
 }
 
-/** A step from where they are to go; back where they stand there is nothing left to wait. */
+/** Move on from where the waiting move leads. Back at the original place, it is dropped. */
 async function moveWaiting({ keys, last }, behind, step) {
   const from = behind && await rowWith(behind);
   if (step < 0 && !from) return toast("Already at the top.");
@@ -82,7 +84,7 @@ async function moveStep(row, step) {
   const waiting = isTop(first) ? waitingBehind(keys) : undefined;
   if (waiting !== undefined) return moveWaiting(travelling, waiting, step);
   let next = await sibling(step < 0 ? first : last, step);
-  // Inserts that hang on what moves go with it.
+  // Inserts attached to the moved rows go with them.
   while (step > 0 && next?.matches(".inserted") && !last.matches(".inserted")) next = await sibling(next, 1);
   if (!next) return toast(step < 0 ? "Already at the top." : "Already at the end.");
   const behind = step < 0 ? await sibling(first, -2) : next;
@@ -115,7 +117,7 @@ async function paste(row) {
 
 export const somethingIsCut = () => cutKeys.length > 0;
 
-/** Forget what was cut; true when there was something. */
+/** Clear the cut rows; true if there were any. */
 export function clearCut() {
   const had = cutKeys.length > 0;
   for (const key of cutKeys) rowOf(key)?.classList.remove("is-dragged");
@@ -126,7 +128,7 @@ export function clearCut() {
 const rowFor = (source) => rowAt(source) ?? currentRow();
 let steps = Promise.resolve();
 
-/** A step goes from where the one before it led, however fast they are pressed. */
+/** Each step starts from where the previous one led, however quickly they follow each other. */
 const inStep = (step) => ({ source }) => {
   const { key } = rowFor(source).dataset;
   steps = steps.catch(() => {}).then(() => step(rowOf(key) ?? rowFor(source)));

@@ -1,6 +1,6 @@
 /**
- * Summaries that are being written into the thread: each is shown in the row where its digest will
- * stand, as it grows. The digest itself comes with the next head, like every change.
+ * Summaries being written into the thread: each is shown, as it grows, in the row where its digest
+ * will be. The digest itself arrives with the next head, like every change.
  */
 import { define } from "../base/actions.js";
 import { say } from "../base/announce.js";
@@ -23,7 +23,7 @@ let missed = false;
 
 const isOver = ({ dataset }) => ENDED.includes(dataset.status);
 
-/** Put one where it belongs; what is the same stays, with its focus. */
+/** Put a summary where it belongs. Unchanged parts stay, with their focus. */
 function place(shown) {
   const { job, at } = shown.dataset;
   const old = feed.querySelector(`.pending[data-job="${job}"]`);
@@ -41,7 +41,7 @@ function place(shown) {
   return undefined;
 }
 
-/** One that is done gives way to its digest. */
+/** A finished summary is replaced by its digest. */
 function end(shown) {
   const { job } = shown.dataset;
   known.delete(job);
@@ -70,12 +70,12 @@ function show(html) {
   return !found.every(isOver);
 }
 
-/** Rows that are loaded later, or were drawn anew, show what stands in them too. */
+/** Show the summaries again in rows that were loaded or redrawn. */
 function placeAgain() {
   for (const shown of current) if (!shown.isConnected && shown.dataset.status !== "done") place(shown);
 }
 
-/** Ask how far they are, again and again while there are any. */
+/** Poll the summaries while there are any. */
 async function lookForPending() {
   if (!feed) return;
   if (asking) { missed = true; return; }
@@ -93,7 +93,7 @@ async function lookForPending() {
   }
 }
 
-/** One that was ordered here is told of at its end, also if that comes before it is first seen. */
+/** Announce a summary ordered on this page when it finishes, even if it was never seen running. */
 export function awaitSummary(job) {
   ordered.add(job);
   lookForPending();
@@ -121,7 +121,7 @@ define({
     known.delete(shown.dataset.job);
     dismissed.add(shown.dataset.job);
     current = current.filter(({ dataset }) => dataset.job !== shown.dataset.job);
-    // Who may not do it for all has it gone from this page.
+    // Without permission to dismiss it for everyone, it is removed from this page only.
     send(pressed.dataset.address, { method: "POST", quiet: true }).catch(() => {});
     const row = shown.closest("article");
     shown.remove();

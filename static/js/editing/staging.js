@@ -1,6 +1,6 @@
 /**
- * Staging: while it is on, edits are collected instead of applied; committing applies them together.
- * It is on for one session in one tab of the browser.
+ * Staging: while it is on, edits are collected instead of applied, and a commit applies them
+ * together. It is switched on per session and browser tab.
  */
 import { say } from "../base/announce.js";
 import { feed, session } from "../thread/session.js";

@@ -1,6 +1,6 @@
 /**
- * A summary in the digest dialog: once it is written it is put into the dialog's text, and what it
- * dropped is added there with a click.
+ * A summary in the digest dialog: once written, it is put into the dialog's text, and what it
+ * dropped can be added there with a click.
  */
 import { define } from "../base/actions.js";
 import { leaveDialog } from "./dialogs.js";
@@ -15,7 +15,7 @@ function write(text) {
   field().dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-/** The text with a reference: sentences have a line each, names share one. */
+/** The text with a reference added: sentences get a line each, names share one. */
 function withReference(text, kind, reference) {
   const begun = text.trimEnd();
   if (kind === "imperative") return `${begun}\n- The user: ${reference}`;
@@ -34,7 +34,7 @@ function keep({ pressed }) {
   say("Added to the text");
 }
 
-/** A summary that has come goes below what was typed meanwhile. */
+/** A finished summary is added below what was typed in the meantime. */
 function take() {
   const made = dialog.querySelector("[data-summary]");
   if (!made || !field()) return;
@@ -43,7 +43,9 @@ function take() {
   made.remove();
 }
 
-/** Each answer takes the place of the buttons: the focus that was in them goes to what may be done next. */
+/**
+ * Each answer replaces the buttons. If the focus was there, it moves to the next possible action.
+ */
 function leadOn() {
   let wasHere = false;
   const part = () => dialog.querySelector("#summary");

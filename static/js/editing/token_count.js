@@ -1,4 +1,4 @@
-/** What the words of a dialog would cost: the server counts them whenever somebody stops typing. */
+/** The token count of the text in a dialog. The server counts whenever typing pauses. */
 import { element } from "../base/fragment.js";
 import { send } from "../base/requests.js";
 import { session } from "../thread/session.js";
@@ -8,7 +8,7 @@ const dialog = document.getElementById("dialog");
 let timer = 0;
 let asked = 0;
 
-/** The line below a field that says its tokens. */
+/** The line below a field that shows its token count. */
 function lineOf(field) {
   const known = field.parentElement.querySelector(".token-count");
   if (known) return known;
@@ -23,14 +23,14 @@ async function count(field) {
   if (request === asked && field.isConnected) lineOf(field).textContent = `${tokens.toLocaleString("en")} token${tokens === 1 ? "" : "s"}`;
 }
 
-/** A count that can't be had is left out: it must not get in the way of who writes. */
+/** If the count isn't available it is left out; it must not get in the way of typing. */
 function later({ target: field }) {
   if (!field.matches("textarea[data-count-tokens]")) return;
   clearTimeout(timer);
   timer = setTimeout(() => count(field).catch(() => lineOf(field).replaceChildren()), RESTS_MS);
 }
 
-/** Begin: also what a dialog opens with is counted, once it has the focus. */
+/** Start. Text that a dialog opens with is counted too, once it has the focus. */
 export function watchTokenCount() {
   dialog?.addEventListener("input", later);
   dialog?.addEventListener("focusin", later);

@@ -1,6 +1,7 @@
 /**
- * The pages beside a thread that stay in step with its session: what is marked on them is asked for again
- * when the session changes. A form that somebody is at stays as it is, and so does what a script put there.
+ * Keeps the pages beside a thread in step with its session: the marked parts are requested again
+ * when the session changes. A form that is in use stays as it is, and so does what scripts have
+ * added.
  */
 import { say } from "../base/announce.js";
 import { fragment } from "../base/fragment.js";
@@ -12,7 +13,7 @@ const shown = [...document.querySelectorAll("[data-follows]")];
 const known = new Map(shown.map((part) => [part.id, contentOf(part)]));
 let isDue = false;
 
-/** What a part says, without what differs from answer to answer. */
+/** The content of a part, without what differs from answer to answer. */
 function contentOf(part) {
   const copy = part.cloneNode(true);
   for (const one of copy.querySelectorAll("time, [name=csrfmiddlewaretoken]")) one.remove();
@@ -20,11 +21,11 @@ function contentOf(part) {
 }
 
 const isChanged = ({ value, defaultValue }) => value !== defaultValue;
-/** A form is, once it is open or has words in it. */
+/** Whether something is in use: for a form, when it is open or contains typed text. */
 const isHeld = (one) => !one.matches("details") || one.open
   || [...one.querySelectorAll("input, textarea")].some(isChanged);
 
-/** Morph a part to what came, but for what is held in it. */
+/** Morph a part into its new version, except for what is in use in it. */
 function renew(part, fresh) {
   for (const one of part.querySelectorAll("[data-held]")) {
     if (isHeld(one)) fresh.querySelector(`#${one.id}`)?.replaceWith(one.cloneNode(true));
@@ -54,7 +55,7 @@ async function ask() {
   if (changed) say("The page was updated");
 }
 
-/** Ask once for all that is heard until then; a page in the background asks when it is looked at again. */
+/** Make one request for all changes until then. A background page asks when it is shown again. */
 function askSoon() {
   if (isDue || document.hidden) return;
   isDue = true;

@@ -1,13 +1,13 @@
 /**
- * The socket of a session only says that something changed; what changed is asked for. While it is
- * down a page asks every few seconds, and always when it is looked at again.
+ * The socket of a session only reports that something changed; what changed is fetched. While it is
+ * down, a page polls every few seconds, and whenever it is shown again.
  */
 export const POLL_MS = 5000;
 const SLOWEST_RETRY_MS = 30000;
 
 /**
- * Follow a session: `hear` is given what the socket says, `ask` is called when something may have been
- * missed, `show` with whether the socket is open.
+ * Follow a session: `hear` receives the socket's messages, `ask` is called when something may have
+ * been missed, and `show` whenever the socket opens or closes.
  */
 export function followSession(id, { hear, ask, show = () => {} }) {
   const scheme = location.protocol === "https:" ? "wss" : "ws";

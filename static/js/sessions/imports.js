@@ -1,4 +1,4 @@
-/** Three ways in: a drop anywhere on the page, a chosen file, pasted text; and the jobs they start. */
+/** The three ways to import (files dropped or chosen, and pasted text) and the jobs they start. */
 import { alarm, say } from "../base/announce.js";
 import { fragment } from "../base/fragment.js";
 import { inTurn, send } from "../base/requests.js";
@@ -13,8 +13,8 @@ const paste = document.getElementById("paste");
 const rates = new Map();
 
 /**
- * Post files or text; a refusal stands where it was asked for, until the next try. Files may have been
- * dropped far above that, beside a long list.
+ * Post files or text. A refusal is shown where the import was started, until the next try, and
+ * scrolled into view: files may have been dropped far away from it.
  */
 async function post(fields, refusedBox) {
   refusedBox.hidden = true;
@@ -35,7 +35,7 @@ async function post(fields, refusedBox) {
   }
 }
 
-/** Send files as one import; `found` are files beside their paths in the folder they came in. */
+/** Send files as one import. `found` are files with their paths within the dropped folder. */
 function upload(found) {
   if (!found.length) return;
   const fields = new FormData();
@@ -43,7 +43,7 @@ function upload(found) {
   fields.append("paths", JSON.stringify(found.map(({ path }) => path)));
   if (form.elements.project) fields.append("project", form.elements.project.value);
   say(found.length === 1 ? `Importing ${found[0].path}` : `Importing ${found.length} files`);
-  // Dropped on the dialog: what is behind it would not be seen.
+  // When dropped on the dialog, the box behind it wouldn't be visible.
   const refusedBox = document.getElementById(paste?.open ? "paste-refused" : "import-refused");
   inTurn(() => post(fields, refusedBox)).then(() => {
     for (const input of form.querySelectorAll("[type=file]")) input.value = "";
@@ -52,7 +52,7 @@ function upload(found) {
 
 const chosen = (input) => [...input.files].map((file) => ({ file, path: file.webkitRelativePath || file.name }));
 
-/** What was dropped: files, and all files of dropped folders. Entries must be taken at once. */
+/** The dropped files, including those of dropped folders. Entries must be read synchronously. */
 async function dropped(data) {
   const entries = [...data.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
   if (!entries.some((entry) => entry.isDirectory)) return [...data.files].map((file) => ({ file, path: file.name }));
@@ -83,7 +83,7 @@ async function uploadText(event) {
   }
 }
 
-/** The jobs as they stand; when one has ended, the list shows what it brought. */
+/** Show the current jobs. When one has ended, the list is refreshed to show the result. */
 async function show(html, { started = false } = {}) {
   const list = document.getElementById("jobs");
   const jobs = fragment(html).querySelectorAll(".job");
@@ -101,7 +101,7 @@ async function show(html, { started = false } = {}) {
   say(`Import ${["failed", "cancelled"].find((state) => states.includes(state)) ?? "finished"}.`);
 }
 
-/** The list as it is asked for at this address, without what was typed being lost. */
+/** Reload the list at its current URL, without losing what was typed. */
 async function refresh() {
   const list = document.getElementById("listing");
   if (!list) {
@@ -113,13 +113,13 @@ async function refresh() {
   list.replaceWith(page.querySelector("#listing"));
 }
 
-/** Imports that this page has seen run, which it shows once they are done, too. */
+/** The imports this page has seen running, which it still shows when they are done. */
 const watched = () => ({
   watched: [...document.querySelectorAll("#jobs > :is(.job--queued, .job--running, .job--done)")].map(({ dataset }) => dataset.job).join(","),
 });
 const running = () => [...document.querySelectorAll("#jobs > :is(.job--queued, .job--running)")];
 
-/** How fast a job is, once it has run for some seconds. */
+/** Show the speed of a job once it has run for a few seconds. */
 function addRate(row) {
   const progress = row.querySelector("progress[value]");
   if (!progress) return;

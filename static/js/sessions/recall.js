@@ -1,11 +1,11 @@
-/** References in shown text: what they name unfolds below them, and folds again. */
+/** References in shown text: what they refer to unfolds below them, and folds again. */
 import { fragment } from "../base/fragment.js";
 import { text } from "../base/requests.js";
 import { say } from "../base/announce.js";
 
 const BLOCK = "p, pre, li, td, div";
 
-/** Show what a reference names below the block that it stands in, or take it away again. */
+/** Show what a reference refers to below its block, or hide it again. */
 async function unfold(link) {
   const block = link.closest(BLOCK) ?? link;
   const below = () => {

@@ -1,4 +1,4 @@
-/** Renaming a session, from the list's menu or from the thread: one dialog, filled in from what was pressed. */
+/** Renaming a session from the list's menu or from the thread, in one dialog. */
 import { define } from "../base/actions.js";
 import { placeBeside } from "../base/placing.js";
 

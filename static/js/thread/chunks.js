@@ -1,6 +1,7 @@
 /**
- * The thread in sections of some 100 nodes. Those near the viewport hold their rows, the others
- * are empty and as tall as the server guessed or as they were: 100,000 messages cost what 200 do.
+ * The thread in sections of about 100 nodes. Those near the viewport contain their rows; the others
+ * are empty, with the height the server estimated or their last one. So 100,000 messages cost as
+ * much as 200.
  */
 import { fragment } from "../base/fragment.js";
 import { keepPlace } from "./scroll_anchor.js";
@@ -38,8 +39,8 @@ let speed = 0;
 let stride = 0;
 
 /**
- * What is in sight or near it and has no rows; the faster one scrolls, the farther ahead. To watch a
- * thousand sections costs each frame 2 ms.
+ * Sections in or near the viewport without rows, looking farther ahead the faster the page scrolls.
+ * Observing a thousand sections instead would cost 2 ms per frame.
  */
 function nearby() {
   const found = [];
@@ -53,7 +54,7 @@ function nearby() {
   return found;
 }
 
-/** Load what is near, what is nearest first: one after another, and a few at once while one scrolls. */
+/** Load nearby sections, nearest first: one at a time, or a few in parallel while scrolling. */
 function pump() {
   if (pumping >= (isFollowing() ? AT_ONCE : 1)) return;
   const idle = nearby();
@@ -67,7 +68,7 @@ function pump() {
   if (isFollowing()) pump();
 }
 
-/** How fast one scrolls, in pixels a millisecond, smoothed over a few frames; down is positive. */
+/** The scroll speed in pixels per millisecond, smoothed over a few frames; down is positive. */
 function noteSpeed() {
   const now = performance.now();
   const spent = Math.max(now - scrolledAt, 1);
@@ -83,7 +84,7 @@ function retryLater(section) {
   setTimeout(() => { failed.delete(section); pump(); }, RETRY_MS);
 }
 
-/** Make sure a section holds its rows. */
+/** Make sure a section has its rows. */
 export function load(section) {
   if (isLoaded(section)) return Promise.resolve();
   if (!running.has(section)) {
@@ -129,8 +130,8 @@ async function fill(section, attempts = 3) {
 }
 
 /**
- * Once its rows were drawn, so that their heights are known, those out of sight are skipped. One in sight
- * would be skipped for a frame too, and jump: it stays as it is.
+ * Once its rows are drawn, and their heights known, skip rendering those out of sight. A visible
+ * row would be skipped for a frame too, and jump, so it is left alone.
  */
 function settle(section) {
   const twoFrames = (then) => requestAnimationFrame(() => requestAnimationFrame(then));
@@ -143,14 +144,16 @@ function settle(section) {
 
 const isScrolled = () => performance.now() - scrolledAt < RESTS_MS;
 
-/** Whether one scrolls more than a window a frame: then nothing could be read, and frames stay short. */
+/**
+ * Whether a frame scrolls by more than a window. Nothing is readable then; frames are kept short.
+ */
 const isLeaping = () => isScrolled() && stride > innerHeight;
 const isFollowing = () => isScrolled() && !isLeaping();
 
-/** Whether somebody waits for a section, or nobody would see that much comes at once. */
+/** Whether a whole section may be added at once: it is awaited, or nobody would notice. */
 const mayTakeAll = (section) => document.hidden || pinned.has(section) || !isScrolled();
 
-/** A few rows a frame, so that scrolling stays even; all at once where somebody waits for them. */
+/** Add a few rows per frame to keep scrolling smooth, or all at once if they are awaited. */
 async function pour(section, rows, isStale) {
   tendTabOrder(rows);
   const far = farthest(rows.querySelectorAll("*").length);
@@ -173,13 +176,13 @@ async function pour(section, rows, isStale) {
   }
 }
 
-/** How far a section is from the middle of what is seen, in pixels. */
+/** The distance in pixels between a section and the middle of the viewport. */
 function distanceOf(section) {
   const { top, bottom } = section.getBoundingClientRect();
   return Math.max(top - innerHeight / 2, innerHeight / 2 - bottom, 0);
 }
 
-/** The farthest sections to be emptied so that `more` nodes fit in: [section, height], none in use. */
+/** The farthest unused sections to empty so that `more` nodes fit in, as [section, height]. */
 function farthest(more) {
   const inUse = new Set([...pinned, ...running.keys(), rowAt(document.activeElement)?.closest(".chunk")]);
   let spare = MOST_NODES - more - feed.getElementsByTagName("*").length;
@@ -196,20 +199,20 @@ function farthest(more) {
   return far;
 }
 
-/** The rows go, their height stays. */
+/** Remove the rows and keep the height. */
 function empty([section, height]) {
   section.replaceChildren();
   section.dataset.height = height;
   section.style.height = `${height * scale}px`;
 }
 
-/** While something is dragged from a section, it stays. Answers how to let it go. */
+/** Keep a section while something is dragged from it. Returns a function that releases it. */
 export function pin(section) {
   pinned.add(section);
   return () => pinned.delete(section);
 }
 
-/** The splices of a patch: sections hold other places, and maybe more or fewer rows, than before. */
+/** Apply the splices of a patch: sections have new positions and may have more or fewer rows. */
 export function applySplices(splices) {
   if (splices.length) splice(splices);
   allSections().filter(isLoaded).forEach(numberRows);
@@ -219,15 +222,15 @@ export function applySplices(splices) {
 let reloading = null;
 
 /**
- * Make all sections anew and load those at the reader's row: the slow way that is always right. Who asks
- * before the sections are gone is served by the same: twice would show rows, nothing, and rows again.
+ * Rebuild all sections and load those at the reader's row: slow but always correct. Calls made
+ * before the old sections are gone share one run; otherwise rows would appear, vanish and reappear.
  */
 export function reload() {
   reloading ??= whereRead().finally(() => { reloading = null; }).then(makeAnew);
   return reloading;
 }
 
-/** The reader's row: where it stands in the thread now, and in the window. */
+/** The row being read: its current position in the thread, and in the window. */
 async function whereRead() {
   const focused = rowAt(document.activeElement);
   const row = focused ?? firstSeen();
@@ -246,7 +249,7 @@ async function makeAnew({ focused, top, at }) {
   if (focused) again?.focus({ preventScroll: true });
 }
 
-/** Bring a position of the thread into the page; answers its row, which stays for a while. */
+/** Load a position of the thread and return its row, which stays loaded for a while. */
 export async function bring(position) {
   const section = sectionAt(position);
   const letGo = pin(section);
@@ -258,7 +261,7 @@ export async function bring(position) {
   return rowAtPosition(position);
 }
 
-/** Watch the sections: about half of one beyond the viewport is loaded ahead. */
+/** Watch the sections; about half a section beyond the viewport is loaded ahead. */
 function start() {
   const unloaded = allSections().filter((section) => !isLoaded(section));
   const heights = unloaded.reduce((sum, section) => sum + Number(section.dataset.height), 0);
@@ -271,7 +274,7 @@ function start() {
   pump();
 }
 
-/** Begin. `whenBehind` fetches what was missed, when a chunk tells of a newer head. */
+/** Start. `whenBehind` fetches missed changes when a chunk reports a newer head. */
 export function watchChunks(whenBehind) {
   if (!feed) return;
   catchUp = whenBehind;

@@ -1,7 +1,7 @@
 /**
- * Finding words in the thread: the server says which messages hold them, in folds and beyond what
- * is loaded; this module goes from one to the next and opens what hides the words. Closing it
- * folds again what it opened.
+ * Finding text in the thread: the server says which messages contain it, including those in folds
+ * or not loaded. This module steps through them and opens what hides the match; closing it folds
+ * that again.
  */
 import { say } from "../base/announce.js";
 import { closeFold, openFold, openFolds } from "./folds.js";
@@ -41,7 +41,7 @@ function open() {
   input.select();
 }
 
-/** Close it: one stays at the match that was found, or at what holds it, else one is where one came from. */
+/** Close the find bar. The focus goes to the current match or what contains it, else back. */
 async function close() {
   if (bar.hidden) return;
   bar.hidden = true;
@@ -61,8 +61,8 @@ async function foldBack() {
 }
 
 /**
- * What holds the words now, or is about them; asked again when they, or the thread, are others. By
- * meaning no words ask for the objective.
+ * Find the matches, by words or by meaning; asked again when the query or the thread has changed.
+ * By meaning, an empty query searches for the objective.
  */
 async function ask() {
   const { head, messages } = session;
@@ -81,7 +81,10 @@ async function ask() {
   place = isSame && before ? found.keys.indexOf(before) : -1;
 }
 
-/** To the next (1) or previous (-1) match, round the end; 0, or new words: to the first from where one is. */
+/**
+ * Go to the next (1) or previous (-1) match, wrapping around; 0 or a new query goes to the first
+ * from here.
+ */
 async function go(step) {
   try {
     await ask();
@@ -111,7 +114,7 @@ async function go(step) {
   say(`${place + 1} of ${keys.length}`);
 }
 
-/** Show the words themselves: in a row that was brief, behind "Show more", or far down a long one. */
+/** Show the match itself: in a brief row, behind "Show more", or far down a long one. */
 async function uncover(key, words) {
   let ranges = paint(rowOf(key), words);
   if (rowOf(key)?.matches(".is-brief") && !ranges.some(isInLine)) {
@@ -127,14 +130,14 @@ async function uncover(key, words) {
   if (ranges.length) await settleOnWords(ranges[0]);
 }
 
-/** Whether the line of a brief row has room for a match in it: what is too long for the line is cut off. */
+/** Whether a match is visible in the line of a brief row, which is cut off at its end. */
 function isInLine(range) {
   const { right, bottom } = range.getBoundingClientRect();
   const line = range.startContainer.parentElement.closest(".brief")?.getBoundingClientRect();
   return !line || (right <= line.right && bottom <= line.bottom);
 }
 
-/** What was opened gets its height as it is drawn: look again until the words stand in sight. */
+/** Opened rows get their height as they are drawn: keep scrolling until the match stays in view. */
 async function settleOnWords(range) {
   for (let still = 0, round = 0; still < 4 && round < 30; round += 1) {
     const { top, bottom } = range.getBoundingClientRect();
@@ -145,7 +148,7 @@ async function settleOnWords(range) {
   }
 }
 
-/** Set the words apart where they are drawn; which messages hold them the server has said. */
+/** Highlight the words where they are rendered; the server has said which messages contain them. */
 function paint(row, words) {
   if (!row) return [];
   const wanted = words.toLowerCase();
@@ -176,7 +179,7 @@ function onKey(event) {
   event.stopPropagation();
 }
 
-/** Begin, where there is a thread. */
+/** Start, if the page has a thread. */
 export function watchFind() {
   if (!feed) return;
   bar.addEventListener("keydown", onKey);

@@ -14,7 +14,7 @@ function depthOf(row) {
   return depth;
 }
 
-/** Whether a row is open; undefined where it has nothing to open. */
+/** Whether a row is open; undefined if it has nothing to open. */
 export function openState(row) {
   const expanded = own(row, "[aria-expanded]")?.getAttribute("aria-expanded");
   return expanded && expanded === "true";
@@ -22,7 +22,7 @@ export function openState(row) {
 
 const isOpen = (row) => Boolean(openState(row));
 
-/** Open or close one row; the server answers it anew. */
+/** Open or close one row; the server returns it redrawn. */
 function set(row, open) {
   const { key } = row.dataset;
   return inTurn(async () => {
@@ -33,7 +33,10 @@ function set(row, open) {
   });
 }
 
-/** Open the fold of an operation, if it is in the page and closed; with `child`, so that this node of it is drawn. */
+/**
+ * Open the fold of an operation, if it is loaded and closed. `child` is the index of a node that
+ * must be drawn.
+ */
 export async function openFold(key, child) {
   if (rowOf(key) && !isOpen(rowOf(key))) await set(rowOf(key), true);
   const gaps = rowOf(key)?.querySelectorAll(`[data-action=fill][data-operation="${CSS.escape(key)}"]`) ?? [];
@@ -42,7 +45,7 @@ export async function openFold(key, child) {
   if (gap) await nodesInGap(gap, { at: child });
 }
 
-/** Close the fold of an operation, if it is in the page and open. */
+/** Close the fold of an operation, if it is loaded and open. */
 export async function closeFold(key) {
   const row = rowOf(key);
   if (row && isOpen(row)) await set(row, false);
@@ -63,7 +66,7 @@ async function turn(row) {
   if (close && after?.getBoundingClientRect().top < 0) after.scrollIntoView({ block: "start" });
 }
 
-/** All folds that lie beside `row`: on the sheet, loaded or not, or in the same opened fold. */
+/** Toggle all folds beside `row`: on the sheet, loaded or not, or in the same opened fold. */
 async function turnLevel(row) {
   if (!row) return;
   const beside = isTop(row) ? feed.querySelectorAll(".chunk > .marker") : row.parentElement.children;
@@ -76,7 +79,7 @@ async function turnLevel(row) {
   await Promise.all(folds.filter((one) => isOpen(one) !== open).map((one) => set(one, open)));
 }
 
-/** Draw originals that an opened fold left out for their number; answers the first of them. */
+/** Draw originals that an opened fold left out because of their number; returns the first. */
 async function nodesInGap(gap, more = {}) {
   const { operation, start, count } = gap.dataset;
   const row = rowAt(gap);

@@ -1,4 +1,4 @@
-/** Going to a message, wherever it is: loaded or not, on the sheet or inside closed folds. */
+/** Going to a message wherever it is: loaded or not, on the sheet or inside closed folds. */
 import { bring } from "./chunks.js";
 import { openFold } from "./folds.js";
 import { keyOfHash } from "./positions.js";
@@ -11,7 +11,7 @@ import { toast } from "../base/toast.js";
 
 const frame = () => new Promise(requestAnimationFrame);
 
-/** Bring the row or note of `key` into view, exactly, and give it the focus, but where somebody types. */
+/** Scroll the row or note of `key` into view and focus it, unless the user is typing. */
 export async function jumpTo(key, { block = "start", focus = true } = {}) {
   const at = spotOf(key) ? null : await bringKey({ key });
   const spot = spotOf(key) ?? (at && (rowOf(at.key) ?? at.row));
@@ -19,7 +19,7 @@ export async function jumpTo(key, { block = "start", focus = true } = {}) {
   else toast("It is not in this view.");
 }
 
-/** What stands in the page for a key: its row or marker, or the note of an operation that is neither. */
+/** The element for a key: its row or marker, or the note of an operation that has neither. */
 function spotOf(key) {
   const name = CSS.escape(key);
   const note = feed?.querySelector(`:is(.flat, .marker-note)[data-operation="${name}"]`);
@@ -51,7 +51,9 @@ async function bringKey(fields) {
   return { ...at, row };
 }
 
-/** Rows above get their real height as they are drawn: scroll again until it stands still. */
+/**
+ * Rows above get their real height as they are drawn: scroll again until the position is stable.
+ */
 async function standStill(spot, scroll) {
   let last = NaN;
   let moved = false;
@@ -75,7 +77,7 @@ async function settleOn(spot, block, focus = true) {
   setTimeout(() => spot.classList.remove("is-found"), 4000);
 }
 
-/** What one steps to: what it is called, and how its rows are told; closed folds hold failed results too. */
+/** The kinds of rows to step to, with their name and test. Closed folds can hold failures too. */
 const KINDS = {
   user: { name: "user message", fits: (row) => row.matches(".row--user") },
   marker: {
@@ -143,8 +145,9 @@ define({
 });
 
 /**
- * An address that ends in #n-m12, #m12 or #12 leads to that message, also one that is typed on this page, and
- * with `to` selects what lies between the two; a page that is shown again, to where one was.
+ * Follow the URL: #n-m12, #m12 or #12 leads to that message, also when typed on this page, and with
+ * `to` everything between the two is selected. A page that is shown again returns to where it was
+ * left.
  */
 export function followAddress() {
   addEventListener("pagehide", leavePlace);
@@ -163,7 +166,10 @@ export function followAddress() {
 
 const placeName = `place:${session.id}:${session.view}`;
 
-/** The browser would keep a number of pixels, which are other rows once those above have their real height. */
+/**
+ * Remember the row in view. The browser would restore a pixel offset, which no longer fits once the
+ * rows above have their real height.
+ */
 function leavePlace() {
   const row = firstSeen();
   if (!row) return;

@@ -1,4 +1,4 @@
-/** In step with the server: the socket only says which head there is; what changed is fetched. */
+/** Keeps the page in step with the server: the socket reports the head, and changes are fetched. */
 import { applyPatch } from "./patch.js";
 import { say } from "../base/announce.js";
 import { toast, withdrawSteps } from "../base/toast.js";
@@ -31,7 +31,7 @@ function show(state) {
 const isBehind = () => announced.head > session.head || announced.messages > session.messages
   || announced.title !== titleMark();
 
-/** Fetch and show what changed since the head of this page; where that fails, again in a while. */
+/** Fetch and show what changed since this page's head; on failure, try again later. */
 export async function catchUp() {
   try {
     const response = await send(`${session.url}changes`, {
@@ -51,23 +51,24 @@ export async function catchUp() {
   }
 }
 
-/** Somebody else signed in from another tab: what this page shows stays, and is said to be no more of use. */
+/** Another user signed in from another tab: the page stays as it is, marked as out of date. */
 function leave(why) {
   const isNew = document.getElementById("live")?.dataset.state !== "left";
   show("left");
   if (isNew) toast(why, "error", { Reload: () => location.reload() });
 }
 
-/** What undo and redo would do, as the drawer's buttons say. */
+/** What undo and redo would do, according to the drawer's buttons. */
 const ownSteps = () => [...document.querySelectorAll("#drawer :is([data-action=undo], [data-action=redo])")]
   .map((button) => button.title).join();
 
-/** How many operations wait for a decision. */
+/** The number of operations that await a decision. */
 const waiting = () => Number(document.getElementById("bottom-waiting")?.dataset.waiting ?? 0);
 
 /**
- * What came from elsewhere is said, too: it may be far from what is being read. If it was the reader's own,
- * from another window, the Undo of the last notice would mean that entry.
+ * Show changes from elsewhere and announce them, because they may be far from what is being read.
+ * For a change of the user's own from another window, old Undo notices are withdrawn: they would
+ * undo that one.
  */
 function showWhatCame(patch) {
   const { head, messages } = session;
@@ -84,7 +85,7 @@ function showWhatCame(patch) {
   else if (titleMark() !== mark) say(`Renamed to "${document.getElementById("thread-title").title}"`);
 }
 
-/** Our own writes bring their changes along: look only once those before are through. */
+/** Our own writes include their changes: look only after those in progress. */
 function look() {
   inTurn(async () => { if (isBehind()) await catchUp(); });
 }
@@ -94,19 +95,19 @@ function hear({ head, message_count: messages, title_mark: title, job }) {
     document.body.dispatchEvent(new Event("summary"));
     return;
   }
-  // In the middle of an upgrade a server of the version before may be the one that says it.
+  // During an upgrade the message may come from a server of the previous version.
   announced = { head: head ?? 0, messages: messages ?? 0, title: title ?? titleMark() };
   if (isBehind() || isWriting()) look();
   else feed?.dispatchEvent(new CustomEvent("thread:told"));
 }
 
-/** Begin. A page that comes back from the background asks for what it may have missed. */
+/** Start. A page that returns from the background asks for what it may have missed. */
 export function stayLive() {
   followed = followSession(session.id, {
     hear,
     ask: () => inTurn(catchUp),
     show(isOpen) {
-      // Offline until something is answered: each attempt to connect ends here.
+      // Stay offline until something is answered: each failed attempt to connect ends here.
       const wasOffline = document.getElementById("live")?.dataset.state === "offline";
       if (document.getElementById("live")?.dataset.state === "left") return;
       if (isOpen) show("live");

@@ -1,6 +1,6 @@
 /**
- * What part of the thread is read: a frame on the minimap, where a press goes there, and a mark in
- * the outline, at the group of the first row in view. Both are swapped by changes.
+ * Which part of the thread is being read: a frame on the minimap, where a press goes there, and a
+ * mark in the outline, at the group of the first row in view. Changes swap both.
  */
 import { bring } from "./chunks.js";
 import { headAt, minimapFrame, minimapPosition } from "./positions.js";
@@ -11,7 +11,7 @@ import { feed, session } from "./session.js";
 const ORIGINAL = /^m(\d+)$/;
 let markedFor = "";
 
-/** The position in the thread, with fractions, at a height of the viewport. */
+/** The fractional position in the thread at a height of the viewport. */
 function positionAt(height) {
   const section = allSections()[firstBelow(height)];
   if (!section) return session.total;
@@ -35,9 +35,9 @@ const rowBefore = (row) =>
   row.previousElementSibling ?? row.closest(".chunk").previousElementSibling?.lastElementChild;
 
 /**
- * The link to a row's group; a fold is in that of the first message it holds, what holds none in that
- * of the row before it, and at the top in the first. Of a long list the middle is left out: behind the
- * link before it there are others.
+ * The link to a row's group. A fold belongs to the group of the first message it holds, a row
+ * without messages to that of the row before it, and to the first at the top. A long list omits its
+ * middle, so the link before the gap can't be relied on.
  */
 function linkTo(row) {
   const links = [...document.querySelectorAll("#outline-list > li > a")];
@@ -66,7 +66,7 @@ function mark() {
   if (link) showInOutline(link);
 }
 
-/** Scroll a long outline to a link, unless somebody is looking for something in it. */
+/** Scroll a long outline to a link, unless the user is in the outline. */
 function showInOutline(link) {
   const outline = link.closest(".outline");
   if (outline.matches(":hover, :focus-within")) return;
@@ -75,7 +75,7 @@ function showInOutline(link) {
   if (top < seen.top || bottom > seen.bottom) outline.scrollTop += top - seen.top - seen.height / 2;
 }
 
-/** The mark first: what the frame writes would have the rows laid out again to be measured. */
+/** The mark comes first: what the frame writes would force a layout when measuring. */
 function show() {
   mark();
   frame();
@@ -96,7 +96,7 @@ async function press(event) {
 
 export function watchOverview() {
   if (!feed) return;
-  // Scrolling is told once a frame, before anything is written in it: to measure then costs nothing.
+  // Scroll events fire once per frame, before anything is written in it, so measuring is free.
   addEventListener("scroll", show, { passive: true });
   feed.addEventListener("thread:drawn", () => requestAnimationFrame(showAnew));
   document.addEventListener("click", press);

@@ -1,6 +1,6 @@
 /**
- * Writes, and the answer to each: a patch, which is pieces with htmx's out-of-band attributes, and
- * facts about the thread. A write posts what the page has seen and gets back what changed.
+ * Writes and their answers. An answer is a patch: pieces with htmx's out-of-band attributes, and
+ * facts about the thread. A write posts the page's state and gets back what has changed.
  */
 import { applySplices, bring, reload } from "./chunks.js";
 import { fragment } from "../base/fragment.js";
@@ -20,8 +20,8 @@ export const isPatch = (html) => html.includes('id="thread-facts"');
 const DRAWN_AT_ONCE = 20;
 
 /**
- * Rows that are new count with their heights for the reader's place and are laid out once: only
- * frames later are those out of sight skipped.
+ * Lay out new rows once, so that their heights count when keeping the reader's place. Those out of
+ * sight are skipped a few frames later.
  */
 function drawNow(rows) {
   const fresh = rows.filter((one) => one.matches?.(".row")).slice(0, DRAWN_AT_ONCE);
@@ -31,8 +31,8 @@ function drawNow(rows) {
 }
 
 /**
- * Put every piece where it says: rows as they come, of what stands round them only what differs.
- * htmx's own swap looks through each new row for attributes that rows never have.
+ * Put every piece in its place: rows replace rows, anything else is morphed. htmx's own swap would
+ * search each new row for attributes that rows never have.
  */
 function putPieces(pieces) {
   for (const piece of pieces) {
@@ -51,7 +51,7 @@ function putPieces(pieces) {
   }
 }
 
-/** The minimap is drawn in the frame behind the one that shows the rows: it costs as much as they do. */
+/** The minimap is drawn in the frame after the rows, because it costs as much as they do. */
 function drawMinimap(pieces) {
   const draw = () => {
     putPieces(pieces);
@@ -61,7 +61,7 @@ function drawMinimap(pieces) {
   else requestAnimationFrame(() => setTimeout(draw));
 }
 
-/** Bring the page to the head that the answer was made at. */
+/** Bring the page to the head of the answer. */
 export function applyPatch(html) {
   const answer = fragment(html);
   const facts = answer.querySelector("#thread-facts");
@@ -92,13 +92,13 @@ export function applyPatch(html) {
     .then(() => { if (focus && rowOf(focus)) focusRow(rowOf(focus)); });
 }
 
-/** What took in the reader's row can begin in a section that isn't loaded. */
+/** The row that absorbed the reader's row may begin in a section that isn't loaded. */
 async function bringRow(key) {
   const at = await locate({ key }).catch(() => null);
   if (at) await bring(at.position);
 }
 
-/** One row that came alone takes the place of the one it was. */
+/** Replace one row with its new version. */
 export function replaceRow(row, html) {
   keepPlace(() => {
     const fresh = fragment(html).querySelector("article");
@@ -110,7 +110,7 @@ export function replaceRow(row, html) {
   drawMinimap([]);
 }
 
-/** Post to an address below the session; the answer is a patch. True when it was accepted. */
+/** Post to a URL below the session's; the answer is a patch. True if it was accepted. */
 export function write(path, fields = {}) {
   return inTurn(async () => {
     const answer = await text(session.url + path, { method: "POST", fields: { ...fields, ...stamp() } });
@@ -124,8 +124,8 @@ export function write(path, fields = {}) {
 }
 
 /**
- * Record an edit of the kind `type`; its keys stand in one field, with spaces between. A selection that was
- * acted on is over, unless it `stays` for the next step.
+ * Record an edit of the kind `type`; keys are joined by spaces in one field. Clears the selection
+ * it applied to, unless it `stays` for the next step.
  */
 export async function edit(type, fields, { stays = false } = {}) {
   const stage = session.stages ? { stage: "1" } : {};

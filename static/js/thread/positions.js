@@ -1,25 +1,25 @@
-/** Arithmetic of the thread's positions: ids of rows, stretches of sections, the minimap's frame. */
+/** Arithmetic of the thread's positions: row ids, ranges of sections, the minimap's frame. */
 
 const UNITS = 1000;
 
-/** The id of the row with a key, and back: "o7.0" ↔ "n-o7_0". */
+/** The id of the row with a key: "o7.0" becomes "n-o7_0". */
 export const nodeId = (key) => `n-${key.replace(".", "_")}`;
 
-/** The key that an address ends in: that of a row's id, or of a message's number, typed "#120" or "#m120". */
+/** The key in a URL's hash: that of a row's id, or of a message number ("#120" or "#m120"). */
 export function keyOfHash(hash) {
   const [, number] = hash.match(/^#m?(\d{1,9})$/) ?? [];
   if (number) return `m${Number(number)}`;
   return hash.startsWith("#n-") ? hash.slice(3).replace("_", ".") : "";
 }
 
-/** Ranges of what is loaded: "0-100,300-400". `sections` are {start, count, isLoaded}. */
+/** The loaded ranges: "0-100,300-400". `sections` are {start, count, isLoaded}. */
 export const rangesOf = (sections) => sections.filter(({ count, isLoaded }) => isLoaded && count)
   .map(({ start, count }) => `${start}-${start + count}`).join(",");
 
 /**
  * How many nodes each section holds after `splices` ([position, removed, added], ascending, in the
- * places of before). What was removed is taken off; what was added is put to the section that holds
- * the row before it, or the place itself, a loaded one before others.
+ * old positions). Removed nodes are subtracted where they were; added ones are counted in the
+ * section that holds the row before them, or the position itself, preferring a loaded one.
  */
 export function splicedCounts(sections, splices) {
   const counts = sections.map(({ count }) => count);
@@ -37,16 +37,16 @@ export function splicedCounts(sections, splices) {
   return counts;
 }
 
-/** The frame of what is seen on the minimap, in its units; `first` and `last` are positions. */
+/** The frame of the visible part on the minimap, in its units; `first` and `last` are positions. */
 export function minimapFrame(first, last, total) {
   const scale = UNITS / Math.max(1, total);
   return { y: first * scale, height: Math.max(4, (last - first) * scale) };
 }
 
-/** The position that a press on the minimap means, `offset` pixels below its top. */
+/** The position for a press on the minimap, `offset` pixels below its top. */
 export const minimapPosition = (offset, height, total) =>
   Math.max(0, Math.min(total - 1, Math.floor((offset / height) * total)));
 
-/** The place of the group that a message is in: of the heads, by their messages' indexes, the last up to it; else -1. */
+/** The index of a message's group: the last of `heads` (message indexes) not after it; else -1. */
 export const headAt = (heads, index) =>
   heads.reduce((found, head, place) => (head <= index && !(heads[found] > head) ? place : found), -1);

@@ -1,4 +1,4 @@
-/** How relevant each message is to the objective: rows say it while a cookie asks the server for it. */
+/** How relevant each message is to the objective; rows show it while a cookie asks for it. */
 import { say } from "../base/announce.js";
 import { define } from "../base/actions.js";
 import { reload } from "./chunks.js";
@@ -15,7 +15,7 @@ async function turn() {
   say(shown ? "Relevance to the objective is shown" : "Relevance is hidden");
 }
 
-/** Offer it where the page has a button for it. */
+/** Define the action if the page has a button for it. */
 export function offerRelevance() {
   if (button) define({ relevance: turn });
 }

@@ -1,6 +1,6 @@
 /**
- * The rows of the thread and the one among them that is current: it alone, with its controls, is
- * in the tab order (roving tabindex). Rows are articles; opened folds hold further ones.
+ * The rows of the thread, and which of them is current: only that row and its controls are in the
+ * tab order (roving tabindex). Rows are articles; opened folds contain further ones.
  */
 import { feed, session } from "./session.js";
 
@@ -13,10 +13,10 @@ export const rowAt = (element) => element?.closest?.("article[data-key]") ?? nul
 export const isTop = (row) => row?.parentElement?.matches(".chunk") ?? false;
 export const isMarker = (row) => row.matches(".marker");
 
-/** "#210", "insert o7" or "digest o3": how the server names a row. */
+/** "#210", "insert o7" or "digest o3": the server's name for a row. */
 export const nameOf = (row) => row.dataset.name ?? row.dataset.key;
 
-/** The first match inside a row that doesn't belong to a row within it. */
+/** The first match inside a row that doesn't belong to a nested row. */
 export function own(row, selector) {
   for (const found of row.querySelectorAll(selector)) if (rowAt(found) === row) return found;
   return null;
@@ -40,7 +40,7 @@ export function firstSeen() {
   return null;
 }
 
-/** The row that keys act on: the one with the focus, else one in view, the current before others. */
+/** The row that keys act on: the focused one, else the current or the first one in view. */
 export function currentRow() {
   const current = document.getElementById(currentId);
   return rowAt(document.activeElement) ?? (current && isSeen(current) ? current : firstSeen());
@@ -54,9 +54,9 @@ function setTabbable(row, tabbable) {
   }
 }
 
-/** Take all of `root` out of the tab order, but for the current row; who may not edit can't switch. */
+/** Take all of `root` but the current row out of the tab order. Who may not edit can't switch. */
 export function tendTabOrder(root) {
-  // Rows are drawn once for everybody.
+  // Rows are rendered the same for everybody.
   if (session.readOnly || !session.mayEdit) for (const one of root.querySelectorAll(".toggle")) one.disabled = true;
   const current = document.getElementById(currentId) ?? feed.querySelector("article[data-key]");
   for (const control of root.querySelectorAll(CONTROLS)) {
@@ -72,7 +72,7 @@ export function makeCurrent(row) {
   setTabbable(row, true);
 }
 
-/** Move the focus to a row, without moving the page more than needed. */
+/** Move the focus to a row, scrolling no more than needed. */
 export function focusRow(row, { block = "nearest" } = {}) {
   if (!row) return;
   makeCurrent(row);
@@ -81,7 +81,7 @@ export function focusRow(row, { block = "nearest" } = {}) {
   row.scrollIntoView({ block: tall && block === "nearest" ? "start" : block });
 }
 
-/** The row behind (1) or before (-1) `row` in the page for which `fits` holds, or null. */
+/** The nearest row after (1) or before (-1) `row` for which `fits` holds, or null. */
 export function neighbour(row, step, fits = () => true) {
   const rows = allRows();
   for (let place = rows.indexOf(row) + step; rows[place]; place += step) {

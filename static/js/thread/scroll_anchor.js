@@ -1,16 +1,16 @@
 /**
- * Keeping the reader's place: what is seen stays where it is while something changes above it,
- * and the focus is never lost to a swap.
+ * Keeping the reader's place: what is in view stays there while something changes above it, and the
+ * focus is never lost to a swap.
  */
 import { own, rowAt } from "./rows.js";
 import { allSections, firstBelow } from "./sections.js";
 import { feed, rowOf } from "./session.js";
 
 const NEAR_ROWS = 40;
-/** Where there is nothing more to undo, what was undone can be brought back. */
+/** When undo is no longer possible, redo is focused instead, and the other way round. */
 const TURNING_BACK = { undo: "redo", redo: "undo" };
 
-/** Rows in the viewport from the top, the one with the focus first. */
+/** Rows in the viewport from the top, the focused one first. */
 function seen() {
   const rows = [];
   const focused = rowAt(document.activeElement);
@@ -27,7 +27,7 @@ function seen() {
   return rows;
 }
 
-/** Do `change` and move the page so that the first row that outlives it stays where it was. */
+/** Run `change`, then scroll so that the first row that survives it stays where it was. */
 export function keepPlace(change) {
   const rows = seen();
   const focus = rememberFocus();
@@ -43,7 +43,7 @@ export function keepPlace(change) {
   return result;
 }
 
-/** Where the focus is, in words that outlive a swap. */
+/** Describe where the focus is, in terms that survive a swap. */
 export function rememberFocus(element = document.activeElement) {
   const row = rowAt(element);
   const holder = element?.closest?.("[id]");
@@ -57,7 +57,7 @@ export function rememberFocus(element = document.activeElement) {
 
   function restore() {
     const here = document.activeElement;
-    // A browser takes the focus from what was disabled only later.
+    // Browsers take the focus from a disabled element only later.
     if (here && here !== document.body && here.isConnected && !here.disabled) return;
     if (!element || element === document.body) return;
     const panel = document.getElementById(panelId);
@@ -76,7 +76,7 @@ export function rememberFocus(element = document.activeElement) {
     return operation ? `:is(${same} ${selector}, ${same}${selector})` : selector;
   }
 
-  /** An operation that was switched stands elsewhere: as a marker, or as a note upon a row. */
+  /** A switched operation is shown elsewhere: as a marker, or as a note on a row. */
   function elsewhere() {
     if (!operation) return null;
     const note = feed.querySelector(`.flat[data-operation="${operation}"]`);
@@ -88,8 +88,8 @@ export function rememberFocus(element = document.activeElement) {
 }
 
 /**
- * Answers, after a swap, the decision that comes next in the drawer where `element` was in one: itself,
- * not its button, for a key that is held down must not decide on it as well.
+ * Returns a function that finds, after a swap, the next decision in the drawer if `element` was in
+ * one: the entry rather than its button, so that a held key doesn't decide it as well.
  */
 function nextToDecide(element) {
   const at = element?.closest?.(".decision");
@@ -100,7 +100,7 @@ function nextToDecide(element) {
   return () => near.map((id) => document.getElementById(id)).find((one) => one?.offsetParent) ?? null;
 }
 
-/** Answers, after a swap, the row that stands where `row` stood: behind the one before it. */
+/** Returns a function that finds, after a swap, the row in place of `row`: after the one before. */
 function takingThePlaceOf(row) {
   const idsOf = (direction) => {
     const ids = [];

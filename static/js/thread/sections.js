@@ -1,7 +1,7 @@
 /**
- * The sections of the thread and which places each holds. A section that is not loaded carries
- * data-height; starts and counts are positions of top-level nodes at the head of this page. They
- * are read off the page once and kept here: an edit moves a thousand sections of a long thread.
+ * The sections of the thread and the positions each holds. A section that isn't loaded has
+ * data-height. Starts and counts are positions of top-level nodes at this page's head. They are
+ * read once and kept here, because an edit shifts up to a thousand sections of a long thread.
  */
 import { element } from "../base/fragment.js";
 import { send } from "../base/requests.js";
@@ -22,7 +22,7 @@ export const countOf = (section) => places.get(section).count;
 export const isLoaded = (section) => !section.hasAttribute("data-height");
 const described = () => sections.map((section) => ({ ...places.get(section), isLoaded: isLoaded(section) }));
 
-/** Take the sections as the server printed them. */
+/** Read the sections as rendered by the server. */
 export function readSections() {
   sections = [...feed.querySelectorAll(".chunk")];
   for (const section of sections) {
@@ -34,14 +34,14 @@ export function readSections() {
 /** The ranges of the loaded sections: "0-100,300-400". */
 export const loadedRanges = () => rangesOf(described());
 
-/** How many nodes the sections hold together. */
+/** The total number of nodes in all sections. */
 export const sumOfCounts = () => sections.reduce((sum, section) => sum + countOf(section), 0);
 
-/** The section that holds a position; the last one for positions beyond. */
+/** The section that holds a position; the last one for positions beyond the end. */
 export const sectionAt = (position) =>
   sections.findLast((section) => startOf(section) <= position && countOf(section)) ?? sections[0];
 
-/** The turn of the first section that ends at this height of the viewport or below it. */
+/** The index of the first section that ends at or below this height of the viewport. */
 export function firstBelow(height) {
   let [low, high] = [0, sections.length];
   while (low < high) {
@@ -52,23 +52,23 @@ export function firstBelow(height) {
   return low;
 }
 
-/** The section before (-1) or behind (1) one; undefined beyond the ends. */
+/** The section before (-1) or after (1) another; undefined beyond the ends. */
 export const besides = (section, step) => sections[sections.indexOf(section) + step];
 
-/** The row at a position, when its section is loaded. */
+/** The row at a position, if its section is loaded. */
 export function rowAtPosition(position) {
   const section = sectionAt(position);
   return isLoaded(section) ? section.children[position - startOf(section)] ?? null : null;
 }
 
-/** The position of a row that is in the page, or of the one on the sheet that holds it; else -1. */
+/** The position of a row in the page, or of the top-level row that contains it; else -1. */
 export function positionOf(row) {
   let top = row;
   while (top && !top.parentElement.matches(".chunk")) top = rowAt(top.parentElement);
   return top ? startOf(top.parentElement) + [...top.parentElement.children].indexOf(top) : -1;
 }
 
-/** Positions for assistive technology, which can't count what isn't there. */
+/** Number the rows for assistive technology, which can't count rows that aren't loaded. */
 export function numberRows(section) {
   let position = startOf(section);
   for (const row of section.children) {
@@ -78,14 +78,15 @@ export function numberRows(section) {
   }
 }
 
-/** Set an attribute that reads otherwise: to set it as it is costs as much as a change. */
+/** Set an attribute only if it differs: setting the same value costs as much as a change. */
 function write(row, name, value) {
   if (row.getAttribute(name) !== String(value)) row.setAttribute(name, value);
 }
 
 /**
- * Where a message is: {position, key, folds, within}, or null where there is none. `fields`: key or number;
- * with next or previous of a kind ("user", "marker", "failure") the nearest of it.
+ * Where a message is: {position, key, folds, within}, or null if there is none. `fields` is a key
+ * or a number; with next or previous and a kind ("user", "marker", "failure"), the nearest of that
+ * kind.
  */
 export async function locate(fields) {
   const options = { fields: { view: session.view, ...fields }, quiet: true };
@@ -93,7 +94,10 @@ export async function locate(fields) {
   return response.status === 204 ? null : response.json();
 }
 
-/** Apply `splices`. Loaded sections were patched row by row and are counted; the others are computed. */
+/**
+ * Apply `splices`. Loaded sections were patched row by row and are counted; the others are
+ * computed.
+ */
 export function splice(splices) {
   const counts = splicedCounts(described(), splices);
   let start = 0;
@@ -105,7 +109,7 @@ export function splice(splices) {
   }
 }
 
-/** Empty sections for `total` nodes in the place of those of before. */
+/** Replace all sections with empty ones for `total` nodes. */
 export function resetSections(total) {
   const rowHeight = feed.offsetHeight / sumOfCounts() || GUESSED_ROW_PX;
   sections = Array.from({ length: Math.ceil(total / SIZE) }, (_, place) => {

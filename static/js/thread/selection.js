@@ -1,6 +1,6 @@
 /**
- * What is selected: keys in the order of the thread, also of rows that are not loaded. The server
- * says which rows lie between two, how many messages that is and how many tokens.
+ * The selection: keys in thread order, including rows that aren't loaded. The server says which
+ * rows lie between two, and how many messages and tokens that is.
  */
 import { ask } from "../base/requests.js";
 import { allRows, currentRow, focusRow, neighbour, own, rowAt } from "./rows.js";
@@ -20,13 +20,13 @@ const bar = document.getElementById("selection");
 const notices = document.getElementById("toasts");
 export const selectedKeys = () => [...keys];
 export const isSelected = (key) => keys.has(key);
-/** Whether the selection could go on to `key`: something else is selected. */
+/** Whether the selection can be extended to `key`. */
 export const reaches = (key) => keys.size > 0 && !keys.has(key);
 
-/** When the server has said what lies in the selection: what acts on it waits for that. */
+/** Resolves when the server has said what the selection contains; actions on it wait for that. */
 export const settled = () => pending;
 
-/** What an action is about: the selection, or the row when it is none of it. */
+/** What an action applies to: the selection, or the row if it isn't part of it. */
 export function targetsFor(row, { preferRow = false } = {}) {
   const key = row?.dataset.key;
   if (keys.size && (!preferRow || !key || keys.has(key))) return selectedKeys();
@@ -42,12 +42,12 @@ export function clearSelection() {
   return true;
 }
 
-/** What was selected has been acted on: it is selected no more. */
+/** Clear the selection after it has been acted on. */
 export function clearIfActedOn(targets) {
   if (keys.size && targets === selectedKeys().join(" ")) clearSelection();
 }
 
-/** Print the selection upon the rows that are in the page, after every swap too. */
+/** Show the selection on the rows in the page; repeated after every swap. */
 function show() {
   for (const row of allRows()) {
     const picked = keys.has(row.dataset.key);
@@ -67,7 +67,7 @@ function settle(fields) {
   return pending;
 }
 
-/** Ask the server for the order, the count and the tokens of what was chosen. */
+/** Ask the server for the order, count and tokens of the selection. */
 async function look(fields) {
   const request = asked += 1;
   const response = await ask(`${session.url}selection`, { view: session.view, ...fields });
@@ -85,7 +85,7 @@ async function look(fields) {
     [answer.label, `${answer.tokens.toLocaleString("en")} tok`].filter(Boolean).join(", ");
 }
 
-/** Say that calls would be parted from their results, and offer what is missing. */
+/** Warn that calls would be separated from their results, and offer to add what is missing. */
 function sayParted({ sentence, keys: missing }) {
   const line = document.getElementById("selection-parted");
   if (!line) return;
@@ -95,7 +95,7 @@ function sayParted({ sentence, keys: missing }) {
   line.querySelector("span").textContent = sentence;
 }
 
-/** What `chosen` would part, as the server knows it: {sentence, keys}. */
+/** What `chosen` would separate, according to the server: {sentence, keys}. */
 export async function partedBy(chosen) {
   const response = await ask(`${session.url}selection`, { view: session.view, keys: chosen.join(" ") });
   return (await response.json()).parted;
@@ -110,20 +110,20 @@ function put(key, picked) {
   else asked += 1;
 }
 
-/** Everything from the anchor to `key`, whatever is loaded. */
+/** Select everything from the anchor to `key`, whether it is loaded or not. */
 function extendTo(key) {
   if (!anchor || anchor === key) return put(key, true);
   return settle({ from: anchor, to: key });
 }
 
-/** Select a row or take it out, or with shift everything up to it, once what was asked before is answered. */
+/** Toggle a row, or with Shift select everything up to it, after pending answers. */
 async function choose(row, withShift) {
   await settled();
   if (withShift) extendTo(row.dataset.key);
   else put(row.dataset.key, !keys.has(row.dataset.key));
 }
 
-/** One row further from the anchor, or one back. */
+/** Extend the selection by one row away from the anchor, or shrink it by one. */
 export function extendBy(step) {
   const row = currentRow();
   if (!keys.size) {
@@ -136,18 +136,18 @@ export function extendBy(step) {
   extendTo(next.dataset.key);
 }
 
-/** Everything between two rows: what a link to a range of messages selects. */
+/** Select everything between two rows, for a link to a range of messages. */
 export function selectRange(first, last) {
   anchor = first;
   return settle({ from: first, to: last });
 }
 
-/** The messages of an operation, by its range. */
+/** Select the messages of an operation, by its range. */
 function pick(operation) {
   settle({ operation }).then(() => { [anchor] = keys; });
 }
 
-/** Where there is no bar, nothing can be done with a selection. */
+/** Without the selection bar there is nothing to do with a selection. */
 const selects = (action) => (about) => (bar ? action(about) : toast("You can select in the Annotated view."));
 
 define({
@@ -175,7 +175,7 @@ define({
   clear: () => { clearSelection(); },
 });
 
-/** A click on the head of a row selects it, with shift all from the last one. */
+/** A click on the head of a row selects it; with Shift, everything from the last one. */
 function clickOnHead(event) {
   const head = event.target.closest(".row-head, .marker-head");
   if (!head || event.target.closest("a, button, input, label") || !bar) return;

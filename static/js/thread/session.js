@@ -1,4 +1,4 @@
-/** What the page of one session knows: its address, its view, and the head it shows. */
+/** What the page of a session knows: its URL, its view, and the head it shows. */
 import { nodeId } from "./positions.js";
 
 export const feed = document.getElementById("feed");
@@ -12,27 +12,27 @@ export const session = {
   head: number("head"),
   messages: number("messages"),
   total: number("total"),
-  /** Whether edits are staged rather than applied: see staging.js. */
+  /** Whether edits are staged rather than applied; see staging.js. */
   stages: false,
-  /** Whether what applies may be switched: who may only propose may not. */
+  /** Whether the user may switch applied operations; users who may only propose may not. */
   mayEdit: feed?.dataset.mayEdit !== undefined,
   readOnly: !feed || feed.matches(".is-read-only"),
 };
 
 let loadedRanges = () => "";
 
-/** Who knows which rows are in the page: answers "0-100,300-400". */
+/** Set the function that returns the ranges of loaded rows, such as "0-100,300-400". */
 export function knowsLoaded(ranges) {
   loadedRanges = ranges;
 }
 
-/** Whether the drawer lists older operations, for which it was asked. */
+/** Whether the drawer lists older operations, on request. */
 export const listsOlder = () => Boolean(document.querySelector("[data-lists-older]"));
 
-/** What tells the title that the page shows from another. */
+/** The version of the title that the page shows. */
 export const titleMark = () => Number(document.getElementById("thread-title")?.dataset.mark ?? 0);
 
-/** What every write and every catching up says about this page. */
+/** The page's state, sent with every write and every request for changes. */
 export const stamp = () => ({
   head: session.head,
   messages: session.messages,
@@ -42,5 +42,5 @@ export const stamp = () => ({
   ...(listsOlder() && { lists_older: "1" }),
 });
 
-/** The row or marker with this key, when it is in the page. */
+/** The row or marker with this key, if it is in the page. */
 export const rowOf = (key) => document.getElementById(nodeId(key));
