@@ -154,9 +154,7 @@ def _model(request: ModelRequest[Any]) -> str | None:
 
 
 def _tools(request: ModelRequest[Any]) -> list[JSON]:
-    """The tools of a call in OpenAI's form: the server mentions `recall` only to models that have
-    it.
-    """
+    """The tools of a call in OpenAI's form: the server mentions `recall` only if listed."""
     return [convert_to_openai_tool(tool) for tool in request.tools]
 
 

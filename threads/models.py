@@ -268,9 +268,7 @@ class BodyVectors(models.Model):
 
 
 class MeaningMark(models.Model):
-    """Up to which body vectors were computed, and by which model: one row, created when first
-    needed.
-    """
+    """Up to which body vectors exist, and by which model: one row, created when first needed."""
 
     model = models.CharField(max_length=64, blank=True)
     through = models.BigIntegerField(default=0)

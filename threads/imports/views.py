@@ -81,9 +81,7 @@ class ImportForm(forms.Form):
 
 @require_POST
 def import_transcripts(request: HttpRequest) -> HttpResponse:
-    """Import files or pasted text, then go to the session if there is exactly one, else to the
-    list.
-    """
+    """Import files or pasted text; go to the session if it is the only one, else to the list."""
     caller = caller_of(request)
     form = ImportForm(request.POST, request.FILES)
     if not form.is_valid():

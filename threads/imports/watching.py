@@ -131,9 +131,7 @@ class Watcher:
             self.tell(f"{main.relative_to(self.folder)}: {count}")
 
     def _take(self, sizes: dict[Path, int], *, hold_back: bool) -> int:
-        """Import files, up to their sizes, into the watch's own row; returns the number of new
-        messages.
-        """
+        """Import files, up to their sizes, into the watch's row; returns how many messages came."""
         kept = [
             (
                 path.relative_to(self.folder).as_posix(),

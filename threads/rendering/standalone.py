@@ -53,9 +53,7 @@ def styles() -> str:
 
 
 def _with_hash(part: Part, heading: Heading, pictures: dict[str, str]) -> Part:
-    """A part whose pictures are referenced by hash, like stored ones; adds their data to
-    `pictures`.
-    """
+    """A part with pictures referenced by hash, like stored ones; adds their data to `pictures`."""
     if isinstance(part, ToolResult):
         content = tuple(_with_hash(item, heading, pictures) for item in part.content)
         return replace(part, content=content)  # type: ignore[arg-type]  # what it held before

@@ -49,9 +49,7 @@ class Ahead:
     def course_of(
         self, session: Session, transcript: Transcript, one: KeptFile
     ) -> Course | None:
-        """The course of a transcript through a session; None if its file isn't the session's
-        newest.
-        """
+        """The course of a transcript through a session; None unless its file is the newest one."""
         if not self._is_newest(session, transcript, one):
             return None
         lines = self._lines_of(session)

@@ -19,9 +19,7 @@ from threads.store.selectors import get_session
 
 
 def _standing(project: Any, stage: Any) -> QuerySet[Session]:
-    """The sessions that a transcript may continue: published ones, and the import's own staged
-    ones.
-    """
+    """Sessions that a transcript may continue: published ones, and those staged by the import."""
     here = Session.objects.filter(project=project, deleted_at=None)
     if stage is None:
         return here.filter(staged_by=None)

@@ -257,9 +257,7 @@ class ImportRun:
         self.refused = []
 
     def _name(self, one: KeptFile, refusal: DomainError) -> None:
-        """Record why a file yielded nothing; skipped for a file that grows, as it may yet hold
-        more.
-        """
+        """Record why a file yielded nothing, unless it is growing: it may yet hold more."""
         if self.into is not None:
             return
         outcome = FileOutcome.FAILED

@@ -198,9 +198,7 @@ class Ingest:
         return True
 
     def _keep(self, kept: IO[bytes]) -> None:
-        """Write the new items found so far to a temporary file; they were counted as they were
-        read.
-        """
+        """Write the new items found so far, which are counted already, to a temporary file."""
         if self._filling.given or self._filling.events:
             batch = self._filling.done()._replace(tally=Tally())
             pickle.dump(batch, kept, pickle.HIGHEST_PROTOCOL)

@@ -206,9 +206,7 @@ class SessionMatcher:
             ingest.source.report["brought"] = dict(found.brought)
 
     def _open(self, new: services.NewSession) -> Session:
-        """Create a session. If its id is taken, the other session is still staged by another
-        import.
-        """
+        """Create a session. Its id may be taken by one that another import has staged."""
         try:
             return services.open_session(
                 self.caller, self.project, new, staged_by=self.stage
