@@ -1,6 +1,7 @@
-"""Messages on their way into the database, encoded: columns of what rows have of them alone.
+"""Batches of encoded messages on their way into the database.
 
-A batch holds no message any more, so that it can be made in one process and written by another.
+A batch holds the columns of the rows that depend on the messages alone, not the messages
+themselves, so that one process can make it and another can write it.
 """
 
 import hashlib
@@ -23,15 +24,15 @@ from .tally import Tally
 from .transcript import Compaction, Event
 
 MOST = 2000
-"""Messages of a batch, or events."""
+"""The most messages, or events, in a batch."""
 MOST_BYTES = 1 << 19
-"""Bytes of bodies, images and files at which a batch is full."""
+"""The size at which a batch is full: bytes of bodies, images and files."""
 RECORD = 1024
-"""Characters of the name of an event's record."""
+"""The most characters of the locator of an event's record."""
 WORD = 128
-"""Characters of a name, a model or an id."""
+"""The most characters of a name, a model or an id."""
 COMPACTION = "compaction"
-"""The type of the event that a compaction's record is kept as."""
+"""The type of the event that stands for a compaction's record."""
 
 
 class Attachment(NamedTuple):
@@ -42,7 +43,7 @@ class Attachment(NamedTuple):
 
 
 class Alike(NamedTuple):
-    """A column in which all rows have one value, which is then moved and bound once."""
+    """A column with the same value in all rows, which is moved and bound only once."""
 
     value: Any
 
@@ -51,7 +52,7 @@ Column = Sequence[Any] | Alike
 
 
 class Columns(NamedTuple):
-    """What rows of messages have of their messages alone, one list a column."""
+    """The values of rows that depend on their messages alone, one list per column."""
 
     roles: Column
     statuses: Column
@@ -62,23 +63,23 @@ class Columns(NamedTuple):
     models: Column
     source_ids: Column
     created: bytes | None
-    """As `times` gives them."""
+    """As `times` encodes them."""
     records: Sequence[str]
     """As JSON."""
 
 
 class Events(NamedTuple):
-    """Events, one list a column."""
+    """Events, one list per column."""
 
     before: Sequence[int]
-    """How many messages of the transcript stand before each."""
+    """The number of messages of the transcript before each event."""
     types: Sequence[str]
-    """As the format has them."""
+    """As the format names them."""
     records: Sequence[str]
     created: bytes | None
 
     def at(self, places: Sequence[int]) -> "Events":
-        """Those at some places."""
+        """The events at these indexes."""
         created = self.created and orjson.loads(self.created)
         return Events(
             [self.before[place] for place in places],
@@ -89,21 +90,21 @@ class Events(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Messages, encoded, with the events and compactions that stand between them."""
+    """Encoded messages, with the events and compactions between them."""
 
     digests: Sequence[bytes]
-    """Of how messages are stored, by `message.body_digest`."""
+    """Digests of the stored form of the messages, by `body.body_digest`."""
     canonical: Sequence[bytes | None]
-    """Of what they say, by `body.digest`, where that is another."""
+    """Digests of their canonical form, by `body.digest`; None where it equals the stored one's."""
     contents: Sequence[bytes]
     """Bodies, by `body.encode_parts`."""
     words: Sequence[tokens.Words]
-    """What is to be counted as tokens, where the body isn't known."""
+    """What to count as tokens, for bodies that are not stored yet."""
     starts: Sequence[bool]
     """Which messages start a group."""
     columns: Columns
     files: dict[str, Attachment]
-    """Images and files that stood in the messages, by the SHA-256 of their bytes in hex."""
+    """Images and files from the messages, by the SHA-256 of their bytes in hex."""
     events: Events
     compactions: Sequence[Compaction]
     tally: Tally
@@ -111,7 +112,7 @@ class Batch(NamedTuple):
 
 @dataclass(slots=True)
 class Filling:
-    """A batch that is being filled: each message is encoded as it is added."""
+    """A batch under construction: each message is encoded as it is added."""
 
     given: list[Message] = field(default_factory=list)
     contents: list[bytes] = field(default_factory=list)
@@ -119,7 +120,7 @@ class Filling:
     canonical: list[bytes | None] = field(default_factory=list)
     events: list[tuple[int, str, str, datetime | None]] = field(default_factory=list)
     types: list[str] = field(default_factory=list)
-    """Of the events that are counted."""
+    """The types of the events, for the tally."""
     compactions: list[Compaction] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     size: int = 0
@@ -127,7 +128,7 @@ class Filling:
 
     @property
     def is_full(self) -> bool:
-        """Whether there is enough to be written."""
+        """Whether the batch has reached its size and should be written."""
         return (
             self.size >= MOST_BYTES
             or len(self.given) >= MOST
@@ -135,7 +136,7 @@ class Filling:
         )
 
     def add(self, given: Message) -> None:
-        """Take one more message in."""
+        """Encode a message and add it."""
         parts = named(given.parts, self._keep)
         content, digest, canonical = encoded(given.role, parts)
         self.given.append(given)
@@ -147,11 +148,11 @@ class Filling:
     def note(
         self, before: int, type_: str, record: str, created_at: datetime | None
     ) -> None:
-        """Take in an event that stands behind so many messages of its transcript."""
+        """Add an event that comes after `before` messages of its transcript."""
         self.events.append((before, type_, record, created_at))
 
     def done(self) -> Batch:
-        """All of it, with messages and events counted in the tally."""
+        """The finished batch, its messages and events counted in the tally."""
         given = self.given
         self.tally.count(given)
         self.tally.count_events(self.types)
@@ -184,10 +185,11 @@ class Filling:
 def batches(
     items: Iterable[Message | Event | Compaction], *, growing: bool = False
 ) -> Iterator[Batch]:
-    """The items of a transcript in batches, each of them counted in its batch's tally.
+    """The items of a transcript in batches, each item counted in its batch's tally.
 
-    `growing`: the first are smaller, each a quarter larger than the last, so that whoever
-    writes them beside this, which takes a third longer, has to wait for the first alone.
+    With `growing`, the first batches are smaller, each a quarter larger than the one before. A
+    process that writes them meanwhile, which takes a third longer than making them, then waits
+    for the first batch only.
     """
     ordinal, filling = 0, Filling()
     share = 16 if growing else 1
@@ -211,9 +213,9 @@ def batches(
 
 
 def times(values: Sequence[datetime | None]) -> bytes | None:
-    """Times in UTC as a JSON list; None for one that is none there (before the year 1).
+    """Times in UTC as a JSON list, with null for a time that UTC can't express (before the year 1).
 
-    None in the place of all where there is none: so it is of most lists of messages.
+    Returns None if no value is a time, as is so for most lists of messages.
     """
     if not any(values):
         return None
@@ -221,7 +223,7 @@ def times(values: Sequence[datetime | None]) -> bytes | None:
         value if value is None or value.tzinfo is UTC else _in_utc(value)
         for value in values
     ]
-    # All in one text, which takes a third of the time of one by one.
+    # Encoding the whole list at once takes a third of the time of encoding one by one.
     return orjson.dumps(in_utc)
 
 
@@ -236,22 +238,22 @@ def _take(filling: Filling, item: Event | Compaction, ordinal: int) -> None:
 
 
 def alike(values: Sequence[Any]) -> Column:
-    """A column, as one value where all of it is that."""
-    # The first and the last tell most columns apart without counting.
+    """The column, as `Alike` if all its values are equal."""
+    # Comparing the first and the last value rules out most columns without counting.
     if values and values[0] == values[-1] and values.count(values[0]) == len(values):
         return Alike(values[0])
     return values
 
 
 def part(column: Column, which: slice) -> Column:
-    """Some rows of a column."""
+    """A slice of a column's rows."""
     return column if isinstance(column, Alike) else column[which]
 
 
 def _columns(given: Sequence[Message]) -> Columns:
     usages = [one.usage for one in given]
     columns: list[Sequence[Any]] = [
-        [one.role._value_ for one in given],  # `value` is found by code in Python
+        [one.role._value_ for one in given],  # `value` is a descriptor in Python
         ["partial" if one.partial else "complete" for one in given],
         [one and one.input_tokens + one.output_tokens for one in usages],
         [one and _usage(one) for one in usages],
@@ -265,7 +267,7 @@ def _columns(given: Sequence[Message]) -> Columns:
 
 
 def _names(records: Sequence[str]) -> Sequence[str]:
-    """Names of records as a column takes them."""
+    """Locators of records as a column accepts them."""
     if _are_plain(records, RECORD):
         return records
     return [storable(record)[:RECORD] for record in records]
@@ -279,7 +281,7 @@ def _words(values: list[str | None]) -> list[str]:
 
 
 def _records(listed: list[tuple[str, ...]]) -> list[str]:
-    """Names of records as JSON: put together by hand where no character needs an escape."""
+    """Locators of records as JSON, joined by hand where no character needs an escape."""
     together = "".join(chain.from_iterable(listed))
     if '"' in together or "\\" in together or not together.isprintable():
         return [json.dumps(records) for records in listed]
@@ -287,7 +289,10 @@ def _records(listed: list[tuple[str, ...]]) -> list[str]:
 
 
 def _are_plain(words: Sequence[str], most: int) -> bool:
-    """Whether a column takes words as they are; asked of all at once, for nearly all are."""
+    """Whether a column accepts all the words unchanged.
+
+    Checked on the joined text first, since nearly all words are plain.
+    """
     together = "".join(words)
     if not together.isascii() or "\0" in together:
         return False
@@ -295,7 +300,7 @@ def _are_plain(words: Sequence[str], most: int) -> bool:
 
 
 def clean(text: str) -> str:
-    """Text as a column takes it: PostgreSQL refuses NUL, and no database has lone surrogates."""
+    """Text that a column accepts: PostgreSQL refuses NUL, and databases refuse lone surrogates."""
     if text.isascii() and "\0" not in text:
         return text
     return text.replace("\0", "").encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""The body of a message: its parts as bytes, and the digests by which it is known again."""
+"""The body of a message: its parts as bytes, and the digests that identify it."""
 
 import hashlib
 import json
@@ -80,18 +80,19 @@ def decode_part(data: dict[str, Any]) -> Part:
 
 
 def encode_parts(parts: Iterable[Part]) -> bytes:
-    """The JSON of a message's parts: what a body stores.
+    """The JSON of a message's parts, as a body stores it.
 
-    Canonical JSON, but that the members of arguments and of other providers' blocks stand as
-    they came, and the text of arguments beside them. UTF-8 in which lone surrogates pass
-    (transcripts hold them, and a database's own JSON type would refuse them).
+    This is canonical JSON with two exceptions: the members of arguments and of other providers'
+    blocks keep their order, and the original text of arguments is stored beside them. It is
+    UTF-8 in which lone surrogates pass (transcripts contain them, and a database's own JSON type
+    would refuse them).
     """
     listed = tuple(parts)
     return _encode(listed, is_sorted=False, is_alike=_are_alike(listed))
 
 
 def canonical_parts(parts: Iterable[Part]) -> bytes:
-    """The canonical JSON of a message's parts: what they say, however it was written."""
+    """The canonical JSON of a message's parts: their meaning, however it was written."""
     listed = tuple(parts)
     return _encode(listed, is_sorted=True, is_alike=_are_alike(listed))
 
@@ -107,20 +108,20 @@ def decode_parts(content: bytes) -> tuple[Part, ...]:
 def digest(role: Role, parts: Iterable[Part]) -> bytes:
     """SHA-256 over the canonical JSON of role and parts: 32 bytes.
 
-    A text string equals one text part, for parsers make it one. Images count by the hash of
-    their bytes, so they must be stored (or hashed) first.
+    Content given as a string has the digest of one text part, because parsers make it one.
+    Images count by the hash of their bytes, so they must be stored (or hashed) first.
     """
     return digest_of(role, canonical_parts(parts))
 
 
 def body_digest(role: Role, parts: Iterable[Part]) -> bytes:
-    """The digest of the form in which parts are stored; that of `digest` where it is canonical."""
+    """The digest of the stored form of the parts; equals `digest` if that form is canonical."""
     return digest_of(role, encode_parts(parts))
 
 
 def digest_of(role: Role, content: bytes) -> bytes:
     """The digest of a role and parts that are already encoded."""
-    hashed = _HEADS[role].copy()  # to begin a new one takes longer
+    hashed = _HEADS[role].copy()  # faster than a new hash
     hashed.update(content)
     hashed.update(b"}")
     return hashed.digest()
@@ -132,7 +133,7 @@ class Encoded(NamedTuple):
     content: bytes
     body_digest: bytes
     digest: bytes | None
-    """Of what it says; None where it is that of the body, as it mostly is."""
+    """The digest of the canonical form; None if it equals `body_digest`, as it usually does."""
 
 
 def encoded(role: Role, parts: tuple[Part, ...]) -> Encoded:
@@ -148,9 +149,10 @@ def encoded(role: Role, parts: tuple[Part, ...]) -> Encoded:
 
 
 def tombstone_of(digest: bytes) -> bytes:
-    """The digest of what is left of a purged message: by it the message is known again.
+    """The digest that a purged message keeps, by which it is recognised.
 
-    It is no digest of any words, so that nobody who says the same gets the empty body.
+    It is not the digest of any content, so a new message that says the same is not given the
+    empty body.
     """
     return hashlib.sha256(b"purged " + digest).digest()
 
@@ -168,7 +170,7 @@ def _encode_thinking(part: Thinking) -> dict[str, Any]:
 
 def _encode(parts: tuple[Part, ...], *, is_sorted: bool, is_alike: bool) -> bytes:
     forms = [
-        # Most parts are texts, and each call here would cost as much as encoding a short one.
+        # Most parts are texts, and a call for each would cost as much as encoding a short one.
         {"text": part.text, "type": "text"}
         if type(part) is Text
         else _form(part, is_canonical=is_sorted)
@@ -183,9 +185,9 @@ def _encode(parts: tuple[Part, ...], *, is_sorted: bool, is_alike: bool) -> byte
 
 
 def _form(part: Part, *, is_canonical: bool) -> dict[str, Any]:
-    """What `encode_part` gives, with its own members sorted.
+    """What `encode_part` returns, with the part's own members sorted.
 
-    Canonical is what is said: not how arguments were written, nor who signed.
+    The canonical form leaves out how arguments were written and who signed.
     """
     if isinstance(part, ToolCall):
         form = {"arguments": part.arguments, "id": part.id, "name": part.name}
@@ -227,7 +229,7 @@ def _form_of_thinking(part: Thinking, *, is_canonical: bool) -> dict[str, Any]:
 
 
 def _are_alike(parts: tuple[Part, ...]) -> bool:
-    """Whether orjson writes parts as the standard library does, lone surrogates apart."""
+    """Whether orjson and the standard library write the parts alike, lone surrogates aside."""
     for part in parts:  # noqa: SIM110  # a generator takes twice as long
         if type(part) is not Text and not _is_alike(part):
             return False
@@ -257,7 +259,7 @@ def _is_canonical(part: Part) -> bool:
 
 
 def _has_order(value: Any) -> bool:
-    """Whether members stand in another order than the canonical one."""
+    """Whether the members of any object are in an order other than the canonical one."""
     kind = type(value)
     if kind is dict:
         names = list(value)

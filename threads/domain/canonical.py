@@ -1,9 +1,9 @@
-"""Canonical JSON: one form of every value, by which contents are compared; and JSON to be kept.
+"""Canonical JSON, for comparing contents, and stored JSON, which keeps the order of keys.
 
-What is kept is the same but for keys, which stay in the order in which they came. Canonical are
-sorted keys, no blanks, UTF-8 in which lone surrogates pass. The standard library defines it;
-orjson writes it where it gives the same bytes, which is everywhere but in numbers that are no
-integers of 64 bits, and in lone surrogates.
+Canonical JSON has sorted keys, no white space, and is UTF-8 in which lone surrogates pass. Stored
+JSON differs only in its keys, which keep the order in which they came. The standard library
+defines both. orjson writes them wherever it gives the same bytes: everywhere except for numbers
+other than 64-bit integers, and for lone surrogates.
 """
 
 import json
@@ -18,7 +18,7 @@ _ENCODERS = {
     for is_sorted in (False, True)
 }
 _ALIKE = frozenset({str, int, bool, type(None)})
-"""Types that both write alike; an integer of more than 64 bits orjson refuses."""
+"""Types that both write alike; orjson refuses an integer of more than 64 bits."""
 
 
 def canonical(value: Any) -> bytes:
@@ -32,17 +32,17 @@ def canonical(value: Any) -> bytes:
 
 
 def quickly(value: Any, *, is_sorted: bool = True) -> bytes:
-    """What `canonical` gives of a value that `is_alike`. Raises TypeError for a surrogate."""
+    """What `canonical` returns for a value that `is_alike`. Raises TypeError for a surrogate."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if is_sorted else None)
 
 
 def slowly(value: Any, *, is_sorted: bool = True) -> bytes:
-    """What `canonical` gives, by the standard library alone."""
+    """What `canonical` returns, by the standard library alone."""
     return _ENCODERS[is_sorted].encode(value).encode("utf-8", "surrogatepass")
 
 
 def is_alike(value: Any) -> bool:
-    """Whether all that a value holds is written alike by both, lone surrogates apart."""
+    """Whether both write a value alike, with everything in it, lone surrogates aside."""
     kind = type(value)
     if kind is dict:
         value = value.values()

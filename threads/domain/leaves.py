@@ -1,10 +1,10 @@
 """Where the text of a file went: into messages, into events, or nowhere.
 
-A text leaf is a string of the file's JSON that holds two words or more, so that ids, types, times
-and base64 are none. It is in a message where a message that was read from its record says it;
-in an event where it stands in the record of one; else nowhere: it can be seen in the raw record or
-in the file alone. Counted are characters, and for what is nowhere the members that hold it.
-Of a file that is no JSON, each line counts as a leaf.
+A text leaf is a string of two words or more in the file's JSON, which excludes ids, types, times
+and base64. A leaf is in a message if a message read from its record says it, and in an event if it
+is in an event's record. Otherwise it is nowhere: it can be seen only in the raw record or in the
+file. Characters are counted, and for leaves that are nowhere also the members that hold them. In a
+file that is not JSON, each line counts as a leaf.
 """
 
 import re
@@ -22,19 +22,19 @@ from .part import JSON, File, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from .transcript import Compaction, Event, Transcript
 
 MOST = 32 << 20
-"""Bytes at the beginning of a file that are looked at."""
+"""How many bytes at the beginning of a file are examined."""
 MOST_SEARCHED = 1000
-"""Texts of one record in which a text is looked for that is none of them whole."""
+"""With more texts than this in a record, a leaf is only compared with whole texts."""
 MOST_MEMBERS = 1000
-"""Members that are told apart."""
+"""The most members counted separately."""
 SHOWN = 20
-"""Members that are named, those with most text."""
+"""How many members a report names: those with the most text."""
 OTHERS = "other members"
 _PLACE = re.compile(r"bytes:(\d+)-(\d+)")
 _GAP = re.compile(rb'"(?:[^"\\]|\\.)*+"|[:,}\]]|[^\s":,}\]]+', re.DOTALL)
 _JSON = ("{", "[")
 _STREAM = ("data:", "event:", "id:", ":")
-"""How streams begin, whose events hold JSON."""
+"""How lines of event streams begin, whose events hold JSON."""
 _FIELD = re.compile(rb"^(?:data|event): ?")
 
 Span = tuple[int, int]
@@ -42,7 +42,7 @@ Span = tuple[int, int]
 
 @dataclass(slots=True)
 class LeafCount:
-    """Characters of text leaves by where they are, and the members of those that are nowhere."""
+    """Characters of text leaves by where they went, and the members of leaves that are nowhere."""
 
     messages: int = 0
     events: int = 0
@@ -50,20 +50,20 @@ class LeafCount:
     members: Counter[str] = field(default_factory=Counter)
 
     def miss(self, member: str, count: int) -> None:
-        """So many characters of a member are in no message and no event."""
+        """Count characters of a member that are in no message and no event."""
         self.nowhere += count
         is_new = member not in self.members and len(self.members) >= MOST_MEMBERS
         self.members[OTHERS if is_new else member] += count
 
     def join(self, other: "LeafCount") -> None:
-        """What was counted of another file."""
+        """Add the counts of another file."""
         self.messages += other.messages
         self.events += other.events
         for member, count in other.members.items():
             self.miss(member, count)
 
     def report(self) -> dict[str, Any]:
-        """It as JSON, with the members that hold most."""
+        """The counts as JSON, with the members that hold the most characters."""
         return {
             "messages": self.messages,
             "events": self.events,
@@ -81,17 +81,17 @@ class _Record:
     texts: set[str] = field(default_factory=set)
     is_event: bool = False
     events: list[Span] = field(default_factory=list)
-    """Pieces of it that are events, where the whole is none."""
+    """The pieces of it that are events, if the whole record is not one."""
 
     def take(self, inner: "_Record") -> None:
-        """Take what was read from a piece that begins within this one."""
+        """Merge a record that begins within this one."""
         self.texts |= inner.texts
         self.end = max(self.end, inner.end)
         if inner.is_event:
             self.events.append((inner.start, inner.end))
 
     def holds(self, text: str) -> int:
-        """How many characters of a text are said, whole or in pieces."""
+        """How many characters of a leaf are in messages, as a whole or in pieces."""
         wanted = text.strip()
         if wanted in self.texts:
             return len(text)
@@ -106,7 +106,7 @@ class _Record:
 def count_leaves(transcripts: Sequence[Transcript], file: BinaryIO) -> LeafCount:
     """Where the text of the first `MOST` bytes of a file went.
 
-    What lies in other files of a folder is left out, and the record that the last byte cuts.
+    Left out are items from other files of a folder, and a record cut off by the limit.
     """
     found = LeafCount()
     file.seek(0)
@@ -128,9 +128,9 @@ def count_leaves(transcripts: Sequence[Transcript], file: BinaryIO) -> LeafCount
 
 
 def _records(transcripts: Iterable[Transcript], size: int) -> tuple[list[_Record], int]:
-    """The outermost pieces in their order, and where the first that is cut begins, or the size.
+    """The outermost records in order, and where the first cut-off record begins, or `size`.
 
-    What lies in one another is one, which knows the events within it.
+    Overlapping records become one, which remembers the events within it.
     """
     pieces: dict[Span, _Record] = {}
     cut = size
@@ -165,7 +165,7 @@ def _places(item: Message | Event | Compaction) -> Iterator[Span]:
 
 
 def _texts(message: Message) -> Iterator[str]:
-    """All that a message says, also of texts that are JSON what these say."""
+    """All texts in a message; if a text is JSON, also the strings in it."""
     for part in message.parts:
         for text in _said(part):
             if stripped := text.strip():
@@ -184,7 +184,7 @@ def _said(part: Part) -> Iterator[str]:
             yield part.name
             if isinstance(part.arguments, str):
                 yield part.arguments
-            else:  # pieces of it are told in streams, with blanks or without
+            else:  # streams hold pieces of it, with or without spaces
                 yield text_of(part)
                 yield json_text.WRITER.encode(part.arguments)
             yield from (leaf for _, leaf in _leaves(part.arguments, ""))
@@ -201,7 +201,7 @@ def _said(part: Part) -> Iterator[str]:
 
 
 def _record(data: bytes, record: _Record, is_json: bool, found: LeafCount) -> None:
-    """Where the text of a record went."""
+    """Count where the text of a record went."""
     kept = {
         text
         for start, end in record.events
@@ -232,9 +232,9 @@ def _book(member: str, text: str, said: int, is_event: bool, found: LeafCount) -
 
 
 def _gap(data: bytes, is_json: bool, titles: Collection[str], found: LeafCount) -> None:
-    """Text between records: members of an object that are neither messages nor events.
+    """Count text between records: members of an object that are neither messages nor events.
 
-    What a conversation is called is read, and counts as if it were said.
+    The title of a conversation is read, and counts as text in a message.
     """
     for member, text in _between(data) if is_json else _whole(data):
         if fields.one_line(text) in titles:
@@ -249,7 +249,7 @@ def _whole(data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _between(data: bytes) -> Iterator[tuple[str, str]]:
-    """The leaves of JSON that begins and ends anywhere, with the members before them."""
+    """The leaves of a JSON fragment, each with the name of the member before it."""
     name, last = "", b""
     for match in _GAP.finditer(data):
         token = match[0]
@@ -263,7 +263,7 @@ def _between(data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _pieces(data: bytes, is_json: bool) -> Iterator[tuple[str, str]]:
-    """The leaves of a record with the members that hold them.
+    """The leaves of a record, each with the member that holds it.
 
     A record may be many lines with JSON in each: the events of one streamed reply.
     """
@@ -286,7 +286,7 @@ def _pieces(data: bytes, is_json: bool) -> Iterator[tuple[str, str]]:
 
 
 def _leaves(value: JSON, member: str) -> Iterator[tuple[str, str]]:
-    """The strings in a value, each with the path of members to it."""
+    """The strings in a value, each with the path of its member."""
     if isinstance(value, str):
         yield member, value
     elif isinstance(value, dict):
@@ -299,7 +299,7 @@ def _leaves(value: JSON, member: str) -> Iterator[tuple[str, str]]:
 
 
 def _inner(text: str, member: str) -> Iterator[tuple[str, str]]:
-    """The leaves of a text that is JSON itself, or a stream of it; nothing of another."""
+    """The leaves of a text that is itself JSON or a stream of JSON; nothing for other texts."""
     if text.lstrip().startswith(_STREAM):
         for event in streams.events_of(text):
             yield from _inner(event.decode("utf-8", "surrogatepass"), member)
@@ -312,12 +312,12 @@ def _inner(text: str, member: str) -> Iterator[tuple[str, str]]:
 
 
 def is_text(text: str) -> bool:
-    """Whether a string is words: two or more."""
+    """Whether a string has two words or more."""
     return len(text) > 2 and len(text.split(None, 1)) == 2
 
 
 def _string(token: bytes) -> str:
-    """The string that a token of JSON is; an empty one for another token."""
+    """The value of a JSON string token; empty for any other token."""
     if not token.startswith(b'"'):
         return ""
     try:

@@ -1,4 +1,4 @@
-"""A message; and groups, a user's message with what follows."""
+"""A message, and groups: a user's message with what follows it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
@@ -19,11 +19,11 @@ class Role(StrEnum):
     ASSISTANT = "assistant"
     TOOL = "tool"
 
-    __hash__ = str.__hash__  # an Enum's is Python, and roles are looked up all the time
+    __hash__ = str.__hash__  # Enum's is in Python, and roles are hashed all the time
 
 
 USER, ASSISTANT, TOOL = Role.USER, Role.ASSISTANT, Role.TOOL
-"""For where they are asked for at every message: the Enum takes three times as long."""
+"""For code that runs for every message: access through the Enum takes three times as long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -34,7 +34,7 @@ class Usage:
     output_tokens: int = 0
     cached_tokens: int = 0
 
-    def __init__(  # what dataclasses write themselves takes twice as long
+    def __init__(  # the one that dataclass generates takes twice as long
         self, *, input_tokens: int = 0, output_tokens: int = 0, cached_tokens: int = 0
     ) -> None:
         _set_input_tokens(self, input_tokens)
@@ -51,10 +51,10 @@ _set_input_tokens, _set_output_tokens, _set_cached_tokens = (
 class Message:
     """One message of a conversation, as a transcript or a client gives it.
 
-    `records` point at what it was read from: `bytes:<start>-<end>` of the source file (end
+    `records` locate what it was read from: `bytes:<start>-<end>` of the source file (end
     exclusive), be it a line or an element of a JSON document; `row:<table>/<rowid>` of a
-    database. What lies in another file of the folder than the transcript's own has the file's
-    name and `#` before it.
+    database. For a record in another file of the folder than the transcript's own, that file's
+    name and `#` come first.
     """
 
     role: Role
@@ -62,13 +62,13 @@ class Message:
     name: str | None = None
     model: str | None = None
     source_id: str | None = None
-    """The transcript's own id of the message (uuid, `msg_…`), by which a longer version aligns."""
+    """The transcript's own id of the message (uuid, `msg_…`), used to align a longer version."""
     created_at: datetime | None = None
     usage: Usage | None = None
     partial: bool = False
     records: tuple[str, ...] = ()
 
-    def __new__(  # as `__init__` of `Usage`, and twice as fast as one
+    def __new__(  # like `__init__` of `Usage`, and twice as fast as an `__init__`
         cls,
         *,
         role: Role,
@@ -81,7 +81,7 @@ class Message:
         partial: bool = False,
         records: tuple[str, ...] = (),
     ) -> Self:
-        """A message of these members."""
+        """Create a message with these members."""
         draft = _Draft()
         draft.role = role
         draft.parts = parts
@@ -96,7 +96,7 @@ class Message:
         return draft  # type: ignore[no-any-return]
 
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]:
-        """How a copy is made."""
+        """The arguments with which `copy` and `pickle` create a message."""
         return (), {member.name: getattr(self, member.name) for member in fields(self)}
 
     @property
@@ -106,13 +106,13 @@ class Message:
 
 
 _Draft: Any = type("_Draft", (), {"__slots__": Message.__slots__})
-"""A message that isn't frozen yet: its members are set in a tenth of the time."""
+"""A message that isn't frozen yet: setting its members takes a tenth of the time."""
 
 
 def starts_group(role: Role, parts: Iterable[Part]) -> bool:
-    """Whether a message starts a group: a user's, that holds more than tool results.
+    """Whether a message starts a group: a user message that holds more than tool results.
 
-    A user's message without any part starts one too: somebody sent it.
+    A user message without any part starts one too, because somebody sent it.
     """
     if role is not Role.USER:
         return False
@@ -125,9 +125,9 @@ def starts_group(role: Role, parts: Iterable[Part]) -> bool:
 
 
 def group_ids(starts: Iterable[bool], *, last: int = 0) -> Iterator[int]:
-    """The group of each message, given which of them start one.
+    """The group number of each message, given which of them start a group.
 
-    What stands before the first user's message is group 0, so the first is always group 1.
-    `last` is the group of the message before these, when they are appended.
+    Messages before the first group are in group 0, so the first group is always 1. `last` is the
+    group of the message before these when they are appended.
     """
     return islice(accumulate(starts, initial=last), 1, None)

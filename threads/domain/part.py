@@ -10,12 +10,12 @@ JSON = Any
 
 @dataclass(frozen=True, slots=True, init=False)
 class Text:
-    """Words, read as Markdown where a person or a model wrote them."""
+    """Text, read as Markdown if a person or a model wrote it."""
 
     text: str
     kind: ClassVar[str] = "text"
 
-    def __init__(self, text: str) -> None:  # as that of `Message`
+    def __init__(self, text: str) -> None:  # as in `Usage`
         _set_text(self, text)
 
 
@@ -23,10 +23,10 @@ class Text:
 class Thinking:
     """A model's reasoning, with the provider's signature where there is one.
 
-    `signature` (Anthropic, Gemini) is valid only for the exact text; `data` is reasoning that
-    only the provider can read (`redacted_thinking`, `encrypted_content`), `text` then empty.
-    `signer` is the parsing strategy of the provider that signed or encrypted it, where the block
-    itself said so; it is no part of what was said.
+    `signature` (Anthropic, Gemini) is valid only for the exact text. `data` is reasoning that
+    only the provider can read (`redacted_thinking`, `encrypted_content`); `text` is then empty.
+    `signer` is the parsing strategy of the provider that signed or encrypted it, if the block
+    itself said so; it is not part of what was said.
     """
 
     text: str
@@ -50,11 +50,11 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True, init=False)
 class ToolCall:
-    """A model's request to run a tool. `arguments` is parsed JSON, or a str where it is none.
+    """A model's request to run a tool. `arguments` is parsed JSON, or a str if it isn't JSON.
 
-    `text` is how the model wrote the arguments, where they came as text that isn't what would
-    be written of them: see `threads.domain.formats.arguments`. It says nothing that `arguments`
-    don't, so that two calls that differ in it alone are the same.
+    `text` is the arguments as the model wrote them, if they came as text that differs from what
+    we would write for them: see `threads.domain.formats.arguments`. It says nothing that
+    `arguments` doesn't, so two calls that differ only in it are equal.
     """
 
     id: str
@@ -74,7 +74,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, init=False)
 class ToolResult:
-    """What a tool answered; `content` holds text, images and files only."""
+    """A tool's result; `content` holds only text, images, files and opaque blocks."""
 
     call_id: str
     content: tuple["Text | Image | File | Opaque", ...]
@@ -109,9 +109,9 @@ _set_call_id, _set_content, _set_result_name, _set_is_error = (
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture: bytes kept under their SHA-256 (`sha256`), or an address elsewhere (`url`).
+    """A picture: bytes stored under their SHA-256 (`sha256`), or an address elsewhere (`url`).
 
-    A parser that finds bytes inline gives them in `data`; storing them sets `sha256`.
+    A parser that finds bytes inline puts them in `data`; storing them sets `sha256`.
     """
 
     media_type: str
@@ -123,7 +123,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A document or other file; as `Image`, with a name."""
+    """A document or other file; like `Image`, with a name."""
 
     media_type: str
     name: str | None = None
@@ -143,14 +143,14 @@ class Opaque:
 
 
 SIGNING = frozenset({"anthropic", "bedrock", "gemini", "gemini_gca"})
-"""Parsing strategies of providers that sign reasoning in words; the others only encrypt."""
+"""Parsing strategies of providers that sign readable reasoning; the others only encrypt it."""
 
 
 def signer_of(part: Thinking, strategy: str) -> str:
-    """The parsing strategy of the provider whose signature or data reasoning holds.
+    """The parsing strategy of the provider whose signature or data a reasoning part holds.
 
-    It follows from the block. `strategy` is that of the message, for blocks that don't say: where
-    its providers sign nothing, a signature can only have come in Anthropic's form.
+    The block usually says it. For blocks that don't, `strategy`, the message's parsing strategy,
+    decides: if its providers sign nothing, a signature can only have come in Anthropic's form.
     """
     if part.signer is not None:
         return part.signer
@@ -161,13 +161,13 @@ def signer_of(part: Thinking, strategy: str) -> str:
 Part = Text | Thinking | ToolCall | ToolResult | Image | File | Opaque
 
 Name = Callable[[Image | File, bytes], str]
-"""Gives the SHA-256 of an image's or a file's bytes, in hex."""
+"""Returns the SHA-256 of an image's or a file's bytes, in hex."""
 
 
 def named(parts: tuple[Part, ...], name: Name) -> tuple[Part, ...]:
-    """The parts with a hash in the place of all bytes; the same parts where there are none."""
+    """The parts with hashes in place of bytes; the same tuple if no part holds bytes."""
     for part in parts:
-        kind = type(part)  # most parts are known at a glance to hold none
+        kind = type(part)  # a quick check: most parts can't hold bytes
         if kind is not Text and kind is not ToolCall and _holds_bytes(part):
             return tuple(_named_part(part, name) for part in parts)
     return parts

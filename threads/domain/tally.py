@@ -1,4 +1,4 @@
-"""Counting what was found in a file, and what it became."""
+"""Counts what was found in a file, and what became of it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,11 +12,11 @@ from .part import Text, ToolResult
 from .transcript import Warning
 
 MOST_WARNINGS = 200
-"""Warnings of one file that are kept with their words; of all, how many there were of each."""
+"""The most warnings kept with their text; all warnings are counted by code."""
 LONGEST_WARNING = 2000
-"""Characters of a warning that are kept."""
+"""The most characters kept of a warning's text."""
 MOST_TYPES = 500
-"""Types of events that are told apart; a file may make up as many as it has lines."""
+"""The most event types counted separately; a file may have as many types as lines."""
 OTHER = "other types"
 _SHOWN = ("image", "file")
 _COUNTERS = ("records", "messages", "parts", "events", "compactions", "codes")
@@ -24,14 +24,14 @@ _COUNTERS = ("records", "messages", "parts", "events", "compactions", "codes")
 
 @dataclass(slots=True)
 class Tally:
-    """Numbers of one file, or of all files of an import."""
+    """The counts of one file, or of all files of an import."""
 
     records: Counter[str] = field(default_factory=Counter)
     """Records of the source by what they were: the role of a message, the type of an event."""
     messages: Counter[str] = field(default_factory=Counter)
     """Messages by role."""
     parts: Counter[str] = field(default_factory=Counter)
-    """Parts by kind, those inside tool results too."""
+    """Parts by kind, including images and files inside tool results."""
     events: Counter[str] = field(default_factory=Counter)
     """Records that became no message, by type."""
     compactions: Counter[str] = field(default_factory=Counter)
@@ -39,10 +39,10 @@ class Tally:
     codes: Counter[str] = field(default_factory=Counter)
     """Warnings by code, all of them."""
     warnings: list[dict[str, Any]] = field(default_factory=list)
-    """The first of them: `{code, detail, line, file?}`."""
+    """The first warnings: `{code, detail, line, file?}`."""
 
     def count(self, messages: Sequence[Message]) -> None:
-        """Messages were read: counted together, for one by one costs as much as parsing them."""
+        """Count messages, all at once: one by one would cost as much as parsing them."""
         roles = Counter([one.role for one in messages])
         self.messages.update(roles)
         self.records.update(roles)
@@ -58,19 +58,19 @@ class Tally:
                         self.parts[item.kind] += 1
 
     def count_events(self, types: Iterable[str]) -> None:
-        """Records of these types were read that are no messages."""
+        """Count records of these types that are not messages."""
         for type_, count in Counter(types).items():
             known = self._known(storable(type_)[:64])
             self.records[known] += count
             self.events[known] += count
 
     def _known(self, type_: str) -> str:
-        """The type under which one of events is counted."""
+        """The type under which an event is counted: its own, or `OTHER` if there are too many."""
         is_new = type_ not in self.events and len(self.events) >= MOST_TYPES
         return OTHER if is_new else type_
 
     def join(self, other: "Tally") -> None:
-        """What was counted elsewhere of the same file; types of events past the most are one."""
+        """Add counts of the same file made elsewhere; types beyond `MOST_TYPES` become `OTHER`."""
         for name in ("messages", "parts", "compactions", "codes"):
             getattr(self, name).update(getattr(other, name))
         called: dict[str, str] = {}
@@ -81,7 +81,7 @@ class Tally:
             self.records[called.get(type_, type_)] += count
 
     def warn(self, warnings: Iterable[Warning]) -> None:
-        """A part of the file was not read as it stands."""
+        """Count warnings that parts of the file were not read as they are, and keep the first."""
         for warning in warnings:
             self.codes[storable(warning.code)] += 1
             if len(self.warnings) < MOST_WARNINGS:
@@ -94,7 +94,7 @@ class Tally:
                 )
 
     def add(self, report: Mapping[str, Any], *, name: str = "") -> None:
-        """Add what `report` gave for a file, called `name` where there are several."""
+        """Add what `report` returned for a file; `name` is its name if there are several."""
         for counter in _COUNTERS:
             getattr(self, counter).update(report.get(counter, {}))
         room = MOST_WARNINGS - len(self.warnings)
@@ -102,6 +102,6 @@ class Tally:
             self.warnings.append({**warning, "file": name} if name else warning)
 
     def report(self) -> dict[str, Any]:
-        """All of it as JSON, the most frequent first."""
+        """All counts as JSON, the most frequent first."""
         counted = {name: dict(getattr(self, name).most_common()) for name in _COUNTERS}
         return {**counted, "warnings": self.warnings}

@@ -1,12 +1,11 @@
-"""The text of parts: what a person or a model wrote or read in them; and finding words in it.
+"""The text of parts, as a person or a model wrote or read it, and search in it.
 
-The words of text and thinking, the strings in the arguments of a call (in the order of
-canonical JSON), the texts of a result. Where a part has several such pieces, a line break
-stands between them, and between parts.
+The text of a part is the words of text and thinking, the strings in the arguments of a call (in
+the order of canonical JSON), or the texts of a result. If a part has several such pieces, they are
+joined by line breaks, and so are the texts of parts.
 
-Words are found whatever their case, by Unicode's full case folding. Folding a text folds each
-of its characters for itself, so that a fold of a piece is a piece of the fold; some characters
-become several (`ß` is found by `SS`).
+Search ignores case, by Unicode's full case folding. A text is folded character by character, so
+the fold of a piece is a piece of the fold. Some characters fold to several (`ß` is found by `SS`).
 """
 
 from collections.abc import Callable, Iterable
@@ -17,7 +16,7 @@ from .part import JSON, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
 BETWEEN = "\n"
 AROUND = 80
-"""Characters of an excerpt on each side of what was found."""
+"""Characters of context on each side of a match in an excerpt."""
 
 
 def text_of(part: Part) -> str:
@@ -26,13 +25,13 @@ def text_of(part: Part) -> str:
 
 
 def pieces_of(part: Part) -> list[str]:
-    """The pieces of which the text of a part is put together."""
+    """The pieces that make up the text of a part."""
     pieces = _PIECES.get(type(part))
     return pieces(part) if pieces else []
 
 
 def whole_text(parts: Iterable[Part]) -> str:
-    """All that is searched of a message: the texts of its parts, and the names of its tools."""
+    """The searchable text of a message: the texts of its parts, and the names of called tools."""
     return BETWEEN.join(
         piece
         for part in parts
@@ -60,12 +59,12 @@ _PIECES: dict[type, Callable[[Any], list[str]]] = {
     ],
     Opaque: lambda part: _strings(part.data),
 }
-"""By kind of part the pieces of its text; a look-up, for a `match` takes longer than they do."""
+"""Map of part type to the pieces of its text; a lookup, because a `match` would take longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A stretch of a text: `text[start:end]` is what was found; code points throughout."""
+    """An excerpt of a text; `text[start:end]` is the match, in code points."""
 
     text: str
     start: int
@@ -75,19 +74,19 @@ class Excerpt:
 
 
 def fold(text: str) -> str:
-    """A text in which capitals and small letters are the same."""
+    """The text case-folded, so that upper and lower case are the same."""
     return text.casefold()
 
 
 def finds(folded_query: str, text: str) -> bool:
-    """Whether a text holds a query that is already folded."""
+    """Whether a text contains a query that is already folded."""
     return folded_query in fold(text)
 
 
 def places(folded_query: str, text: str) -> list[tuple[int, int]]:
-    """Where a query stands in a text, as (start, end) of the text itself, none overlapping.
+    """Non-overlapping matches of a query, as (start, end) in the unfolded text.
 
-    A character of which only a piece is found counts whole.
+    A character of which only part of the fold matches is included whole.
     """
     folded = fold(text)
     starts: list[int] = []
@@ -101,7 +100,7 @@ def places(folded_query: str, text: str) -> list[tuple[int, int]]:
 
 
 def excerpt(folded_query: str, text: str) -> Excerpt:
-    """What stands around the first place where a query is found; the beginning if none is."""
+    """The text around the first match of a query; the beginning of the text if there is none."""
     found = places(folded_query, text)
     start, end = found[0] if found else (0, 0)
     end = min(end, start + 4 * AROUND)
@@ -112,7 +111,7 @@ def excerpt(folded_query: str, text: str) -> Excerpt:
 
 
 def _unfolded(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Places of the folded text as those of the text; both lists ascend."""
+    """Spans of the folded text as spans of the text itself; both lists ascend."""
     starts, at = [], 0
     for character in text:
         starts.append(at)

@@ -1,7 +1,7 @@
-"""What of a part is counted as tokens, and what is estimated.
+"""What is counted as tokens in a part, and what is estimated.
 
-A message's count is the sum of its parts' counts. The framing that a provider adds for each
-message is no part of it: it belongs to the request.
+A message's count is the sum of its parts' counts. It does not include the framing that a provider
+adds for each message, which belongs to the request.
 """
 
 import json
@@ -11,31 +11,31 @@ from typing import Any
 from .part import JSON, File, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
 IMAGE = 765
-"""Tokens of an image: what OpenAI charges for 1024 by 1024 pixels at high detail (85 + 4 x 170).
+"""Tokens of an image: OpenAI's price for 1024 by 1024 pixels at high detail (85 + 4 x 170).
 
 The true price depends on the size and on the provider (Anthropic: width x height / 750).
 """
 FILE = 1_500
-"""Tokens of a file: the lower of the 1,500 to 3,000 that Anthropic gives for a PDF's page."""
+"""Tokens of a file: the lower end of Anthropic's 1,500 to 3,000 for a page of a PDF."""
 
 _json: Callable[[JSON], str] = json.JSONEncoder(ensure_ascii=False).encode
 
 Counted = str | tuple[list[JSON], int]
-"""What of a part is counted: its text; or its values, and what is estimated.
+"""What is counted in a part: its text, or its values and an estimated number of tokens.
 
-A value that is no text is counted as its JSON, which is written when it is counted: of most
-messages that come again it never is.
+A value that is not text is counted as its JSON. The JSON is written only when it is counted,
+which for most messages that come again never happens.
 """
 Words = list[Counted]
-"""What of a message is counted, part by part."""
+"""What is counted in a message, part by part."""
 
 
 def words(parts: Iterable[Part]) -> Words:
-    """What is counted of a message's parts.
+    """What is counted in a message's parts.
 
-    Of a call its name and its arguments, as the text in which they are sent; of a result the
-    texts it holds. Reasoning that only its provider can read counts nothing: its length says
-    nothing of its tokens.
+    For a call, this is its name and its arguments as sent; for a result, the texts it holds.
+    Reasoning that only its provider can read counts as nothing, because its length says nothing
+    about its tokens.
     """
     return [_WORDS[type(part)](part) for part in parts]
 
@@ -72,4 +72,4 @@ _WORDS: dict[type, Callable[[Any], Counted]] = {
     File: lambda _: ([], FILE),
     Opaque: lambda part: _json(part.data),
 }
-"""What is counted of each kind of part; a look-up, for a `match` takes as long as the rest."""
+"""Map of part type to what is counted; a `match` would take as long as all the rest."""

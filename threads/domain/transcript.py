@@ -1,4 +1,4 @@
-"""What a parser makes of a file: conversations, their events, and what could not be read."""
+"""What a parser makes from a file: conversations, their events, and what could not be read."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
@@ -10,9 +10,9 @@ from .message import Message
 
 @dataclass(frozen=True, slots=True, init=False)
 class Event:
-    """A record of a transcript that is no message: kept, shown on request, never sent.
+    """A record of a transcript that is not a message: kept, shown on request, never sent.
 
-    `type` is the format's own word, with its subtype behind a slash
+    `type` is the format's own name for it, with its subtype after a slash
     (`system/compact_boundary`); `record` is a locator as in `Message.records`.
     """
 
@@ -20,7 +20,7 @@ class Event:
     record: str
     created_at: datetime | None = None
 
-    def __init__(  # as that of `Usage`
+    def __init__(  # as in `Usage`
         self, type: str, record: str, created_at: datetime | None = None
     ) -> None:
         _set_type(self, type)
@@ -35,12 +35,13 @@ _set_type, _set_record, _set_created_at = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
-    """A tool's own shortening of its context: what it hid, and what stood there instead.
+    """A tool's own shortening of its context: what it hid, and what it put there instead.
 
-    `replaces` are ordinals (from 0, among the messages given before it) of the messages hidden,
-    at least one; `messages` are what the model saw in their place, in the words and the role that
-    the tool gave it: one is a digest, several are a revise, none is a snip. They are no originals.
-    A compaction that hides nothing in this file is none: its summary is given as a message.
+    `replaces` are the ordinals (from 0, among the messages given before it) of the hidden
+    messages, at least one. `messages` are what the model saw in their place, with the text and
+    the role that the tool gave them: one is a digest, several are a revise, none is a snip. They
+    are not originals. A compaction that hides nothing in this file is not a Compaction: its
+    summary is given as a message.
     """
 
     replaces: tuple[int, ...]
@@ -56,15 +57,15 @@ class Relation(StrEnum):
     BRANCH = "branch"
     CONTINUATION = "continuation"
     SIDE_CALL = "side_call"
-    """What a client asks beside its conversation: for a title, say."""
+    """A request that a client makes outside its conversation, such as one for a title."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parent:
     """The conversation that another came from, by its `external_id`.
 
-    `call_id` is the tool call that began a sub-agent; `at` is how many messages a branch
-    shares with its parent (they are given again, as the branch's own first messages).
+    `call_id` is the tool call that started a sub-agent. `at` is the number of messages that a
+    branch shares with its parent (they are repeated as the branch's own first messages).
     """
 
     external_id: str
@@ -75,7 +76,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Warning:
-    """A part of a file that was not read as it stands. `line` counts from 1."""
+    """A note that part of a file was not read as it is. `line` counts from 1."""
 
     code: str
     message: str
@@ -86,20 +87,20 @@ class Warning:
 class Transcript:
     """One conversation of a file.
 
-    `items` are in the order of the conversation (the format's graph, not the clock). They are
-    read from the file while they are iterated, each time anew, so the file must stay open;
-    `warnings` is complete once they were iterated to the end.
+    `items` are in the order of the conversation (by the format's graph, not the clock). Each
+    iteration reads them from the file again, so the file must stay open. `warnings` is complete
+    once `items` has been iterated to the end.
     """
 
     format: str
     title: str
     items: Iterable[Message | Event | Compaction]
     external_id: str | None = None
-    """The transcript's own session id, by which a longer version is known again."""
+    """The transcript's own session id, by which a longer version is recognised."""
     strategy: str = "openai"
-    """The message's `parsing_strategy`: whose tool calls and blocks these are."""
+    """The messages' `parsing_strategy`: the provider whose tool calls and blocks these are."""
     model: str = ""
     member: str = ""
-    """The file of a folder that its records lie in; empty where there is one file alone."""
+    """The file of the folder that holds its records; empty if there is only one file."""
     parent: Parent | None = None
     warnings: list[Warning] = field(default_factory=list)

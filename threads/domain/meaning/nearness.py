@@ -1,11 +1,11 @@
-"""How near a text is to a question: a whole number, so that places in a list can be named."""
+"""How near a text is to a query: a whole number, so that a position in a list can be named."""
 
 PARTS = 10_000
-"""All of them for the same text, about none for what has nothing in common."""
+"""The full scale: this for the same text, about 0 for texts with nothing in common."""
 NEAR = 2_000
-"""From which on two texts have something in common."""
+"""The nearness from which two texts have something in common."""
 
 
 def as_share(nearness: int) -> float:
-    """What is shown of it, and asked for: from 0 to 1."""
+    """Nearness as it is shown and requested: a share from 0 to 1."""
     return round(max(0, nearness) / PARTS, 3)

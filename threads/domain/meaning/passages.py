@@ -1,19 +1,19 @@
-"""Texts in passages: one vector says what a short text is about, not what a long one is."""
+"""Splits texts into passages: one vector can represent a short text, but not a long one."""
 
 LENGTH = 500
-"""Characters of a passage."""
+"""The length of a passage in characters."""
 MOST = 12
-"""Passages of a text. Of a longer one these are its beginning and, last, its end."""
+"""The most passages of a text. Of a longer text, its beginning and its end are taken."""
 _AT_THE_END = 3
 _LOOKED_BACK = 2
-"""In what part of a passage, counted from its end, a place is looked for where a line ends."""
+"""A line end is looked for in the last 1/`_LOOKED_BACK` of a passage."""
 
 Stretch = tuple[int, int]
-"""Where a passage stands in its text: its start and its end."""
+"""The position of a passage in its text: start and end."""
 
 
 def passages(text: str, length: int = LENGTH, most: int = MOST) -> list[Stretch]:
-    """The passages of a text, in order: those that say something, `most` at most."""
+    """The passages of a text that are not blank, in order, at most `most`."""
     start, found = 0, list[Stretch]()
     while start < len(text):
         end = _end(text, start, length)
@@ -27,7 +27,7 @@ def passages(text: str, length: int = LENGTH, most: int = MOST) -> list[Stretch]
 
 
 def _end(text: str, start: int, length: int) -> int:
-    """Where the passage ends that begins there: between lines or words, if there are any."""
+    """Where the passage that begins at `start` ends: between lines or words, if possible."""
     end = start + length
     if end >= len(text):
         return len(text)

@@ -1,8 +1,8 @@
-"""Vectors of passages: how they are kept, and how near they are to a question.
+"""Vectors of passages: how they are stored, and how near they are to a query.
 
-A text is kept as the vectors of its passages, one behind another, each number in a byte. It is as
-near to a question as the nearest of its passages. numpy comes with the extra `meaning`, so only
-what runs with it may import this.
+A text is stored as the concatenated vectors of its passages, one byte per number. It is as near to
+a query as its nearest passage. numpy comes with the extra `meaning`, so only code that runs with
+that extra may import this module.
 """
 
 from collections.abc import Sequence
@@ -16,23 +16,23 @@ DIMENSIONS = 256
 _SCALE = 127
 
 Vectors = NDArray[np.float32]
-"""Vectors of length 1, one a row."""
+"""Vectors of length 1, one per row."""
 Scores = NDArray[np.int32]
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """The same directions with the length 1; what has no direction stays as it is."""
+    """The vectors scaled to length 1; zero vectors are unchanged."""
     lengths = np.sqrt(np.square(vectors).sum(axis=-1, keepdims=True))
     return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
 
 
 def pack(vectors: Vectors) -> bytes:
-    """The vectors of a text's passages as they are kept."""
+    """The vectors of a text's passages as they are stored."""
     return np.rint(vectors * _SCALE).astype(np.int8).tobytes()
 
 
 def similarities(question: Vectors, kept: Sequence[bytes]) -> Scores:
-    """How near each of the texts that are kept so is to a question; none of them is empty."""
+    """How near each stored text is to a query; none of the texts may be empty."""
     if not kept:
         return np.zeros(0, np.int32)
     rows = np.frombuffer(b"".join(kept), np.int8).reshape(-1, DIMENSIONS)
@@ -43,7 +43,7 @@ def similarities(question: Vectors, kept: Sequence[bytes]) -> Scores:
 
 
 def nearest(scores: Scores, ids: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
-    """(score, id) of what is near, the nearest first; of equals that with the higher id."""
+    """(score, id) of the texts that are near, nearest first; ties put the higher id first."""
     near = np.flatnonzero(scores >= NEAR)
     order = near[np.lexsort((-ids[near], -scores[near]))][:most]
     return list(zip(scores[order].tolist(), ids[order].tolist(), strict=True))
