@@ -1,8 +1,8 @@
 """Transcripts in and out: a detector by content, and a parser and a writer per format.
 
-`detect` says what a file may be, `read` gives its conversations, `write` makes a file of
-messages. A family of formats is a folder that exports `FORMATS`, those it reads, and `WRITERS`,
-those it writes; a new format is one more in its family's.
+`detect` says what a file may be, `read` returns its conversations, and `write` makes a file from
+messages. A family of formats is a package that exports `FORMATS`, the formats it reads, and
+`WRITERS`, the formats it writes. A new format is added to the list of its family.
 """
 
 import uuid
@@ -74,7 +74,7 @@ _READ = (
     foreign,
     documents,
 )
-"""Families that are read: of formats as sure of a file, that of the first is meant."""
+"""Families that are read. Of formats with equal scores, the one from the earliest family wins."""
 _WRITTEN = (
     contextstudio,
     openai,
@@ -85,7 +85,7 @@ _WRITTEN = (
     claude_code,
     documents,
 )
-"""Families that are written, in the order in which people are offered them."""
+"""Families that are written, in the order in which they are offered."""
 
 KNOWN: tuple[Format, ...] = tuple(
     sorted(
@@ -101,17 +101,16 @@ REQUESTS: dict[str, RequestForm] = (
 )
 """The forms of requests that are rewritten."""
 READERS: dict[str, RequestReader] = openai.READERS | anthropic.READERS | gemini.READERS
-"""What reads their messages, by the same names."""
+"""The readers of their messages, by the same names."""
 
 CERTAIN = 0.95
-"""A score that none surpasses but our own form's, the first of `KNOWN`: the first to have it is
-meant."""
+"""A score that only our own format surpasses, which is first in `KNOWN`: the search stops at it."""
 ANOTHER = "another_document"
-"""The code of the warning, or refusal, of a file with one document behind another."""
+"""The code of the warning, or refusal, for a file with one document after another."""
 
 
 def detect(head: bytes, name: str | None = None) -> list[Candidate]:
-    """What a file may be, by its first bytes (64 KiB are enough), the likeliest first.
+    """What a file may be, judged by its first bytes (64 KiB are enough), the likeliest first.
 
     The name only decides between formats that the content leaves open. Never raises.
     """
@@ -125,9 +124,9 @@ def detect(head: bytes, name: str | None = None) -> list[Candidate]:
 
 
 def is_table(head: bytes) -> bool:
-    """Whether a file is read by the rows of a table (`io.rows.table`), which its first bytes begin.
+    """Whether a file is read row by row as a table (`io.rows.table`), judged by its first bytes.
 
-    So it is where no format knows the file itself, and one is sure of the rows.
+    True if no format recognises the file itself and one is sure of the rows.
     """
     rows = table.first_lines(head)
     if not rows or _best(Sample(head))[0] > spoken.UNSURE:
@@ -137,9 +136,10 @@ def is_table(head: bytes) -> bool:
 
 
 def is_spread(file: BinaryIO, head: bytes) -> bool:
-    """Whether a file is read by its records (`io.rows.spread`), where `head` are its first bytes.
+    """Whether a file that begins with `head` is read by its records (`io.rows.spread`).
 
-    So it is where a format is surer of them than any is of the first as a document, or knows both.
+    True if a format is surer of the records than any format is of the head as one document, or if
+    the best format is the same for both.
     """
     rows = spread.first_lines(file, head)
     score, found = _best(Sample(rows))
@@ -150,7 +150,7 @@ def is_spread(file: BinaryIO, head: bytes) -> bool:
 
 
 def is_packed(head: bytes) -> bool:
-    """Whether a file is read by its rows as objects (`io.rows.packed`), by its first bytes."""
+    """Whether a file's rows are read as objects (`io.rows.packed`), judged by its first bytes."""
     return packed.may_be(head) and packed.are_packed(Sample(head).rows)
 
 
@@ -159,8 +159,8 @@ def read(
 ) -> list[Transcript]:
     """The conversations of a seekable file, which must stay open while they are read.
 
-    Raises Invalid with a sentence that names what the file is: `format_unknown`,
-    `format_unsupported` (known, but not read yet), `no_messages`, or what broke the reading
+    Raises Invalid with a sentence that says what the file is: `format_unknown`,
+    `format_unsupported` (known, but not read yet), `no_messages`, or what stopped the reading
     (`json_too_deep`, `line_too_long`, `json_truncated`, …).
     """
     chosen = _likeliest(source, name or "") if format == "auto" else _by_name(format)
@@ -174,11 +174,11 @@ def read(
             raise
         raise Invalid(_another(behind), code=ANOTHER) from error
     transcripts = [emptiness.understood(transcript, source) for transcript in read_]
-    if chosen not in contextstudio.FORMATS:  # which holds messages as they were stored
+    if chosen not in contextstudio.FORMATS:  # whose messages are as they were stored
         transcripts = [*map(summaries.as_history, transcripts)]
     if len(transcripts) > 1 and json_file.are_lists(json_file.first_lines(source)):
         return transcripts
-    # Said once: by the first, whose items are read first.
+    # The warning is given once: by the first transcript, whose items are read first.
     return [
         replace(one, items=_SayingWhatIsLeft(one, source)) if not at else one
         for at, one in enumerate(transcripts)
@@ -186,7 +186,7 @@ def read(
 
 
 class _SayingWhatIsLeft:
-    """The items of a transcript, which warns once they are read of what stays in the file alone."""
+    """A transcript's items; after the last, it warns about text that remains only in the file."""
 
     def __init__(self, transcript: Transcript, source: BinaryIO) -> None:
         self._transcript, self._source = transcript, source
@@ -218,11 +218,11 @@ def _another(behind: int) -> str:
 def write(
     format: str, messages: Iterable[Message], heading: Heading | None = None
 ) -> Iterator[bytes]:
-    """Messages as a file of one of `WRITERS`, in pieces.
+    """Messages as a file in one of the formats of `WRITERS`, in pieces.
 
-    `contextstudio` loses nothing but the places in the source; `openai` and `anthropic` are
-    bodies of requests, with what these can't say left out; `markdown` is for people. Raises
-    Invalid at once for another format.
+    `contextstudio` loses only the places in the source; `openai` and `anthropic` are request
+    bodies, without what these can't express; `markdown` is for people. Raises Invalid
+    immediately for any other format.
     """
     writer = WRITERS.get(format)
     if writer is None:
@@ -232,7 +232,7 @@ def write(
 
 
 def file_name(format: str, export_id: uuid.UUID) -> str | None:
-    """What a file must be called for its tool to find it; None where any name will do."""
+    """The name that a file needs for its tool to find it; None if any name will do."""
     writer = WRITERS.get(format)
     if writer is None or writer.file_name is None:
         return None
@@ -240,9 +240,9 @@ def file_name(format: str, export_id: uuid.UUID) -> str | None:
 
 
 def _likeliest(source: BinaryIO, name: str) -> Format:
-    """The format that a file is most likely in. Raises Invalid that says what it looks like.
+    """The likeliest format of a file. Raises Invalid that says what the file looks like.
 
-    Where its first bytes show none, or leave it open, it is looked through for what comes later.
+    If its first bytes match no format, or leave it open, the rest of the file is skimmed.
     """
     source.seek(0)
     head = source.read(HEAD)
@@ -265,7 +265,7 @@ def _best(sample: Sample) -> tuple[float, Format | None]:
         score = known.score(sample)
         if score > best:
             best, likeliest = score, known
-        if best >= CERTAIN:  # and the rest need not be asked
+        if best >= CERTAIN:  # so the rest need not be asked
             break
     return best, likeliest
 

@@ -1,8 +1,9 @@
-"""Arguments of calls: values to work with, and the texts in which models wrote them.
+"""Arguments of tool calls: values to work with, and the texts in which models wrote them.
 
-OpenAI's forms hold arguments as text, others as an object. A text stays as it came: the order
-of its members, its blanks and its escapes are what a provider has cached, and what a model that
-is trained on it learns to write. It is kept where it isn't what we would write of its value.
+OpenAI's forms hold arguments as text, others as an object. A text is kept as it came: the order
+of its members, its white space and its escapes are what a provider has cached, and what a model
+trained on it learns to write. It is stored only if it differs from what we would write for the
+value.
 """
 
 import json
@@ -15,9 +16,9 @@ from .io import json_text
 
 
 def read_call(id_: str, name: str, given: JSON) -> ToolCall:
-    """A call whose arguments may have come as text: parsed where that is JSON, else verbatim.
+    """A call whose arguments may have come as text: parsed if that is JSON, else verbatim.
 
-    A JSON string stays as it came too, quotes included, so that a str is always verbatim.
+    A JSON string also stays as it came, with its quotes, so that a str is always verbatim.
     """
     if not isinstance(given, str):
         return ToolCall(id_, name, given)
@@ -29,7 +30,7 @@ def read_call(id_: str, name: str, given: JSON) -> ToolCall:
 
 
 def parsed(given: JSON) -> JSON:
-    """What a text says as JSON; the text itself where it is none, or a JSON string."""
+    """The value of a JSON text; the text itself if it is not JSON, or is a JSON string."""
     if not isinstance(given, str):
         return given
     try:
@@ -40,10 +41,10 @@ def parsed(given: JSON) -> JSON:
 
 
 def says_only(text: str, value: JSON) -> bool:
-    """Whether a text of this value says nothing that isn't in it.
+    """Whether a JSON text says nothing that its parsed value doesn't hold.
 
-    Of a name that stands twice the value holds the last alone. What stood before it would be
-    sent and never shown, nor be masked.
+    If a name occurs twice in an object, the value holds only the last member. The earlier one
+    would be sent but never shown or masked.
     """
     try:
         if quickly(value, is_sorted=False) == _bytes(text):
@@ -58,7 +59,7 @@ def says_only(text: str, value: JSON) -> bool:
 
 
 def text_of(call: ToolCall) -> str:
-    """A call's arguments where a form holds them as the text of JSON."""
+    """A call's arguments for a form that holds them as JSON text."""
     if call.text is not None:
         return call.text
     value = call.arguments
@@ -68,10 +69,10 @@ def text_of(call: ToolCall) -> str:
 
 
 def object_of(arguments: JSON) -> dict[str, Any]:
-    """A call's arguments where a form wants an object; what is none stands under one name.
+    """A call's arguments for a form that wants an object; any other value becomes its only member.
 
-    The name is that of a tool that takes any text in OpenAI's Responses, and of the one
-    argument of Codex's `apply_patch` where it is called as a function.
+    The member is named `input`, as for a tool that takes any text in OpenAI's Responses, and as
+    the only argument of Codex's `apply_patch` when it is called as a function.
     """
     if isinstance(arguments, dict):
         return arguments

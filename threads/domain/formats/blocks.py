@@ -2,7 +2,8 @@
 
 Real files mix both families (proxies pass one provider's blocks in the other's envelope), and
 the names do not collide, so one table reads both. A block of a type that is not in the table
-is kept whole as `Opaque`; request-only members (`cache_control`, `detail`) are left out.
+is kept whole as `Opaque`. Members that belong only to requests (`cache_control`, `detail`) are
+left out.
 
 Sources: platform.openai.com/docs/api-reference/chat, docs.anthropic.com/en/api/messages,
 docs.mistral.ai/capabilities/reasoning.
@@ -31,13 +32,13 @@ Block = dict[str, Any]
 
 _SURE_DEPTH = json_text.MAX_DEPTH - 20
 RESULT_KINDS = (Text, Image, File, Opaque)
-"""What a result may hold."""
+"""The kinds of parts that a tool result may hold."""
 
 
 def read_role(
     record: JSON, roles: Mapping[str, Role], at: Place, what: str = "A message"
 ) -> Role:
-    """Who speaks, by these names. Raises Invalid where it is none of them."""
+    """The role of a record, by its name in `roles`. Raises Invalid if it is none of them."""
     role = roles.get(fields.text(record, "role"))
     if role is None:
         raise Invalid(
@@ -49,8 +50,8 @@ def read_role(
 def read_content(content: JSON, at: Place) -> tuple[Part, ...]:
     """The parts of a message's `content`: null, a string, or a list of blocks.
 
-    An empty text is no part, so that null, "" and [] are one and the same. Raises Invalid at
-    the place of what has the wrong type.
+    An empty text is not a part, so null, "" and [] are the same. Raises Invalid at the place of
+    a value of the wrong type.
     """
     if content is None or content == "":
         return ()
@@ -67,7 +68,7 @@ def read_content(content: JSON, at: Place) -> tuple[Part, ...]:
 
 
 def _plain(block: JSON) -> Part | None:
-    """What `read_block` gives for the most frequent blocks, in a third of its time."""
+    """What `read_block` returns for the most frequent blocks, in a third of its time."""
     if type(block) is not dict:
         return None
     match block.get("type"):
@@ -87,12 +88,13 @@ def _plain(block: JSON) -> Part | None:
 
 
 def are_exact(parts: Iterable[Part]) -> bool:
-    """Whether parts that were read of a rough value are those of the exact one.
+    """Whether parts read from a roughly parsed value equal those read from the exact one.
 
-    False, too, where they are nested nearly too deep: then it depends on what they stood in.
+    Also False if they are nested almost too deeply: whether they are too deep then depends on
+    what contains them.
     """
     for part in parts:
-        if type(part) is Text:  # most of all parts
+        if type(part) is Text:  # the most frequent kind
             continue
         if isinstance(part, ToolCall):
             if not json_text.is_exact(part.arguments, _SURE_DEPTH):
@@ -131,7 +133,7 @@ def _text(block: Block, at: Place) -> Part:
 
 
 def _image_url(block: Block, at: Place) -> Part | None:
-    """OpenAI: `{"image_url": {"url"}}`, in old files the address itself."""
+    """OpenAI: `{"image_url": {"url"}}`; in old files the value is the address itself."""
     holder, at = block.get("image_url"), (*at, "image_url")
     url = holder if isinstance(holder, str) else fields.text(holder, "url")
     if not url:
@@ -143,7 +145,7 @@ def _image_url(block: Block, at: Place) -> Part | None:
 
 
 def _file(block: Block, _at: Place) -> Part | None:
-    """OpenAI: `{"file": {"file_data", "filename"}}`; a mere `file_id` stays opaque."""
+    """OpenAI: `{"file": {"file_data", "filename"}}`; a block with only a `file_id` stays opaque."""
     holder = fields.mapping(block, "file")
     found = base64_text.split_data_uri(fields.text(holder, "file_data"))
     if not found:
@@ -152,12 +154,12 @@ def _file(block: Block, _at: Place) -> Part | None:
 
 
 def _input_image(block: Block, at: Place) -> Part | None:
-    """OpenAI's Responses: the address itself; what only a `file_id` names stays opaque."""
+    """OpenAI's Responses: the address itself; a block with only a `file_id` stays opaque."""
     return _image_url(block, at) if block.get("image_url") else None
 
 
 def _input_file(block: Block, _at: Place) -> Part | None:
-    """OpenAI's Responses: as `file`, without the holder, or by its address."""
+    """OpenAI's Responses: like `file` without the inner object, or by its address."""
     if url := fields.text(block, "file_url"):
         name = fields.text(block, "filename") or None
         return File("application/octet-stream", name, url=url)
@@ -165,7 +167,7 @@ def _input_file(block: Block, _at: Place) -> Part | None:
 
 
 def _media(block: Block, _at: Place) -> Part | None:
-    """Anthropic's image or document; None where its bytes can't be read, or it names no place."""
+    """Anthropic's image or document; None without readable bytes or an address."""
     source, is_image = fields.mapping(block, "source"), block["type"] == "image"
     media_type = fields.text(source, "media_type")
     data, url = None, None
@@ -186,7 +188,7 @@ def _media(block: Block, _at: Place) -> Part | None:
 
 
 def _thinking(block: Block, at: Place) -> Part | None:
-    """Anthropic's reasoning; Mistral's is a list of texts, opaque where it holds anything else."""
+    """Anthropic's reasoning; Mistral's is a list of texts, opaque if it holds anything else."""
     given = block.get("thinking")
     if isinstance(given, list):
         said = (fields.mapping(piece).get("text") for piece in given)
@@ -217,7 +219,7 @@ def _tool_result(block: Block, at: Place) -> Part:
 def read_result(
     block: Block, call_id: str, at: Place, *, name: str | None = None
 ) -> ToolResult:
-    """A tool's answer, from the `content` and `is_error` of a block or a tool message."""
+    """A tool's result, from the `content` and `is_error` of a block or a tool message."""
     parts = read_content(block.get("content"), (*at, "content"))
     for index, part in enumerate(parts):
         if not isinstance(part, RESULT_KINDS):

@@ -1,12 +1,12 @@
-"""ContextStudio's own form: one JSON document that loses nothing of the messages.
+"""ContextStudio's own format: one JSON document that loses nothing of the messages.
 
 `{"format": "contextstudio", "version": 1, "title", "external_id", "strategy", "model",
-"messages": [...]}`, one message a line: `role`, `parts` as `threads.domain.body` encodes
-them (keys in their order, images and files with their bytes in base64), and, where known,
-`name`, `model`, `source_id`, `created_at`, `usage`, `partial`.
+"messages": [...]}`, one message per line: `role`, `parts` as `threads.domain.body` encodes
+them (keys in their original order, images and files with their bytes in base64), and, if
+known, `name`, `model`, `source_id`, `created_at`, `usage`, `partial`.
 
-`contextstudio-session` is the same with the operations and the archive beside the messages:
-`archive.transfer` writes it, and adds these to what is read here.
+`contextstudio-session` also holds the operations and the archive beside the messages:
+`archive.transfer` writes it, and reads these in addition to what is read here.
 """
 
 from collections.abc import Iterable, Iterator
@@ -43,7 +43,7 @@ ROLES = {role.value: role for role in Role}
 
 
 def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
-    """The document, a message at a time."""
+    """The document, one message at a time."""
     head = {
         "format": NAME,
         "version": VERSION,
@@ -57,7 +57,7 @@ def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
 
 
 def write_message(message: Message, heading: Heading) -> dict[str, Any]:
-    """One message with all that is known of it but the place it was read from."""
+    """One message with everything known about it except the place it was read from."""
     form = {
         "role": str(message.role),
         "parts": [write_part(part, heading) for part in message.parts],
@@ -72,7 +72,7 @@ def write_message(message: Message, heading: Heading) -> dict[str, Any]:
 
 
 def write_part(part: Part, heading: Heading) -> dict[str, Any]:
-    """One part, images and files with their bytes."""
+    """One part; images and files include their bytes."""
     form = encode_part(part)
     if isinstance(part, ToolResult):
         form["content"] = [write_part(item, heading) for item in part.content]
@@ -137,7 +137,7 @@ def read_part(part: JSON, at: Place) -> Part:
 
 
 def _call(part: dict[str, Any], id_: str, name: str) -> ToolCall:
-    """A call; a text that says anything else than its arguments is not theirs."""
+    """A call; a text that does not say exactly what the arguments say is dropped."""
     arguments, text = part.get("arguments"), part.get("text")
     if (
         isinstance(text, str)
@@ -160,7 +160,7 @@ def _result(
 
 
 def _data(part: dict[str, Any], at: Place) -> bytes | None:
-    """The bytes of an image or a file; one without bytes or an address can't be shown."""
+    """The bytes of an image or a file; None if it has only an address. Raises Invalid otherwise."""
     if part.get("data") is None and part.get("url") is not None:
         return None
     data = base64_text.decode(part.get("data"))

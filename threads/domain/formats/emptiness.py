@@ -1,9 +1,10 @@
-"""When a message may be empty: where its source says so, never because it was not understood.
+"""When a message may be empty: if its source says so, never because it was not understood.
 
-A message without parts is right where its content is null, "" or no blocks. Where it has none, or
-what was said stands in a member that is not read, it is refused at that place. `Understood` holds
-every format's messages against that: what a parser finds nothing in, though its record says
-something, is kept whole with a warning, so that a tool that renames a member loses nothing.
+A message without parts is right if its content is null, "" or an empty list of blocks. If it has
+no content, or what was said is in a member that is not read, it is refused at that place.
+`Understood` checks the messages of every format for this: where a parser finds nothing although
+the record says something, the record is kept whole with a warning. So a tool that renames a
+member loses nothing.
 """
 
 import re
@@ -20,19 +21,19 @@ from .io import fields, source
 from .io.source import ByteSpan
 
 NOT_UNDERSTOOD = "message_not_understood"
-"""The code of the refusal; of a file's message that is kept whole instead, of its warning."""
+"""The code of the refusal, and of the warning if a file's message is kept whole instead."""
 CALLS = "toolInvocations"
-"""The calls of the AI SDK's older messages, which stand beside a text."""
+"""The member with the calls in the AI SDK's older messages, beside their text."""
 SPEAKING = (
     *("parts", "tool_calls", CALLS, "function_call", "text", "message", "value"),
     *("blocks", "thinking", "reasoning", "reasoning_content", "thinking_blocks"),
     *("refusal", "audio", "body", "input", "output", "result", "tool_results"),
 )
-"""Members in which programs put what was said, in one form or another."""
+"""Members in which programs put what was said, in some form."""
 
 
 def require_calls_read(message: dict[str, Any], at: Place) -> None:
-    """Raise Invalid at calls that would be lost beside a text that is read."""
+    """Raise Invalid if a message whose text is read has calls that would be lost."""
     if message.get(CALLS):
         raise _unread(CALLS, at)
 
@@ -40,9 +41,9 @@ def require_calls_read(message: dict[str, Any], at: Place) -> None:
 def require_content(
     message: dict[str, Any], at: Place, read: Collection[str] = ()
 ) -> None:
-    """Raise Invalid unless a message of which nothing was read is empty by its own account.
+    """Raise Invalid unless a message from which nothing was read says itself that it is empty.
 
-    `read` are the members, beside `content`, in which it might have said something.
+    `read` names the members, besides `content`, that were read.
     """
     for name in SPEAKING:
         if message.get(name) and (name not in read):
@@ -53,9 +54,9 @@ def require_content(
 
 
 def kept_whole(given: JSON, error: Invalid, record: str) -> Message | None:
-    """The message of a file that was refused for want of understanding, as one opaque part.
+    """A file's message that was refused because it was not understood, as one opaque part.
 
-    None where it was refused for another reason.
+    Returns None if it was refused for another reason.
     """
     if error.code != NOT_UNDERSTOOD:
         return None
@@ -80,19 +81,19 @@ def _unread(name: str, at: Place) -> Invalid:
 CONTENTS = frozenset(
     {"content", "parts", "text", "value", "message", "blocks", "body", "thinking"}
 )
-"""Members that hold what is said: where all are empty, the message is so by its own account."""
+"""Members that hold what is said: if all are empty, the message itself says it is empty."""
 NAMING = frozenset(
     {"type", "kind", "id", "role", "name", "state", "status", "signature"}
 )
-"""Members whose strings are no text."""
+"""Members whose strings are not text that somebody wrote."""
 MOST = 1 << 20
-"""Bytes of the longest record that is looked into."""
+"""The size in bytes of the longest record that is examined."""
 _PLACE = re.compile(r"bytes:(\d+)-(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """The items of a transcript, in which no message is empty that isn't so in its file."""
+    """The items of a transcript, in which a message is empty only if it is empty in its file."""
 
     items: Iterable[Message | Event | Compaction]
     warnings: list[Warning]
@@ -123,13 +124,17 @@ class Understood:
 
 
 def understood(transcript: Transcript, file: BinaryIO) -> Transcript:
-    """The transcript with such items; the file must stay open."""
+    """The transcript with its items wrapped in `Understood`; the file must stay open."""
     items = Understood(transcript.items, transcript.warnings, file)
     return replace(transcript, items=items)
 
 
 def says_something(record: JSON) -> bool:
-    """Whether a record holds a text in a member for what is said, or has none but holds words."""
+    """Whether a record says something.
+
+    That is a text in one of the `CONTENTS` members or, if it has none of these, a string of two
+    words or more anywhere.
+    """
     contents = list(_contents(record))
     if contents:
         return any(text.strip() for held in contents for text in _texts(held))
@@ -137,7 +142,7 @@ def says_something(record: JSON) -> bool:
 
 
 def _contents(value: JSON) -> Iterator[JSON]:
-    """What the members for what is said hold; of one in another the inner."""
+    """The values of the `CONTENTS` members; of nested ones, only the innermost."""
     if isinstance(value, list):
         for held in value:
             yield from _contents(held)
@@ -150,7 +155,7 @@ def _contents(value: JSON) -> Iterator[JSON]:
 
 
 def _texts(value: JSON) -> Iterator[str]:
-    """The strings in a value, but for what only names or signs something."""
+    """The strings in a value, except those in `NAMING` members."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

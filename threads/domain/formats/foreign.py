@@ -1,7 +1,8 @@
-"""Formats that are known by name but not read yet, so that a refusal can say what a file is.
+"""Formats that are recognised but not read yet, so that a refusal can say what a file is.
 
 A format moves from here to a module of its own when its parser is written. The tests follow
-what each tool writes, in the order of `docs/formats.md`: content only, never the file's name.
+what each tool writes, in the order of `docs/formats.md`, and look at the content only, never at
+the file's name.
 """
 
 from collections.abc import Callable
@@ -20,12 +21,12 @@ _PACKED = {
 
 
 def _has(*names: str) -> Test:
-    """A test for an object with all these members, alone, in a list or on a line."""
+    """A test for an object with all these members: the document, in a list or on a line."""
     return lambda sample: any(all(name in row for name in names) for row in sample.rows)
 
 
 def _zip_with(*names: bytes) -> Test:
-    """A test for a zip archive in whose beginning all these file names stand."""
+    """A test for a zip archive whose first bytes contain all these file names."""
     return lambda sample: (
         sample.head.startswith(ZIP) and all(name in sample.head for name in names)
     )
@@ -42,7 +43,7 @@ def _cline_asks(sample: Sample) -> bool:
 
 
 def _is_batch_of_runs(sample: Sample) -> bool:
-    """What is created and what is changed of runs, each by itself."""
+    """Whether a document lists runs to create (`post`) or to update (`patch`)."""
     listed = [sample.object.get(name) for name in ("post", "patch")]
     runs = [one for some in listed if isinstance(some, list) for one in some[:1]]
     return any(isinstance(one, dict) and "dotted_order" in one for one in runs)
@@ -132,4 +133,4 @@ FORMATS = (
         "Import the .messages.json beside it.",
     ),
 )
-"""Known, in an order in which the first of several that fit is the right one."""
+"""Formats known by name, ordered so that the first that matches a file is the right one."""

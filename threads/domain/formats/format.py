@@ -1,4 +1,4 @@
-"""What the detector knows of a format, and what a writer is given."""
+"""What the detector knows about a format, and what a writer is given."""
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -14,22 +14,22 @@ from .io.folder import Folder, Gathered
 from .sample import Sample
 
 Score = Callable[[Sample], float]
-"""How sure a format's test is of a file: 0 (it is something else) to 1."""
+"""How sure a format's test is that a file is in it: 0 (it is something else) to 1."""
 Reader = Callable[[BinaryIO, str], list[Transcript]]
-"""Reads a file (its second argument is the file's name, or empty) into conversations."""
+"""Reads a file into conversations; the second argument is the file's name, or empty."""
 Gatherer = Callable[[Folder], list[Gathered]]
-"""Reads conversations that several files make together; leaves all others alone."""
+"""Reads conversations that consist of several files; ignores all other files."""
 Blob = Callable[[str], bytes]
-"""The bytes of an image or a file by their SHA-256."""
+"""Returns the bytes of an image or a file by their SHA-256."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
     """One format: its name for programs, its label for people, its test, its reader.
 
-    A format without a reader is known by name only; `hint` says what to do instead. `gather`
-    is for formats that spread a conversation over several files, or join what lies in
-    several: it is asked before the files are read one by one.
+    A format without a reader is known by name only; `hint` says what to do instead. `gather` is
+    for formats that spread a conversation over several files, or that join the contents of
+    several: it is called before the files are read one by one.
     """
 
     name: str
@@ -39,11 +39,11 @@ class Format:
     hint: str = ""
     gather: Gatherer | None = None
     is_general: bool = False
-    """Whether other programs write it too: of two formats as sure of a file, the other is meant."""
+    """Whether other programs write it too: at equal scores, a format that isn't general wins."""
 
 
 class Candidate(NamedTuple):
-    """What a file may be, and how sure that is."""
+    """A format that a file may be in, and how sure that is."""
 
     format: str
     score: float
@@ -52,7 +52,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    """What an exported file says beside its messages, and where it gets their images."""
+    """What an exported file says besides its messages, and where it gets their images."""
 
     title: str = ""
     model: str = ""
@@ -60,27 +60,27 @@ class Heading:
     strategy: str = ""
     blob: Blob | None = None
     first_changed: int | None = None
-    """The first message, from 0, that an operation changed: signatures hold before it alone."""
+    """Index of the first message that an operation changed; only before it are signatures valid."""
     export_id: uuid.UUID = field(default_factory=uuid.uuid4)
-    """What the file calls the conversation, where its tool would confuse it with the source."""
+    """The conversation's id in formats whose tool would otherwise confuse it with the source."""
     system: int | None = None
-    """How many messages at the top are the system prompt; None: all that are the system's."""
+    """How many messages at the top form the system prompt; None: all with a system role."""
 
     render: "Callable[[Message, Heading], str] | None" = None
-    """Makes the safe HTML of a message's body, for a page; None: bodies are plain text."""
+    """Renders a message's body as safe HTML, for a page; None: bodies are plain text."""
     tools: JSON = None
-    """Definitions of tools, as the request had them that the messages are of."""
+    """Tool definitions, as in the request that the messages are from."""
     styles: str = ""
-    """The style sheet of a page."""
+    """The style sheet for a page."""
 
     def data(self, part: Image | File) -> bytes | None:
-        """The bytes of an image or a file; None where it is only known by its address."""
+        """The bytes of an image or a file; None if only its address is known."""
         if part.data is None and part.sha256 is not None and self.blob is not None:
             return self.blob(part.sha256)
         return part.data
 
     def address(self, part: Image | File) -> str:
-        """The bytes as a `data:` address, so that the file stands alone; else where they are."""
+        """The bytes as a `data:` URI, so that the file is self-contained; else their address."""
         data = self.data(part)
         if data is not None:
             return base64_text.data_uri(part.media_type, data)
@@ -88,12 +88,12 @@ class Heading:
 
 
 class Writer(NamedTuple):
-    """How a format is written: messages to the pieces of one file."""
+    """How a format is written: turns messages into the pieces of one file."""
 
     label: str
-    """What people call the file."""
+    """The name of the format that people see."""
     suffix: str
     media_type: str
     write: Callable[[Iterable[Message], Heading], Iterator[bytes]]
     file_name: Callable[[Heading], str] | None = None
-    """What the file must be called for its tool to find it; None: it may have any name."""
+    """The name that the file needs for its tool to find it; None: any name will do."""

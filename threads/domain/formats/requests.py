@@ -1,10 +1,10 @@
 """How providers' requests hold messages: the one rule that exports and `apply` share.
 
-A message becomes pieces, a piece one message of a request by itself; then pieces are joined,
-where the provider wants what stands behind one another in one message. Whatever the form, what
-a message says is its atoms: one message with two results is two messages to OpenAI, two messages
-with one result each are one to Anthropic, and each form leaves out what it has no place for.
-Written in one form and read again, they are the same atoms.
+A message becomes pieces, and each piece is one message of a request. Then pieces are joined where
+the provider wants consecutive ones in one message. Whatever the form, what a message says is its
+atoms: one message with two results is two messages to OpenAI, two messages with one result each
+are one to Anthropic, and each form leaves out what it has no place for. Written in one form and
+read again, they give the same atoms.
 """
 
 import hashlib
@@ -33,14 +33,14 @@ from . import blocks
 from .format import Heading
 
 Form = dict[str, Any]
-"""A message as it stands in the JSON of a request."""
+"""A message in the JSON of a request."""
 SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
 SYSTEM_GAP = "\n\n"
-"""What stands between two of the system's messages that become one prompt."""
+"""The separator between system messages that become one prompt."""
 
 
 class RequestPiece(NamedTuple):
-    """A message of a request by itself. One that `joins` goes into one of its role before it."""
+    """One message of a request. A piece that `joins` is merged into one of its role before it."""
 
     form: Form
     joins: bool = False
@@ -51,17 +51,17 @@ class RequestForm:
     """The form of one provider's requests."""
 
     read: Callable[[JSON], Message]
-    """A message of a request, none that stands in a member of its own."""
+    """Reads one message of a request, except one in a member of its own (the system prompt)."""
     write: Callable[[Message, Heading], Iterable[RequestPiece]]
     join: Callable[[Iterable[RequestPiece]], Iterator[Form]]
     has_system: bool
-    """Whether the system's messages at the top stand in a member of their own."""
+    """Whether the system messages at the top go into a member of their own."""
     has_ids: bool
     """Whether every call must have an id: see `CallIds`."""
 
 
 def read_system(system: JSON) -> Iterator[Message]:
-    """The message of a prompt that is text or blocks; none where it is empty."""
+    """The message of a system prompt given as text or blocks; nothing if it is empty."""
     if parts := blocks.read_content(system, ("system",)):
         yield Message(role=Role.SYSTEM, parts=parts)
 
@@ -71,14 +71,14 @@ class RequestReader:
     """Reads the messages of one provider's requests."""
 
     read_messages: Callable[[JSON], list[Message]]
-    """Those of a list. Raises Invalid at the place that is malformed."""
+    """Reads a list of messages. Raises Invalid at the place that is malformed."""
     read_system: Callable[[JSON], Iterator[Message]] = read_system
-    """The prompt that stands in a member of its own, where there is one."""
+    """Reads the system prompt in a member of its own, if there is one."""
     from_any_place: bool = True
-    """Whether what stands before a message says nothing of how it is read."""
+    """Whether a message can be read without the messages before it."""
 
     def read(self, messages: Sequence[JSON], some: slice) -> list[Message]:
-        """Some of the messages of a request."""
+        """A slice of the messages of a request."""
         if self.from_any_place:
             return self.read_messages(messages[some])
         return self.read_messages(messages)[some]
@@ -87,7 +87,7 @@ class RequestReader:
 def split_system(
     messages: Iterable[Message], count: int | None
 ) -> tuple[list[Message], Iterator[Message]]:
-    """The system's messages at the top, at most so many, and the others."""
+    """The system messages at the top, at most `count` (None: all), and the rest."""
     rest = iter(messages)
     system: list[Message] = []
     while count is None or len(system) < count:
@@ -101,21 +101,21 @@ def split_system(
 
 
 def system_words(messages: Iterable[Message]) -> str:
-    """The system's messages at the top as one prompt; empty where there are none."""
+    """The system messages at the top as one prompt; empty if there are none."""
     return SYSTEM_GAP.join(message.text for message in messages)
 
 
 _NOTES = re.compile(r"^x-anthropic-billing-header:.*(?:\n+|\Z)", re.MULTILINE)
-"""Lines that Claude Code puts into its prompt for its provider: other ones in each release."""
+"""Lines that Claude Code adds to its prompt for its provider; they differ in each release."""
 
 
 def plain_prompt(text: str) -> str:
-    """What a system prompt says, without what a client notes in it for its provider."""
+    """A system prompt without the notes that a client adds for its provider."""
     return _NOTES.sub("", text).strip()
 
 
 class Atom(NamedTuple):
-    """One part as it is sent: canonical JSON, in which images and files are their hashes."""
+    """One part as it is sent: canonical JSON, with hashes in place of images and files."""
 
     role: Role
     is_result: bool
@@ -123,9 +123,9 @@ class Atom(NamedTuple):
 
 
 def atoms_of(message: Message, form: RequestForm, heading: Heading) -> list[Atom]:
-    """What is sent of a message; one empty atom for a message that is sent without content.
+    """The atoms of a message as sent; one empty atom if it is sent without content.
 
-    `heading` gives the bytes of images and files.
+    `heading` supplies the bytes of images and files.
     """
     found: list[Atom] = []
     for piece in form.write(message, heading):
@@ -142,18 +142,18 @@ def atoms_of(message: Message, form: RequestForm, heading: Heading) -> list[Atom
 
 
 class Saying(NamedTuple):
-    """What a message says, however a client sends it, and the ids that it has for calls."""
+    """What a message says, however a client sends it, and its ids for calls."""
 
     atoms: tuple[bytes, ...]
-    """Hashes, those of results first; none where nothing is said."""
+    """Hashes of the atoms, those of results first; empty if nothing is said."""
     ids: tuple[str, ...]
 
 
 def saying_of(message: Message, form: RequestForm, heading: Heading) -> Saying:
-    """What is said in a message that may be sent more or less as it is.
+    """What a message says, without what may differ between two requests that send it.
 
-    Reasoning doesn't count, which clients leave out later on, nor do space around a text, the
-    ids of calls, members of a block that are null, or how a client marks its prompt.
+    Left out are reasoning (which clients drop later on), white space around a text, the ids of
+    calls, null members of a block, and a client's notes in its system prompt.
     """
     atoms: list[tuple[bool, bytes]] = []
     ids: list[str] = []
@@ -186,7 +186,7 @@ def saying_of(message: Message, form: RequestForm, heading: Heading) -> Saying:
 
 
 def say_the_same(some: Iterable[Atom], others: Iterable[Atom]) -> bool:
-    """Whether these are the same atoms in one order, in which results stand first."""
+    """Whether both have the same atoms in the same order, once results are moved to the front."""
 
     def is_behind(atom: Atom) -> bool:
         return not atom.is_result
@@ -195,7 +195,7 @@ def say_the_same(some: Iterable[Atom], others: Iterable[Atom]) -> bool:
 
 
 def _hashed(part: Part) -> Part:
-    """A part by what it says: of images and files their bytes, not how these are declared."""
+    """A part in which bytes are replaced by hashes and images and files have no media type."""
     match part:
         case ToolResult():
             content = tuple(map(_hashed, part.content))
@@ -211,7 +211,7 @@ def _hashed(part: Part) -> Part:
 
 
 def _without_null(value: JSON) -> JSON:
-    """A block's JSON without members that are null: programs leave these out when they send it."""
+    """A block's JSON without null members, which programs leave out when they send it."""
     match value:
         case dict():
             members = value.items()

@@ -1,4 +1,4 @@
-"""The beginning of a file, as the tests of formats look at it."""
+"""The beginning of a file, as the tests of formats see it."""
 
 import re
 from dataclasses import dataclass
@@ -11,29 +11,29 @@ from .io import fields, json_text
 from .io.json_file import ROWS, first_record, parsed
 
 HEAD = 64 << 10
-"""Bytes of a file that detection looks at, if it has as many."""
+"""The most bytes of a file that detection looks at."""
 RECORDS = 50
-"""Lines of JSONL, or elements of a list, that detection looks at."""
+"""The most lines of JSONL, or elements of a list, that detection looks at."""
 ZIP = b"PK\x03\x04"
-"""How a zip archive begins; files in it that were not compressed can be read as lines."""
+"""How a zip archive begins; uncompressed files in it could be read as lines."""
 
 _TOKENS = re.compile(
     rb'(?:[^"\[\]{},]++|' + json_text.STRING + rb')*+([\[\]{},"]|\Z)', re.DOTALL
 )
-"""What leads up to the next bracket or comma, or to the quote of a string that is cut."""
+"""The text up to the next bracket or comma, or to the opening quote of a cut-off string."""
 _CLOSER = {b"[": b"]", b"{": b"}"}
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The first bytes of a file, and what they say as text and as JSON."""
+    """The first bytes of a file, with their values as text and as JSON."""
 
     head: bytes
     name: str = ""
 
     @cached_property
     def text(self) -> str:
-        """The head as text; what is no UTF-8 is replaced."""
+        """The head as text; bytes that are not UTF-8 are replaced."""
         return self.head.decode("utf-8-sig", "replace")
 
     @cached_property
@@ -51,7 +51,7 @@ class Sample:
 
     @cached_property
     def document(self) -> JSON:
-        """The head read as one JSON document, completed where it is cut; None if it is none."""
+        """The head as one JSON document, completed if it is cut off; None if it isn't one."""
         return None if len(self.records) > 1 else partial(self.head)
 
     @cached_property
@@ -67,12 +67,12 @@ class Sample:
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
-        """The records, or the elements of a list, or the one object: what the file is a row of."""
+        """The objects of the file: its records, the elements of its list, or its one object."""
         return self.records or self.elements or ([self.object] if self.object else [])
 
     @property
     def shows_all(self) -> bool:
-        """Whether the head is all of a file of JSON, and every record of it is looked at."""
+        """Whether the head is a complete JSON file and detection looks at all its records."""
         if len(self.head) >= HEAD:
             return False
         if len(self.records) > 1:
@@ -81,7 +81,7 @@ class Sample:
 
 
 def _are_few(value: JSON) -> bool:
-    """Whether no list in a value is longer than detection looks."""
+    """Whether no list in a value is longer than `RECORDS`."""
     if isinstance(value, dict):
         return all(map(_are_few, value.values()))
     if isinstance(value, list):
@@ -90,12 +90,12 @@ def _are_few(value: JSON) -> bool:
 
 
 def partial(head: bytes) -> JSON:
-    """The value of JSON text that may break off: what is complete of it; None if it is none."""
+    """The complete part of JSON text that may break off; None if it isn't JSON."""
     stack: list[bytes] = []
     cut, closers = 0, b""
     for match in _TOKENS.finditer(head):
         token = match[1]
-        if token in (b'"', b""):  # what follows is the text of a string that is cut
+        if token in (b'"', b""):  # the rest is the text of a string that is cut off
             break
         if token == b",":
             cut = match.start(1)

@@ -1,4 +1,4 @@
-"""Where sessions come from, as people call it: the agent, the service or the library."""
+"""Names for where sessions come from: the agent, the service or the library."""
 
 SOURCES = {
     "ai_sdk": "AI SDK",
@@ -66,28 +66,28 @@ SOURCES = {
     "tau_bench": "tau-bench",
     "zed": "Zed",
 }
-"""By format. Forms of APIs and plain text, which any program may write, are no source."""
+"""Map of format to source. Request forms and plain text have none: any program may write them."""
 PROXY = "proxy"
-"""The format of sessions that the proxy made. Where it knows the agent, its name follows."""
+"""The format of sessions made by the proxy, followed by the agent's name if it is known."""
 _AGENTS = {
     "claude-cli/": "claude_code",
     "codex": "codex",
     "geminicli": "gemini_cli",
     "opencode/": "opencode",
 }
-"""How the User-Agent of an agent begins, in lower case."""
+"""Map of the start of an agent's User-Agent, in lower case, to the agent."""
 SOURCES |= {f"{PROXY}_{agent}": SOURCES[agent] for agent in _AGENTS.values()}
 FILE = "File"
-"""What is called so comes from none that is known."""
+"""The name of the source if the format has none."""
 
 
 def source_of(format: str) -> str:
-    """What people call the source of sessions in this format."""
+    """The name of the source of sessions in this format."""
     return SOURCES.get(format, FILE)
 
 
 def formats_of(source: str) -> list[str]:
-    """The formats of a source, by its name in any case; none where it is `FILE` or unknown."""
+    """The formats of a source, whose name is case-insensitive; none if it is `FILE` or unknown."""
     return [name for name, said in SOURCES.items() if said.lower() == source.lower()]
 
 

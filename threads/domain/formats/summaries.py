@@ -1,8 +1,8 @@
-"""Summaries as requests and exports hold them, and as they are read again.
+"""Summaries in requests and exports, and how they are read back.
 
-Where a provider takes system messages between others, a digest is one. Read from a file, it would
-become a part of the system prompt, and what was done before an instruction: it is a user's message
-then, as the forms have it that take none there.
+For a provider that accepts system messages between others, a digest is sent as one. Read from a
+file, it would become part of the system prompt, and past work would become an instruction. It is
+therefore read as a user message, as in the forms that accept no system message there.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,12 +15,12 @@ SUMMARY = (
     "<summary>\nA record of earlier messages of this conversation. It only says what was"
     " said and done; it asks for nothing.\n\n{}\n</summary>"
 )
-"""Frames a summary as history: nothing in it is to be done again (R19)."""
+"""Frames a summary as history, so that nothing in it is done again (R19)."""
 _START, _END = SUMMARY.split("{}")
 
 
 def as_history(transcript: Transcript) -> Transcript:
-    """The transcript, in which no summary of ours speaks as the system."""
+    """The transcript with our summaries as user messages instead of system messages."""
     return replace(transcript, items=_AsHistory(transcript.items))
 
 

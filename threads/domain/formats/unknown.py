@@ -1,4 +1,4 @@
-"""What a file looks like that is no known transcript, for the refusal that says so."""
+"""Says what a file looks like that is not a known transcript, for its refusal."""
 
 import codecs
 import json
@@ -12,12 +12,12 @@ from .io.rows import table
 from .sample import HEAD, Sample
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{", b"[\0", b"\0[")
-"""How UTF-16 begins: with a mark, or JSON without one."""
+"""How UTF-16 begins: with a byte order mark, or with JSON without one."""
 UTF_32 = (
     *(b"\xff\xfe\0\0", b"\0\0\xfe\xff"),
     *(b"{\0\0\0", b"\0\0\0{", b"[\0\0\0", b"\0\0\0["),
 )
-"""How UTF-32 begins, in the same ways."""
+"""How UTF-32 begins, in the same two ways."""
 _IMAGES = {
     b"\x89PNG": "PNG",
     b"\xff\xd8\xff": "JPEG",
@@ -27,13 +27,13 @@ _IMAGES = {
 }
 """How images begin, such as a screenshot of a conversation."""
 _CONTROLS = re.compile(rb"[\x01-\x06\x0e-\x1a\x1c-\x1f]")
-"""Bytes that are in no text: neither white space nor what a terminal acts on."""
+"""Control bytes that never occur in text: neither white space nor terminal controls."""
 _PRINTED = re.compile(rb"\s*[\[({]+\s*(?:\{\s*)?'")
-"""How a list or a dict begins that Python has printed: with single quotes."""
+"""How a list or dict printed by Python begins: with single quotes."""
 
 
 def refusal_of(head: bytes) -> Invalid:
-    """The refusal of a file that is no known transcript: what it looks like, and its line."""
+    """The refusal of a file that is not a known transcript; for JSON with a mistake, its line."""
     found = _looks(head)
     if isinstance(found, str):
         return Invalid(f"This is {found}.", code="format_unknown")
@@ -46,7 +46,7 @@ def refusal_of(head: bytes) -> Invalid:
 
 
 def _looks(head: bytes) -> str | json.JSONDecodeError:
-    """What it looks like, as the end of a sentence, or the mistake in its JSON."""
+    """What the file looks like, as the end of a sentence, or the mistake in its JSON."""
     if not head.strip():
         return "an empty file"
     if head[:4] in UTF_32:
@@ -66,7 +66,7 @@ def _looks(head: bytes) -> str | json.JSONDecodeError:
 
 
 def _notation(head: bytes) -> str | json.JSONDecodeError | None:
-    """What a text looks like by its notation: one of values, or of a table."""
+    """What a text looks like, judged by its notation: JSON, printed Python or a table."""
     if _PRINTED.match(head):
         return "a Python list or dict as printed; write it with json.dumps"
     sample = Sample(head)
@@ -82,14 +82,14 @@ def _notation(head: bytes) -> str | json.JSONDecodeError | None:
 
 
 def _image(head: bytes) -> str | None:
-    """What kind of image a file is, by its first bytes; it may be damaged behind them."""
+    """The kind of image, judged by the first bytes; the rest of the file may be damaged."""
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return "WebP"
     return next((kind for mark, kind in _IMAGES.items() if head.startswith(mark)), None)
 
 
 def _not_utf_8(head: bytes) -> int | None:
-    """Which byte of a text, from 0, is not UTF-8; None where all are, or it is only cut off."""
+    """Index, from 0, of the first byte that is not UTF-8, if any; a cut-off end doesn't count."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head, len(head) < HEAD)
     except UnicodeDecodeError as error:
@@ -98,20 +98,20 @@ def _not_utf_8(head: bytes) -> int | None:
 
 
 def _are_lists(head: bytes) -> bool:
-    """Whether each of several lines is a list: JSON Lines in which no object is a record."""
+    """Whether a file is several lines that are all lists: JSON Lines without objects."""
     lines = [line for line in head.splitlines() if line.strip()]
     whole = lines[: -1 if len(head) == HEAD else None]
     return len(lines) > 1 and all(map(_is_list, whole))
 
 
 def _is_list(line: bytes) -> bool:
-    """Whether a line is a list; one that doesn't begin as a list isn't parsed for it."""
+    """Whether a line is a JSON list; it is parsed only if it begins like one."""
     begins = line.lstrip(json_text.BOM + b" \t\r").startswith(b"[")
     return begins and isinstance(json_file.parsed(line), list)
 
 
 def _mistake(head: bytes) -> json.JSONDecodeError | None:
-    """What keeps a short file from being JSON; None where nothing does, or it is another thing."""
+    """The mistake in a short file that begins and ends like JSON; None if there is none."""
     text = head.decode("utf-8-sig", "replace").strip()
     if _are_lists(head):
         return None
