@@ -1,4 +1,4 @@
-"""Bytes that stand in JSON as base64, alone or in a `data:` address."""
+"""Bytes encoded in JSON as base64, alone or in a `data:` URI."""
 
 import base64
 import binascii
@@ -14,7 +14,7 @@ _UNKNOWN_TYPE = "application/octet-stream"
 
 
 def decode(data: JSON) -> bytes | None:
-    """The bytes of base64 text, or None where it is none (a scrubber has been in it)."""
+    """The bytes of base64 text; None if it isn't base64 (a scrubber may have altered it)."""
     if not isinstance(data, str):
         return None
     try:
@@ -29,7 +29,7 @@ def encode(data: bytes) -> str:
 
 
 def split_data_uri(uri: str) -> tuple[str, bytes] | None:
-    """Media type and bytes of a base64 `data:` address, else None."""
+    """Media type and bytes of a base64 `data:` URI; None if it isn't one."""
     if not (match := _DATA_URI.match(uri)):
         return None
     data = decode(uri[match.end() :])
@@ -37,6 +37,6 @@ def split_data_uri(uri: str) -> tuple[str, bytes] | None:
 
 
 def data_uri(media_type: str, data: bytes) -> str:
-    """Bytes as a `data:` address; a media type that can't stand in one is left out."""
+    """Bytes as a `data:` URI; an invalid media type is replaced by `application/octet-stream`."""
     type_ = media_type if _MEDIA_TYPE.fullmatch(media_type) else _UNKNOWN_TYPE
     return f"data:{type_};base64,{encode(data)}"

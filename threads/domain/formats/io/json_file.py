@@ -1,8 +1,8 @@
-"""A JSON file looked into by places: the objects in it, their members, lists and values.
+"""Access to a JSON file by place: its objects, their members, lists and values.
 
-A container may be larger than memory, so that only the places of what it holds are found, and a
-value is read when it is asked for. Nothing here raises: what can't be read is a warning in the
-list that is handed in.
+A container may be larger than memory, so only the places of what it holds are located, and a value
+is read on request. Nothing here raises: what can't be read becomes a warning in the list that is
+passed in.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,23 +18,23 @@ from . import fields, json_text, source
 from .source import BROKEN, ByteSpan, Child
 
 ROWS = 4
-"""Lines by which JSON Lines are told from a document."""
+"""How many lines are read to distinguish JSON Lines from a document."""
 EMPTY = 4
-"""Bytes of the longest value that says nothing: `null`."""
+"""The length in bytes of the longest value that says nothing: `null`."""
 Members = Mapping[str | int, ByteSpan]
-"""The places of an object's members by their names, or of a list's elements."""
+"""Map of member name, or of index in a list, to its place."""
 
 
 class Element(NamedTuple):
-    """A line of JSON Lines, or an element or member of a document: its value, or `BROKEN`."""
+    """A line of JSON Lines, or an element or member of a document; its value may be `BROKEN`."""
 
     value: JSON
     span: ByteSpan
     line: int | None = None
     at: Place = ()
-    """How people call its place, where it has a name."""
+    """Its place in readable form, if it has one."""
     member: str = ""
-    """The file of a folder that it lies in, where that isn't the transcript's own."""
+    """The file of the folder that it is in, if that isn't the transcript's own."""
 
     @property
     def record(self) -> str:
@@ -47,7 +47,7 @@ class Element(NamedTuple):
 
 
 def children(file: BinaryIO, start: int, warnings: list[Warning]) -> Iterator[Child]:
-    """The members or elements of the container that begins here, as far as they can be found."""
+    """The members or elements of the container at `start`, as far as it can be read."""
     try:
         yield from source.children(file, start)
     except Invalid as error:
@@ -55,7 +55,7 @@ def children(file: BinaryIO, start: int, warnings: list[Warning]) -> Iterator[Ch
 
 
 def warn_of_end(error: Invalid, warnings: list[Warning]) -> None:
-    """Say of a file that it breaks off: once, for what holds the list that does so, does so too."""
+    """Warn that a file breaks off, only once: all containers around that point break off too."""
     words = f"The file can't be read to its end. {error.message}"
     found = Warning(error.code, words)
     if found not in warnings:
@@ -65,18 +65,18 @@ def warn_of_end(error: Invalid, warnings: list[Warning]) -> None:
 def places(
     file: BinaryIO, span: ByteSpan, warnings: list[Warning]
 ) -> dict[str | int, ByteSpan]:
-    """The places of a container's members, or of its elements by their numbers."""
+    """The places of a container's members by name, or of its elements by index."""
     return {child.key: child.span for child in children(file, span.start, warnings)}
 
 
 def members(file: BinaryIO, start: int, warnings: list[Warning]) -> dict[str, ByteSpan]:
-    """The places of an object's members; empty for another value."""
+    """The places of an object's members; empty for any other value."""
     found = children(file, start, warnings)
     return {key: span for key, span in found if isinstance(key, str)}
 
 
 def elements(file: BinaryIO, start: int, warnings: list[Warning]) -> Iterator[Element]:
-    """The elements of the list that begins here; nothing of another value."""
+    """The elements of the list at `start`; nothing for any other value."""
     for key, span in children(file, start, warnings):
         if isinstance(key, int):
             yield element(file, span, warnings)
@@ -85,7 +85,7 @@ def elements(file: BinaryIO, start: int, warnings: list[Warning]) -> Iterator[El
 def named_elements(
     file: BinaryIO, span: ByteSpan, at: Place, warnings: list[Warning]
 ) -> Iterator[Element]:
-    """The elements of the list at a place, each with how people call its own."""
+    """The elements of the list at a place, each with its own place in readable form."""
     for child in children(file, span.start, warnings):
         place = (*at, child.key)
         yield Element(value(file, child.span, place, warnings), child.span, at=place)
@@ -101,12 +101,12 @@ def is_list(file: BinaryIO, span: ByteSpan) -> bool:
 
 
 def element(file: BinaryIO, span: ByteSpan, warnings: list[Warning]) -> Element:
-    """What stands at a place; with `BROKEN` and one more warning where it can't be read."""
+    """The element at a place; its value is `BROKEN`, with a warning, if it can't be read."""
     return Element(value(file, span, (span.record,), warnings), span)
 
 
 def value(file: BinaryIO, span: ByteSpan, at: Place, warnings: list[Warning]) -> JSON:
-    """The value at a place, `at` for people; `BROKEN` and one more warning where it is none."""
+    """The value at a place; `BROKEN`, with a warning that names `at`, if it can't be read."""
     try:
         return source.read_span(file, span)
     except Invalid as error:
@@ -117,19 +117,19 @@ def value(file: BinaryIO, span: ByteSpan, at: Place, warnings: list[Warning]) ->
 def member(
     file: BinaryIO, found: Members, name: str, warnings: list[Warning]
 ) -> Element:
-    """A member that is there, called by its name."""
+    """The member `name`, which must exist."""
     span, at = found[name], (name,)
     return Element(value(file, span, at, warnings), span, at=at)
 
 
 def known_value(file: BinaryIO, span: ByteSpan, warnings: list[Warning]) -> JSON:
-    """The value at a place; None and one more warning where it can't be read."""
+    """The value at a place; None, with a warning, if it can't be read."""
     found = value(file, span, (), warnings)
     return None if found is BROKEN else found
 
 
 def get(file: BinaryIO, found: Mapping[str, ByteSpan] | Members, *names: str) -> JSON:
-    """The value of the first of these members that is there; None where it can't be read."""
+    """The value of the first of these members that exists; None if there is none readable."""
     for name in names:
         if span := found.get(name):
             return known_value(file, span, [])
@@ -137,7 +137,7 @@ def get(file: BinaryIO, found: Mapping[str, ByteSpan] | Members, *names: str) ->
 
 
 def warning(error: Invalid, at: Place = ()) -> Warning:
-    """What to say of a piece that was not read."""
+    """The warning for a piece that was not read."""
     place = fields.spell(error.at or at)
     words = f"At {place}: {error.message}" if place else error.message
     return Warning(error.code, words)
@@ -147,10 +147,10 @@ def warning(error: Invalid, at: Place = ()) -> Warning:
 
 
 def first_record(rows: list[bytes]) -> dict[str, Any] | None:
-    """The first object on the first lines of JSON Lines; None of a document that spans lines.
+    """The first object on the first lines of JSON Lines; None for a document that spans lines.
 
-    Where the first line is broken two others must be whole: a document that has an element a
-    line has one line without a comma behind it.
+    If the first line is broken, two others must be whole: in a document with one element per
+    line, one line has no comma after it.
     """
     values = map(_parsed_object, rows)
     if (first := next(values, None)) is not None:
@@ -160,13 +160,13 @@ def first_record(rows: list[bytes]) -> dict[str, Any] | None:
 
 
 def are_lists(rows: list[bytes]) -> bool:
-    """Whether the first lines are a list each, and no document that spans lines."""
+    """Whether each of the first lines is a list, and not part of a document that spans lines."""
     found = [parsed(row) for row in rows[:2] if row.lstrip(json_text.BOM)[:1] == b"["]
     return len(found) == 2 and all(isinstance(one, list) for one in found)
 
 
 def _parsed_object(row: bytes) -> dict[str, Any] | None:
-    """The object of a line; None where it is none, as of a list on one line, which isn't parsed."""
+    """The object on a line; None for anything else. A list on one line is not parsed."""
     if not row.strip().removeprefix(json_text.BOM).lstrip().startswith(b"{"):
         return None
     value = parsed(row)
@@ -174,7 +174,7 @@ def _parsed_object(row: bytes) -> dict[str, Any] | None:
 
 
 def parsed(data: bytes) -> JSON:
-    """The value of JSON text; None where it is none."""
+    """The value of JSON text; None if it isn't JSON."""
     try:
         return json_text.parse(data.strip())
     except Invalid:
@@ -182,7 +182,7 @@ def parsed(data: bytes) -> JSON:
 
 
 def first_lines(file: BinaryIO) -> list[bytes]:
-    """The lines by which JSON Lines are told from a document; none of a list on one line."""
+    """The lines that distinguish JSON Lines from a document; none for a list on one line."""
     file.seek(0)
     head = file.read(1 << 10).removeprefix(json_text.BOM).lstrip()
     if head.startswith(b"[") and is_one_line(file):
@@ -191,7 +191,7 @@ def first_lines(file: BinaryIO) -> list[bytes]:
 
 
 def is_one_line(file: BinaryIO) -> bool:
-    """Whether a long file is but one line: to take that for a piece would be slow."""
+    """Whether a long file is a single line, which would be slow to read as one piece."""
     file.seek(0)
     head = file.read(source.CHUNK)
     if len(head) < source.CHUNK or b"\n" in head.rstrip():
@@ -206,7 +206,7 @@ def is_one_line(file: BinaryIO) -> bool:
 
 
 def is_lines(file: BinaryIO, least: int = 1) -> bool:
-    """Whether a file is JSON Lines, at least so many; else it is one document."""
+    """Whether a file is JSON Lines, with at least `least` lines, rather than one document."""
     if least > 1 and is_one_line(file):
         return False
     rows = first_lines(file)
@@ -214,26 +214,26 @@ def is_lines(file: BinaryIO, least: int = 1) -> bool:
 
 
 def lines(file: BinaryIO, warnings: list[Warning]) -> Iterator[Element]:
-    """The lines of a file."""
+    """The lines of a file as elements."""
     for line, read in source.records(file, warnings):
         yield Element(read, line.span, line.number, ("line", line.number))
 
 
 def rows(file: BinaryIO, warnings: list[Warning]) -> Iterator[Element]:
-    """The lines of JSON Lines, or the elements of the list that a file is."""
+    """The lines of JSON Lines, or the elements if the file is one list."""
     found = lines(file, warnings) if is_lines(file) else elements(file, 0, warnings)
     yield from found
 
 
 def whole(file: BinaryIO) -> ByteSpan:
-    """The place of all that a file holds, a byte-order mark left out."""
+    """The place of the whole content of a file, without a byte order mark."""
     file.seek(0)
     start = len(json_text.BOM) if file.read(3) == json_text.BOM else 0
     return ByteSpan(start, file.seek(0, SEEK_END))
 
 
 def one_object(file: BinaryIO) -> ByteSpan | None:
-    """The place of the object that a file is; None where it holds several, or none."""
+    """The place of a file's only object; None if the file holds several objects, or none."""
     if is_lines(file):
         found = list(islice(source.lines(file), 2))
         return found[0].span if len(found) == 1 else None
@@ -244,7 +244,7 @@ def one_object(file: BinaryIO) -> ByteSpan | None:
 
 
 def objects(file: BinaryIO, warnings: list[Warning]) -> list[ByteSpan]:
-    """The places of the objects that a file holds: its lines, its elements, or itself."""
+    """The places of the objects in a file: its lines, its elements, or the file itself."""
     if (one := one_object(file)) is not None:
         return [one]
     found = source.lines(file) if is_lines(file) else children(file, 0, warnings)
@@ -254,7 +254,10 @@ def objects(file: BinaryIO, warnings: list[Warning]) -> list[ByteSpan]:
 def held_objects(
     file: BinaryIO, holder: str, warnings: list[Warning]
 ) -> Iterator[ByteSpan]:
-    """The same, also where the list stands in a member; a line that can't be read is left out."""
+    """The places of the objects in a file, or in the list that its member `holder` is.
+
+    Lines that can't be read are left out.
+    """
     file.seek(0)
     if file.read(source.CHUNK).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
         yield from (child.span for child in children(file, 0, warnings))
@@ -273,7 +276,7 @@ def held_objects(
 
 
 def documents(file: BinaryIO, warnings: list[Warning]) -> Iterator[ByteSpan]:
-    """The places of a file's documents: itself, those in its list, or the objects on its lines."""
+    """The places of a file's documents: itself, the elements of its list, or its lines' objects."""
     place = whole(file)
     if is_lines(file, 2):
         for line in lines(file, warnings):
@@ -287,13 +290,14 @@ def documents(file: BinaryIO, warnings: list[Warning]) -> Iterator[ByteSpan]:
 
 
 _MEETING = (b"}{", b"}\n{", b"}\n\n{", b"}\r\n{", b"][", b"]\n[")
-"""What stands between two documents, and within one in texts alone."""
+"""What separates two documents; inside a document it occurs only in texts."""
 
 
 def second_document(file: BinaryIO) -> int | None:
-    """Where another document begins behind the one that a file should be; None where none does.
+    """Where another document begins after the first one of a file; None if none does.
 
-    Looked for only where brackets meet as they do there: to find the end takes as long as parsing.
+    The search runs only if brackets meet as they do between documents, because finding the end
+    of the first one takes as long as parsing.
     """
     file.seek(0)
     head = file.read(1 << 10).removeprefix(json_text.BOM).lstrip()
@@ -321,11 +325,11 @@ def _brackets_meet(file: BinaryIO) -> bool:
     return False
 
 
-# A piece that is looked into again and again
+# A piece that is accessed repeatedly
 
 
 class _InMemory:
-    """A piece of a file in memory, read at the places it has in the file."""
+    """A piece of a file in memory, addressed by offsets in the file."""
 
     def __init__(self, data: bytes, start: int) -> None:
         self._data = data
@@ -342,7 +346,7 @@ class _InMemory:
 
 
 def in_memory(file: BinaryIO, span: ByteSpan) -> BinaryIO:
-    """A file that gives a piece of it out of memory; itself where the piece is too large."""
+    """A file object that serves a piece of the file from memory; the file if it is too large."""
     if span.end - span.start > source.MAX_PIECE:
         return file
     file.seek(span.start)

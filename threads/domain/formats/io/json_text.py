@@ -1,12 +1,12 @@
-"""Reading JSON that somebody else wrote: any bytes give a value or `Invalid`.
+"""Reads JSON that somebody else wrote: any bytes give a value or `Invalid`.
 
-The standard reader accepts what JSON is not, and fails in ways of its own on hostile input.
-Here nesting is measured before parsing (a deep document would exhaust the stack); NaN,
-Infinity and numbers beyond a double read as null; integers too long for Python stay text; of
-duplicate keys the last counts; lone surrogates pass, for transcripts hold them.
+The standard reader accepts text that is not JSON, and fails in its own ways on hostile input.
+Here, nesting is measured before parsing (a deep document would exhaust the stack). NaN, Infinity
+and numbers beyond a double read as null; integers too long for Python stay text; of duplicate
+keys, the last counts; lone surrogates pass, because transcripts contain them.
 
-orjson reads first, three times as fast; whatever it refuses or may have read otherwise is read
-by the standard library, so that the value never depends on which of them it was.
+orjson reads first, three times as fast. The standard library reads whatever orjson refuses or may
+have read differently, so that the value never depends on which of the two read it.
 """
 
 import json
@@ -22,22 +22,22 @@ from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.part import JSON
 
 UNSURE = object()
-"""Stands for a value that has to be read by the standard library."""
+"""Sentinel for a value that the standard library has to read."""
 parse_roughly = orjson.loads
-"""The value of a text, the fastest way; see `is_exact`. Raises ValueError."""
+"""The value of a JSON text, the fastest way; see `is_exact`. Raises ValueError."""
 MAX_DEPTH = 200
 """Levels of nesting; real transcripts stay below 40, Python's stack ends near 1,000."""
 
 _LONG_NUMBER = b"0" * 19
-"""The digits of the least integer beyond 64 bits, each of them read as a zero."""
+"""As many digits as the smallest integer beyond 64 bits has, each replaced by a zero."""
 _SHAPE = bytes.maketrans(b"123456789{", b"000000000[")
 _PLAIN = frozenset({int, bool, type(None)})
 _BEYOND_INTEGERS = float(1 << 63)
-"""A double of this size or above may have been an integer that orjson doesn't keep."""
+"""A double of this magnitude or above may have been an integer that orjson doesn't preserve."""
 BOM = b"\xef\xbb\xbf"
 STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _STRINGS = re.compile(STRING + rb"?+", re.DOTALL)
-"""With one that nothing ends: else each quote in it would be tried as the beginning of another."""
+"""Also matches an unterminated string; else each quote in it would be tried as a new start."""
 WRITER = json.JSONEncoder(ensure_ascii=False)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
@@ -50,9 +50,10 @@ def parse(data: bytes) -> JSON:
 
 
 def place_without_utf8(value: JSON) -> Place:
-    """Where the first text of a value stands that has no UTF-8, for it holds a lone surrogate.
+    """The place of the first text in a value that UTF-8 can't encode: it has a lone surrogate.
 
-    Programs that cut a text within a character (an emoji) make such texts. Empty where none is.
+    Programs that cut a text inside a character (an emoji) produce such texts. Empty if there is
+    none.
     """
     waiting: list[tuple[Place, JSON]] = [((), value)]
     while waiting:
@@ -77,7 +78,7 @@ def _has_utf8(text: str) -> bool:
 
 
 def parse_quickly(data: bytes) -> JSON:
-    """What `parse` gives, by orjson alone; `UNSURE` where that may be another value, or none."""
+    """What `parse` returns, by orjson alone; `UNSURE` if orjson refuses or may differ."""
     try:
         value = orjson.loads(data)
     except ValueError:
@@ -88,10 +89,10 @@ def parse_quickly(data: bytes) -> JSON:
 
 
 def is_exact(value: JSON, levels: int = MAX_DEPTH) -> bool:
-    """Whether what `parse_roughly` gave is what `parse` gives.
+    """Whether a value from `parse_roughly` is the one that `parse` returns.
 
-    An integer of more than 64 bits it reads as a double, and it reads deeper than `levels`;
-    every other difference it refuses.
+    `parse_roughly` reads an integer of more than 64 bits as a double, and accepts nesting deeper
+    than `levels`. Wherever else the two differ, it raises.
     """
     kind = type(value)
     if kind is dict:
@@ -108,7 +109,7 @@ def is_exact(value: JSON, levels: int = MAX_DEPTH) -> bool:
 
 
 def parse_slowly(data: bytes) -> JSON:
-    """What `parse` gives, by the standard library alone."""
+    """What `parse` returns, by the standard library alone."""
     if is_deep(data):
         raise too_deep()
     try:
@@ -132,9 +133,9 @@ def too_deep() -> Invalid:
 
 
 def parse_strictly(text: str) -> JSON:
-    """The value of JSON that every reader understands alike; else ValueError.
+    """The value of JSON that every reader understands alike. Raises ValueError for anything else.
 
-    For tool arguments: what would not be written back as the same value is no JSON here.
+    For tool arguments: text that would not be written back as the same value doesn't count as JSON.
     """
     try:
         value = parse_roughly(text)
@@ -148,7 +149,7 @@ def parse_strictly(text: str) -> JSON:
 
 
 def is_deep(data: bytes) -> bool:
-    """Whether the nesting of a JSON text passes `MAX_DEPTH`, found without parsing it."""
+    """Whether the nesting of a JSON text exceeds `MAX_DEPTH`, found without parsing it."""
     if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
         return False
     brackets = _STRINGS.sub(b"", data).translate(None, _NO_BRACKETS)
@@ -156,9 +157,9 @@ def is_deep(data: bytes) -> bool:
 
 
 def decode(data: bytes) -> str:
-    """UTF-8 text, with a byte-order mark left out and lone surrogates let through.
+    """Decode UTF-8 text, without its byte order mark; lone surrogates pass.
 
-    A pair of surrogates that were encoded one by one becomes the character it means. Raises
+    A pair of surrogates that were encoded one by one becomes the character it stands for. Raises
     ValueError (UnicodeDecodeError) on any other bytes.
     """
     try:
@@ -173,7 +174,7 @@ def decode(data: bytes) -> str:
 
 
 def dump(value: JSON, **options: Any) -> bytes:
-    """JSON in UTF-8, keys in their order; a lone surrogate is written as its escape."""
+    """JSON in UTF-8, keys in their original order; a lone surrogate is written as its escape."""
     text = (
         json.dumps(value, ensure_ascii=False, **options)
         if options
@@ -185,7 +186,7 @@ def dump(value: JSON, **options: Any) -> bytes:
 def dump_list(
     members: Mapping[str, JSON], name: str, items: Iterable[JSON]
 ) -> Iterator[bytes]:
-    """An object in pieces: these members, and under the last name a list, an item a line."""
+    """An object in pieces: these members, then the list `name` with one item per line."""
     head = dump(members)[1:-1]
     yield b"{" + head + (b", " if head else b"") + dump(name) + b": ["
     separator = b"\n"
@@ -225,4 +226,4 @@ _LENIENT: dict[str, Any] = {
 _DECODER = json.JSONDecoder(**_LENIENT)
 _SLOW_DECODER = json.JSONDecoder(**_LENIENT, parse_int=_int_or_text)
 _STRICT_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
-"""Made once: making one costs more than reading a short line."""
+"""Created once: creating a decoder costs more than reading a short line."""

@@ -1,8 +1,8 @@
-"""Pieces of JSON too long to be held: read with their longest texts cut to a beginning.
+"""Reads pieces of JSON that are too long for memory, with their longest texts cut short.
 
-A line of a transcript may be hundreds of megabytes, nearly always for one text in it: the
-output of a tool. Parsed, counted and stored whole it would take the memory of ten of its size.
-The imported file is kept byte for byte in any case, and a message names its place in it.
+A line of a transcript may have hundreds of megabytes, nearly always because of one text: the
+output of a tool. Parsed, counted and stored whole, it would take ten times its size in memory.
+The imported file is kept byte for byte in any case, and a message records its place in it.
 """
 
 import re
@@ -10,13 +10,13 @@ from typing import BinaryIO
 from weakref import WeakKeyDictionary
 
 LONG = 16 << 20
-"""Bytes of a line or an element from which on its long texts are cut."""
+"""The size in bytes above which the long texts of a line or an element are cut."""
 KEPT = 1 << 20
-"""Bytes of the longest text that is kept whole in one."""
+"""The size in bytes of the longest text in it that is kept whole."""
 MOST_ENCODED = 32 << 20
-"""Bytes of base64 that are kept whole: a picture can't be cut."""
+"""The most bytes of base64 that are kept whole: a picture can't be cut."""
 HEAD = 64 << 10
-"""Bytes that are kept of a text that is cut."""
+"""How many bytes are kept of a text that is cut."""
 _CHUNK = 1 << 20
 
 _INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
@@ -24,16 +24,16 @@ _WHOLE = re.compile(
     rb"(?:[^\\]++|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u(?![dD][89a-fA-F])....|\\[^u])*+",
     re.DOTALL,
 )
-"""What of a text stands before an escape that is cut."""
+"""The part of a text before an escape that is cut off."""
 _BASE64 = re.compile(rb"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_=-]+")
 
 _told: WeakKeyDictionary[BinaryIO, dict[int, int]] = WeakKeyDictionary()
 
 
 def cut(source: BinaryIO, start: int, end: int, most: int) -> bytes | None:
-    """The JSON at a place of a file with its long texts cut; None where more than `most` is left.
+    """The JSON at a place of a file with its long texts cut; None if more than `most` is left.
 
-    Never more than a few chunks of the file are held beside what is given.
+    Never holds more than a few chunks of the file besides the result.
     """
     cutting = _Cutting()
     place = start
@@ -55,37 +55,37 @@ def cut(source: BinaryIO, start: int, end: int, most: int) -> bytes | None:
 
 
 def cuts(source: BinaryIO) -> dict[int, int]:
-    """Where pieces of a file begin of which texts were cut, and how many bytes were left out."""
+    """Map of the start of each piece with cut texts to the number of bytes left out."""
     return _told.setdefault(source, {})
 
 
 class _Cutting:
-    """JSON on its way through, chunk by chunk."""
+    """Cuts the long texts of JSON that is passed through chunk by chunk."""
 
     def __init__(self) -> None:
         self.out = bytearray()
         self.left_out = 0
         self._inside = False
-        """Whether the last chunk ended within a text."""
+        """Whether the last chunk ended inside a text."""
         self._text = bytearray()
-        """What is kept of that text, or of the last."""
+        """The kept part of that text, or of the last one."""
         self._dropped = 0
         self._rest = b""
-        """A backslash whose second half comes with the next chunk."""
+        """A backslash whose escaped character comes with the next chunk."""
 
     def take(self, chunk: bytes) -> None:
-        """Pass one more chunk."""
+        """Process one more chunk."""
         chunk, self._rest = self._rest + chunk, b""
         at = 0
         while at < len(chunk):
             at = self._pass_text(chunk, at) if self._inside else self._begin(chunk, at)
 
     def done(self) -> bytes:
-        """What is left of it; a text that the end cuts stays cut."""
+        """The resulting JSON; a text cut off by the end stays cut off."""
         return bytes(self.out + self._text if self._inside else self.out)
 
     def _begin(self, chunk: bytes, at: int) -> int:
-        """Pass what stands before the next text, and its quote."""
+        """Copy everything up to the next text, with its opening quote."""
         quote = chunk.find(b'"', at)
         end = quote + 1 if quote >= 0 else len(chunk)
         self.out += chunk[at:end]
@@ -94,7 +94,7 @@ class _Cutting:
         return end
 
     def _pass_text(self, chunk: bytes, at: int) -> int:
-        """Pass the text, and its quote if that is here."""
+        """Process the text, and its closing quote if that is in this chunk."""
         match = _INSIDE.match(chunk, at)
         end = match.end() if match else at
         self._keep(chunk[at:end])
@@ -128,7 +128,7 @@ class _Cutting:
 
 
 def _beginning(head: bytes) -> bytes:
-    """A beginning of a text that cuts no escape and no character."""
+    """The beginning of a text, shortened so that no escape and no character is cut."""
     match = _WHOLE.match(head)
     head = match[0] if match else b""
     while head and head[-1] & 0xC0 == 0x80:

@@ -1,7 +1,7 @@
-"""What a JSON file holds, in short, where its first bytes don't show what it is.
+"""A shortened version of a JSON file, for detection if its first bytes don't show what it is.
 
 A request may begin with a hundred kilobytes of tools or of a system prompt, and a list of messages
-stand behind as many records of other kinds.
+may come after as many records of other kinds.
 """
 
 from collections import Counter
@@ -15,22 +15,22 @@ from . import json_file, json_text, source
 from .source import ByteSpan
 
 MOST_BYTES = 64 << 20
-"""Beyond it a file is known by its first bytes, or not at all."""
+"""A larger file is not skimmed: only its first bytes can show what it is."""
 WHOLE = 1 << 20
-"""Bytes of the longest piece that is read before it is made short."""
+"""The size in bytes of the longest piece that is parsed whole before it is shortened."""
 TEXT = 500
-"""Characters that are left of a text."""
+"""How many characters are kept of a text."""
 ALIKE, ELEMENTS = 2, 40
-"""How many of like records are left, and of all."""
+"""How many records of the same shape are kept, and how many in all."""
 TEXTS = 3
-"""How many of a list's texts are left: two alone may be a question and its answer."""
+"""How many texts of a list are kept: just two might be a question and its answer."""
 LOOKED_AT = 5_000
-"""Records of a list, or members, that are looked at."""
+"""How many elements of a list, or members of an object, are looked at."""
 DEEPEST = 6
 
 
 def skimmed(file: BinaryIO) -> bytes:
-    """JSON, or JSON Lines, of the same shape as a file; nothing of what is none, or is too long."""
+    """JSON or JSON Lines of the same shape as a file; empty if it is neither, or is too large."""
     size = file.seek(0, SEEK_END)
     if not size or size > MOST_BYTES:
         return b""
@@ -42,7 +42,7 @@ def skimmed(file: BinaryIO) -> bytes:
 
 
 def _short(file: BinaryIO, span: ByteSpan, depth: int = 0) -> JSON:
-    """The value at a place, made short; None where it can't be read."""
+    """The shortened value at a place; None if it can't be read."""
     if span.end - span.start <= WHOLE:
         return _shortened(json_file.known_value(file, span, []))
     children = json_file.children(file, span.start, [])
@@ -68,7 +68,7 @@ def _shortened(value: JSON) -> JSON:
 
 
 def _few(values: Iterable[JSON]) -> Iterator[JSON]:
-    """The first of those that are alike, in their order."""
+    """The first values of each shape, in order."""
     seen = Counter[Hashable]()
     for _, value in zip(range(LOOKED_AT), values, strict=False):
         seen[shape := _shape(value)] += 1
@@ -79,7 +79,7 @@ def _few(values: Iterable[JSON]) -> Iterator[JSON]:
 
 
 def _shape(value: Any) -> Hashable:
-    """What makes one record like another: its members, and what kind it says that it is."""
+    """The shape of a value: of an object, its member names, its type and its role."""
     if not isinstance(value, dict):
         return type(value).__name__
     kinds = (value.get("type"), value.get("role"))

@@ -1,7 +1,7 @@
-"""Reading a file piece by piece: the lines of JSONL, the elements of a JSON document.
+"""Reads a file piece by piece: the lines of JSONL, the elements of a JSON document.
 
-A file may be larger than memory, so it is never read whole: a line or an element at a time,
-each by its place in the file. `MAX_PIECE` bounds what is held at once.
+A file may be larger than memory, so it is never read whole, but one line or element at a time,
+each by its place in the file. `MAX_PIECE` limits what is held at once.
 """
 
 import re
@@ -15,10 +15,10 @@ from threads.domain.transcript import Warning
 from . import json_text, long_text
 
 MAX_PIECE = 64 << 20
-"""Bytes that are held of one line or one element, its longest texts cut (`long_text`)."""
+"""The most bytes held of one line or element, after its longest texts are cut (`long_text`)."""
 CHUNK = 1 << 20
 BROKEN = object()
-"""Stands for the value of a line that could not be read; its warning says why."""
+"""Sentinel for the value of a line that could not be read; its warning says why."""
 
 _TOKEN = re.compile(
     rb"\s*+(?:(" + json_text.STRING + rb'|[\[\]{},:])|([^\s"\[\]{},:]++))', re.DOTALL
@@ -26,9 +26,9 @@ _TOKEN = re.compile(
 _NESTED = re.compile(
     rb'(?:[^"\[\]{}]++|' + json_text.STRING + rb')*+([\[\]{}]|"|\Z)', re.DOTALL
 )
-"""What leads up to the next bracket, in one step: inside an element only depth matters.
+"""Everything up to the next bracket, in one step: inside an element only depth matters.
 
-It always matches: at a string that the end cuts (its quote), or at the end.
+It always matches, at the latest at the quote of a cut-off string, or at the end.
 """
 _STEPS = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 
@@ -46,7 +46,7 @@ class ByteSpan(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line with words in it; `data` is None where more of it is left than `MAX_PIECE`."""
+    """A line that isn't blank; `data` is None if it is longer than `MAX_PIECE` even when cut."""
 
     number: int
     span: ByteSpan
@@ -63,11 +63,11 @@ class Child(NamedTuple):
 def lines(
     source: BinaryIO, span: ByteSpan | None = None, number: int = 0
 ) -> Iterator[Line]:
-    """The lines of a file, or of a part of it that `number` lines come before.
+    """The lines of a file, or of a span of it that is preceded by `number` lines.
 
-    They end in LF or CRLF; blank ones are left out. Read by the chunk, for whoever takes the
-    lines may read elsewhere in between; the first is short, for often no more than the first
-    lines are taken.
+    Lines end in LF or CRLF; blank ones are left out. The file is read in chunks, with a seek
+    before each, because the caller may read elsewhere in between. The first chunk is short,
+    because often only the first lines are used.
     """
     start = offset = span.start if span else 0
     size, held = 0, list[bytes]()
@@ -95,13 +95,13 @@ def lines(
 
 
 def records(source: BinaryIO, warnings: list[Warning]) -> Iterator[tuple[Line, JSON]]:
-    """Each line with its JSON value, or with `BROKEN` and one more warning."""
+    """Each line with its JSON value, or with `BROKEN` and a warning."""
     for line in lines(source):
         yield line, read_line(line, warnings)
 
 
 def read_line(line: Line, warnings: list[Warning]) -> JSON:
-    """The JSON value of a line, or `BROKEN` and one more warning."""
+    """The JSON value of a line, or `BROKEN` and a warning."""
     if line.data is None:
         size = f"{line.span.end - line.span.start:,} bytes"
         words = (
@@ -118,7 +118,7 @@ def read_line(line: Line, warnings: list[Warning]) -> JSON:
 
 
 def read_span(source: BinaryIO, span: ByteSpan) -> JSON:
-    """The JSON value of a piece. Raises Invalid, also where it is longer than `MAX_PIECE`."""
+    """The JSON value of a piece. Raises Invalid, also if it is longer than `MAX_PIECE`."""
     data = piece_at(source, span)
     if data is None:
         raise too_long()
@@ -126,12 +126,12 @@ def read_span(source: BinaryIO, span: ByteSpan) -> JSON:
 
 
 def is_long(size: int) -> bool:
-    """Whether a piece of so many bytes is read with its long texts cut."""
+    """Whether a piece of `size` bytes is read with its long texts cut."""
     return size > min(long_text.LONG, MAX_PIECE)
 
 
 def piece_at(source: BinaryIO, span: ByteSpan) -> bytes | None:
-    """The JSON text at a place, long texts in it cut; None where it is too long even so."""
+    """The JSON text at a place, its long texts cut; None if it is still too long."""
     if is_long(span.end - span.start):
         return long_text.cut(source, *span, MAX_PIECE)
     source.seek(span.start)
@@ -139,7 +139,7 @@ def piece_at(source: BinaryIO, span: ByteSpan) -> bytes | None:
 
 
 class Window:
-    """Reads pieces that stand near one another without asking the file for each."""
+    """Reads pieces near one another from a buffer, without a read of the file for each."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
@@ -147,18 +147,18 @@ class Window:
         self._held = b""
 
     def value(self, span: ByteSpan) -> JSON:
-        """The JSON value of a piece, as `read_span` gives it."""
+        """The JSON value of a piece, as `read_span` returns it."""
         if is_long(span.end - span.start):
             return read_span(self._source, span)
         return json_text.parse(self.read(span).strip())
 
     def rough_value(self, span: ByteSpan) -> JSON:
-        """The same of a piece that could be read before; see `json_text.is_exact`."""
+        """The value of a piece that was found readable, read fast; see `json_text.is_exact`."""
         if is_long(span.end - span.start):
             return self.value(span)
         try:
             return json_text.parse_roughly(self.read(span))
-        except ValueError:  # orjson doesn't read it, or what stands around it
+        except ValueError:  # orjson refuses it, or the white space around it
             return self.value(span)
 
     def read(self, span: ByteSpan) -> bytes:
@@ -172,7 +172,7 @@ class Window:
 
 
 def too_long() -> Invalid:
-    """The refusal of an element that is not held in memory."""
+    """The refusal of an element that is too long to hold in memory."""
     return Invalid(f"It is longer than {MAX_PIECE:,} bytes.", code="element_too_long")
 
 
@@ -184,17 +184,16 @@ def truncated() -> Invalid:
 def children(source: BinaryIO, start: int = 0) -> Iterator[Child]:
     """The members or elements of the JSON container that begins at or after `start`.
 
-    Only structure is looked at. Raises Invalid where the nesting is too deep, or where the
-    file ends before the container does; what stands before its end was given, also a last
-    piece that is cut. A byte-order mark in front of the document is passed over.
+    Only the structure is examined. Raises Invalid if the nesting is too deep, or if the file
+    ends before the container does; by then everything before the end has been yielded,
+    including a cut-off last piece. A byte order mark before the document is skipped.
     """
     scanner = _Scanner(source, start or _after_mark(source))
     index = 0
     key: str | None = None
     begin: int | None = None
-    is_closed = (
-        False  # a last piece that is cut ends in a bracket or a quote, if it is whole
-    )
+    # Whether the last token of a value is a bracket or a quote: if the file ends, it is whole.
+    is_closed = False
     opener, _ = scanner.next()
     if opener not in (b"[", b"{"):
         words = "It is neither a JSON object nor an array."
@@ -221,9 +220,9 @@ def children(source: BinaryIO, start: int = 0) -> Iterator[Child]:
 
 
 def end_of(source: BinaryIO, start: int = 0) -> int | None:
-    """Where the JSON container ends that begins at or after `start`; None where it doesn't end.
+    """The end of the JSON container that begins at or after `start`; None if it doesn't end.
 
-    Raises Invalid as `children`.
+    Raises Invalid if the nesting is too deep.
     """
     scanner = _Scanner(source, start or _after_mark(source))
     scanner.next()
@@ -245,7 +244,7 @@ def _key(token: bytes) -> str:
 
 
 class _Scanner:
-    """Steps through the structure of a JSON text, holding one chunk of it."""
+    """Steps through the structure of a JSON text, with one chunk of it in memory."""
 
     def __init__(self, source: BinaryIO, start: int) -> None:
         self._source = source
@@ -258,7 +257,7 @@ class _Scanner:
     def next(self) -> tuple[bytes, int]:
         """The next string, bracket, separator or scalar, and its place in the file.
 
-        At the end of the file nothing; so too at a string that the end cuts.
+        The token is empty at the end of the file, and at a string that is cut off by it.
         """
         if (match := self._match(_TOKEN)) is None:
             return b"", self.end
@@ -266,7 +265,7 @@ class _Scanner:
         return match[group], self._origin + match.start(group)
 
     def leave(self) -> bool:
-        """Pass over the rest of the container just entered; False where the file ends first."""
+        """Skip the rest of the container just entered; False if the file ends first."""
         depth = 1
         while True:
             start = self._position
@@ -290,16 +289,16 @@ class _Scanner:
 
     @property
     def place(self) -> int:
-        """Where it stands in the file."""
+        """The current position in the file."""
         return self._origin + self._position
 
     @property
     def end(self) -> int:
-        """Where the chunk at hand ends: the end of the file once it was read to it."""
+        """The end of the current chunk: the end of the file once the last chunk is read."""
         return self._origin + len(self._chunk)
 
     def _match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
-        """The token at the position; one that the end of the chunk may cut is read again."""
+        """The token at the position; one that the end of the chunk may cut off is read again."""
         while True:
             match = pattern.match(self._chunk, self._position)
             cut = (

@@ -1,9 +1,9 @@
-"""Who speaks in a record, by the names that programs give to it in files of their own.
+"""Finds who speaks in a record, by the member names that programs use in their own formats.
 
-A record is a message that names its speaker (`sender` and `text`, `type` and `content`), or a pair,
-what was asked and what was answered in one (`user` and `bot`, `user_input` and `bot_response`,
-`question` and `answer`). Both are told by the tables here, and read as messages of role and
-content. Which lists of them are conversations is decided in `kit.spoken`.
+A record is either a message that names its speaker (`sender` and `text`, `type` and `content`), or
+a pair of a question and its answer (`user` and `bot`, `user_input` and `bot_response`, `question`
+and `answer`). The tables here recognise both, and both are read as messages with a role and
+content. `kit.spoken` decides which lists of them are conversations.
 
 Sources: real files, named in `docs/formats.md`.
 """
@@ -29,33 +29,33 @@ NAMES = {
     **dict.fromkeys(("bard", "bing"), Role.ASSISTANT),
     "system": Role.SYSTEM,
 }
-"""Who somebody is, by a name in lower case without blanks and without what `SUFFIX` finds."""
+"""Map of speaker name to role; names are in lower case, without blanks and without a `SUFFIX`."""
 SPEAKING = ("message", "msg", "text", "content")
 ASKING = ("input", "query", "question", "prompt")
 ANSWERING = ("response", "reply", "answer", "output")
 SUFFIX = re.compile(rf"(?<=.)({'|'.join(SPEAKING + ASKING + ANSWERING)})\Z")
-"""What stands behind a name where it calls what somebody says: `HumanMessage`, `bot_response`."""
+"""The ending of a speaker's name that denotes what is said: `HumanMessage`, `bot_response`."""
 SPEAKERS = ("role", "sender", "speaker", "author", "from", "type", "sender_type")
-"""Members that name the speaker of a message, in their order."""
+"""Members that name the speaker of a message, in order of preference."""
 TYPES = frozenset({"user", "human", "assistant", "ai", "bot", "chatbot", "agent"})
-"""The names that are meant in a `type`, which `model` or `system` has of what nobody says too."""
+"""The names that count in a `type`: `model` and `system` also occur on records nobody said."""
 _USERS = {True: Role.USER, False: Role.ASSISTANT}
 _BOTS = {True: Role.ASSISTANT, False: Role.USER}
 FLAGS = {
     **dict.fromkeys(("is_user", "isUser", "isCreatedByUser"), _USERS),
     **dict.fromkeys(("is_bot", "isBot"), _BOTS),
 }
-"""Members that say of a message whose it is by true or false."""
+"""Boolean members that say whose a message is."""
 WORDS = ("content", "text", "message", "msg", "mes", "body", "value")
-"""Members that hold what is said in a message."""
+"""Members that hold the content of a message."""
 KEPT = ("id", "name", "tool_calls", "reasoning_content")
-"""Members of such a message that are read beside them."""
+"""Other members of such a message that are read."""
 MOMENTS = (
     *("timestamp", "created_at", "createdAt", "time", "date"),
     *("send_date", "timeSent"),
 )
 BARE = frozenset(NAMES) - {"system", "customer", "agent", "support", "model", "llm"}
-"""Names that call what somebody says without a suffix: `model` is one of a request's settings."""
+"""Names that denote what is said even without a suffix; `model`, say, is a request's setting."""
 ROWS = {
     ("question", "answer"): "",
     ("question", "response"): "",
@@ -72,28 +72,29 @@ ROWS = {
     ("input", "response"): "input",
     ("input", "output"): "input",
 }
-"""Pairs that name nobody: the rows of a data set, or of a log where they have a time. Some are of
-other things too, so that in these a member holds several words, as no number or path does."""
+"""Pairs of members that name no speaker: rows of a data set or, with a time, of a log. Some of
+these names have other uses too; for them, the given member must hold several words, as no number
+or path does."""
 SIDES = [frozenset(names) for names in zip(*ROWS, strict=True)]
 SESSIONS = (
     *("conversation_id", "conversationId", "thread_id", "threadId"),
     *("session_id", "sessionId", "chat_id", "chatId"),
 )
-"""Members in which a row names its conversation, the narrowest first."""
+"""Members in which a row names its conversation, the most specific first."""
 LOGGED = frozenset({"timestamp", "time", *SESSIONS})
-"""Members of a row that is one of a log."""
+"""Members that show that a row belongs to a log."""
 GREETING = "<|BEGIN-VISIBLE-CHAT|>"
-"""What text-generation-webui has for a question where the assistant speaks first."""
+"""The question in text-generation-webui's files if the assistant speaks first."""
 _PROSE = re.compile(r"[^\W\d_]\s+[^\W\d_]|[^\x00-\x7f]")
 
 
 class SpokenPair(NamedTuple):
-    """The members of a record in which somebody asks and somebody answers."""
+    """The members of a record that hold a question and its answer."""
 
     asked: str
     answered: str
     is_row: bool
-    """Whether it is a conversation of its own, as the rows of a data set are."""
+    """Whether the pair is a whole conversation, like a row of a data set."""
 
 
 def may_speak(names: Iterable[str | int]) -> bool:
@@ -106,7 +107,7 @@ def may_speak(names: Iterable[str | int]) -> bool:
 
 
 def message_in(record: Record) -> Record | None:
-    """The record as a message of role and content; None where nobody known speaks."""
+    """The record as a message with role and content; None if it has no known speaker."""
     role = next(_roles(record), None)
     words = next(_words(record), None)
     if role is None or not (words or fields.items(record, "tool_calls")):
@@ -116,12 +117,12 @@ def message_in(record: Record) -> Record | None:
 
 
 def stranger_in(record: Record) -> str:
-    """The name of a speaker who is none that is known, of a record that says something."""
+    """The name of a record's unknown speaker; empty if the record says nothing."""
     return fields.text(record, "sender", "speaker") if any(_words(record)) else ""
 
 
 def is_text(content: JSON) -> bool:
-    """Whether it says something, as a text or as blocks with a type."""
+    """Whether content says something, as a text or as blocks with a type."""
     if isinstance(content, str):
         return bool(content.strip())
     if isinstance(content, list) and content:
@@ -134,9 +135,7 @@ def _roles(record: Record) -> Iterator[Role]:
         role, name, _ = _who(fields.text(record, member))
         if role and (member != "type" or name in TYPES):
             yield role
-    if not record.get(
-        "is_system"
-    ):  # a notice of the program, which its user alone is shown
+    if not record.get("is_system"):  # a notice by the program, shown only to its user
         for member, roles in FLAGS.items():
             if isinstance(flag := record.get(member), bool):
                 yield roles[flag]
@@ -147,18 +146,18 @@ def _words(record: Record) -> Iterator[JSON]:
 
 
 def moment_in(record: Record) -> Record:
-    """When something was said, as a member of a message."""
+    """The time of a record, as a member of a message; empty if it has none."""
     moment = next((record[name] for name in MOMENTS if record.get(name)), None)
     return {} if moment is None else {"timestamp": moment}
 
 
 @lru_cache(maxsize=1 << 10)
 def _who(called: str) -> tuple[Role | None, str, str]:
-    """Who is called so, by which name, and what stands behind it."""
+    """The role that a member name or speaker name denotes, the bare name, and its suffix."""
     plain = re.sub(r"[\s_-]+", "", called[:64]).lower()
     said = SUFFIX.search(plain)
     name = plain[: said.start()] if said else plain
-    is_bot = name.endswith("bot")  # by a name of its own: `hotel_bot`
+    is_bot = name.endswith("bot")  # a bot with a name of its own: `hotel_bot`
     return Role.ASSISTANT if is_bot else NAMES.get(name), name, said[1] if said else ""
 
 
@@ -166,9 +165,9 @@ def _who(called: str) -> tuple[Role | None, str, str]:
 
 
 def pair_in(record: Record, *, surely: bool = True) -> SpokenPair | None:
-    """The pair that a record is; None where it is none, or a side says nothing.
+    """The pair in a record; None if there is none, or if a side says nothing.
 
-    `surely`: of a pair that may be of other things, only one that holds several words.
+    With `surely`, a pair whose names have other uses must hold several words.
     """
     asked, answered = _sides(record)
     if not (_is_words(record.get(asked)) and _is_words(record.get(answered))):
@@ -183,7 +182,7 @@ def pair_in(record: Record, *, surely: bool = True) -> SpokenPair | None:
 
 
 def pair_messages(record: Record) -> list[Record]:
-    """The two messages of a pair; where it names both sides and one says nothing, the other."""
+    """The two messages of a pair; just one if the pair names both sides and the other is empty."""
     asked, answered = _sides(record)
     is_named = _who(asked)[0] and _who(answered)[0] and _is_words(record[asked])
     if not is_named and pair_in(record, surely=False) is None:
@@ -197,9 +196,9 @@ def pair_messages(record: Record) -> list[Record]:
 
 
 def bare_pair(record: JSON) -> list[Record]:
-    """The messages of two texts in a list, what was asked and what was answered; else none.
+    """The messages of a list of two texts, a question and its answer; empty for anything else.
 
-    Gradio's history; one of them is null where nobody said anything yet.
+    This is Gradio's history; a text is null if nobody has said anything yet.
     """
     if type(record) is not list or len(record) != 2:
         return []
@@ -214,7 +213,7 @@ def bare_pair(record: JSON) -> list[Record]:
 
 
 def are_bare_pairs(records: JSON) -> bool:
-    """Whether a list is of such pairs, and most answers are several words."""
+    """Whether a list consists of such pairs, and most answers have several words."""
     if not isinstance(records, list) or not all(map(bare_pair, records)):
         return False
     answers = [one[1] for one in records if one[1]]
@@ -222,13 +221,13 @@ def are_bare_pairs(records: JSON) -> bool:
 
 
 def _sides(record: Record) -> tuple[str, str]:
-    """The members in which somebody asks and answers; empty where there is none."""
+    """The members that hold the question and the answer; empty if there is none."""
     asked = _side(record, Role.USER, 0, ANSWERING)
     return asked, _side(record, Role.ASSISTANT, 1, ASKING)
 
 
 def _side(record: Record, role: Role, place: int, never: tuple[str, ...]) -> str:
-    """The first member of a side that names who speaks and how, else how, else who."""
+    """A side's member: the first that names speaker and kind, else kind only, else speaker only."""
     found: dict[int, str] = {}
     for name, said in record.items():
         by, stem, how = _who(name)

@@ -1,7 +1,7 @@
-"""Somebody else's SQLite file, of which nothing is trusted.
+"""Reads somebody else's SQLite file, without trusting anything in it.
 
-It is opened for reading only, its tables are read by plain queries, and a row is parsed when it is
-its turn. A record in it is a row (`row:part/12`).
+The file is opened read-only, its tables are read by plain queries, and rows are parsed one at a
+time. A record in it is a row (`row:part/12`).
 """
 
 import shutil
@@ -22,20 +22,21 @@ from . import json_file, json_text
 from .source import BROKEN
 
 SQLITE = b"SQLite format 3\0"
-"""How such a file begins."""
+"""How an SQLite file begins."""
 MAX_ROW = 64 << 20
-"""Bytes of one row."""
+"""The most bytes in one value of a row."""
 STEPS, STEPS_A_BYTE = 500_000, 5
-"""Of SQLite's machine, for all that is read of a file, and for each of its bytes. It takes half a
-step a byte to read a file of the shortest rows once. Pages that lead to one another again and
-again make a table without an end of a few kilobytes, which SQLite would read, or sort, for ever."""
+"""Limits on steps of SQLite's virtual machine: a base for each file, and more for each of its
+bytes. Reading a file of the shortest possible rows once takes half a step per byte. Pages that
+point to one another in a cycle make an endless table out of a few kilobytes, which SQLite would
+read, or sort, for ever."""
 _STEPS_A_ROW, _BYTES_A_STEP = 20, 8
 _STEPS_AT_ONCE = 10_000
 _COMPUTED = "SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden <> 0"
 
 
 class SqliteFile:
-    """A file that is opened anew for each reading; a copy goes with its folder when this goes."""
+    """A file opened for each reading. `folder` holds a temporary copy, deleted with this object."""
 
     def __init__(self, path: Path, folder: str = "") -> None:
         self._path = path
@@ -45,7 +46,7 @@ class SqliteFile:
 
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection]:
-        """A connection that reads. Raises Invalid for what SQLite can't read, or not to its end."""
+        """A read-only connection. Raises Invalid if SQLite can't read the file to its end."""
         most = STEPS + STEPS_A_BYTE * self._path.stat().st_size
 
         def spend(steps: int = _STEPS_AT_ONCE) -> bool:
@@ -68,13 +69,13 @@ class SqliteFile:
                 raise (_endless() if self._spent > most else error) from error
 
     def require(self, tables: set[str], whose: str) -> None:
-        """Raises Invalid where these tables aren't in it; `whose` they were taken for."""
+        """Raise Invalid unless it has these tables; `whose` says what the file was taken for."""
         with self.opened() as connection:
             query = (
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
             )
             names = {text(name) for (name,) in connection.execute(query)}
-            # A column that is computed could make a value of any size.
+            # A generated column could produce a value of any size.
             is_plain = not any(
                 connection.execute(_COMPUTED, [name]).fetchone() for name in tables
             )
@@ -84,7 +85,7 @@ class SqliteFile:
 
 
 def open_file(file: BinaryIO, log: BinaryIO | None = None) -> SqliteFile:
-    """The database in a file, with what still stands in its write-ahead log."""
+    """The database in a file, including what is still in its write-ahead log."""
     path = getattr(file, "name", None)
     if log is None and isinstance(path, str) and Path(path).is_file():
         return SqliteFile(Path(path))
@@ -97,7 +98,7 @@ def open_file(file: BinaryIO, log: BinaryIO | None = None) -> SqliteFile:
             with (Path(folder) / name).open("wb") as target:
                 shutil.copyfileobj(source, target)
     if log is not None:
-        # The log is written into the copy.
+        # Merges the log into the copy.
         with _connected(copy, "mode=rw") as connection:
             connection.execute("PRAGMA journal_mode = DELETE")
     return database
@@ -105,9 +106,9 @@ def open_file(file: BinaryIO, log: BinaryIO | None = None) -> SqliteFile:
 
 @contextmanager
 def _connected(path: Path, options: str) -> Iterator[sqlite3.Connection]:
-    """A connection; what SQLite can't read is refused as Invalid.
+    """A connection. Raises Invalid for what SQLite can't read.
 
-    Where the file is broken, even the reason may be no text.
+    If the file is broken, even the error message may not be valid text.
     """
     address = f"file:{quote(str(path))}?{options}"
     try:
@@ -126,14 +127,14 @@ def _endless() -> Invalid:
 
 
 def text(value: object) -> str:
-    """A value of a row as text; what is no UTF-8 is replaced."""
+    """A value of a row as text; bytes that are not UTF-8 are replaced."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return "" if value is None else str(value)
 
 
 def parsed(value: object, at: Place, warnings: list[Warning]) -> JSON:
-    """The JSON in a value of a row; `BROKEN` and a warning where it can't be read."""
+    """The JSON in a value of a row; `BROKEN`, with a warning, if it can't be read."""
     raw = value if isinstance(value, bytes) else str(value or "").encode()
     try:
         if len(raw) > MAX_ROW:

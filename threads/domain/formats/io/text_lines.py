@@ -1,4 +1,4 @@
-"""Reading text for people piece by piece: where its lines are, and the words of a passage."""
+"""Reads plain text piece by piece: the places of its lines, and the text of a span."""
 
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
@@ -9,11 +9,11 @@ from . import json_text, source
 from .source import ByteSpan
 
 KEPT = 4096
-"""Bytes of a line that are looked at; what it says is read by its place."""
+"""How many bytes of a line are kept; its whole text is read by its place."""
 
 
 class TextLine(NamedTuple):
-    """A line of text, its end included in `span`; `data` is its beginning, without the end."""
+    """A line of text. `span` includes the line end; `data` is the beginning, without line end."""
 
     number: int
     span: ByteSpan
@@ -23,7 +23,7 @@ class TextLine(NamedTuple):
 def lines(
     file: BinaryIO, span: ByteSpan | None = None, number: int = 0
 ) -> Iterator[TextLine]:
-    """The lines of a file, or of a part of it that `number` lines come before."""
+    """The lines of a file, or of a span of it that is preceded by `number` lines."""
     begin = offset = span.start if span else 0
     end = span.end if span else None
     size, held = 0, b""
@@ -53,16 +53,16 @@ def lines(
 
 
 def _unmarked(data: bytes, begin: int) -> bytes:
-    """A line without the byte-order mark that a file may begin with."""
+    """A line without the byte order mark that a file may begin with."""
     return data if begin else data.removeprefix(json_text.BOM)
 
 
 def words(
     file: BinaryIO, span: ByteSpan, line: int, warnings: list[Warning]
 ) -> str | None:
-    """The text of a passage, line ends as LF; None and one more warning where it is too long.
+    """The text of a span, with LF line ends; None, with a warning, if it is too long.
 
-    What is no UTF-8 is replaced, and said in a warning.
+    Bytes that are not UTF-8 are replaced, with a warning.
     """
     if span.end - span.start > source.MAX_PIECE:
         reason = source.too_long()

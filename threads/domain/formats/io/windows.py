@@ -1,9 +1,9 @@
-"""Many short pieces of a file at once: the lines of JSONL, the elements of a JSON array.
+"""Finds many short pieces of a file at once: the lines of JSONL, the elements of a JSON array.
 
-`source` finds a piece at a time and knows every case; this is for files of many small ones,
-where a step a piece is what costs. A window of the file is held and searched in few steps;
-what it can't make out (a piece longer than a window, deep nesting, broken JSON) is left to
-`source`, so that both give the same pieces.
+`source` finds one piece at a time and handles every case. This module is for files of many small
+pieces, where the cost is in the steps per piece: it searches a window of the file in few steps.
+What it can't handle (a piece longer than a window, deep nesting, broken JSON) is left to `source`,
+so that both give the same pieces.
 """
 
 import re
@@ -23,15 +23,15 @@ from .source import BROKEN, ByteSpan
 Line = tuple[int, int, int, JSON]
 """Number (from 1), start, end and value of a line."""
 Element = tuple[int | str, int, int, bytes | None]
-"""Key, start, end and bytes of a member; None where `source` has to read it."""
+"""Key, start, end and bytes of a member; no bytes if `source` has to read it."""
 
 WINDOW = 128 << 10
-"""Bytes: what fits in a processor's cache is read faster than it is out of memory."""
+"""Size in bytes; small enough for the processor's cache, which is faster than memory."""
 _FLAT = re.compile(
     rb'\s*+(\{[^{}\[\]"]*+(?:' + json_text.STRING + rb'[^{}\[\]"]*+)*+\})\s*+([,\]])',
     re.DOTALL,
 )
-"""An object that holds neither object nor list, and what parts it from the next."""
+"""An object without nested objects or lists, and the delimiter after it."""
 _BEGIN = re.compile(rb"\s*+([\[{])")
 _NEXT = re.compile(
     rb'(?:[^"\[\]{}]++|' + json_text.STRING + rb")*+([\[\]{}])", re.DOTALL
@@ -40,10 +40,11 @@ _DELIMITER = re.compile(rb"\s*+([,\]])")
 
 
 def records(file: BinaryIO) -> Iterator[Line]:
-    """The lines of a file from its start with their values; blank ones are left out.
+    """The lines of a file from its start, with their values; blank lines are left out.
 
-    The value is that which `source.read_line` gives, or `BROKEN`; but it is not looked at for
-    what orjson reads otherwise: whoever keeps more of it than texts asks `json_text.is_exact`.
+    The value is the one that `source.read_line` returns, or `BROKEN`, except that it is not
+    checked for values that orjson reads differently: a caller that keeps more than texts must
+    check it with `json_text.is_exact`.
     """
     number = start = 0
     while True:
@@ -57,7 +58,7 @@ def records(file: BinaryIO) -> Iterator[Line]:
             number, start = line.number, line.span.end
             yield number, *line.span, source.read_line(line, [])
             continue
-        for piece in BytesIO(window[:end]):  # a list would be in nobody's cache
+        for piece in BytesIO(window[:end]):  # a list would overflow the cache
             number += 1
             after = start + len(piece)
             try:
@@ -70,9 +71,9 @@ def records(file: BinaryIO) -> Iterator[Line]:
 
 
 def elements(file: BinaryIO, start: int = 0) -> Iterator[Element]:
-    """The members of the container that begins at or after `start`, as `source.children`.
+    """The members of the container that begins at or after `start`, like `source.children`.
 
-    Raises Invalid as that does.
+    Raises Invalid like that function.
     """
     index, place = 0, start
     file.seek(place)
@@ -81,7 +82,7 @@ def elements(file: BinaryIO, start: int = 0) -> Iterator[Element]:
     at = opening.end() if opening and opening[1] == b"[" else -1
     while at >= 0:
         found = _element(window, at)
-        if found is None and at > 0:  # it may be the window that ends
+        if found is None and at > 0:  # the window may end within it
             place += at
             file.seek(place)
             window, at = file.read(WINDOW), 0
@@ -100,7 +101,7 @@ def elements(file: BinaryIO, start: int = 0) -> Iterator[Element]:
 def read_again(
     file: BinaryIO, number: int, span: ByteSpan, warnings: list[Warning]
 ) -> JSON:
-    """A line that `records` found broken: its value after all, or a warning that says why."""
+    """The value of a line that `records` found broken, read again; or `BROKEN` and a warning."""
     data = source.piece_at(file, span)
     return source.read_line(source.Line(number, span, data), warnings)
 
@@ -113,7 +114,7 @@ def _value(piece: bytes) -> JSON:
 
 
 def _element(window: bytes, at: int) -> tuple[int, int, bytes] | None:
-    """Begin, end and delimiter of the object or list that stands here; None if it isn't whole."""
+    """Begin, end and delimiter of the object or list at `at`; None if it isn't complete."""
     if match := _FLAT.match(window, at):
         return match.start(1), match.start(2), match[2]
     begin = _BEGIN.match(window, at)
@@ -125,7 +126,7 @@ def _element(window: bytes, at: int) -> tuple[int, int, bytes] | None:
 
 
 def _leave(window: bytes, at: int) -> int | None:
-    """Where the container ends that was just entered; None where it is too deep or cut."""
+    """The end of the container just entered; None if it is too deep or cut off."""
     depth = 1
     while depth:
         match = _NEXT.match(window, at)

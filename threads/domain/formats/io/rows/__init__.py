@@ -1,1 +1,1 @@
-"""Files of rows that are not read as they stand: each row is written as a line of JSON first."""
+"""Files of rows that are first converted to JSON Lines, one line per row."""

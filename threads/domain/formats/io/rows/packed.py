@@ -1,7 +1,7 @@
-"""Rows that hold requests and responses as texts of JSON, or in a page, as rows of objects.
+"""Rows that hold requests and responses as JSON text, or are in a page, as rows of objects.
 
-So a program gives them that has them from columns of a database: LiteLLM's log of what is spent as
-a list, a page or lines.
+Programs that read them from database columns write such rows: LiteLLM's spend log comes as a
+list, a page or lines.
 
 Source: docs.litellm.ai/docs/proxy/ui_logs, `/spend/logs/v2`.
 """
@@ -17,7 +17,7 @@ from threads.domain.part import JSON
 from . import table
 
 PAGE = "data"
-"""The member of a page that its rows stand in."""
+"""The member of a page that holds its rows."""
 _NAMES = ("messages", *table.BODIES)
 _MARK = re.compile(
     rb'"(?:%s)"\s*:\s*"\s*[\[{]|"request_id"' % "|".join(_NAMES).encode()
@@ -26,13 +26,13 @@ _OPENERS = (b"{", b"[")
 
 
 def may_be(head: bytes) -> bool:
-    """Whether it is worth the time to look what rows the first bytes of a file hold."""
+    """A quick check of a file's first bytes: False if its rows can't be packed."""
     is_json = head.lstrip(json_text.BOM + b" \t\r\n").startswith(_OPENERS)
     return is_json and _MARK.search(head) is not None
 
 
 def are_packed(rows: Sequence[dict[str, Any]]) -> bool:
-    """Whether rows are a page of LiteLLM's log, or hold what has to be made an object."""
+    """Whether rows are a page of LiteLLM's log, or hold JSON text to be parsed."""
     page = fields.items(rows[0], PAGE) if len(rows) == 1 else []
     listed = [*map(fields.mapping, page)] or rows
     is_log = any("request_id" in row and "response" in row for row in listed)
@@ -40,7 +40,7 @@ def are_packed(rows: Sequence[dict[str, Any]]) -> bool:
 
 
 def lines(file: BinaryIO) -> Iterator[bytes]:
-    """The rows of a file, a line each; one that can't be read stays as it is."""
+    """The rows of a file, one line each; a row that can't be read stays as it is."""
     spans: Iterator[ByteSpan]
     if json_file.is_lines(file, 2):
         spans = (line.span for line in source.lines(file))

@@ -1,9 +1,9 @@
-"""JSON Lines that a pretty printer has spread over more lines, each record on one line again.
+"""Puts each record of pretty-printed JSON Lines on one line again.
 
-So `jq .` writes them, and `json.tool --json-lines`. A record begins where a bracket opens at the
-margin and the last line ended in one that closes: within JSON a comma stands between the two, and
-no text holds a line break. The other line breaks become tabs: as blank between values, and as
-wrong within a text.
+`jq .` and `json.tool --json-lines` write such files. A record begins where a line starts with an
+opening bracket and the line before it ended in a closing one: inside JSON there is a comma between
+the two, and no text contains a line break. All other line breaks become tabs, which are just as
+blank between values, and just as invalid inside a text.
 """
 
 import re
@@ -18,9 +18,9 @@ _TABS = bytes.maketrans(b"\r\n", b"\t\t")
 
 
 def first_lines(file: BinaryIO, head: bytes) -> bytes:
-    """The first records, as many bytes as `head` has, the first of the file; empty if it is none.
+    """The first records of a file that begins with `head`, as many bytes as `head` has.
 
-    A file is none whose first record is longer than what is read of one.
+    Empty if the file's records aren't spread over lines, or if the first is too long to read.
     """
     first, end, _ = head.removeprefix(json_text.BOM).lstrip().partition(b"\n")
     if not (end and first.startswith(b"{")) or first.rstrip().endswith(_CLOSERS):
@@ -38,7 +38,7 @@ def first_lines(file: BinaryIO, head: bytes) -> bytes:
 
 
 def _opens_at_margin(file: BinaryIO) -> bool:
-    """Whether it is worth the time to look where records begin."""
+    """A quick check: whether any line starts with an opening brace."""
     file.seek(0)
     before = b""
     while file.tell() < source.MAX_PIECE and (chunk := file.read(source.CHUNK)):
@@ -49,7 +49,7 @@ def _opens_at_margin(file: BinaryIO) -> bool:
 
 
 def lines(file: BinaryIO) -> Iterator[bytes]:
-    """The records, a line each, in pieces that end anywhere."""
+    """The records, one line each, in pieces that may end anywhere."""
     file.seek(0)
     last = held = b""
     while chunk := file.read(source.CHUNK):

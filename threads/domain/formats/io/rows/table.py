@@ -1,9 +1,9 @@
-"""Tables of text (CSV, TSV) as JSON Lines: each row an object of its columns.
+"""Text tables (CSV, TSV) as JSON Lines: each row becomes an object with a member per column.
 
 The first row names the columns. Cells are separated by commas, semicolons or tabs, and quoted as
-spreadsheets and databases do it (RFC 4180). A cell is the text that stands in it; a list of blocks,
-calls or messages that is written in one as JSON is that list, and so is a request or a response in
-a column of that name. An empty cell says nothing.
+spreadsheets and databases do it (RFC 4180). The value of a cell is its text. JSON in a cell is
+parsed if it is a list of blocks, calls or messages, or if it is a request or a response in a column
+of that name. An empty cell is left out.
 """
 
 import codecs
@@ -20,9 +20,9 @@ from threads.domain.part import JSON
 
 SEPARATORS = ",;\t"
 ROWS = 50
-"""Rows by which it is seen what a table holds."""
+"""How many rows detection looks at."""
 LONGEST_CELL = 16 << 20
-"""Characters of a cell: a quote that nobody closes takes the rest of a table into one."""
+"""The most characters in a cell: an unclosed quote makes the rest of the table one cell."""
 _LONGEST_NAME = 64
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -32,19 +32,19 @@ _MARKS = {
 _NAME = re.compile(r"[^\W\d][\w .:/#()-]*")
 _TITLE = re.compile(r"[A-Z].*|.*\s.*", re.DOTALL)
 _KINDS = ("type", "role", "from", "function")
-"""Members of blocks, messages and calls, one of which is in each."""
+"""Each block, message or call has one of these members."""
 BODIES = ("request", "response", "proxy_server_request")
 _SAYING = ("messages", "choices", "contents", "candidates")
-"""Members of requests and responses, one of which is in each."""
+"""Each request or response has one of these members."""
 
-# It holds for the process, whose only tables these are; the default is 131,072.
+# Applies to the whole process, which reads no other tables; the default is 131,072.
 csv.field_size_limit(LONGEST_CELL)
 
 
 def first_lines(head: bytes) -> bytes:
-    """The first rows of a table, by the first bytes of a file; empty where it is none.
+    """The first rows of a table, from the first bytes of a file; empty if it isn't a table.
 
-    The last row, which the end of these bytes may cut, is left out where there are others.
+    The last row, which may be cut off, is left out if there are others.
     """
     encoding = _encoding(head)
     text = head.decode(encoding, "replace")
@@ -59,7 +59,7 @@ def first_lines(head: bytes) -> bytes:
 
 
 def lines(file: BinaryIO, head: bytes) -> Iterator[bytes]:
-    """The rows of a table, a line of JSON each; `head` are its first bytes.
+    """The rows of a table, one line of JSON each; `head` is the first bytes of the file.
 
     Raises Invalid (`table_damaged`) that names the row that can't be read.
     """
@@ -70,11 +70,11 @@ def lines(file: BinaryIO, head: bytes) -> Iterator[bytes]:
     try:
         yield from _rows(text, separator)
     finally:
-        text.detach()  # or the file would be closed with it
+        text.detach()  # else the file would be closed with it
 
 
 def _encoding(head: bytes) -> str:
-    """UTF-8, UTF-16 with its mark, or what spreadsheets write on Windows."""
+    """UTF-8, UTF-16 with a byte order mark, or cp1252, which spreadsheets write on Windows."""
     for mark, encoding in _MARKS.items():
         if head.startswith(mark):
             return encoding
@@ -86,7 +86,7 @@ def _encoding(head: bytes) -> str:
 
 
 def _separator(text: str) -> str:
-    """What separates the names of the columns on the first line; empty where they are none."""
+    """The separator of the column names on the first line; empty if they aren't column names."""
     line = text.partition("\n")[0]
     counts = {one: line.count(one) for one in SEPARATORS}
     most = max(SEPARATORS, key=lambda one: counts[one])
@@ -94,9 +94,9 @@ def _separator(text: str) -> str:
         return ""
     try:
         names = next(csv.reader([line], delimiter=most), [])
-    except csv.Error:  # a line end in the middle of it, as only other files have
+    except csv.Error:  # a line end inside it, which only other files have
         return ""
-    # What pandas writes begins with a column of numbers that has no name.
+    # Tables written by pandas begin with an unnamed column of numbers.
     named = [name.strip() for name in names[not names[0].strip() :]] if names else []
     are_names = (len(n) <= _LONGEST_NAME and _NAME.fullmatch(n) for n in named)
     return most if named and all(are_names) else ""
@@ -120,7 +120,7 @@ def _rows(text: Iterable[str], separator: str) -> Iterator[bytes]:
 
 
 def _columns(names: Iterable[str]) -> list[str]:
-    """The names of columns as members are called: `Conversation ID` is `conversation_id`."""
+    """The column names as member names: `Conversation ID` becomes `conversation_id`."""
     found: list[str] = []
     known: set[str] = set()
     for number, name in enumerate(names, start=1):
@@ -133,7 +133,7 @@ def _columns(names: Iterable[str]) -> list[str]:
 
 
 def value_of(name: str, cell: str) -> JSON:
-    """What a cell says; its text, where that is no list and no request or response."""
+    """The value of a cell: its text, unless it is one of the JSON values that are parsed."""
     if name.startswith("is") and cell.strip().lower() in ("true", "false"):
         return cell.strip().lower() == "true"
     if not cell.lstrip().startswith("{" if name in BODIES else "["):
@@ -148,5 +148,5 @@ def value_of(name: str, cell: str) -> JSON:
 
 
 def _is_kind(one: JSON) -> bool:
-    """Whether it is a block, a message or a call, and not what somebody says as JSON."""
+    """Whether an element is a block, a message or a call, rather than JSON that somebody said."""
     return isinstance(one, dict) and any(kind in one for kind in _KINDS)

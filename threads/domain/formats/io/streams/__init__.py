@@ -1,8 +1,8 @@
-"""Replies as providers stream them: events of the server, and the object that they come to.
+"""Streamed replies: server-sent events, and the complete response assembled from them.
 
-What is put together is what the reply would have been had it come at once, in its provider's own
-form, which the readers of messages know. The proxy reads so what goes by, and imports what somebody
-has kept.
+The result is the response as it would have been without streaming, in its provider's own form,
+which the readers of messages know. The proxy uses this for passing replies, and imports for
+recorded ones.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,18 +21,18 @@ FORMS: Mapping[str, type[Assembler]] = {
     "anthropic": anthropic.AnthropicAssembler,
     "gemini": gemini.GeminiAssembler,
 }
-"""By the names that requests have too."""
+"""Map of the form of a reply, named as for requests, to its assembler."""
 _OF_ANTHROPIC = frozenset(
     {"message_start", "message_delta", "message_stop"}
     | {"content_block_start", "content_block_delta", "content_block_stop"}
 )
 
 _HOLDERS = {"anthropic": "message", "openai-responses": "response"}
-"""Where events name the reply that they are of."""
+"""Map of form to the member of an event that identifies the reply it belongs to."""
 
 
 def form_of(event: JSON) -> str:
-    """Whose an event is; an empty text for what is none, or doesn't tell."""
+    """The form of an event; empty if it isn't an event, or doesn't tell."""
     if not isinstance(event, dict):
         return ""
     kind = fields.text(event, "type")
@@ -50,7 +50,7 @@ def form_of(event: JSON) -> str:
 
 
 def begins(form: str, event: dict[str, Any], response: dict[str, Any]) -> bool:
-    """Whether an event is the first of another reply than the one of which this much came."""
+    """Whether an event starts another reply than the one that `response` is part of."""
     holder = _HOLDERS.get(form)
     name = "responseId" if form == "gemini" else "id"
     said = fields.text(fields.mapping(event, holder) if holder else event, name)
@@ -61,9 +61,9 @@ def begins(form: str, event: dict[str, Any], response: dict[str, Any]) -> bool:
 
 
 def at_once(form: str | None, response: JSON) -> JSON:
-    """What a log holds as its response, a stream as the response that it comes to.
+    """A logged response; if it is a stream, the response assembled from it.
 
-    A stream of another form stays what it is; None takes any.
+    A stream of another form than `form` is returned as it is; None accepts any form.
     """
     if isinstance(response, str):
         events = list(events_of(response))
@@ -77,7 +77,7 @@ def at_once(form: str | None, response: JSON) -> JSON:
 
 
 def other_choices(response: JSON) -> list[Warning]:
-    """What to say of a response with several replies, of which the first is read."""
+    """The warning for a response with several choices, of which only the first is read."""
     found = fields.items(response, "choices") or fields.items(response, "candidates")
     if len(found) < 2:
         return []
@@ -86,7 +86,7 @@ def other_choices(response: JSON) -> list[Warning]:
 
 
 def assembled(form: str, events: Iterable[bytes]) -> Assembler:
-    """The reply that the data of these events make."""
+    """The assembler of a reply, fed with the data of these events."""
     found = FORMS[form]()
     for event in events:
         found.take(event)
@@ -94,7 +94,7 @@ def assembled(form: str, events: Iterable[bytes]) -> Assembler:
 
 
 def events_of(text: str) -> Iterator[bytes]:
-    """The data of events in a text, a line each: copies often have lost the blank lines."""
+    """The data of events in a text, one line each: copies often lack the blank lines."""
     for line in text.encode("utf-8", "surrogatepass").splitlines():
         if data := data_of(line):
             yield data

@@ -1,4 +1,4 @@
-"""Replies of Anthropic's Messages."""
+"""Replies of Anthropic's Messages API."""
 
 from threads.domain.formats.io.fields import mapping
 
@@ -25,14 +25,14 @@ _OF_THOUGHTS = ("thinking_delta", "signature_delta")
 
 
 class AnthropicAssembler(Assembler):
-    """Blocks by their indexes; what a tool is given comes as pieces of JSON."""
+    """Assembles blocks by index; a tool's input comes as pieces of JSON."""
 
     def __init__(self) -> None:
         super().__init__()
         self._blocks: dict[int, JSONObject] = {}
 
     def take(self, data: bytes) -> None:
-        """An event: of the message, or of one of its blocks."""
+        """Take an event about the message or about one of its blocks."""
         if not isinstance(event := parse(data), dict):
             return
         match event.get("type"):
@@ -47,7 +47,7 @@ class AnthropicAssembler(Assembler):
                 self.response.setdefault("usage", {}).update(mapping(event, "usage"))
                 self.response.update(mapping(event, "delta"))
                 self.is_ended = True
-                # Usage comes with the reason, or in an event of its own behind it.
+                # Usage comes with the stop reason, or in an event of its own after it.
                 why, took = self.response.get("stop_reason"), event.get("usage")
                 self.has_stopped = bool(why and took)
             case "message_stop":
@@ -55,7 +55,7 @@ class AnthropicAssembler(Assembler):
 
     def _take_delta(self, index: int, delta: JSONObject) -> None:
         kind = delta.get("type")
-        # Bedrock begins blocks of words and of thoughts with their first piece.
+        # Bedrock begins text and thinking blocks with their first delta.
         begun = "thinking" if kind in _OF_THOUGHTS else "text"
         block = self._blocks.setdefault(index, {"type": begun, begun: ""})
         if kind == "citations_delta":
@@ -83,7 +83,7 @@ class AnthropicAssembler(Assembler):
 
     @property
     def tokens(self) -> ReplyTokens:
-        """As `usage` has them: what was cached stands beside the input there."""
+        """As in `usage`, where cached tokens are not part of `input_tokens`."""
         usage = self.response.get("usage")
         fresh = count(usage, "input_tokens")
         cached = count(usage, "cache_read_input_tokens")
@@ -97,7 +97,7 @@ class AnthropicAssembler(Assembler):
 
 
 def _whole(block: JSONObject) -> JSONObject:
-    """A block as it would have come at once; of a call that broke off, its input as text."""
+    """A block as without streaming; the input of a call that broke off is kept as text."""
     if "partial_json" not in block:
         return block
     text = block["partial_json"]

@@ -1,4 +1,4 @@
-"""Replies of OpenAI's Chat Completions, and of the many that speak it."""
+"""Replies of OpenAI's Chat Completions API, and of the many providers that speak it."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,18 +20,18 @@ from .stream import (
 
 _TEXTS = ("refusal", "reasoning_content", "reasoning")
 _IN_PIECES = ("function_call", "audio", "function", "custom")
-"""Members that are objects whose texts come in pieces."""
+"""Members that are objects with texts that come in pieces."""
 
 
 class _Choice:
-    """One of the replies that a stream brings side by side."""
+    """One of the choices that a stream delivers side by side."""
 
     def __init__(self) -> None:
         self._said: JSONObject = {"role": "assistant", "content": None}
         self._calls: dict[int, JSONObject] = {}
 
     def take(self, delta: JSONObject) -> None:
-        """One more piece."""
+        """Take one more delta."""
         _add_content(self._said, delta.get("content"))
         for name in _TEXTS:
             added(self._said, name, delta.get(name))
@@ -55,7 +55,7 @@ class _Choice:
                 _add_function(known.setdefault(kind, {}), piece)
 
     def message(self) -> JSONObject | None:
-        """The message; None where it says nothing."""
+        """The message; None if it says nothing."""
         join(self._said)
         for holder in (self._said, *self._calls.values()):
             join(*(holder[kind] for kind in _IN_PIECES if kind in holder))
@@ -65,14 +65,14 @@ class _Choice:
 
 
 class ChatAssembler(Assembler):
-    """Of the choices the first is the reply."""
+    """Assembles the choices; the first one is the reply."""
 
     def __init__(self) -> None:
         super().__init__()
         self._choices: dict[int, _Choice] = {}
 
     def take(self, data: bytes) -> None:
-        """A chunk, or the word that there are no more."""
+        """Take a chunk, or `[DONE]`."""
         if data.strip() == b"[DONE]":
             self.is_whole = True
             return
@@ -95,7 +95,7 @@ class ChatAssembler(Assembler):
             self.is_ended = True
 
     def whole(self) -> JSONObject | None:
-        """The response with its choices; the first says something."""
+        """The response with its choices; None if the first says nothing."""
         if "choices" not in self.response:
             said = [self._choices[place].message() for place in sorted(self._choices)]
             if 0 not in self._choices or said[0] is None:
@@ -109,13 +109,13 @@ class ChatAssembler(Assembler):
         return [{"content": None, **given(message)}]
 
     def others(self) -> list[JSONObject]:
-        """The choices behind the first."""
+        """The choices after the first."""
         choices = items(self.response, "choices")[1:]
         return [{**self.response, "choices": [choice]} for choice in choices]
 
     @property
     def tokens(self) -> ReplyTokens:
-        """As `usage` has them; DeepSeek's names for what was cached are understood too."""
+        """As in `usage`; DeepSeek's name for cached tokens is understood too."""
         usage = self.response.get("usage")
         found = tokens_of(usage, "prompt_tokens", "completion_tokens")
         if found.cached is None:
@@ -124,7 +124,7 @@ class ChatAssembler(Assembler):
 
 
 def _add_content(said: JSONObject, piece: Any) -> None:
-    """Words, or blocks: Mistral's models that reason send thoughts and words as lists of these."""
+    """Add text or blocks: Mistral's reasoning models send thinking and text as lists of blocks."""
     if not isinstance(piece, list) and not isinstance(said["content"], list):
         added(said, "content", piece)
         return
@@ -141,7 +141,7 @@ def _block_of(words: Any) -> list[Any]:
 
 
 def _add_block(blocks: list[Any], block: Any) -> None:
-    """The next block, or more of the last one."""
+    """Add a block, or extend the last one."""
     last = blocks[-1] if blocks and isinstance(blocks[-1], dict) else {}
     kind = block.get("type") if isinstance(block, dict) else None
     if kind not in ("text", "thinking") or last.get("type") != kind:

@@ -1,4 +1,4 @@
-"""Replies of the Gemini API: a response, or a list of them where it streams."""
+"""Replies of the Gemini API: a response, or a list of them when streamed."""
 
 import json
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ from .stream import (
 
 
 class GeminiAssembler(Assembler):
-    """No event says that a stream is over: one with a reason to finish is the last, or nearly."""
+    """Assembles chunks. No event ends a stream: one with `finishReason` is the last, or nearly."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,16 +28,16 @@ class GeminiAssembler(Assembler):
         self._others: list[JSONObject] = []
 
     def take(self, data: bytes) -> None:
-        """A chunk, which is a response by itself."""
+        """Take a chunk, which is itself a response."""
         self._take(parse(data))
 
     def take_whole(self, response: JSONObject | list[Any]) -> None:
-        """A reply that came at once."""
+        """Take a reply that was not streamed as events."""
         for chunk in response if isinstance(response, list) else [response]:
             self._take(chunk)
 
     def take_list(self, text: str) -> None:
-        """The list that a stream is where it has no events, as far as it came."""
+        """Take the JSON list that a stream without events is, as far as it arrived."""
         decoder, place = json.JSONDecoder(), text.find("{")
         while place >= 0:
             try:
@@ -56,7 +56,7 @@ class GeminiAssembler(Assembler):
             self.is_ended = True
 
     def whole(self) -> JSONObject | None:
-        """The chunks as one response, in which the texts of the first candidate are joined."""
+        """The chunks as one response, with the texts of the first candidate joined."""
         indexes = {index for chunk in self._chunks for index in _candidates(chunk)}
         if others := sorted(indexes - {0}):
             self._others = [one for at in others for one in _joined(self._chunks, at)]
@@ -65,17 +65,17 @@ class GeminiAssembler(Assembler):
         return self._chunks[0] if self._chunks else None
 
     def said(self) -> list[JSONObject]:
-        """The content of the model."""
+        """The model's content."""
         parts = joined_parts(part for chunk in self._chunks for part in _parts(chunk))
         return [{"role": "model", "parts": parts}]
 
     def others(self) -> list[JSONObject]:
-        """The candidates beside the first."""
+        """The candidates other than the first."""
         return self._others
 
     @property
     def tokens(self) -> ReplyTokens:
-        """As the last `usageMetadata` has them; thoughts are output."""
+        """As in the last `usageMetadata`; thoughts count as output."""
         found = (chunk.get("usageMetadata") for chunk in reversed(self._chunks))
         usage = next((one for one in found if isinstance(one, dict)), None)
         given = count(usage, "promptTokenCount")
@@ -96,7 +96,7 @@ class GeminiAssembler(Assembler):
 
 
 def _joined(chunks: list[JSONObject], index: int = 0) -> list[JSONObject]:
-    """The chunks as one response, where there is any; pieces of one text are one part."""
+    """The chunks as one response, if there are any; pieces of one text become one part."""
     parts = joined_parts(part for chunk in chunks for part in _parts(chunk, index))
     if not chunks:
         return []
@@ -106,7 +106,7 @@ def _joined(chunks: list[JSONObject], index: int = 0) -> list[JSONObject]:
 
 
 def joined_parts(parts: Iterable[JSONObject]) -> list[JSONObject]:
-    """Parts in which the pieces of one text are one, and those of one call."""
+    """The parts, with the pieces of one text, or of one call, joined into one part."""
     found: list[JSONObject] = []
     call: GrowingCall | None = None
     for part in parts:
@@ -127,7 +127,7 @@ def joined_parts(parts: Iterable[JSONObject]) -> list[JSONObject]:
 
 
 def _candidates(chunk: JSONObject) -> dict[int, JSONObject]:
-    """A chunk's candidates by their indexes: where that is 0, it may be left out."""
+    """A chunk's candidates by index, which may be missing if it is 0."""
     found: dict[int, JSONObject] = {}
     for place, one in enumerate(items(chunk, "candidates")):
         if isinstance(one, dict):
@@ -142,7 +142,7 @@ def _parts(chunk: JSONObject, index: int = 0) -> list[JSONObject]:
 
 
 def _goes_on(before: JSONObject, part: JSONObject) -> bool:
-    """Whether a part goes on with the text of the one before it: what signs it ends it."""
+    """Whether a part continues the text of the one before it; a signature ends a text."""
     if not isinstance(before.get("text"), (str, Pieces)):
         return False
     if not isinstance(part.get("text"), str):

@@ -1,8 +1,8 @@
-"""Calls that Gemini streams piece by piece, where a client asks for that.
+"""Calls that Gemini streams piece by piece, if a client asks for that.
 
-The first piece has the name; those behind it have no name, and say at which places of the
-arguments what stands (`partialArgs`), a text in several of them. A piece that doesn't say that the
-call goes on (`willContinue`) is its last.
+The first piece has the name. The following ones have no name and give values for places in the
+arguments (`partialArgs`); a text may come in several of them. A piece without `willContinue` is the
+last of its call.
 
 Source: cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling.
 """
@@ -17,12 +17,12 @@ _CALL, _PIECES, _MORE = "functionCall", "partialArgs", "willContinue"
 _STEP = re.compile(r"""\.([^.\[\]]+)|\[(\d{1,5})\]|\[(['"])(.*?)\3\]""")
 MOST_STEPS = 64
 MOST_SKIPPED = 1_000
-"""Places of a list that nothing was said of before one of which something is."""
+"""The most elements of a list that may be skipped before one that has a value."""
 _VALUES = ("stringValue", "numberValue", "boolValue")
 
 
 class GrowingCall:
-    """A call that is put together of its pieces."""
+    """A call assembled from its pieces."""
 
     def __init__(self, part: JSONObject) -> None:
         self._head, self._args = part, dict[str, Any]()
@@ -37,13 +37,13 @@ class GrowingCall:
 
     @property
     def part(self) -> JSONObject:
-        """The call as it would have come at once, as far as it came."""
+        """The call as without streaming, as far as it arrived."""
         call = self._head[_CALL]
         named = {one: call[one] for one in call if one not in (_PIECES, _MORE)}
         return {**self._head, _CALL: {**named, "args": self._args}}
 
     def take(self, part: JSONObject) -> bool:
-        """Take one more piece; False: it is none of this call."""
+        """Take one more piece; False if it does not belong to this call."""
         call = part.get(_CALL)
         if not self._is_open or not isinstance(call, dict) or call.get("name"):
             return False
@@ -76,7 +76,7 @@ class GrowingCall:
 
 
 def _steps(path: str) -> list[str | int]:
-    """The names and places of a JSON path; none of one that isn't understood."""
+    """The names and indexes of a JSON path; empty for a path that isn't understood."""
     found: list[str | int] = []
     at = len("$") if path.startswith("$") else 0
     while at < len(path):
@@ -90,7 +90,7 @@ def _steps(path: str) -> list[str | int]:
 
 
 def _inside(holder: Any, step: str | int, following: str | int) -> Any:
-    """What stands at a step: a list or an object, as the next step wants it."""
+    """The value at a step, created as a list or an object as the next step needs."""
     if not _has_room(holder, step):
         return None
     if holder[step] is None:
@@ -99,7 +99,7 @@ def _inside(holder: Any, step: str | int, following: str | int) -> Any:
 
 
 def _has_room(holder: Any, step: str | int) -> bool:
-    """Whether a value can stand there; None does where none did yet."""
+    """Whether the holder can have a value at this step; a missing value is set to None."""
     if isinstance(step, str):
         if isinstance(holder, dict):
             holder.setdefault(step, None)

@@ -1,4 +1,4 @@
-"""Replies of OpenAI's Responses."""
+"""Replies of OpenAI's Responses API."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from .stream import (
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 _MOST_SKIPPED = 8
-"""Blocks of which nothing came: what is farther on stands nowhere, or one index fills memory."""
+"""The most blocks that may be skipped: without a limit, one large index would fill memory."""
 _AWAITED = ("queued", "in_progress")
 _TEXTS = {
     "response.output_text.delta": "text",
@@ -28,14 +28,14 @@ _TEXTS = {
 
 
 class ResponsesAssembler(Assembler):
-    """The last event has all of the response; until it comes, the items are put together."""
+    """Assembles the items until the last event, which has the complete response."""
 
     def __init__(self) -> None:
         super().__init__()
         self._items: dict[int, JSONObject] = {}
 
     def take(self, data: bytes) -> None:
-        """An event: of the response, or of one of its items."""
+        """Take an event about the response or about one of its items."""
         if not isinstance(event := parse(data), dict):
             return
         kind, place = event.get("type"), event.get("output_index", 0)
@@ -55,7 +55,7 @@ class ResponsesAssembler(Assembler):
             added(self._items.setdefault(place, {}), "input", event.get("delta"))
 
     def take_whole(self, response: JSONObject | list[Any]) -> None:
-        """A response that came at once; of one in the background it may be the beginning."""
+        """Take a response that was not streamed; a background response may not be complete yet."""
         super().take_whole(response)
         status = self.response.get("status")
         self.is_whole = status not in _AWAITED
@@ -71,7 +71,7 @@ class ResponsesAssembler(Assembler):
         return self.response
 
     def said(self) -> list[JSONObject]:
-        """The items; where the provider keeps none (`store`), as they can be sent without that."""
+        """The items; if the provider doesn't store them (`store`), as they can be sent back."""
         output: list[JSONObject] = self.response["output"]
         if self.response.get("store") is not False:
             return output
@@ -83,18 +83,18 @@ class ResponsesAssembler(Assembler):
 
     @property
     def fault(self) -> str:
-        """That it was cancelled."""
+        """A sentence if the reply was cancelled."""
         is_cancelled = self.response.get("status") == "cancelled"
         return "The reply was cancelled." if is_cancelled else ""
 
     @property
     def tokens(self) -> ReplyTokens:
-        """As `usage` has them."""
+        """As in `usage`."""
         return tokens_of(self.response.get("usage"), "input_tokens", "output_tokens")
 
 
 def _add(item: JSONObject, kind: str, member: str, event: JSONObject) -> None:
-    """Add a piece of text to the block of an item that it is for."""
+    """Add a piece of text to its block of an item."""
     is_summary = "summary" in kind
     item.setdefault("type", "reasoning" if "reasoning" in kind else "message")
     if item["type"] == "message":

@@ -1,4 +1,4 @@
-"""What all streams share: events of the server, and what is put together of them."""
+"""What all streams share: server-sent events, and the base class of assemblers."""
 
 import re
 from abc import ABC, abstractmethod
@@ -16,57 +16,57 @@ MOST_OF_EVENT = 32 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyTokens:
-    """What a reply cost, as its provider counted; None where it didn't say."""
+    """The tokens of a reply, as its provider counted them; None if it didn't say."""
 
     input: int | None = None
-    """All of the input, what was cached included."""
+    """All input tokens, including cached ones."""
     cached: int | None = None
     written: int | None = None
     output: int | None = None
 
 
 class Assembler(ABC):
-    """Puts a reply together of its events."""
+    """Assembles a reply from its events."""
 
     def __init__(self) -> None:
         self.is_whole = False
-        """Whether the last event of a stream was seen, or all of a reply in the background."""
+        """Whether the last event of a stream was seen, or a complete background reply."""
         self.has_stopped = False
-        """Whether all of a reply was seen but the word that it is over, for which not all wait."""
+        """Whether all of a reply was seen except its final event, which not every client awaits."""
         self.is_ended = False
-        """Whether what was seen is a reply that its model ended."""
+        """Whether the model finished the reply."""
         self.response: JSONObject = {}
-        """As it would have come at once."""
+        """The response as without streaming."""
 
     @abstractmethod
     def take(self, data: bytes) -> None:
-        """One event's data."""
+        """Take one event's data."""
 
     def take_whole(self, response: JSONObject | list[Any]) -> None:
-        """A reply that came at once."""
+        """Take a reply that was not streamed."""
         if isinstance(response, dict):
             self.response = response
             self.is_ended = True
 
     def take_list(self, text: str) -> None:  # noqa: B027  # only one provider has them
-        """A stream that is a list of responses, as far as it came."""
+        """Take a stream that is a JSON list of responses, as far as it arrived."""
 
     @abstractmethod
     def whole(self) -> JSONObject | None:
-        """The reply as it would have come at once; None where it says nothing."""
+        """The response as without streaming; None if it says nothing."""
 
     @abstractmethod
     def said(self) -> list[JSONObject]:
-        """The reply as messages of the next request, once `whole` has put it together."""
+        """The reply as messages for the next request; call `whole` first."""
 
     def others(self) -> list[JSONObject]:
-        """The replies that came beside it, each as a response by itself, after `whole`."""
+        """The other choices of the response, each as a response of its own; call `whole` first."""
         return []
 
     @property
     @abstractmethod
     def tokens(self) -> ReplyTokens:
-        """What it cost."""
+        """The tokens of the reply."""
 
     @property
     def model(self) -> str:
@@ -75,12 +75,12 @@ class Assembler(ABC):
 
     @property
     def id(self) -> str:
-        """What the provider calls the reply, however long that is."""
+        """The provider's id of the reply, of any length."""
         return self._text("id")
 
     @property
     def fault(self) -> str:
-        """Why its model did not end it, where the provider says so in a word."""
+        """Why the model did not finish the reply, if the provider gives a reason."""
         return ""
 
     def _text(self, name: str) -> str:
@@ -89,9 +89,9 @@ class Assembler(ABC):
 
 
 def sse() -> Generator[list[bytes], bytes, None]:
-    """The data of server-sent events, given the bytes of a stream as they come.
+    """Parse server-sent events from the bytes of a stream as they arrive.
 
-    To be sent bytes; each time it yields the data of the events that these have ended.
+    Send bytes to the generator; each time it yields the data of the events that they completed.
     """
     rest, data, found = bytearray(), list[bytes](), list[bytes]()
     is_first, after_return = True, False
@@ -100,7 +100,7 @@ def sse() -> Generator[list[bytes], bytes, None]:
         found = []
         if not chunk:
             continue
-        if after_return:  # of which a line feed is the second half
+        if after_return:  # a line feed is then the second half of its CRLF
             chunk = chunk.removeprefix(b"\n")
         after_return = chunk.endswith(b"\r")
         more, *others = _LINE.split(chunk)
@@ -119,12 +119,12 @@ def sse() -> Generator[list[bytes], bytes, None]:
 
 
 def data_of(line: bytes) -> bytes | None:
-    """The data that a line of a stream brings; None for another line."""
+    """The data on a line of a stream; None for any other line."""
     return line[5:].removeprefix(b" ") if line.startswith(b"data:") else None
 
 
 def parse(data: bytes | bytearray) -> Any:
-    """The value of an event's data; None where it is no JSON."""
+    """The value of an event's data; None if it isn't JSON."""
     try:
         return json_text.parse_roughly(data)
     except ValueError:
@@ -132,12 +132,12 @@ def parse(data: bytes | bytearray) -> Any:
 
 
 def given(value: JSONObject) -> JSONObject:
-    """An object without what it leaves empty: not all that a reply holds may be sent back so."""
+    """An object without its null and empty-list members, some of which can't be sent back."""
     return {name: one for name, one in value.items() if one is not None and one != []}
 
 
 class Pieces:
-    """A text that comes in pieces, maybe in hundreds of thousands: joined once, not with each."""
+    """A text that comes in pieces, possibly hundreds of thousands; joined only once, at the end."""
 
     def __init__(self, first: str) -> None:
         self.found = [first]
@@ -147,7 +147,7 @@ class Pieces:
 
 
 def added(target: JSONObject, name: str, piece: Any) -> None:
-    """Add a piece to a text that comes in pieces; `join` makes a text of them."""
+    """Add a piece to a text that comes in pieces; `join` turns them into a text."""
     if not isinstance(piece, str):
         return
     before = target.get(name)
@@ -160,7 +160,7 @@ def added(target: JSONObject, name: str, piece: Any) -> None:
 
 
 def join(*targets: JSONObject) -> None:
-    """Make texts of what was added to these objects."""
+    """Join the pieces that were added to these objects into texts."""
     for target in targets:
         for name, value in target.items():
             if isinstance(value, Pieces):
@@ -168,19 +168,19 @@ def join(*targets: JSONObject) -> None:
 
 
 def count(usage: Any, *names: str) -> int | None:
-    """A count in an object, by a path of names."""
+    """A count in a nested object, by a path of names; None if there is none."""
     for name in names:
         usage = usage.get(name) if isinstance(usage, dict) else None
     return usage if type(usage) is int and usage >= 0 else None
 
 
 def in_order(pieces: dict[int, JSONObject]) -> list[JSONObject]:
-    """Pieces by their indexes, which need not have come in their order."""
+    """The pieces in the order of their indexes, in which they need not have come."""
     return [piece for _, piece in sorted(pieces.items())]
 
 
 def tokens_of(usage: Any, asked: str, said: str) -> ReplyTokens:
-    """What OpenAI's `usage` says, by its names for what was asked and what was said."""
+    """The counts in OpenAI's `usage`, given its names for input and output tokens."""
     return ReplyTokens(
         input=count(usage, asked),
         cached=count(usage, f"{asked}_details", "cached_tokens"),
