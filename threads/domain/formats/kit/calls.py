@@ -1,4 +1,4 @@
-"""Calls that wait for their results, and ids for those that have none."""
+"""Links tool results to their calls, and gives ids to calls that have none."""
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
@@ -7,11 +7,11 @@ from threads.domain.message import Message, Role
 from threads.domain.part import Part, ToolCall, ToolResult
 
 UNKNOWN = "call_0"
-"""The call of a result that answers none."""
+"""The call id of a result that answers no call."""
 
 
 class OpenCalls:
-    """The calls of one conversation that wait for their results, in their order."""
+    """The calls of one conversation that wait for their results, in order."""
 
     def __init__(self, prefix: str = "call_") -> None:
         self._prefix = prefix
@@ -19,16 +19,16 @@ class OpenCalls:
         self._open: list[tuple[str, str]] = []
 
     def begin(self, id_: str, name: str) -> str:
-        """The id of a call: its own, or one made by its order in the conversation."""
+        """Register a call and return its id: its own, or one made from its position."""
         self._count += 1
         id_ = id_ or f"{self._prefix}{self._count}"
         self._open.append((id_, name))
         return id_
 
     def answer(self, id_: str, name: str | None) -> str:
-        """The id of the call that is answered: the one given, or the first of this name.
+        """The id of the call that a result answers: the given id, or the first call of this name.
 
-        Without a name the first that waits; empty where none does.
+        Without a name, the first waiting call; empty if none waits.
         """
         for place, (waiting, called) in enumerate(self._open):
             if waiting == id_ or (not id_ and name in (None, called)):
@@ -39,17 +39,17 @@ class OpenCalls:
 
 class _Linked(OpenCalls, ABC):
     def given(self, message: Message) -> Message:
-        """The next message, with ids; the very same where it has them all."""
+        """The next message, with ids; the same object if it has them all."""
         parts = tuple(map(self._part, message.parts))
         return message if parts == message.parts else replace(message, parts=parts)
 
     @abstractmethod
     def _part(self, part: Part) -> Part:
-        """A part of it, with its id."""
+        """A part with its id."""
 
 
 class CallLinks(_Linked):
-    """Links results to calls in logs that have no ids: by name, else in their order."""
+    """Links results to calls in logs without ids: by name, else in order."""
 
     def _part(self, part: Part) -> Part:
         if isinstance(part, ToolCall):
@@ -61,16 +61,16 @@ class CallLinks(_Linked):
 
 
 class CallIds(_Linked):
-    """Gives ids to calls that have none (OpenAI's older functions), and to what answers them."""
+    """Gives ids to calls that have none (OpenAI's older functions) and to their results."""
 
     def copy(self) -> "CallIds":
-        """The same state, to go on from here in another way."""
+        """A copy of the state, to continue from here separately."""
         other = CallIds()
         other._count, other._open = self._count, list(self._open)
         return other
 
     def given(self, message: Message) -> Message:
-        """The same; of the system's messages the words alone are sent."""
+        """The next message, with ids; system messages are unchanged: only their text is sent."""
         is_system = message.role in (Role.SYSTEM, Role.DEVELOPER)
         return message if is_system else super().given(message)
 

@@ -1,7 +1,7 @@
-"""What a model sees of a conversation while its tool shortens it.
+"""Tracks what a model sees of a conversation while its tool shortens it.
 
-Tools that write their whole context anew (a checkpoint, a continuation) don't say what they
-hid. It is found here by comparing what stood there with what stands there now.
+Tools that rewrite their whole context (a checkpoint, a continuation) don't say what they hid. It is
+found here by comparing the old context with the new one.
 """
 
 from bisect import bisect_left
@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 
 class Replacement(NamedTuple):
-    """A stretch of the view that is another now: which messages it hides, and what stands there.
+    """A stretch of the view that was replaced: the messages it hides, and the new keys.
 
-    `hidden` are ordinals of messages, none where something was added at the end; `start` and
-    `end` are the places among the new keys of what stands there.
+    `hidden` are ordinals of messages, empty if keys were added at the end. `start` and `end` are
+    the range of the replacement among the new keys.
     """
 
     hidden: tuple[int, ...]
@@ -26,11 +26,11 @@ class _Entry(NamedTuple):
     key: Hashable
     ordinals: tuple[int, ...]
     group: int
-    """Entries that stand together for what was hidden once; a message's own number is unique."""
+    """Shared by entries that together replace the same hidden messages; unique for a message."""
 
 
 class ContextView:
-    """Keys of what the model sees, in order, each with the ordinals of the messages it shows."""
+    """The keys of what the model sees, in order, each with the ordinals of its messages."""
 
     def __init__(self) -> None:
         self._entries: list[_Entry] = []
@@ -38,7 +38,7 @@ class ContextView:
         self._group = 0
 
     def add(self, key: Hashable, messages: int = 1) -> None:
-        """A record was said, as so many messages."""
+        """Append a record that became `messages` messages."""
         ordinals = tuple(range(self._count, self._count + messages))
         self._count += messages
         if ordinals:
@@ -46,17 +46,17 @@ class ContextView:
             self._entries.append(_Entry(key, ordinals, self._group))
 
     def put(self, place: int, key: Hashable) -> tuple[int, ...]:
-        """Let a key stand in the place of another; the ordinals of what it hides."""
+        """Replace the key at a place; returns the ordinals of the messages that it hides."""
         self._group += 1
         hidden = self._entries[place].ordinals
         self._entries[place] = _Entry(key, hidden, self._group)
         return hidden
 
     def become(self, keys: Sequence[Hashable]) -> Iterator[Replacement]:
-        """Make the view these keys; gives what changed, in order.
+        """Change the view to these keys; yields the replacements, in order.
 
-        What is only added at the end is given without anything hidden, and is not in the view
-        until it is added.
+        Keys that are only added at the end are yielded with nothing hidden; they are not in the
+        view until `add` is called.
         """
         if not keys:
             self._entries = []
@@ -79,10 +79,10 @@ class ContextView:
 
 
 def _anchors(old: Sequence[_Entry], keys: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """The places of what stays, in the old view and among the new keys.
+    """The unchanged entries: their places in the old view and among the new keys.
 
-    Between two of them something is hidden and something stands for it, or nothing changed.
-    Entries that stand together stay together or not at all.
+    Between two anchors, either something is hidden and something replaces it, or nothing
+    changed. Entries of one group all stay, or none does.
     """
     places: dict[Hashable, list[int]] = {}
     for place, entry in enumerate(old):
@@ -108,9 +108,9 @@ def _anchors(old: Sequence[_Entry], keys: Sequence[Hashable]) -> list[tuple[int,
 def _two_sided(
     anchors: list[tuple[int, int]], end: tuple[int, int]
 ) -> list[tuple[int, int]]:
-    """Without the anchors beside which something was only hidden or only added.
+    """The anchors without those beside which something was only hidden or only added.
 
-    What is only added behind the last one stays so.
+    Additions after the last anchor are allowed.
     """
     kept: list[tuple[int, int]] = []
     for anchor in [*anchors, end]:

@@ -1,4 +1,4 @@
-"""Formats that are SQLite databases: known by their tables, alone or with a log beside them."""
+"""Formats that are SQLite databases, recognised by their tables, with or without a log file."""
 
 import re
 import sqlite3
@@ -17,7 +17,7 @@ from threads.domain.transcript import Transcript
 from .transcripts import at_least_one
 
 Sessions = Callable[[SqliteFile, str], Iterator[Transcript | None]]
-"""The conversations of a database, given the file of a folder that it lies in."""
+"""Returns the conversations of a database, given its file name in the folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,20 +28,20 @@ class DatabaseFormat:
     label: str
     tables: frozenset[str]
     columns: tuple[bytes, ...] = ()
-    """Words that stand in the definitions of its tables, where others have tables of the names."""
+    """Words in the definitions of its tables, if other programs have tables with the same names."""
     sessions: Sessions
     alone: Callable[[BinaryIO, str], list[Transcript]] | None = None
-    """Reads a file that is no database but of the same program."""
+    """Reads a file of the same program that is not a database."""
     told: Callable[[Sample], float] = field(default=lambda _sample: 0)
-    """How sure it is of such a file."""
+    """How sure the format is of such a file."""
 
     @property
     def format(self) -> Format:
-        """The format of such files."""
+        """This as an entry for the detector."""
         return Format(self.name, self.label, self.score, self.read, gather=self.gather)
 
     def score(self, sample: Sample) -> float:
-        """0.95 for its tables."""
+        """0.95 if a database has the tables, else 0; other files are scored by `told`."""
         if not sample.head.startswith(SQLITE):
             return self.told(sample)
         has_columns = all(word in sample.head for word in self.columns)
@@ -49,14 +49,14 @@ class DatabaseFormat:
         return 0.95 if has_columns and all(found) else 0
 
     def read(self, file: BinaryIO, name: str) -> list[Transcript]:
-        """The conversations of a database. Raises Invalid where none holds a message."""
+        """The conversations of a database. Raises Invalid if none has a message."""
         file.seek(0)
         if self.alone is not None and file.read(len(SQLITE)) != SQLITE:
             return self.alone(file, name)
         return self._held(sqlite_file.open_file(file), "")
 
     def gather(self, folder: Folder) -> list[Gathered]:
-        """Databases whose last changes lie in a log beside them."""
+        """Databases whose latest changes are in a write-ahead log beside them."""
         found = []
         for log in folder.named("-wal"):
             stem = log.name.removesuffix("-wal")
@@ -80,7 +80,7 @@ class DatabaseFormat:
 def rows(
     connection: sqlite3.Connection, query: str, *given: object
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a query, each by the names of its columns."""
+    """The rows of a query, each as a map of column name to value."""
     found = connection.execute(query, given)
     names = [column[0] for column in found.description]
     for row in found:

@@ -1,4 +1,4 @@
-"""What the model is given at a place of a conversation, for compactions that count messages."""
+"""Tracks what the model is given in a conversation, for compactions that count messages."""
 
 from dataclasses import dataclass, field
 
@@ -12,18 +12,18 @@ _SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
 
 @dataclass(slots=True)
 class GivenContext:
-    """The messages that the model has before it, without the system's, by their ordinals.
+    """The messages in the model's context, without system messages, by their ordinals.
 
     A message of the context is one of the conversation, or a summary that stands for several.
     """
 
     count: int = 0
-    """How many messages were given so far, the system's among them."""
+    """How many messages were given so far, including system messages."""
     _shown: list[tuple[int, ...]] = field(default_factory=list)
     _calling: set[int] = field(default_factory=set)
-    """The answers with calls, by their ordinals."""
+    """The ordinals of messages with calls."""
     _answering: set[int] = field(default_factory=set)
-    """The messages that are results."""
+    """The ordinals of messages with results."""
 
     def __len__(self) -> int:
         return len(self._shown)
@@ -40,7 +40,7 @@ class GivenContext:
             self.count += 1
 
     def whole(self, size: int) -> int:
-        """So many of the oldest messages, or fewer, that no call is parted from its results."""
+        """`size`, reduced as far as needed to part no call from its results."""
         rest = self._shown[size : size + 1]
         if not rest or rest[0][0] not in self._answering:
             return size
@@ -53,14 +53,14 @@ class GivenContext:
         return size
 
     def hide(self, size: int) -> set[int]:
-        """Put one summary in the place of the oldest messages; the ordinals that it stands for."""
+        """Replace the oldest messages with one summary; returns the ordinals it stands for."""
         hidden = {ordinal for shown in self._shown[:size] for ordinal in shown}
         if hidden:
             self._shown[:size] = [tuple(sorted(hidden))]
         return hidden
 
     def cut(self, first: int) -> set[int]:
-        """Take out what was given from this ordinal on; the ordinals that are gone."""
+        """Remove the messages from the ordinal `first` on; returns the removed ordinals."""
         kept = [shown for shown in self._shown if min(shown) < first]
         gone = {one for shown in self._shown if min(shown) >= first for one in shown}
         self._shown = kept

@@ -1,4 +1,4 @@
-"""The items of a conversation: read anew each time they are iterated, never held."""
+"""The items of a conversation: read again for each iteration, never held."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -16,21 +16,21 @@ from threads.domain.transcript import Compaction, Event, Warning
 
 Item = Message | Event | Compaction
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
-"""Gives a file to read in, for as long as it is needed."""
+"""Opens a file for as long as it is needed."""
 Read = Callable[[list[Warning]], Iterator[Item]]
-"""Reads the items, and puts what it could not read in the list."""
+"""Reads the items, and appends warnings about what it could not read to the list."""
 ReadFile = Callable[[BinaryIO, list[Warning]], Iterator[Item]]
-"""The same out of a file."""
+"""Like `Read`, from a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation(ABC):
-    """The items of one conversation, and what could not be read of it."""
+    """The items of one conversation, and warnings about what could not be read."""
 
     given: list[Warning] = field(default_factory=list, kw_only=True)
-    """What was found before the items are read."""
+    """Warnings found before the items are read."""
     warnings: list[Warning] = field(default_factory=list, kw_only=True)
-    """Complete once the items were iterated to the end."""
+    """All warnings; complete once the items have been iterated to the end."""
 
     def __iter__(self) -> Iterator[Item]:
         self.warnings[:] = self.given
@@ -38,7 +38,7 @@ class Conversation(ABC):
 
     @abstractmethod
     def items(self) -> Iterator[Item]:
-        """The items in their order; what could not be read goes into `warnings`."""
+        """The items in order; what could not be read goes into `warnings`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +48,17 @@ class Items(Conversation):
     read: Read
 
     def items(self) -> Iterator[Item]:
-        """What the function gives."""
+        """The items that the function reads."""
         return self.read(self.warnings)
 
 
 def opened(file: BinaryIO) -> Opener:
-    """The opener of a file that is open already, and stays so."""
+    """An opener for a file that is already open, and stays open."""
     return lambda: nullcontext(file)
 
 
 def items_in(open_: Opener, read: ReadFile) -> Items:
-    """The items in a file that is opened each time they are iterated."""
+    """The items in a file that is opened for each iteration."""
 
     def items(warnings: list[Warning]) -> Iterator[Item]:
         with open_() as file:
@@ -70,7 +70,7 @@ def items_in(open_: Opener, read: ReadFile) -> Items:
 def attempt(
     make: Callable[[], Iterable[Item]], row: Element, warnings: list[Warning]
 ) -> Iterator[Item]:
-    """What an element makes; an event and one more warning where it can't be read."""
+    """The items made from an element; an event and a warning if it can't be read."""
     if row.value is BROKEN:
         yield Event("unreadable", row.record)
         return
@@ -89,14 +89,14 @@ def others(
     members: Mapping[str, ByteSpan] | Mapping[str | int, ByteSpan],
     known: Container[str | int],
 ) -> Iterator[Event]:
-    """Members of an object that are no messages, as events; what says nothing is left out."""
+    """Events for the members of an object that are not known; empty members are left out."""
     for name, span in members.items():
         if name not in known and span.end - span.start > EMPTY:
             yield Event(str(name) or "member", span.record)
 
 
 def summarized(hidden: set[int], words: str, row: Element) -> Compaction | None:
-    """A record's summary in place of the messages it hides; None without either."""
+    """A record's summary in place of the messages it hides; None without a summary or messages."""
     if not hidden or not words:
         return None
     message = Message(role=Role.USER, parts=(Text(words),), records=(row.record,))

@@ -1,8 +1,8 @@
 """Formats that are objects with a conversation's messages in lists.
 
-They differ in where the lists are and what the members are called, so that each is a
-`ListFormat`, a row of a table. What they have in common is read here: the objects of a file, the
-messages in their lists, an event for every other member.
+They differ in where the lists are and what the members are called, so each is a `ListFormat` that
+declares this. What they have in common is here: reading the objects of a file, the messages in
+their lists, and an event for every other member.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -23,14 +23,14 @@ from .items import Item, Items, attempt
 from .transcripts import at_least_one, transcript_of
 
 ReadElement = Callable[[Element], Iterable[Item]]
-"""The items of an element. Raises Invalid where it is none of the format's."""
+"""Reads the items of an element. Raises Invalid if it isn't in the format."""
 ReadList = Callable[[Iterable[Element], list[Warning]], Iterator[Item]]
-"""The items of a list; what can't be read is a warning. `each` makes one of a `ReadElement`."""
+"""Reads the items of a list, with warnings. `each` makes one from a `ReadElement`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """The values of an object's members by their names; None where there is none."""
+    """The values of an object's members by name; None for a missing member."""
 
     file: BinaryIO
     members: Mapping[str, ByteSpan]
@@ -40,7 +40,7 @@ class Values:
 
 
 def each(read: ReadElement) -> ReadList:
-    """Reads a list element by element; one that can't be read is an event and a warning."""
+    """A reader of lists, element by element; an unreadable one becomes an event and a warning."""
 
     def items(rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]:
         for row in rows:
@@ -50,7 +50,7 @@ def each(read: ReadElement) -> ReadList:
 
 
 def has_members(*names: str, score: float) -> Score:
-    """So sure of a file in which an object has all these members: itself, an element or a line."""
+    """A test that gives `score` if the file, an element or a line has all these members."""
 
     def sure(sample: Sample) -> float:
         return score if any(row.keys() >= set(names) for row in sample.rows) else 0
@@ -60,23 +60,23 @@ def has_members(*names: str, score: float) -> Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListFormat:
-    """How one format's objects hold a conversation each."""
+    """How the objects of one format hold conversations, one each."""
 
     name: str
     label: str
     score: Score
     lists: Mapping[str, ReadList]
-    """Members that hold messages, in their order, with what reads each."""
+    """Map of each member that holds messages to its reader, in reading order."""
     text: Callable[[str, Element], Iterable[Item]] | None = None
-    """Reads such a member where it is no list, by its name."""
+    """Reads such a member, given its name, if it isn't a list."""
     known: Callable[[Values, str], dict[str, Any]] | None = None
-    """What the object and the file's name say: `title`, `external_id`, `model`."""
+    """What the object and the file's name tell: `title`, `external_id`, `model`."""
     title: Callable[[Values, str], str] | None = None
-    """A title that the object has beside its user's first words."""
+    """Makes the title from the object and the user's first words."""
     bare: ReadList | None = None
-    """Reads the messages of a file that is the list itself, or has one a line."""
+    """Reads the messages of a file that is the list itself, or has one message per line."""
     is_whole: bool = False
-    """Whether a file is one object: events stand where their members do, one list is read."""
+    """Whether a file is one object: events keep their members' order, and only one list is read."""
 
     @property
     def format(self) -> Format:
@@ -84,7 +84,7 @@ class ListFormat:
         return Format(self.name, self.label, self.score, self.read)
 
     def read(self, file: BinaryIO, name: str) -> list[Transcript]:
-        """One conversation an object. Raises Invalid where none holds a message."""
+        """One conversation per object. Raises Invalid if none holds a message."""
         if self.bare is not None and is_bare(file, self.lists):
             alone = Items(partial(_bare_items, self.bare, file))
             made = self.transcript(alone, Values(file, _heading(file)), name)
@@ -102,7 +102,7 @@ class ListFormat:
         return at_least_one(found, broken, self.label)
 
     def transcript(self, items: Items, values: Values, name: str) -> Transcript | None:
-        """The conversation of an object; None where it holds no message."""
+        """The conversation of an object; None if it holds no message."""
         known = self.known(values, name) if self.known else {}
         made = transcript_of(items, format=self.name, **known)
         if made is None or self.title is None:
@@ -143,7 +143,7 @@ class ListFormat:
 
 
 def is_bare(file: BinaryIO, lists: Container[str]) -> bool:
-    """Whether a file is a list of messages or has one a line, by what it begins with."""
+    """Whether a file is a list of messages or has one per line, judged by its first rows."""
     rows = [fields.mapping(row.value) for row in islice(json_file.rows(file, []), 2)]
     said = ("role" in row or "role" in fields.mapping(row, "message") for row in rows)
     return any(said) and not any(name in lists for row in rows for name in row)
@@ -156,7 +156,7 @@ def _bare_items(
 
 
 def _heading(file: BinaryIO) -> Mapping[str, ByteSpan]:
-    """The members of a first line that is no message."""
+    """The members of the first line, if it isn't a message; else none."""
     first = json_file.first_record(json_file.first_lines(file)) or {}
     said = "role" in first or "message" in first
     return {} if said or not first else json_file.members(file, 0, [])

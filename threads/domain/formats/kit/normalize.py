@@ -1,10 +1,10 @@
-"""Messages in files that are nearly of the published form, made into it.
+"""Converts messages in files that are close to the published form into that form.
 
-Files come from many programs: a message stands in a member `message` of its own, its words in
-`text`; a call has its name beside its id instead of in a `function`; what a tool answered is
-an object. Bedrock's Converse has blocks without a type, named by their one member; some data
-sets hold what a block says in `value`, whatever its type. A text of OpenAI's Assistants has its
-words in `value`, beside its citations. A door that takes requests is stricter and reads none of
+Files come from many programs. A message may be in a member `message` of its own, or its content in
+`text`; a call may have its name beside its id instead of in a `function`; a tool's result may be an
+object. Bedrock's Converse has blocks without a type, named by their only member; some data sets
+hold the content of a block in `value`, whatever its type. A text of OpenAI's Assistants has its
+content in `value`, beside its citations. A door that takes requests is stricter and reads none of
 this.
 
 Sources: platform.openai.com/docs/api-reference/messages;
@@ -22,19 +22,19 @@ from threads.domain.part import JSON
 
 Block = dict[str, Any]
 SPOKEN = frozenset({"content", *SPEAKING})
-"""Members of which a message has at least one; notes on a message have none."""
+"""Members of which every message has at least one; notes about a message have none."""
 _NAMES = ("name", "tool", "tool_name", "toolName")
 _ARGUMENTS = ("arguments", "args", "input", "parameters", "arguments_json")
 _IDS = ("id", "call_id", "tool_call_id", "toolCallId")
 
 
 def is_message(record: dict[str, Any]) -> bool:
-    """Whether a record with a role holds what somebody said, and no notes on it alone."""
+    """Whether a record with a role is a message, not just notes about one."""
     return len(record) == 1 or not SPOKEN.isdisjoint(record)
 
 
 def with_content(record: dict[str, Any]) -> dict[str, Any]:
-    """A record with its `content` in place, where it stands elsewhere; else itself."""
+    """The record with its content moved to `content`, if it is elsewhere; else the record."""
     inner = record.get("message")
     if isinstance(inner, dict) and "content" in inner:
         return record | inner | {"role": record["role"]}
@@ -46,7 +46,7 @@ def with_content(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_ollama(record: dict[str, Any]) -> dict[str, Any]:
-    """A record with the pictures and thoughts that Ollama has beside its words; else itself."""
+    """The record with Ollama's images and thinking in the published members; else the record."""
     found = record
     content = record.get("content")
     pictures = [
@@ -62,10 +62,10 @@ def with_ollama(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def normalized(record: dict[str, Any]) -> dict[str, Any]:
-    """A message of which parts could not be read, with these in the published form.
+    """A message that could not be read as it is, with its parts in the published form.
 
     A call that names no tool becomes a block of an unknown type, so that it is kept whole; so does
-    what a call holds of its result.
+    a result inside a call.
     """
     content = normalized_content(record.get("content"))
     if isinstance(content, dict):
@@ -95,9 +95,9 @@ def normalized(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def reply_in(response: JSON) -> dict[str, Any] | None:
-    """The message of a response, whosever it is; None where it is none.
+    """The message of a response of any provider; None if it isn't a response.
 
-    LiteLLM logs what it answers to Anthropic's requests in OpenAI's form.
+    LiteLLM logs its responses to Anthropic's requests in OpenAI's form.
     """
     choice = next(iter(fields.items(response, "choices")), None)
     if chosen := fields.mapping(fields.mapping(choice), "message"):
@@ -110,7 +110,7 @@ def reply_in(response: JSON) -> dict[str, Any] | None:
 
 
 def _in_blocks(chosen: Block) -> Block:
-    """A message of OpenAI's in Anthropic's form, with its thoughts and its calls as blocks."""
+    """An OpenAI message in Anthropic's form, with its reasoning and its calls as blocks."""
     content = normalized_content(chosen.get("content"))
     said = [{"type": "text", "text": content}] if isinstance(content, str) else content
     thoughts = fields.items(chosen, "thinking_blocks")
@@ -130,7 +130,7 @@ def _in_blocks(chosen: Block) -> Block:
 
 
 def _call(call: JSON) -> JSON:
-    """A call as Chat Completions spells it; None where it names no tool."""
+    """A call in the form of Chat Completions; None if it names no tool."""
     if not isinstance(call, dict):
         return None
     if any(isinstance(call.get(name), dict) for name in ("function", "custom")):
@@ -149,7 +149,7 @@ def _call(call: JSON) -> JSON:
 
 
 def are_foreign(content: JSON) -> bool:
-    """Whether blocks of a content are of neither published form."""
+    """Whether any block of a content is in neither published form."""
     return isinstance(content, list) and any(
         type(block) is dict
         and (
@@ -163,7 +163,7 @@ def are_foreign(content: JSON) -> bool:
 
 
 def normalized_content(content: JSON) -> JSON:
-    """The content with each of its blocks as OpenAI or Anthropic publish it."""
+    """The content with each block in the form that OpenAI or Anthropic publish."""
     if not isinstance(content, list):
         return content
     return [_block(one) if isinstance(one, dict) else one for one in content]
@@ -171,7 +171,7 @@ def normalized_content(content: JSON) -> JSON:
 
 def _block(block: Block) -> Block:
     kind, value = block.get("type"), block.get("value")
-    if kind == "think":  # what a run of Kimi's prints
+    if kind == "think":  # printed by Kimi's runs
         value = block.get("think")
     if kind == "text" and isinstance(block.get("text"), dict):  # with its citations
         value = block["text"].get("value")
@@ -188,7 +188,7 @@ def _block(block: Block) -> Block:
 
 
 def _called(value: str) -> Block | None:
-    """A call that is written as JSON; None where it is none."""
+    """A call written as JSON; None if it isn't one."""
     try:
         call = fields.mapping(json_text.parse_strictly(value))
     except ValueError:
@@ -223,7 +223,7 @@ def _tool_use(held: Block) -> Block:
 
 
 def _tool_result(held: Block) -> Block:
-    """A result, whose content is texts, pictures, and JSON."""
+    """A result, whose content is texts, images and JSON."""
     content = [
         {"text": json_text.decode(json_text.dump(one["json"]))}
         if "json" in one

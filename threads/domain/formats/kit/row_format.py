@@ -1,8 +1,8 @@
-"""Formats whose conversations are rows, read one after the other.
+"""Formats whose conversations are rows that are read one after the other.
 
-The rows are the lines of JSON Lines, the elements of a list, or those of a list in a member of
-an object. They differ in what a row says, so that each is a `RowFormat`: a reader that is begun
-anew for every reading, and takes the rows in their order.
+The rows are the lines of JSON Lines, the elements of a list, or the elements of a list in a member
+of an object. Formats differ in what a row says, so each is a `RowFormat` with a reader, which is
+created for every reading and takes the rows in order.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,13 +22,13 @@ from .transcripts import TITLE_WITHIN, at_least_one, first_messages, transcript_
 
 
 class RowReader(Protocol):
-    """Makes items of rows; what it holds back comes with a later row, or with `rest`."""
+    """Makes items from rows; items that it holds back come with a later row, or with `rest`."""
 
     def take(self, row: Element) -> Iterable[Item]:
-        """The items that a row makes. Raises Invalid where it is none of the format's."""
+        """The items made from a row. Raises Invalid if it isn't in the format."""
 
     def rest(self) -> Iterable[Item]:
-        """What is still held when no row is left."""
+        """The items still held after the last row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,36 +38,36 @@ class Alone:
     read: Callable[[Element], Iterable[Item]]
 
     def take(self, row: Element) -> Iterable[Item]:
-        """What the function makes of it."""
+        """The items that the function makes from the row."""
         return self.read(row)
 
     def rest(self) -> Iterable[Item]:
-        """Nothing: no row waits for another."""
+        """Empty: no row is held back."""
         return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFormat:
-    """How one format's rows make a conversation."""
+    """How the rows of one format make a conversation."""
 
     name: str
     label: str
     score: Score
     reader: Callable[[], RowReader]
     lists: tuple[str, ...] = ()
-    """Members of an object that hold the rows, if a file is one; the first that is there."""
+    """Members that hold the rows if a file is an object; the first that exists is used."""
     known: Callable[[list[dict[str, Any]]], dict[str, Any]] | None = None
-    """What the object, or the first rows of a list, say: `title`, `external_id`, `model`."""
+    """What the object, or the first rows of a list, tell: `title`, `external_id`, `model`."""
     strategy: str = "openai"
     gather: Any = None
 
     @property
     def format(self) -> Format:
-        """The format of such files."""
+        """This as an entry for the detector."""
         return Format(self.name, self.label, self.score, self.read, gather=self.gather)
 
     def read(self, file: BinaryIO, _name: str) -> list[Transcript]:
-        """The conversation of a file. Raises Invalid where it holds no message."""
+        """The conversation of a file. Raises Invalid if it holds no message."""
         items = Items(partial(self.items, file))
         found = self.transcript(items, self._first(file))
         return at_least_one([found], items.warnings, self.label)
@@ -75,7 +75,7 @@ class RowFormat:
     def transcript(
         self, items: Items, first: list[dict[str, Any]], **given: Any
     ) -> Transcript | None:
-        """The conversation of such items; None where they hold no message."""
+        """The conversation of these items; None if they hold no message."""
         said = self.known(first) if self.known else {}
         said = {name: value for name, value in {**said, **given}.items() if value}
         if "model" not in said:
@@ -97,7 +97,7 @@ class RowFormat:
         yield from others(members, {held})
 
     def taken(self, rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]:
-        """The items of these rows."""
+        """The items made from these rows."""
         reader = self.reader()
         for row in rows:
             yield from attempt(partial(reader.take, row), row, warnings)
@@ -120,7 +120,7 @@ class RowFormat:
 
 
 def event(row: Element, *names: str, before: str = "") -> Event:
-    """A row that is no message, named by the first of these members that is a text."""
+    """An event for a row that is not a message, named by the first of these members with a text."""
     name = fields.text(row.value, *names) or "record"
     moment = fields.mapping(row.value).get("timestamp")
     return Event((before + name)[:64], row.record, fields.moment(moment))

@@ -1,15 +1,15 @@
-"""Which lists are conversations: the one rule for files that no format names.
+"""Decides which lists are conversations: the one rule for files in no specific format.
 
-A record is said by somebody where it has a role and, as the published forms have it, a content or
-calls; or where `io.speakers` knows the names that it has for them, or for both sides of a pair. A
-list is a conversation where both sides speak in it, a user and an assistant, whatever records of
-another kind stand between; or where most of its records are said. A file is known by a list in
-which both sides speak: accounts have roles too, and prompts without an answer are none; or by its
-rows where most are a question with its answer, which are a conversation each.
-Two texts in a list are a pair too, where the list is the file, or has a conversation's name.
+A record is a message if it has a role and, as in the published forms, content or calls; or if
+`io.speakers` knows its names for these, or for both sides of a pair. A list is a conversation if
+both sides, a user and an assistant, speak in it, whatever other records are between; or if most of
+its records are messages. A file is recognised by a list in which both sides speak (accounts have
+roles too, and prompts without an answer are not a conversation), or by its rows, if most are a
+question with its answer, each a conversation of its own. A list of two texts is a pair too, if the
+list of pairs is the file, or has a conversation's name.
 
-Such a list may stand in any member of an object, under any id, up to `DEEPEST` levels down. An
-example in the description of an API lies deeper.
+Such a list may be in any member of an object, under any id, up to `DEEPEST` levels down. An example
+in the description of an API is deeper.
 """
 
 import re
@@ -24,14 +24,14 @@ from threads.domain.message import Role
 from threads.domain.part import JSON
 
 DEEPEST = 4
-"""Lists and objects, one in another, in which a conversation may stand."""
+"""How many levels of nested lists and objects are searched for a conversation."""
 UNSURE = 0.2
-"""How much less a file is known by what is said in it than by how its messages stand."""
+"""A score for a file that is recognised only by who speaks in it, not by its form."""
 ROLES = {role.value: role for role in Role} | {"function": Role.TOOL}
-"""Roles of the published forms."""
+"""The roles of the published forms."""
 SIDES = frozenset({"user", "assistant"})
 NAMED = re.compile(r"history|chat|conversation|dialog|messages|turns|internal")
-"""Members in which two texts in a list are a question and an answer: elsewhere so are tables."""
+"""Names of members whose lists of two texts are pairs; under other names they may be tables."""
 
 
 def is_said(record: JSON) -> bool:
@@ -44,7 +44,7 @@ def is_said(record: JSON) -> bool:
 
 
 def said_in(record: JSON) -> list[dict[str, Any]]:
-    """The messages of a record in the published form, whatever it calls who says them."""
+    """The messages of a record in the published form, whatever names it uses for the speaker."""
     if is_said(record):
         return [record]
     if not isinstance(record, dict):
@@ -60,7 +60,7 @@ def said_in(record: JSON) -> list[dict[str, Any]]:
 
 
 def held_in(record: dict[str, Any]) -> dict[str, Any]:
-    """The one message of the published forms that a record holds, with its time; else empty."""
+    """The only message in the published form that a record holds, with its time; else empty."""
     if "role" in record:
         return {}
     found = [one for one in record.values() if is_said(one)]
@@ -68,24 +68,24 @@ def held_in(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def row_in(record: JSON) -> speakers.SpokenPair | None:
-    """The question and the answer that a record is by itself; None where it is none."""
+    """The pair in a record that is a conversation of its own; None if it isn't one."""
     pair = speakers.pair_in(record) if isinstance(record, dict) else None
     return pair if pair and pair.is_row else None
 
 
 def pair_of(record: JSON) -> speakers.SpokenPair | None:
-    """The same in a file that is known to hold them, where less tells."""
+    """The pair in a record of a file that is known to hold pairs, so weaker evidence suffices."""
     return speakers.pair_in(record, surely=False) if isinstance(record, dict) else None
 
 
 def both_speak(records: Iterable[JSON]) -> bool:
-    """Whether a user and an assistant are among those who speak."""
+    """Whether both a user and an assistant speak in the records."""
     sides = {one["role"] for record in records for one in said_in(record)}
     return sides >= SIDES
 
 
 def is_conversation(records: Iterable[JSON]) -> bool:
-    """Whether a list is one; no more of it is read than tells."""
+    """Whether a list is a conversation; reads no more of it than needed."""
     sides: set[str] = set()
     said = count = 0
     for record in records:
@@ -98,30 +98,30 @@ def is_conversation(records: Iterable[JSON]) -> bool:
 
 
 def are_pairs(called: str | int, records: Iterable[JSON]) -> bool:
-    """Whether what is called so is a list of two texts each: a question and its answer.
+    """Whether a list under this name consists of pairs of texts: a question and its answer.
 
-    An index is no name: the list is one of several, or the file.
+    `called` is an index if the list has no name: it is the file, or one of several lists.
     """
     if isinstance(called, str) and not NAMED.search(called.lower()):
         return False
     return speakers.are_bare_pairs([*islice(records, RECORDS)])
 
 
-@lru_cache(maxsize=1)  # two formats ask it of each file in turn
+@lru_cache(maxsize=1)  # two formats in turn call it for each file
 def scattered(sample: Sample) -> list[dict[str, Any]]:
-    """The first messages of a file that holds a conversation among other things, or several."""
+    """The first messages of a file that holds conversations, possibly among other things."""
     whole = sample.records or sample.document
     for called, found in _lists(whole, DEEPEST):
         records = found[:RECORDS]
         if both_speak(records):
             return [one for record in records for one in said_in(record)]
-        if are_pairs(called, records[:-1] or records):  # the last may be cut
+        if are_pairs(called, records[:-1] or records):  # the last may be cut off
             return [one for record in records for one in speakers.bare_pair(record)]
     return _rows(sample)
 
 
 def _rows(sample: Sample) -> list[dict[str, Any]]:
-    """The messages of a file most of whose rows are questions with their answers."""
+    """The messages of a file if most of its rows are questions with their answers; else none."""
     rows = [row for row in sample.rows if row_in(row)]
     if 2 * len(rows) <= len(sample.rows):
         return []
@@ -129,7 +129,7 @@ def _rows(sample: Sample) -> list[dict[str, Any]]:
 
 
 def is_held(value: JSON, levels: int, called: str | int = 0) -> bool:
-    """Whether a conversation may stand in a value, by what is said or by its name."""
+    """Whether a value may hold a conversation, judged by its contents or its name."""
     if isinstance(value, dict) and "messages" in value:
         return True
     if isinstance(value, list) and (is_conversation(value) or are_pairs(called, value)):
@@ -142,7 +142,7 @@ def is_held(value: JSON, levels: int, called: str | int = 0) -> bool:
 def _lists(
     value: JSON, levels: int, called: str | int = 0
 ) -> Iterator[tuple[str | int, list[Any]]]:
-    """The lists in a value and what each is called, itself first."""
+    """The lists in a value, each with its name; the value itself comes first."""
     if isinstance(value, list):
         yield called, value
     if levels:
@@ -151,7 +151,7 @@ def _lists(
 
 
 def _members(value: JSON, called: str | int) -> Iterator[tuple[str | int, JSON]]:
-    """What an object or a list holds; elements are called what their list is."""
+    """The members of an object or elements of a list; elements have the name of their list."""
     if isinstance(value, dict):
         yield from value.items()
     elif isinstance(value, list):

@@ -1,7 +1,8 @@
-"""What agents print while they run, an event a line: where each run is, and answers in the making.
+"""The output that agents stream while they run, one event per line.
 
-A file may hold the output of several runs. Those of one session follow one another in it; what
-a run of another session prints is a session of its own.
+Finds the runs in a file, and assembles answers from their lines. A file may hold the output of
+several runs: consecutive runs of one session are joined, and a run of another session is a session
+of its own.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,45 +22,45 @@ from .items import Item, Items
 from .transcripts import at_least_one, transcript_of
 
 MOST_HELD = 16 << 20
-"""Bytes of lines that become one message: what is told beyond them is the next one's."""
+"""The most bytes of lines for one message; lines beyond them go to the next message."""
 
 
 @dataclass(slots=True)
 class StreamRun:
-    """The lines of one session in a file, and what they say of it."""
+    """The lines of one session in a file, and what they tell about it."""
 
     start: int = 0
     lines: int = 0
-    """How many lines come before it."""
+    """The number of lines before it."""
     end: int = 0
     id: str = ""
     model: str = ""
     speaks: bool = False
-    """Whether one of its lines makes a message."""
+    """Whether any of its lines becomes a message."""
     open: dict[str, int] = field(default_factory=dict)
-    """Items that were begun and not ended, with the place of the last line of each."""
+    """Map of each item that has begun but not ended to the place of its last line."""
     unfinished: set[int] = field(default_factory=set)
     """The places of the last lines of items that never ended."""
 
     def begin(self, id_: str) -> None:
-        """A run begins: what the one before left open is never ended."""
+        """Begin a run: items left open by the run before never end."""
         self.id = id_
         self.unfinished.update(self.open.values())
         self.open.clear()
 
 
 Begins = Callable[[dict[str, Any]], str]
-"""The session's id, of a record that a run begins with; else an empty string."""
+"""Returns the session's id if a run begins with the record; else an empty string."""
 ReadRun = Callable[[StreamRun, list[Warning]], Iterator[Item]]
-"""Makes the items of a session."""
+"""Reads the items of a session."""
 Note = Callable[[StreamRun, dict[str, Any], int], None]
-"""Takes from a record, at its place in the file, what is to be known before it is read."""
+"""Notes what must be known before reading, from a record at its place in the file."""
 
 
 def find(file: BinaryIO, begins: Begins, note: Note) -> list[StreamRun]:
-    """The sessions of a file in its order; at least one.
+    """The sessions of a file in order; at least one.
 
-    A run in which nothing is said belongs to the one behind it, else to the one before.
+    A run in which nothing is said belongs to the next one, or at the end to the one before.
     """
     found = [StreamRun()]
     for number, start, end, value in windows.records(file):
@@ -81,9 +82,9 @@ def find(file: BinaryIO, begins: Begins, note: Note) -> list[StreamRun]:
 def transcripts(
     found: list[StreamRun], read: ReadRun, label: str, name: str, **members: Any
 ) -> list[Transcript]:
-    """The sessions, named by their ids where no user's words do so.
+    """The sessions as transcripts, titled by their ids if no user's words give a title.
 
-    Raises Invalid where none holds a message; beside others one may hold only events.
+    Raises Invalid if none holds a message; beside others, a session may hold only events.
     """
     readings = [Items(partial(read, run)) for run in found]
     told = [
@@ -114,12 +115,12 @@ def rows(file: BinaryIO, run: StreamRun, warnings: list[Warning]) -> Iterator[El
 
 
 class StreamedMessage:
-    """A message of the model's that is told by several lines."""
+    """A message by the model that is assembled from several lines."""
 
     def __init__(self, model: str = "") -> None:
         self._model = model
         self._parts: list[tuple[int, Part]] = []
-        """Each with its place: they are told in the order of these, else in that they came in."""
+        """The parts with their places, by which they are sorted; equal places keep their order."""
         self._words: list[str] = []
         self._records: list[str] = []
         self._created_at: datetime | None = None
@@ -136,7 +137,7 @@ class StreamedMessage:
 
     @property
     def is_full(self) -> bool:
-        """Whether no more is held with it."""
+        """Whether it holds so much that no more is added."""
         return self._size > MOST_HELD
 
     def add(
@@ -146,7 +147,7 @@ class StreamedMessage:
         created_at: datetime | None = None,
         place: int = 0,
     ) -> None:
-        """The next part; a string goes on with the words before it."""
+        """Add a part; a string continues the text before it."""
         if isinstance(part, str):
             self._words.append(part)
         else:
@@ -159,20 +160,20 @@ class StreamedMessage:
         self._size += row.span.end - row.span.start
 
     def keep(self, item: Item, row: Element) -> None:
-        """An event, or the result of one of its calls, that follows it."""
+        """Hold an event, or the result of one of its calls, that follows it."""
         self._behind.append(item)
         self.has_results = self.has_results or isinstance(item, Message)
         self._size += row.span.end - row.span.start
 
     def followed_by(self, item: Item, row: Element) -> Iterator[Item]:
-        """The item itself, unless it is held with the answer that it follows."""
+        """Yield the item, unless it is held with this message, which it follows."""
         if self and not self.is_full:
             self.keep(item, row)
         else:
             yield item
 
     def items(self) -> Iterator[Item]:
-        """What was told, and what followed; nothing where no part was."""
+        """The message and the items that followed; nothing if it has no part."""
         if self:
             yield self._message()
             yield from self._behind

@@ -1,8 +1,8 @@
-"""Transcripts of what was found in a file: their titles, and the refusal where there are none.
+"""Makes transcripts from what was found in a file: their titles, and the refusal if there are none.
 
-What names a conversation that nobody named are the first words that a person typed. Tools write
-much of their own into a person's messages, and wrap what was typed. Neither makes a name; a command
-that was typed does, where no words were.
+A conversation without a name is titled by the first words that a person typed. Tools write much of
+their own text into a person's messages, and wrap what was typed. Neither becomes a title; a typed
+command does, if there are no words.
 """
 
 import re
@@ -20,7 +20,7 @@ from threads.domain.transcript import Transcript, Warning
 from .items import Conversation, Item, Items
 
 TITLE_WITHIN = 50
-"""Messages among which a user's first words are looked for, to name a conversation."""
+"""How many messages are searched for a user's first words, to title a conversation."""
 MACHINE_TEXT = re.compile(
     r"\s*(<(command-|local-command-|bash-|task-notification|system-reminder|user-prompt-"
     r"|user_info>|git-context>|environment_context>|session_context>|user_instructions>)"
@@ -28,19 +28,19 @@ MACHINE_TEXT = re.compile(
     r"|--- CONTEXT ENTRY BEGIN ---"
     r"|This is the (Qwen Code|Gemini CLI)\. We are setting up the context|$)"
 )
-"""How texts of a user begin that no user typed: they name no conversation."""
+"""How texts begin that are in a user's message but not typed: they make no title."""
 _WRAPPED = re.compile(r"\s*<(user_query|user_request|task|feedback)>\s*", re.IGNORECASE)
-"""How Cursor, Antigravity and Cline begin what was typed."""
+"""The elements in which Cursor, Antigravity and Cline wrap typed text."""
 _SKILL = re.compile(r"\s*<skill name=\"([^\"\n]{1,80})\"[^>\n]{0,400}>")
-"""How pi begins what stands for a skill that was asked for; what was typed follows its end."""
+"""How pi begins the text of a requested skill; the typed text follows its end."""
 _ADDED = re.compile(r"\A\s*<(current_datetime)>[^<\n]{0,100}</\1>\s*")
-"""What Copilot puts before what was typed."""
+"""The element that Copilot puts before typed text."""
 _OURS = re.compile(
     r"\A\s*(?:<summary>\nA record of earlier messages of this conversation\..*?\n</summary>"
     r"|\[The conversation so far follows\.\])\s*",
     re.DOTALL,
 )
-"""What a request that was made here begins with in the place of messages that aren't sent."""
+"""How a request made by ContextStudio begins if it leaves out earlier messages."""
 _HEADING = re.compile(r"\A\s*#{1,6}[ \t]+(?=\S)")
 _BARE_COMMAND = re.compile(r"\s*(/[\w:-]{1,80})\s*")
 _COMMAND = re.compile(r"<command-name>([^<]*+)</command-name>")
@@ -52,26 +52,26 @@ Given = TypeVar("Given", bound=Conversation)
 
 
 def first_messages(items: Iterable[Item]) -> list[Message]:
-    """The first messages of a conversation; empty where it has none."""
+    """The first messages of a conversation; empty if it has none."""
     found = (item for item in items if isinstance(item, Message))
     return list(islice(found, TITLE_WITHIN))
 
 
 def title_of(messages: Iterable[Item]) -> str:
-    """The first words of a user among these messages, on one line."""
+    """A title from the first words of a user among these messages, on one line."""
     said = (m for m in messages if isinstance(m, Message) and m.role is Role.USER)
     return title_of_texts(map(_typed, said))
 
 
 def _typed(message: Message) -> str:
-    """What a user's message says without the parts that no user typed, where others are left."""
+    """A user message's text without parts that were not typed, unless nothing else is left."""
     typed = typed_parts(message.parts)
     texts = [part.text for part in typed if isinstance(part, Text)]
     return "\n\n".join(texts) or message.text
 
 
 def typed_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Of a user's message what the user gave: neither a tool's own words nor its own blocks."""
+    """The parts of a user message that the user gave, without a tool's own texts and blocks."""
     return tuple(
         replace(part, text=typed_in(part.text)) if isinstance(part, Text) else part
         for part in parts
@@ -81,7 +81,7 @@ def typed_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def title_of_texts(texts: Iterable[str]) -> str:
-    """The name that a user's texts give, on one line; an empty one where there are none."""
+    """The title from a user's texts, on one line; empty if there is none."""
     fallback = ""
     for text in (_OURS.sub("", one) for one in texts):
         if MACHINE_TEXT.match(text):
@@ -94,9 +94,9 @@ def title_of_texts(texts: Iterable[str]) -> str:
 
 
 def typed_in(text: str) -> str:
-    """What a person typed of a text, without the elements that a tool put around and before it.
+    """The typed text, without the elements that a tool put around and before it.
 
-    The marks of a heading that it begins with are left out too.
+    Heading marks at its start are left out too.
     """
     return _HEADING.sub("", _unwrapped(_ADDED.sub("", text)))
 
@@ -112,7 +112,7 @@ def _unwrapped(text: str) -> str:
 
 
 def command_in(text: str) -> str:
-    """The command that a text of Claude Code's says was typed, with its arguments."""
+    """The typed command that a text of Claude Code's records, with its arguments."""
     name = _element(_COMMAND, text, _LONGEST_COMMAND)
     if not name or "\n" in name:
         return ""
@@ -121,7 +121,7 @@ def command_in(text: str) -> str:
 
 
 def _element(pattern: re.Pattern[str], text: str, most: int) -> str:
-    """What an element of a text holds; empty where there is none, or it is too long."""
+    """The content of an element in a text; empty if there is none, or it is too long."""
     found = pattern.search(text)
     words = found[1].strip() if found else ""
     return words if len(words) <= most else ""
@@ -130,12 +130,12 @@ def _element(pattern: re.Pattern[str], text: str, most: int) -> str:
 def transcript_of(
     items: Items, *, title: str = "", **members: Any
 ) -> Transcript | None:
-    """The transcript of items, named by its user's first words where no title is known.
+    """The transcript of items, titled by the user's first words if no title is known.
 
-    None where not one message can be read.
+    Returns None if no message can be read.
     """
     messages = (item for item in items if isinstance(item, Message))
-    opening = islice(messages, TITLE_WITHIN)  # no more is read than names it
+    opening = islice(messages, TITLE_WITHIN)  # reads no more than the title needs
     first = next(opening, None)
     if first is None:
         return None
@@ -148,9 +148,9 @@ def with_messages(
     skipped: list[Warning],
     make: Callable[[Given, list[Message]], Transcript],
 ) -> list[Transcript]:
-    """A transcript of each conversation that holds messages, made of it and of its first ones.
+    """A transcript for each conversation with messages, made from it and its first messages.
 
-    `skipped` is what could not be read while they were found. Raises Invalid where none has any.
+    `skipped` are the warnings from finding the conversations. Raises Invalid if none has messages.
     """
     made = []
     for items in found:
@@ -164,7 +164,7 @@ def with_messages(
 def at_least_one(
     found: Iterable[Transcript | None], warnings: Sequence[Warning], label: str = ""
 ) -> list[Transcript]:
-    """Those that hold messages. Raises Invalid where none does: see `refusal`."""
+    """The transcripts that hold messages. Raises Invalid if none does: see `refusal`."""
     kept = [transcript for transcript in found if transcript is not None]
     if not kept:
         raise refusal(warnings, label)
@@ -172,13 +172,13 @@ def at_least_one(
 
 
 OTHER_RECORDS = "other_records"
-"""The code of the warning that most records of a file are no messages, and kept as events."""
+"""The code of the warning that most records of a file are not messages, but kept as events."""
 
 
 def refusal(warnings: Sequence[Warning], label: str = "") -> Invalid:
-    """Why a file without any message is refused: the first thing that broke, or just that.
+    """The refusal of a file without messages: the first warning, or that there are none.
 
-    What is said of a file's other records holds only where something is kept.
+    The warning about other records is skipped, because it only applies if something is kept.
     """
     for warning in warnings:
         if warning.code != OTHER_RECORDS:
@@ -188,7 +188,7 @@ def refusal(warnings: Sequence[Warning], label: str = "") -> Invalid:
 
 
 def warn_first(found: list[Transcript], skipped: list[Warning]) -> list[Transcript]:
-    """The transcripts of a file, the first with what was passed over as its warnings."""
+    """The transcripts of a file, with the warnings about skipped parts given to the first."""
     items: Conversation = found[0].items  # type: ignore[assignment]  # as all are
     items.given.extend(skipped)
     found[0].warnings[:] = skipped

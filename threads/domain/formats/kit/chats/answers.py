@@ -1,9 +1,9 @@
-"""Results that don't say which call they answer, behind an answer whose calls have ids.
+"""Links tool results without a call id to the calls of the answer before them.
 
-Some programs log what a tool gave without `tool_call_id`. Such results answer the calls of the
-message that they follow directly: in their order if there are as many as calls that wait, and their
-names, if they have some, are those of the calls; else a tool's one result answers the tool's one
-call. Others are left as they are.
+Some programs log the result of a tool without `tool_call_id`. Such results answer the calls of the
+message that they directly follow: in order, if there are as many as waiting calls and their names,
+if any, are those of the calls; else the only result of a tool answers its only call. Other results
+are left as they are.
 """
 
 from collections import Counter
@@ -18,17 +18,17 @@ from threads.domain.part import ToolCall, ToolResult
 
 @dataclass(frozen=True, slots=True)
 class Linked(Conversation):
-    """The items of a conversation, in which such results name their calls."""
+    """A conversation in which results without a call id are linked to their calls."""
 
     said: Conversation
 
     def items(self) -> Iterator[Item]:
-        """A message or an event; what could not be read is in the warnings of both."""
+        """The messages and events of `said`, whose warnings are shared."""
         waiting: dict[str, ToolCall] = {}
         held: list[Item] = []
-        """From the first such result on: how many there are is known behind the last."""
+        """The items since the first such result, held until it is known how many there are."""
         for item in self.said:
-            if not (waiting or held):  # as mostly: it takes a third of what is below
+            if not (waiting or held):  # the usual case: a third of the time below
                 if isinstance(item, Message) and item.parts:
                     is_call = type(item.parts[-1]) is ToolCall
                     waiting = _calls(item) if is_call else {}
@@ -48,20 +48,20 @@ class Linked(Conversation):
 
 
 def _result(item: Item) -> ToolResult | None:
-    """The one result that a tool's message is."""
+    """The only result in a tool message; None for any other item."""
     if isinstance(item, Message) and item.role is Role.TOOL and len(item.parts) == 1:
         return item.parts[0] if isinstance(item.parts[0], ToolResult) else None
     return None
 
 
 def _calls(message: Message) -> dict[str, ToolCall]:
-    """The calls of a message by their ids, if all of them have one."""
+    """Map of id to the calls of a message; empty unless all of them have an id."""
     calls = {part.id: part for part in message.parts if isinstance(part, ToolCall)}
     return calls if all(calls) else {}
 
 
 def _linked(held: list[Item], waiting: dict[str, ToolCall]) -> Iterator[Item]:
-    """Those held, with what can be told of the calls that they answer."""
+    """The held items, with results linked to calls where that is clear."""
     unnamed = [one for one in map(_result, held) if one and not one.call_id]
     called: Counter[str | None] = Counter(call.name for call in waiting.values())
     given = Counter(one.name for one in unnamed)

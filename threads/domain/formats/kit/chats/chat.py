@@ -1,11 +1,11 @@
-"""Files that hold lists of messages: the containers that OpenAI's and Anthropic's share.
+"""Files that hold lists of messages: the containers that OpenAI's and Anthropic's formats share.
 
-A conversation is a list of messages, or an object with `messages` (a request, a log of
-request and response, a row of a data set), or JSON Lines of messages. A list or JSON Lines of
-such objects holds one conversation each; so do the files of batches, where the request or the
-reply stands further in. In an object that has none of this, conversations are found by what is
-said in its lists (`spoken`), whatever its members are called. The pieces are found by
-`source.children`, so that a file is never held whole.
+A conversation is a list of messages, an object with `messages` (a request, a log of request and
+response, a row of a data set), or JSON Lines of messages. In a list or JSON Lines of such objects,
+each holds one conversation. So do the objects in batch files, where the request or the reply is
+nested deeper. In an object with none of this, conversations are found by the contents of its lists
+(`spoken`), whatever its members are called. `source.children` finds the pieces, so a file is never
+held whole.
 """
 
 from collections.abc import Container, Iterable, Iterator
@@ -35,26 +35,26 @@ from .chat_items import PREFERRED, SAID, ChatDialect, Envelope, Lines
 from .chat_rows import Rows, by_session
 
 IDS = ("external_id", "session_id", *speakers.SESSIONS)
-"""Members that name the conversation; `id` is a request's."""
+"""Members with the conversation's id; `id` itself is a request's."""
 SPENT = "proxy_server_request"
-"""Where a row of LiteLLM's log has its request: its `messages` are then empty, and no list."""
+"""The member with the request in LiteLLM's log, whose own `messages` are then empty, not a list."""
 HOLDERS = (
     *(("request",), ("params",), ("body",)),
     *(("response", "body"), ("result", "message")),
     *(("session",), ("thread",), ("chat",), ("data",)),
     (SPENT,),
 )
-"""Where the messages or the choices stand if an object has none of its own: of a log, of a
-batch as Anthropic's API and OpenAI's take it and give it back, of what programs call a
-conversation, of LiteLLM's log of what is spent."""
+"""Paths to the messages or choices of an object that has none of its own: in a log, in a batch as
+the APIs of Anthropic and OpenAI take and return it, in whatever programs call a conversation, and
+in LiteLLM's spend log."""
 LONGEST_TITLE = 300
-"""Characters of a title that the file has, as a session may have: our own form gives it back."""
+"""The most characters of a file's title: as in a session, so that our own format restores it."""
 UNREAD = SAID - {"system", "title", "model"}
-"""Members of a conversation that mean something else in a row of a question and its answer."""
+"""Members of a conversation that mean something else in a row with a question and its answer."""
 
 
 def read(file: BinaryIO, dialect: ChatDialect) -> list[Transcript]:
-    """The conversations of a file. Raises Invalid where it holds no message at all."""
+    """The conversations of a file. Raises Invalid if it holds no message at all."""
     skipped: list[Warning] = []
     held = _conversations(file, dialect, skipped)
     found = list(_transcripts(held, skipped))
@@ -64,7 +64,7 @@ def read(file: BinaryIO, dialect: ChatDialect) -> list[Transcript]:
 def read_from(
     file: BinaryIO, dialect: ChatDialect, span: ByteSpan, skipped: list[Warning]
 ) -> Iterator[Transcript]:
-    """The conversations of one piece of a file; what holds no message is a warning."""
+    """The conversations in one piece of a file; a piece without messages gives a warning."""
     return _transcripts(_envelope(file, dialect, span, skipped), skipped)
 
 
@@ -78,22 +78,22 @@ def _transcripts(
 
 
 def opening(sample: Sample, roles: Container[str]) -> list[dict[str, Any]]:
-    """The first messages of a file that holds lists of them; empty for another file."""
+    """The first messages of a file that holds lists of messages; empty for other files."""
     rows: list[Any] = list(sample.rows)
     if rows and not fields.text(rows[0], "role"):
         inner = opened(rows[0])
         rows = [inner] if "role" in inner else fields.items(inner, "messages")
     said = [row for row in rows if fields.text(row, "role") in roles]
-    is_cut = len(sample.head) >= HEAD  # what was said may be behind it
+    is_cut = len(sample.head) >= HEAD  # the content may come after the cut
     found = [row for row in said if is_cut or normalize.is_message(row)]
     return found if 2 * len(found) > len(rows) else []
 
 
 def opened(row: dict[str, Any]) -> dict[str, Any]:
-    """What holds the messages of an object: itself, or one that stands in it (`HOLDERS`)."""
+    """The object that holds the messages: the row itself, or an object in it (`HOLDERS`)."""
     if SPENT in row and not isinstance(row.get("messages"), list):
         row = {name: value for name, value in row.items() if name != "messages"}
-    if _is_open(row) and "requests" not in row:  # most are, and detection asks often
+    if _is_open(row) and "requests" not in row:  # the usual case, checked often
         return row
     row = next(iter(fields.items(row, "requests")), row)
     row = fields.mapping(row)
@@ -132,7 +132,10 @@ def _conversations(
 
 
 def _are_messages(file: BinaryIO, spans: Iterable[ByteSpan]) -> bool | None:
-    """Whether the first object that tells is a message, or one that holds some; None: none does."""
+    """Whether objects are messages (True) or hold messages (False), by the first that tells.
+
+    Returns None if none tells.
+    """
     for place, span in enumerate(spans):
         members = json_file.places(file, span, [])
         if "role" in members and "messages" not in members:
@@ -150,7 +153,7 @@ def _are_messages(file: BinaryIO, spans: Iterable[ByteSpan]) -> bool | None:
 
 
 def _first_rows(file: BinaryIO) -> list[bytes]:
-    """The first lines, to tell JSON Lines by; none of a document that is but one long line."""
+    """The first lines, which show whether it is JSON Lines; none if it is one long line."""
     return [] if json_file.is_one_line(file) else json_file.first_lines(file)
 
 
@@ -166,7 +169,7 @@ def _is_list_of_envelopes(file: BinaryIO, dialect: ChatDialect) -> bool:
 def _envelope(
     file: BinaryIO, dialect: ChatDialect, span: ByteSpan, skipped: list[Warning]
 ) -> Iterator[Envelope]:
-    """The conversation in the container that begins here; none where it is no container."""
+    """The conversations in the container at a place; nothing if it isn't a container."""
     warnings: list[Warning] = []
     found = json_file.children(file, span.start, warnings)
     first = list(islice(found, 1))
@@ -189,7 +192,7 @@ def _held(
     members: dict[str | int, ByteSpan],
     warnings: list[Warning],
 ) -> Iterator[Envelope]:
-    """The conversation of an object with these members, wherever in it the messages stand."""
+    """The conversations of an object with these members, wherever in it the messages are."""
     if SPENT in members and not json_file.is_list(file, members.get("messages", span)):
         members = {key: one for key, one in members.items() if key != "messages"}
     outer, beside = members, dict[str | int, ByteSpan]()
@@ -197,7 +200,7 @@ def _held(
         inner = {} if _is_open(members) else members
         missed: list[Warning] = []
         place, inner = _inner(file, inner, path, missed)
-        if inner and place:  # a text holds nothing, which is no fault of it
+        if inner and place:  # a text holds no members, which is fine
             warnings += missed
             span, beside = place, {k: v for k, v in members.items() if k != path[0]}
             members = beside | inner
@@ -221,7 +224,11 @@ def _with_pair(
     members: Members,
     found: list[Envelope],
 ) -> list[Envelope]:
-    """The conversations in an object; of a question and its answer what stands before them too."""
+    """The conversations found in an object.
+
+    If the object is a question and its answer, these follow the only list found in it, if any,
+    in one conversation.
+    """
     pair = _pair(file, span, members)
     before = found[0].members["messages"] if pair and len(found) == 1 else None
     if pair is None or (found and before not in members.values()):
@@ -235,7 +242,7 @@ def _with_pair(
 def _pair(
     file: BinaryIO, span: ByteSpan, members: Members
 ) -> speakers.SpokenPair | None:
-    """The question and the answer that an object is, by what its members are called."""
+    """The pair of question and answer in an object, by the names of its members; None if none."""
     if not speakers.may_speak(members):
         return None
     return spoken.pair_of(json_file.known_value(file, span, []))
@@ -244,7 +251,7 @@ def _pair(
 def _inner(
     file: BinaryIO, members: Members, path: Iterable[str], warnings: list[Warning]
 ) -> tuple[ByteSpan | None, dict[str | int, ByteSpan]]:
-    """The place that a path of members leads to, and the members there."""
+    """The place at the end of a path of members, and the members there."""
     place, inner = None, dict(members)
     for name in path:
         place = inner.get(name)
@@ -255,7 +262,7 @@ def _inner(
 def _found(
     file: BinaryIO, dialect: ChatDialect, members: Members, levels: int
 ) -> Iterator[Envelope]:
-    """The conversations in a container that has no messages by their name; see `spoken`."""
+    """The conversations in a container without `messages`; see `spoken`."""
     lists = [key for key, place in members.items() if _is_spoken(file, key, place)]
     rest = {key: place for key, place in members.items() if key not in lists}
     held = {
@@ -281,7 +288,7 @@ def _found(
 def _held_by(
     file: BinaryIO, dialect: ChatDialect, key: str | int, place: ByteSpan, levels: int
 ) -> Iterator[Envelope]:
-    """The conversation that a member is, or those in it."""
+    """The conversation in a member, or the conversations nested in it."""
     may_hold = levels and (
         _is_large(place)
         or spoken.is_held(json_file.known_value(file, place, []), levels, key)
@@ -310,14 +317,14 @@ def _is_spoken(file: BinaryIO, key: str | int, place: ByteSpan) -> bool:
 
 
 def _is_large(place: ByteSpan) -> bool:
-    """Whether a piece is looked into by its places: of small ones, the value is read faster."""
+    """Whether a piece is examined by places; for small ones, reading the value is faster."""
     return place.end - place.start > source.CHUNK
 
 
 def _transcript(
     items: Lines | Envelope | Rows, skipped: list[Warning]
 ) -> Transcript | None:
-    """The conversation, if at least one message of it can be read."""
+    """The transcript of a conversation; None if no message of it can be read."""
     opening: list[Message] = []
     for item in items:
         if isinstance(item, Message):

@@ -1,4 +1,4 @@
-"""One conversation of a file of messages, read while it is iterated."""
+"""One conversation of a file of messages, read during iteration."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,36 +26,36 @@ from threads.domain.part import JSON, Text
 from threads.domain.transcript import Event, Warning
 
 PREFERRED = "preferred_output"
-"""The messages that a row for training by preference wants after those of its `input`."""
+"""The preferred messages after the `input` of a row for preference training."""
 FLAT_REPLY = ("id", "model", "created", "usage", "choices")
-"""Members of a response that stand beside the messages where a log is flat."""
+"""Members of a response that are beside the messages in a flat log."""
 REPLIES = (
     *("model_response", "assistant_response", "bot_response", "reply", "answer"),
     *("completion", "output", "generated_text"),
 )
-"""Members that hold the reply to a request as its text alone."""
+"""Members that hold the reply to a request as plain text."""
 SAID = frozenset(
     {"messages", "message", "system", "request", "response", "model", "title"}
     | {"strategy", "external_id", "format", "version", *speakers.SESSIONS}
     | {PREFERRED, *FLAT_REPLY}
 )
-"""Members that are read; each other one (`tools`, `temperature`) is an event behind them."""
+"""Members that are read; every other one (`tools`, `temperature`) becomes an event at the end."""
 
 _PLAIN = {
     "openai": {role.value: role for role in Role if role is not Role.TOOL},
     "anthropic": {r.value: r for r in (Role.USER, Role.ASSISTANT, Role.SYSTEM)},
 }
-"""Roles whose messages are all said where they have a text as `content` and nothing else."""
+"""Per format, the roles whose messages need nothing but a text as `content`."""
 
 
 class ChatDialect(NamedTuple):
-    """How one provider's files are read: its messages, and the reply in its response."""
+    """How one provider's files are read: its messages, and the reply in a response."""
 
     format: str
     read_message: Callable[..., Message]
     read_reply: Callable[[JSON], Message | None]
     strategy: str
-    """The messages' `parsing_strategy`; empty where the file says it itself."""
+    """The messages' `parsing_strategy`; empty if the file itself says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Lines(Conversation):
     dialect: ChatDialect
 
     def items(self) -> Iterator[Message | Event]:
-        """A message or an event a line."""
+        """The message or event of each line."""
         roles = _PLAIN.get(self.dialect.format, {})
         number = others = 0
         for number, start, end, value in windows.records(self.file):
@@ -79,14 +79,14 @@ class Lines(Conversation):
         _tell_others(others, number, self.warnings)
 
     def _items(self, value: JSON, number: int, span: ByteSpan) -> list[Message | Event]:
-        """What a line says that is more than a role and a text, or broken."""
+        """The items of a line that is broken, or has more than a role and a text."""
         if value is BROKEN or not json_text.is_exact(value):
             value = windows.read_again(self.file, number, span, self.warnings)
         line = Element(value, span, number, ("line", number))
         return read_row(line, self.dialect, self.warnings)
 
     def get(self, _name: str) -> JSON:
-        """A member of the conversation beside its messages: here there is none."""
+        """A member of the conversation beside its messages: JSON Lines have none."""
         return None
 
 
@@ -98,10 +98,10 @@ class Envelope(Conversation):
     dialect: ChatDialect
     members: Mapping[str | int, ByteSpan]
     called: str = ""
-    """Its id, or the member that it stands in, where no name of a member said that it is one."""
+    """Its id, or the member it was found in, if it was found by its contents."""
 
     def items(self) -> Iterator[Message | Event]:
-        """The messages, the reply unless they end with it, the other members."""
+        """The messages, the reply unless they already end with it, and the other members."""
         yield from self._read("system", self._system)
         last: Message | Event | None = None
         for last in self._messages():
@@ -122,7 +122,7 @@ class Envelope(Conversation):
                 yield Event(name, span.record)
 
     def get(self, name: str) -> JSON:
-        """A member of the conversation beside its messages; None where it can't be read."""
+        """A member of the conversation beside its messages; None if it can't be read."""
         return json_file.get(self.file, self.members, name)
 
     def _system(self, system: JSON) -> Message | None:
@@ -131,7 +131,7 @@ class Envelope(Conversation):
         return Message(role=Role.SYSTEM, parts=parts) if parts else None
 
     def _reply(self, response: JSON, is_open: bool) -> Message | None:
-        """The message of a response, of this dialect or another; words where a user waits."""
+        """The message of a response, in this dialect or another; text only if a user awaits it."""
         whole = streams.at_once(None, response)
         self.warnings.extend(streams.other_choices(whole))
         if (found := self.dialect.read_reply(whole)) is not None:
@@ -173,9 +173,9 @@ class Envelope(Conversation):
     def _said(
         self, at: Place, span: ByteSpan, data: bytes | None
     ) -> list[Message | Event]:
-        """What a piece of the list says that is more than a role and a text, or broken.
+        """The items of an element that is broken, or has more than a role and a text.
 
-        `data` is None where it isn't read yet.
+        `data` is None if the element hasn't been read yet.
         """
         try:
             value = (
@@ -191,7 +191,7 @@ class Envelope(Conversation):
     def _read(
         self, name: str, reader: Callable[[JSON], Message | None]
     ) -> Iterator[Message | Event]:
-        """The message of a member, or an event where it is none; nothing where it is empty."""
+        """The message of a member; an event if it isn't a message; nothing if it is empty."""
         if name not in self.members:
             return
         held = json_file.member(self.file, self.members, name, self.warnings)
@@ -206,14 +206,14 @@ class Envelope(Conversation):
             yield Event(name, held.record)
 
     def _flat_reply(self, _choices: JSON) -> Message | None:
-        """The message of a response whose members stand beside the messages."""
+        """The message of a response whose members are beside the messages."""
         response = {name: self.get(name) for name in FLAT_REPLY}
         self.warnings.extend(streams.other_choices(response))
         return self.dialect.read_reply(response)
 
 
 def _in_words(reply: JSON) -> Message | None:
-    """The message of a reply that is kept as its text alone; a stream is none."""
+    """The message of a reply kept as plain text; None if it is blank or a stream."""
     if not isinstance(reply, str) or not reply.strip():
         return None
     if any(streams.events_of(reply)):
@@ -224,7 +224,7 @@ def _in_words(reply: JSON) -> Message | None:
 def _plain(
     value: JSON, start: int, end: int, roles: Mapping[str, Role]
 ) -> Message | None:
-    """The message of a value that is but a role and a text, as most of short ones are."""
+    """The message of a value that has only a role and a text, as most short ones do; else None."""
     if type(value) is not dict or len(value) != 2:
         return None
     said, text = value.get("role"), value.get("content")
@@ -240,7 +240,7 @@ def _plain(
 def read_row(
     row: Element, dialect: ChatDialect, warnings: list[Warning]
 ) -> list[Message | Event]:
-    """What a value says: of a pair two messages, else the message or the event that it is."""
+    """The items of a value: two messages for a pair, else one message or event."""
     given = row.value
     if pair := speakers.bare_pair(given):
         return [_item(row._replace(value=one), dialect, warnings) for one in pair]
@@ -261,7 +261,7 @@ def read_row(
 def _item(
     row: Element, dialect: ChatDialect, warnings: list[Warning]
 ) -> Message | Event:
-    """The message of a value; what is none, or can't be read as one, is an event."""
+    """The message of a value; an event if it isn't a message, or can't be read as one."""
     record, given = row.record, row.value
     if given is BROKEN:
         return Event("unreadable", record)
@@ -279,7 +279,7 @@ def _item(
         return dialect.read_message(given, at=row.at, records=(record,))
     except Invalid as error:
         unread = error
-    if isinstance(given, dict):  # it may be nearly of the published form
+    if isinstance(given, dict):  # it may be close to the published form
         try:
             given = normalize.normalized(given)
             return dialect.read_message(given, at=row.at, records=(record,))
@@ -291,19 +291,19 @@ def _item(
 
 
 def _is_other(found: Message | Event) -> bool:
-    """Whether a record is of another kind; of one that can't be read there is a warning."""
+    """Whether a record isn't a message; unreadable ones, which have a warning, don't count."""
     return type(found) is Event and found.type != "unreadable"
 
 
 def _tell_others(others: int, count: int, warnings: list[Warning]) -> None:
-    """Say it where most records are no messages: they might have been meant to be."""
+    """Warn if most records are not messages: they may have been meant as messages."""
     if 2 * others > count:
         words = f"{others:,} of {count:,} records are not messages: they are kept as events."
         warnings.append(Warning(OTHER_RECORDS, words))
 
 
 def is_same(reply: Message | Event, last: Message | Event | None) -> bool:
-    """Whether the messages that were asked with end with the reply already."""
+    """Whether the last message of the request is already the reply."""
     if not isinstance(reply, Message) or not isinstance(last, Message):
         return False
     return (reply.role, reply.parts) == (last.role, last.parts)

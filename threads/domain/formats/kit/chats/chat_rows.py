@@ -1,4 +1,4 @@
-"""A list of messages, or JSON Lines of them, in which several conversations stand."""
+"""A list or JSON Lines of messages that contains several conversations."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,23 +31,23 @@ from .sessions import PlacedRow, SessionRows
 OF_A_REQUEST = frozenset(
     {"system", "message", "request", "response", PREFERRED, *FLAT_REPLY}
 )
-"""Members that belong to one conversation: beside them no table of rows stands."""
+"""Members that belong to one conversation: a list beside them is not a table of rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows(Conversation):
-    """Those of one session."""
+    """The rows of one session."""
 
     file: BinaryIO
     dialect: ChatDialect
     session: SessionRows
     is_lines: bool
     beside: Mapping[str | int, ByteSpan]
-    """What stands beside the list: events, as it is of all sessions."""
+    """The members beside the list: they belong to all sessions, and become events."""
 
     @property
     def called(self) -> str:
-        """What the rows call their session."""
+        """The session's id in the rows."""
         return self.session.id
 
     def items(self) -> Iterator[Message | Event]:
@@ -63,14 +63,14 @@ class Rows(Conversation):
         yield from (Event(f"outer/{key}", at.record) for key, at in self.beside.items())
 
     def get(self, _name: str) -> JSON:
-        """A member of the conversation beside its messages: here there is none."""
+        """A member of the conversation beside its messages: rows have none."""
         return None
 
 
 def by_session(
     items: Lines | Envelope, skipped: list[Warning]
 ) -> Iterator[Lines | Envelope | Rows]:
-    """The conversations of the sessions that the rows are of; where they are of one, itself."""
+    """One conversation for each session in the rows; `items` itself if there is only one."""
     broken: list[Warning] = []
     beside = items.members if isinstance(items, Envelope) else {}
     may_be = isinstance(items, Lines) or (
@@ -78,7 +78,7 @@ def by_session(
     )
     rows = partial(_rows, items, broken)
     found = sessions.of_rows(rows, _speakers) if may_be else []
-    # What a conversation says of itself stands beside its messages, and not in its rows.
+    # Members about a whole conversation are beside its messages, not in its rows.
     said = SAID & (beside.keys() - {"messages"})
     if not found or (len(found) == 1 and said):
         yield items

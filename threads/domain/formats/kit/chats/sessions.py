@@ -1,9 +1,9 @@
-"""Rows of several sessions in one list, as a table of messages is exported: taken apart.
+"""Separates the rows of several sessions in one list, such as an exported table of messages.
 
-A row names its session in a member. Rows are of several where that has several values, and by one
-of them at least both sides speak: what has an id of its own in every row is no session's. Rows
-whose times fall and never rise are the newest first, and given the oldest first; one that falls may
-be an answer that was stamped too early.
+A member of each row names its session. The rows belong to several sessions if this member has
+several values and both sides speak under at least one of them: a value that is unique in every row
+is not a session's id. Rows whose times only fall, and more than once, are newest first, and are
+given oldest first; a single fall may be an answer that was stamped too early.
 """
 
 from array import array
@@ -21,11 +21,11 @@ from threads.domain.part import JSON
 from threads.domain.transcript import Warning
 
 LONG_ID = 8
-"""Characters of the shortest name, digits among them, by which a conversation is known again."""
+"""The least length of a name, which must contain digits, that can serve as a conversation's id."""
 
 
 class PlacedRow(NamedTuple):
-    """A record of a list, and where it stands: its number among them, begin and end."""
+    """A record of a list with its number, and its begin and end in the file."""
 
     number: int
     start: int
@@ -35,20 +35,20 @@ class PlacedRow(NamedTuple):
 
 @dataclass(slots=True)
 class SessionRows:
-    """The rows that name one session; an empty id is that of those which name none."""
+    """The rows of one session; the id is empty for rows that name no session."""
 
     id: str
     _places: "array[int]" = field(default_factory=lambda: array("Q"))
     sides: set[str] = field(default_factory=set)
-    """Who speaks in it."""
+    """The roles that speak in it."""
     falls: int = 0
     rises: int = 0
-    """How many rows have an earlier or a later time than the one with a time before them."""
+    """How many rows have an earlier (`falls`) or later (`rises`) time than the last timed row."""
     is_newest_first: bool = False
     _last: datetime | None = None
 
     def add(self, row: PlacedRow) -> None:
-        """One more row."""
+        """Add a row."""
         self._places.extend(row[:3])
         if (moment := _moment(row.value)) is not None:
             before = self._last or moment
@@ -57,11 +57,11 @@ class SessionRows:
             self._last = moment
 
     def join(self, other: "SessionRows") -> None:
-        """The rows of another, behind its own."""
+        """Append the rows of another session."""
         self._places.extend(other._places)
 
     def places(self) -> Iterator[tuple[int, ByteSpan]]:
-        """The rows' numbers and places, the oldest first; without times in the file's order."""
+        """The rows' numbers and places, oldest first; without times, in the file's order."""
         held = self._places
         step = -1 if self.is_newest_first else 1
         for at in range(0, len(held), 3)[::step]:
@@ -71,10 +71,11 @@ class SessionRows:
 def of_rows(
     rows: Callable[[], Iterable[PlacedRow]], who: Callable[[JSON], set[str]]
 ) -> list[SessionRows]:
-    """The sessions that rows are of, as they come; none where they are one as they stand.
+    """The sessions in the rows, in order of appearance; empty if the rows are one session as is.
 
-    `who` says who speaks in a row. What says nothing and names no session is of the one
-    before it; what stands in a session in which nobody speaks is of the first.
+    `who` returns the roles that speak in a row. A row that says nothing and names no session
+    belongs to the session of the row before it; sessions in which nobody speaks are merged into
+    the first one.
     """
     first = [row.value for row in islice(rows(), RECORDS)]
     for member in speakers.SESSIONS:
@@ -95,7 +96,7 @@ def of_rows(
 
 
 def _put_in_order(sessions: list[SessionRows]) -> bool:
-    """Whether the rows of a table are the newest first; its sessions give them in order then."""
+    """Whether the rows of a table are newest first; if so, its sessions give them reversed."""
     falls = sum(one.falls for one in sessions)
     is_newest_first = falls > 1 and not any(one.rises for one in sessions)
     for one in sessions:
@@ -104,13 +105,13 @@ def _put_in_order(sessions: list[SessionRows]) -> bool:
 
 
 def id_of(called: str) -> str | None:
-    """What a conversation is called, where that may be no other's too: not `1`, nor `default`."""
+    """A conversation's name as an id; None if it may not be unique, like `1` or `default`."""
     is_own = len(called) >= LONG_ID and any(map(str.isdigit, called))
     return fields.as_word(called, 255) or None if is_own else None
 
 
 def told(sessions: list[SessionRows]) -> Iterator[Warning]:
-    """What is said of a file whose rows are not one session as they stand."""
+    """The warnings for a file whose rows were separated or reversed."""
     unnamed = any(not one.id for one in sessions)
     if len(sessions) > 1:
         words = f"Its rows name {len(sessions) - unnamed:,} sessions: each became one."
@@ -146,6 +147,6 @@ def _moment(value: JSON) -> datetime | None:
 
 
 def _named(value: JSON, member: str) -> str:
-    """What a row calls its session: a text, or a number."""
+    """The session that a row names, as a text or a number; empty if it names none."""
     said = value.get(member) if isinstance(value, dict) else None
     return str(said) if isinstance(said, str) or type(said) is int else ""

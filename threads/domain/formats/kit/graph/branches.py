@@ -1,4 +1,4 @@
-"""Conversations that are trees: the branch that was chosen, and the ones that left it."""
+"""Conversations that are trees: the chosen branch, and the branches that leave it."""
 
 from array import array
 from collections.abc import Callable, Sequence
@@ -8,22 +8,22 @@ from typing import NamedTuple
 from threads.domain.transcript import Parent, Relation, Warning
 
 Messages = Callable[[Sequence[int]], Sequence[object]]
-"""The messages on a branch, by whatever tells them apart."""
+"""Returns the messages on a branch, as any values that identify them."""
 
 MOST = 200
-"""Branches of one conversation that are told apart; what lies on others is left over."""
+"""The most branches of one conversation; the nodes of others are left over."""
 MOST_NODES = 500_000
-"""Nodes on all branches together: a branch repeats what it shares with its parent."""
+"""The most nodes on all branches together: a branch repeats what it shares with its parent."""
 LONGEST_ID = 255
 LEFT = "branches_left"
-"""The code of the warning that there are more."""
+"""The code of the warning that there are more branches."""
 
 
 class Path(NamedTuple):
     """A branch from the root to a leaf.
 
-    `parent` is the number of the branch it left (None for the chosen one), `shared` how many of
-    its first nodes it has in common with that branch.
+    `parent` is the number of the branch it leaves (None for the chosen one), `shared` the number
+    of first nodes that it has in common with that branch.
     """
 
     nodes: tuple[int, ...]
@@ -32,7 +32,7 @@ class Path(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """The branches of a tree, and of each that is beyond the limits the nodes of its own."""
+    """The branches of a tree and, for each branch beyond the limits, its own nodes."""
 
     told: list[Path]
     beyond: list[list[int]]
@@ -41,8 +41,8 @@ class Paths(NamedTuple):
 def paths(parents: Sequence[int], leaf: int) -> Paths:
     """The chosen branch, to `leaf`, and one for each other leaf, in the order of the leaves.
 
-    `parents` holds each node's parent, or -1. A cycle is cut where it closes. What no leaf
-    leads to (a cycle beside the branch), or lies beyond the limits, is on no path.
+    `parents` holds each node's parent, or -1. A cycle is cut where it closes. Nodes that no leaf
+    leads to (a cycle beside the branch), or that are beyond the limits, are on no path.
     """
     is_parent = bytearray(len(parents))
     for parent in parents:
@@ -75,7 +75,7 @@ def paths(parents: Sequence[int], leaf: int) -> Paths:
 def _own(
     parents: Sequence[int], owner: list[int], end: int, number: int
 ) -> tuple[list[int], int]:
-    """The nodes up from a leaf that are on no branch yet, in order, and the one they left."""
+    """A leaf's ancestors that are on no branch yet, from the top, and the node they branch off."""
     own: list[int] = []
     node = end
     while node >= 0 and owner[node] < 0:
@@ -89,10 +89,10 @@ def _own(
 class Branch(NamedTuple):
     """A branch that has a message of its own: a conversation.
 
-    `number` counts from 0, the chosen one; `origin` is the number of the branch it left, `at`
-    how many messages it has in common with that, `own` its first own node, `left` the nodes
-    on no branch at all (they are given with the chosen one), `beyond` how many further branches
-    these are, beyond the limits.
+    `number` counts from 0, the chosen one. `origin` is the number of the branch it leaves, `at` the
+    number of messages in common with that, `own` its first own node. `left` are the nodes on no
+    branch at all (they are given with the chosen one), and `beyond` is the number of further
+    branches, beyond the limits.
     """
 
     number: int
@@ -104,11 +104,11 @@ class Branch(NamedTuple):
     beyond: int = 0
 
     def title(self, title: str) -> str:
-        """The conversation's title, with the branch's number where it is one."""
+        """The conversation's title, with the branch's number unless it is the chosen one."""
         return f"{title} (branch {self.number})" if self.number else title
 
     def external_id(self, id_: str, ids: Sequence[str]) -> str | None:
-        """The conversation's id; of a branch with that of the first node of its own."""
+        """The conversation's id; for a branch, followed by the id of its first own node."""
         if not id_:
             return None
         return (f"{id_}/{ids[self.own]}" if self.number else id_)[:LONGEST_ID]
@@ -116,7 +116,7 @@ class Branch(NamedTuple):
     def parent(
         self, id_: str, ids: Sequence[str], all_: "list[Branch]"
     ) -> Parent | None:
-        """What a branch came from; None of the chosen branch, or where nothing has an id."""
+        """The parent of a branch; None for the chosen branch, or if nothing has an id."""
         origin = all_[self.origin].external_id(id_, ids)
         if not self.number or origin is None:
             return None
@@ -124,13 +124,13 @@ class Branch(NamedTuple):
 
 
 def branches(parents: Sequence[int], leaf: int, messages: Messages) -> list[Branch]:
-    """The conversations in a tree; `messages` says which ones lie on a branch.
+    """The conversations in a tree; `messages` returns the messages on a branch.
 
-    A branch that adds no message to the one it left is none: its nodes are left over.
+    A branch that adds no message to the one it leaves is dropped: its nodes are left over.
     """
     kept: list[Branch] = []
     said: list[Sequence[object]] = []
-    place: dict[int | None, int] = {None: 0}  # of each path, the conversation it is in
+    place: dict[int | None, int] = {None: 0}  # the conversation of each path
     told, beyond = paths(parents, leaf)
     for number, path in enumerate(told):
         origin = place[path.parent]
@@ -152,7 +152,7 @@ def branches(parents: Sequence[int], leaf: int, messages: Messages) -> list[Bran
 
 
 def left_over(count: int) -> list[Warning]:
-    """What to say of branches that are conversations too, beyond the limits of a file."""
+    """The warning for branches with messages of their own beyond the limits of a file."""
     if not count:
         return []
     words = (

@@ -1,9 +1,9 @@
-"""Conversations out of a tree of lines: the branch that was taken, and those that were left.
+"""Conversations from a tree of lines: the branch that was taken, and those that were abandoned.
 
-The thread is the branch to what was last spoken, or to a message that is given. Beside it belongs
-what ran beside it: results of its calls, other blocks of its messages, and what followed these
-without a person's words. Every other message off the branch was left by a rewind or a repeated
-request, and begins a branch of its own; each line is on exactly one branch.
+The thread is the branch to the last spoken line, or to a given message. Lines that ran beside it
+belong to it: results of its calls, other blocks of its messages, and lines that follow these
+without a person's words. Every other message off the branch was abandoned by a rewind or a
+repeated request, and starts a branch of its own. Each line is on exactly one branch.
 """
 
 from array import array
@@ -27,22 +27,22 @@ from .record_graph import (
 
 @dataclass(slots=True)
 class GraphBranch:
-    """Lines of one conversation that no other has, in their order.
+    """The lines of one conversation that are in no other, in order.
 
-    In `order` stands -1-n where branch n was left off: what stands before it, both share.
+    In `order`, -1-n marks where branch n leaves: both share the lines before it.
     """
 
     first: int
     parent: int | None = None
     order: "array[int]" = field(default_factory=lambda: array("i"))
     answers: int = 0
-    """Messages of the model."""
+    """The number of messages by the model."""
     words: int = 0
-    """Messages of a person."""
+    """The number of messages by a person."""
 
     @property
     def is_conversation(self) -> bool:
-        """Whether more happened on it than a question taken back or an answer asked for again."""
+        """Whether it is more than a withdrawn question or an answer that was requested again."""
         return self.answers > 1 or (self.answers == 1 and self.words > 0)
 
 
@@ -50,40 +50,40 @@ class GraphBranches:
     """The branches of all groups of a graph."""
 
     def __init__(self, graph: RecordGraph, end: int = NOBODY) -> None:
-        """`end` is the message that the thread ends with, where it isn't the last one."""
+        """`end` is the last message of the thread, if it isn't the last one spoken."""
         self._graph, self._end = graph, end
         self._tree: RecordTree = graph.tree()
         self._ranks = self._ranked()
         self.following = array("i", [NOBODY]) * len(graph)
-        """For each line the next one of the same message on its branch."""
+        """For each line, the next line of the same message on its branch."""
         self.follows = bytearray(len(graph))
-        """Whether the message of a line began before it."""
+        """For each line, whether its message began on an earlier line."""
         self._found: dict[int, list[GraphBranch]] = {}
 
     def of(self, group: int) -> list[GraphBranch]:
-        """The branches of a group; the first is its thread, each stands behind its parent."""
+        """The branches of a group; the first is its thread, and each comes after its parent."""
         if group in self._found:
             return self._found[group]
         branches = self._found[group] = [GraphBranch(self._tree.size + group)]
-        for number, branch in enumerate(branches):  # it grows while it is read
+        for number, branch in enumerate(branches):  # the list grows during the loop
             _BranchWalk(self, branches, number).run()
             self._link(branch)
         return branches
 
     def has_messages(self, number: int) -> bool:
-        """Whether a line or one below it is a message."""
+        """Whether a line, or one below it, is a message."""
         return self._ranks[number] > 0
 
     def message_at(self, number: int) -> int:
-        """A line if it is a message, else the last one before it; -1 where there is none."""
+        """The line if it is a message, else its nearest ancestor that is one; -1 if none."""
         while number < self._tree.size and not self._graph.flags[number] & MESSAGE:
             number = self._tree.parents[number]
         return number if number < self._tree.size else NOBODY
 
     def _ranked(self) -> "array[int]":
-        """For each line how late something was spoken on it or below; 0 for never.
+        """For each line, how late something was spoken on it or below; 0 for never.
 
-        What a call brought back counts less than anything that was spoken.
+        The result of a call ranks below anything spoken.
         """
         size, flags = self._tree.size, self._graph.flags
         ranks = array("i", bytes(4 * (size + self._graph.group_count)))
@@ -99,7 +99,7 @@ class GraphBranches:
         return ranks
 
     def _children_first(self) -> Iterable[int]:
-        """Every line, behind all that hang on it."""
+        """All lines, each after all its descendants."""
         size = self._tree.size
         if is_ordered(self._tree.parents):
             return range(size - 1, -1, -1)
@@ -108,7 +108,7 @@ class GraphBranches:
         return reversed(array("i", below))
 
     def _link(self, branch: GraphBranch) -> None:
-        """Join the lines of each message on a branch."""
+        """Link the lines of each message on a branch."""
         last: dict[int, int] = {}
         turns, flags = self._graph.turns, self._graph.flags
         for number in branch.order:
@@ -120,7 +120,7 @@ class GraphBranches:
 
 
 class _BranchWalk:
-    """One branch while it is walked."""
+    """The walk along one branch."""
 
     def __init__(
         self, branches: GraphBranches, found: list[GraphBranch], number: int
@@ -135,7 +135,7 @@ class _BranchWalk:
         self._heard: set[int] = set()
 
     def run(self) -> None:
-        """Order the lines of the branch, and begin those that are left off it."""
+        """Put the lines of the branch in order, and start the branches that leave it."""
         only_child, take = self._tree.only_child, self._take
         if self._branch.first >= self._tree.size:
             self._beside(self._branch.first, self._path[0] if self._path else NOBODY)
@@ -147,7 +147,7 @@ class _BranchWalk:
                 self._beside(number, following)
 
     def _find_path(self) -> "array[int]":
-        """From the first line (a root is none) to the last that was spoken."""
+        """The path from the first line (not counting a root) to the last one spoken."""
         path = array("i")
         only_child, size = self._tree.only_child, self._tree.size
         number = self._branch.first
@@ -165,12 +165,12 @@ class _BranchWalk:
             number = child
 
     def _beside(self, number: int, following: int) -> None:
-        """Take what hangs beside the step from a line to the following one."""
+        """Take the lines beside the step from a line to the following one."""
         children = [n for n in self._tree.children(number) if n != following]
         waiting = [(child, False) for child in reversed(children)]
         while waiting:
             child, runs_on = waiting.pop()
-            if not self._joins(child, runs_on):  # it begins another branch
+            if not self._joins(child, runs_on):  # it starts another branch
                 self._branch.order.append(-1 - len(self._found))
                 self._found.append(GraphBranch(child, self._number))
                 continue
@@ -180,9 +180,9 @@ class _BranchWalk:
             waiting.extend((n, runs_on) for n in reversed(below))
 
     def _joins(self, number: int, runs_on: bool) -> bool:
-        """Whether a line belongs to the branch that its parent belongs to.
+        """Whether a line belongs to the same branch as its parent.
 
-        `runs_on` where a message beside the branch leads to it: the model went on from there.
+        With `runs_on`, it descends from a message beside the branch: the model continued there.
         """
         flags = self._graph.flags[number]
         if not flags & MESSAGE:

@@ -1,9 +1,9 @@
-"""Lines that name their parents: a graph on disk, mended where it is broken.
+"""Lines that name their parents: a graph on disk, repaired where it is broken.
 
-Agents append lines to one file while several things go on at once: calls that run side by
-side, progress, hooks, sub-agents; people rewind and try again. The clock and the order in the
-file are both wrong then; the graph of parents is right, where it is whole. Held as arrays of
-numbers, so that a file of a gigabyte can be ordered. `record_branches` makes conversations of it.
+Agents append lines to one file while several things happen at once: parallel calls, progress,
+hooks, sub-agents. People also rewind and try again. Then neither the clock nor the order in the
+file is right, but the graph of parents is, wherever it is intact. It is held as arrays of numbers,
+so that a file of a gigabyte can be ordered. `record_branches` makes conversations from it.
 """
 
 from array import array
@@ -12,17 +12,17 @@ from collections.abc import Iterator
 MESSAGE = 1
 """The line is a message (or a block of one)."""
 CARRIED = 2
-"""The line answers a call: it belongs to the conversation wherever it hangs, once."""
+"""The line answers a call: it belongs to the conversation once, whatever its parent."""
 SPINE = 4
-"""A line that has lost its parent may be hung on this one."""
+"""A line whose parent is missing may be attached to this one."""
 LOOSE = 8
-"""The line is outside the graph: it stays behind the line before it."""
+"""The line is outside the graph: it stays after the line before it."""
 WORDS = 16
-"""The message is what a person said."""
+"""The message is by a person."""
 ANSWER = 32
-"""The message is the model's."""
+"""The message is by the model."""
 LEADS = 64
-"""The line belongs to what hangs on it: it begins the branch that this is."""
+"""The line belongs to its descendants: it starts their branch."""
 
 NOBODY = -1
 
@@ -30,8 +30,8 @@ NOBODY = -1
 class RecordGraph:
     """Lines in the order of the file, each with its id, its parent's id and its flags.
 
-    Lines of one group (0 is the thread, others are sub-agents) hang only on lines of their
-    own. The root of a group stands behind all lines: `len(graph) + group`.
+    A line's parent is always in its own group (0 is the thread, others are sub-agents). The root
+    of a group has a number after all lines: `len(graph) + group`.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class RecordGraph:
         self._parents = array("i")
         self._late: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
-        """Names of turns and calls as small numbers, the same for the same name."""
+        """Map of the name of a turn or a call to a small number."""
         self.turns = array("i")
         self.answers = array("i")
         self.groups = array("i")
@@ -54,11 +54,11 @@ class RecordGraph:
         return id_ in self._index
 
     def find(self, id_: str) -> int:
-        """The number of the line with this id; -1 where there is none."""
+        """The number of the line with this id; -1 if there is none."""
         return self._index.get(id_, NOBODY)
 
     def names(self) -> list[str]:
-        """The id of each line; an empty one where it has none."""
+        """The id of each line; empty for lines without one."""
         found = [""] * len(self)
         for id_, number in self._index.items():
             found[number] = id_
@@ -75,7 +75,7 @@ class RecordGraph:
     ) -> None:
         """Append a line. Without an id it is loose.
 
-        `turn` joins the lines of one message; `answers` names the call of a result.
+        `turn` identifies the lines of one message; `answers` names the call of a result.
         """
         number = len(self.flags)
         self.flags.append(flags)
@@ -95,16 +95,16 @@ class RecordGraph:
             self._index.setdefault(id_, number)
 
     def forget_names(self) -> None:
-        """Let go what turns and calls are called: no line is added any more."""
+        """Free the names of turns and calls, once no more lines are added."""
         self._numbers.clear()
 
     def join_groups(self) -> None:
-        """Make all lines the thread's: there is no other."""
+        """Move all lines to the thread, as the only group."""
         self.groups = array("i", bytes(4 * len(self)))
         self.group_count = 1
 
     def loosen(self, groups: set[int]) -> None:
-        """Take the lines of these groups but the thread out of the graph."""
+        """Take the lines of these groups, except the thread, out of the graph."""
         if groups <= {0}:
             return
         for number, group in enumerate(self.groups):
@@ -112,11 +112,11 @@ class RecordGraph:
                 self.groups[number], self.flags[number] = 0, LOOSE
 
     def begin_at(self, number: int) -> None:
-        """Let the thread begin anew: from this line on, none is hung on one before it."""
+        """Restart the thread at this line: no later orphan is attached to a line before it."""
         self._beginnings.add(number)
 
     def root_of(self, number: int) -> int:
-        """The line that a line comes from and that names no parent; -1 where one is missing."""
+        """The topmost ancestor of a line; -1 if a parent on the way is missing."""
         for _ in range(len(self)):
             if (parent := self.parent(number)) == NOBODY:
                 return NOBODY if number in self._late else number
@@ -124,13 +124,13 @@ class RecordGraph:
         return NOBODY
 
     def parent(self, number: int) -> int:
-        """The line that a line names as its parent; -1 where it isn't in the file."""
+        """The line that a line names as its parent; -1 if it isn't in the file."""
         if number in self._late:
             return self._index.get(self._late[number], NOBODY)
         return self._parents[number]
 
     def tree(self) -> "RecordTree":
-        """The lines as a tree: nothing is missing from it, and it has no cycle."""
+        """The lines as a tree that has all lines and no cycle."""
         parents = array("i", self._parents)
         for number in self._late:
             parents[number] = self.parent(number)
@@ -156,7 +156,7 @@ class RecordGraph:
         return RecordTree(parents, self.group_count)
 
     def _cut_cycles(self, parents: "array[int]", hung: list[int]) -> None:
-        """Hang on the root what can't be reached from it: first what was only hung up here."""
+        """Attach lines to the root that can't be reached from it, first the orphans in `hung`."""
         if is_ordered(parents):
             return
         tree = RecordTree(parents, self.group_count)
@@ -170,13 +170,13 @@ class RecordGraph:
 
 
 def is_ordered(parents: "array[int]") -> bool:
-    """Whether every line stands behind its parent (or hangs on a root): it has no cycle."""
+    """Whether every line comes after its parent, or has a root as parent: then no cycle exists."""
     size = len(parents)
     return all(parent < n or parent >= size for n, parent in enumerate(parents))
 
 
 class RecordTree:
-    """Children by parent, in the order of the file; roots stand behind the lines."""
+    """Children by parent, in the order of the file; roots are numbered after the lines."""
 
     def __init__(self, parents: "array[int]", roots: int = 1) -> None:
         self.size = len(parents)
@@ -189,7 +189,7 @@ class RecordTree:
             self._first[parents[number]] = number
 
     def only_child(self, number: int) -> int:
-        """The child of a line that has just one; -1 of others."""
+        """The child of a line that has exactly one; -1 for other lines."""
         child = self._first[number]
         return child if child != NOBODY and self._next[child] == NOBODY else NOBODY
 
@@ -201,7 +201,7 @@ class RecordTree:
             child = self._next[child]
 
     def below(self, number: int) -> Iterator[int]:
-        """A line and all below it, parents first."""
+        """A line and all its descendants, parents first."""
         waiting = [number]
         while waiting:
             number = waiting.pop()
@@ -209,7 +209,7 @@ class RecordTree:
             waiting.extend(self.children(number))
 
     def reach(self, number: int, reached: bytearray) -> None:
-        """Mark a line and all below it; what is marked already is passed over."""
+        """Mark a line and all its descendants, skipping those that are already marked."""
         waiting = [number]
         while waiting:
             number = waiting.pop()
