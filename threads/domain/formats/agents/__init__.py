@@ -1,4 +1,4 @@
-"""Agents whose sessions take a module or two."""
+"""Agents whose session formats need only a module or two."""
 
 from . import aider, amp, cline, copilot_cli, goose_database, pi, specstory
 

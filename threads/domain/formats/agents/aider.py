@@ -1,9 +1,10 @@
-"""aider's chat history: one Markdown file a repository, to which each start appends.
+"""aider's chat history: one Markdown file per repository, to which each start appends.
 
-`# aider chat started at …` begins a conversation, `#### ` is before each line of a user's, `> `
-before each line that the program printed; all else is the model's. No calls, no times, no ids.
-An excerpt may lack the start. As a model may write such lines too, this follows aider's own reader
-(github.com/Aider-AI/aider, `aider/utils.py`), but for headings, which it leaves out.
+`# aider chat started at …` begins a conversation. Lines by the user start with `#### `, and lines
+that the program printed with `> `; all other lines are by the model. There are no calls, times or
+ids. An excerpt may lack the start. Because a model may write such lines too, this follows aider's
+own reader (github.com/Aider-AI/aider, `aider/utils.py`), except for headings, which aider's leaves
+out.
 """
 
 import re
@@ -34,18 +35,18 @@ _PRINTS = re.compile(
     r"|Applied edit to |Added .{1,200} to the chat|Commit [0-9a-f]{7} )",
     re.MULTILINE,
 )
-"""What aider prints in every chat: by it an excerpt is known."""
+"""Lines that aider prints in every chat, by which an excerpt is recognised."""
 _USER, _MODEL, _PRINTED, _BEGIN = "user", "model", "output", "started"
 _ROLES = {_USER: Role.USER, _MODEL: Role.ASSISTANT}
 
 
 @dataclass(slots=True)
 class Chat:
-    """Where a conversation is, and what is known of it before it is read."""
+    """The place of a conversation, and what is known about it before it is read."""
 
     start: int
     line: int
-    """How many lines come before it."""
+    """The number of lines before it."""
     end: int = 0
     started: str = ""
     title: str = ""
@@ -55,10 +56,10 @@ class Chat:
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """A conversation a start, found in one pass. Raises Invalid where none holds a message.
+    """One conversation per start, found in one pass. Raises Invalid if none holds a message.
 
-    What stands before the first start is one too; a start without a message holds its lines
-    as events, and the first with a message says in a warning how many these are.
+    Lines before the first start are a conversation too. A start without messages keeps its lines
+    as events; the first conversation with messages has a warning that gives their number.
     """
     chats = list(_chats(file))
     speaking = next((chat for chat in chats if chat.has_messages), None)
@@ -92,7 +93,7 @@ def _chats(file: BinaryIO) -> Iterator[Chat]:
 
 
 def _transcript(file: BinaryIO, chat: Chat, seen: dict[str, int]) -> Transcript:
-    """The conversation, known again by when it was started, and which of that second it is."""
+    """The conversation; its id is its start time, numbered if several start in the same second."""
     reading = Items(partial(_items, file, chat), given=chat.warnings)
     number = seen[chat.started] = seen.get(chat.started, 0) + 1
     same = f" ({number})" if number > 1 else ""
@@ -106,7 +107,7 @@ def _transcript(file: BinaryIO, chat: Chat, seen: dict[str, int]) -> Transcript:
 
 
 def _items(file: BinaryIO, chat: Chat, warnings: list[Warning]) -> Iterator[Item]:
-    """The passages of a conversation; blank lines end a user's, and nothing else."""
+    """The passages of a conversation; blank lines end only a user's passage."""
     kind, start, end, number = "", 0, 0, 0
     for line in text_lines.lines(file, ByteSpan(chat.start, chat.end), chat.line):
         is_blank = not line.data.strip()
@@ -148,12 +149,12 @@ def _kind(line: TextLine) -> str:
 
 
 def _said(row: str) -> str:
-    """A user's line without its mark and the two blanks that aider puts at its end."""
+    """A user's line without its mark and the two spaces that aider appends."""
     return row.removeprefix("####").removeprefix(" ").rstrip()
 
 
 def _score(sample: Sample) -> float:
-    """A start; of an excerpt without one, a user's line and one that only aider prints."""
+    """By a start; in an excerpt without one, by a user's line and one that only aider prints."""
     if sample.rows:
         return 0
     if _STARTED.search(sample.text):

@@ -1,10 +1,10 @@
 """Threads of Amp (`~/.local/share/amp/threads/T-….json`): one object with `messages`.
 
-Blocks are Anthropic's but for results: a `tool_result` names its call `toolUseID` and holds the
-tool's run, with its status and a result in the tool's own form. What a user mentioned (`@file`)
-lies beside the content in `fileMentions`. A summary takes a message of the role `info`.
+Blocks are Anthropic's except for results: a `tool_result` names its call in `toolUseID` and holds
+the tool's run, with its status and a result in the tool's own form. Files that a user mentioned
+(`@file`) are beside the content in `fileMentions`. A summary is a message with the role `info`.
 
-Amp is not published. Sources: the readers in jonathan-kellerai/cross_agent_session_resumer
+Amp's source is not public. Sources: the readers in jonathan-kellerai/cross_agent_session_resumer
 (src/providers/amp.rs) and wesm/agentsview (internal/parser/amp.go).
 """
 
@@ -21,11 +21,11 @@ from threads.domain.part import File, Opaque, Part, Text, Thinking, ToolResult
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "info": Role.USER}
 RAN = ("done", "in-progress", "queued")
-"""Statuses of a tool's run that is no failure."""
+"""Statuses of a tool's run that are not failures."""
 
 
 def _message(row: Element) -> Iterator[Message]:
-    """A message of the thread. Raises Invalid where it is none."""
+    """A message of the thread. Raises Invalid if it isn't one."""
     given = fields.require(row.value, dict, "a message", ())
     content = given.get("content")
     at = ("content",)
@@ -51,7 +51,7 @@ def _message(row: Element) -> Iterator[Message]:
 
 
 def _block(block: Any, at: tuple[str | int, ...]) -> tuple[Part, ...]:
-    """The part of a block, of Amp's own forms or of Anthropic's."""
+    """The part of a block, in Amp's own form or Anthropic's."""
     given = fields.mapping(block)
     match given.get("type"):
         case "tool_result" if "run" in given:
@@ -67,7 +67,7 @@ def _block(block: Any, at: tuple[str | int, ...]) -> tuple[Part, ...]:
 
 
 def _result(block: dict[str, Any]) -> ToolResult:
-    """What a run of a tool came to: its result, else why it has none."""
+    """The outcome of a tool's run: its result, else the reason why there is none."""
     run = fields.mapping(block, "run")
     answer = run.get("result", run.get("error", run.get("reason", run.get("progress"))))
     if isinstance(answer, dict) and answer.keys() == {"message"}:  # an error
@@ -80,7 +80,7 @@ def _result(block: dict[str, Any]) -> ToolResult:
 
 
 def _mentioned(message: dict[str, Any]) -> Iterator[Part]:
-    """The files that a user mentioned, as they were sent along."""
+    """The files that a user mentioned, with the content that was sent."""
     for file in fields.items(fields.mapping(message, "fileMentions"), "files"):
         words = fields.text(file, "content")
         if words and not fields.mapping(file).get("isImage"):
@@ -91,7 +91,7 @@ def _mentioned(message: dict[str, Any]) -> Iterator[Part]:
 
 
 def _usage(usage: dict[str, Any]) -> Usage | None:
-    """The tokens of an answer; those of the cache are input too."""
+    """The tokens of an answer; cache tokens count as input too."""
     cached = fields.count(usage, "cacheReadInputTokens")
     written = fields.count(usage, "cacheCreationInputTokens")
     found = Usage(
@@ -111,7 +111,7 @@ def _known(said: Values, _file_name: str) -> dict[str, Any]:
 
 
 def _score(sample: Sample) -> float:
-    """The thread's id, which begins with T-, beside what only Amp's have."""
+    """By a thread id that begins with T-, beside members that only Amp's threads have."""
     said = sample.object
     has_id = fields.text(said, "id").startswith("T-")
     is_thread = {"v", "env", "agentMode", "created"} & said.keys()

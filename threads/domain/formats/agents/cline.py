@@ -1,9 +1,9 @@
-"""Cline's and Roo Code's conversations: Anthropic's messages with the tool's own notes.
+"""Cline's and Roo Code's conversations: Anthropic's messages with the tools' own notes.
 
 - Cline's SDK (2026): `<id>.messages.json`, an object with `system_prompt` and `messages`, beside a
   manifest `<id>.json`.
-- Cline before it and Roo Code: `tasks/<id>/api_conversation_history.json`, a list of messages with
-  `ts`. Old versions put calls as XML in the text, which stays text.
+- Cline before its SDK, and Roo Code: `tasks/<id>/api_conversation_history.json`, a list of messages
+  with `ts`. Old versions wrote calls as XML in the text; they stay text.
 
 Sources: github.com/cline/cline; github.com/RooCodeInc/Roo-Code,
 `src/core/task-persistence/apiMessages.ts`.
@@ -47,7 +47,7 @@ _NOTES |= {"truncationId", "isSummary"}
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The conversation of a file. Raises Invalid where it holds no message."""
+    """The conversation of a file. Raises Invalid if it holds no message."""
     reading = Items(partial(_items, file))
     session_id = json_file.get(file, json_file.members(file, 0, []), "sessionId")
     transcript = _transcript(reading, session_id)
@@ -55,7 +55,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def gather(folder: Folder) -> list[Gathered]:
-    """Conversations with the files beside them: manifests, what was shown, notes of the task."""
+    """Conversations with the files beside them: manifests, displayed messages, task metadata."""
     found = [_task(member, folder) for member in folder.named(HISTORY)]
     compacted = folder.named(COMPACTED)
     found += [_session(one, folder, compacted) for one in folder.named(MESSAGES)]
@@ -63,7 +63,7 @@ def gather(folder: Folder) -> list[Gathered]:
 
 
 def _task(member: Member, folder: Folder) -> Gathered | None:
-    """The conversation of a task's folder, named as the folder is."""
+    """The conversation of a task's folder, whose name is its id."""
     place = PurePosixPath(member.name)
     if place.name != HISTORY:
         return None
@@ -102,7 +102,7 @@ def _session(
 def _gathered(
     member: Member, sidecars: list[Member], id_: Any, **said: Any
 ) -> Gathered | None:
-    """The conversation of a file and of those beside it; None where it holds no message."""
+    """The conversation of a file and the files beside it; None if it holds no message."""
     compacted = member.name.removesuffix(MESSAGES) + COMPACTED
     shorter = next((one for one in sidecars if one.name == compacted), None)
 
@@ -122,10 +122,11 @@ def _gathered(
 def shortened(
     items: Iterable[Item], shorter: Member, warnings: list[Warning]
 ) -> Iterator[Item]:
-    """The items of a session, then what the model sees of them since it was compacted.
+    """The items of a session, then the compaction that shows what the model sees since then.
 
-    Messages that stand at the end of both are kept; all others up to the last one that the
-    compacted context knows are replaced. Without a message in common nothing is.
+    Messages at the end of both the session and the compacted context are kept. All others, up to
+    the last one that is in the compacted context, are replaced. Without a common message, nothing
+    is replaced.
     """
     ids: list[str | None] = []
     words: list[int] = []
@@ -186,7 +187,7 @@ def _system(items: ClineItems, row: Element) -> Iterator[Item]:
 
 
 def _score(sample: Sample) -> float:
-    """The SDK's members; else messages with a time, surer with the tool's notes."""
+    """By the SDK's members; else by messages with a time, surer if they have the tool's notes."""
     if {"version", "sessionId", "agent", "messages"} <= sample.object.keys():
         return 0.95
     found = [row for row in sample.elements if "ts" in row and "role" in row]

@@ -1,7 +1,8 @@
-"""What the records of a Cline or Roo Code conversation are.
+"""Makes items from the records of a Cline or Roo Code conversation.
 
-Roo Code keeps what its condensing hid: a message names in `condenseParent` the summary that stands
-for it, in `truncationParent` the marker. The summary or marker comes after those it hides.
+Roo Code keeps the messages that its condensing hid: a message names in `condenseParent` the summary
+that replaces it, or in `truncationParent` the marker. The summary or marker comes after the
+messages that it hides.
 """
 
 import re
@@ -19,27 +20,27 @@ from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, Too
 from threads.domain.transcript import Compaction
 
 _TOLD = re.compile(r"\[([\w-]{1,64})(?: for (?s:.{0,20000}?))?\] Result:")
-"""How the text of a result begins: the tool's name, and often what it was used for."""
+"""The start of a result's text: the tool's name, and often what it was used for."""
 _BLOCKS = {"text", "image", "tool_use", "tool_result", "thinking", "document"}
 
 
 @dataclass(slots=True)
 class ClineItems:
-    """Makes items of records, one after the other."""
+    """Makes items from records, one after the other."""
 
     _reasoning: Message | None = None
-    """Encrypted reasoning, which is a record before the answer that it belongs to."""
+    """Encrypted reasoning, which has a record before that of its answer."""
     _reasoning_parent: str = ""
     _parents: dict[str, str] = field(default_factory=dict)
-    """Of each record that can hide others the one that hides it."""
+    """Map of each record that can hide others to the record that hides it."""
     _hidden: dict[str, list[int]] = field(default_factory=dict)
-    """The messages that each summary or marker hides."""
+    """Map of summary or marker id to the ordinals of the messages that it hides."""
     _count: int = 0
     _asked: list[ToolCall] = field(default_factory=list)
     """The calls of the last answer."""
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The items of a record. Raises Invalid where it is no message."""
+        """The items of a record. Raises Invalid if it isn't a message."""
         given = fields.require(row.value, dict, "a message", ())
         parent = fields.text(given, "condenseParent", "truncationParent")
         moment = fields.moment(given.get("ts"))
@@ -65,10 +66,10 @@ class ClineItems:
         yield made or self._counted(message, parent)
 
     def _linked(self, message: Message) -> Message:
-        """A message with its results, where the tool wrote them as text.
+        """The message, with its results if the tool wrote them as text.
 
-        Cline before its SDK does so for calls of the API, too. Each text that says whose result
-        it is answers the first open call of that name, else the first that is open.
+        Cline before its SDK does so for API calls, too. Each text that says which tool's result it
+        is answers the first open call of that name, else the first open call.
         """
         if message.role is not Role.USER:
             self._asked = [one for one in message.parts if isinstance(one, ToolCall)]
@@ -89,17 +90,17 @@ class ClineItems:
         return replace(message, parts=tuple(parts))
 
     def rest(self) -> Iterator[Item]:
-        """Reasoning to which no answer came."""
+        """Reasoning that was not followed by an answer."""
         if self._reasoning is not None:
             yield self._counted(self._reasoning, self._reasoning_parent)
             self._reasoning = None
 
     def system(self, message: Message) -> Message:
-        """The system prompt, which stands before all records."""
+        """The system prompt, which comes before all records."""
         return self._counted(message, "")
 
     def _counted(self, message: Message, parent: str) -> Message:
-        """The message itself, remembered by what hides it: before anything is made after it."""
+        """Count a message, and remember its ordinal under the summary or marker that hides it."""
         if parent:
             self._hidden.setdefault(parent, []).append(self._count)
         self._count += 1
@@ -108,9 +109,9 @@ class ClineItems:
     def _compaction(
         self, given: dict[str, Any], message: Message, row: Element, parent: str
     ) -> Compaction | None:
-        """A summary or marker in place of the messages that name it; None where none does.
+        """A summary or marker in place of the messages that name it; None if none does.
 
-        A summary that names itself nowhere stands for all that came before it.
+        A summary without an id stands for all messages before it.
         """
         id_ = fields.text(given, "condenseId", "truncationId")
         marks = (given.get("isSummary"), given.get("isTruncationMarker"))
@@ -121,7 +122,7 @@ class ClineItems:
             hidden = list(range(self._count))
         if not hidden:
             return None
-        if parent:  # hidden itself later on, with what it stands for
+        if parent:  # hidden itself later, together with the messages it stands for
             self._hidden.setdefault(parent, []).extend(hidden)
         return Compaction(
             replaces=tuple(sorted(hidden)),
@@ -132,7 +133,7 @@ class ClineItems:
 
 
 def _pairs(told: dict[int, str], waiting: list[ToolCall]) -> dict[int, ToolCall]:
-    """The call that each result answers, by the places of the results and the names they say."""
+    """Map of the place of each result to the call it answers, by the names in the results."""
     found: dict[int, ToolCall] = {}
     for by_name in (True, False):
         for place, name in told.items():
@@ -164,7 +165,7 @@ def _message(given: dict[str, Any]) -> Message:
 
 
 def _block(block: Any, at: tuple[str | int, ...]) -> Iterator[Part]:
-    """The part of a block, of Cline's own forms or of Anthropic's."""
+    """The part of a block, in Cline's own form or Anthropic's."""
     given = fields.mapping(block)
     match given.get("type"):
         case "file" if isinstance(given.get("content"), str):
@@ -182,7 +183,7 @@ def _block(block: Any, at: tuple[str | int, ...]) -> Iterator[Part]:
 
 
 def _result(given: dict[str, Any], at: tuple[str | int, ...]) -> Part:
-    """A tool's answer: blocks, or the tool's own JSON, which the model is given as text."""
+    """A tool's result: blocks, or the tool's own JSON, which the model is given as text."""
     content = given.get("content")
     if isinstance(content, list):
         is_texts = all(isinstance(one, str) for one in content)
@@ -196,7 +197,7 @@ def _result(given: dict[str, Any], at: tuple[str | int, ...]) -> Part:
 
 
 def _encrypted(given: dict[str, Any]) -> Iterator[Part]:
-    """Reasoning as OpenAI's Responses give it: a summary, and what only the provider reads."""
+    """Reasoning as in OpenAI's Responses: a summary, and data that only the provider can read."""
     summary = [
         fields.text(one, "text") or (one if isinstance(one, str) else "")
         for one in fields.items(given, "summary")
@@ -209,7 +210,7 @@ def _encrypted(given: dict[str, Any]) -> Iterator[Part]:
 
 
 def _usage(metrics: Any) -> Usage | None:
-    """What an answer cost: in Cline's classic form its tokens lie one level deeper."""
+    """The tokens of an answer; in Cline's classic form they are one level deeper."""
     if not isinstance(metrics, dict):
         return None
     told = fields.mapping(metrics, "tokens") or metrics

@@ -1,4 +1,4 @@
-"""GitHub Copilot CLI's sessions: `events.jsonl`, one event a line, in the order of time.
+"""GitHub Copilot CLI's sessions: `events.jsonl`, one event per line, in chronological order.
 
 Each line is `{type, data, id, timestamp, parentId, agentId?}`; the events are typed in the
 public SDK (github.com/github/copilot-sdk, `session-events.ts`). Seen in version 1.0.64.
@@ -29,27 +29,27 @@ _TOLD = (
     b'"agentId"',
     b'"parentToolCallId"',
 )
-"""What a line has in it that says something of the session, or is another agent's."""
+"""Marks of lines that tell something about the session, or belong to a sub-agent."""
 
 
 @dataclass(slots=True)
 class SessionNotes:
-    """What the file says of its session, and where the lines of its sub-agents are."""
+    """What the file tells about its session, and where the lines of its sub-agents are."""
 
     session_id: str = ""
     title: str = ""
     words: str = ""
-    """What a user wrote first, without what Copilot put around it."""
+    """The user's first message, without what Copilot put around it."""
     model: str = ""
     agents: dict[str, list[tuple[int, ByteSpan]]] = field(default_factory=dict)
     begun: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """What began each sub-agent: the data of `subagent.started`."""
+    """Map of sub-agent id to the data of its `subagent.started` event."""
     assets: dict[str, ByteSpan] = field(default_factory=dict)
-    """The lines that hold pictures which several events show, by their ids."""
+    """Map of id to the line of a picture that several events show."""
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The session of a file, and those of its sub-agents. Raises Invalid without messages."""
+    """The session of a file and of its sub-agents. Raises Invalid if there are no messages."""
     notes = _notes(file)
     transcript = partial(transcript_of, format=NAME, model=notes.model)
     main = Items(partial(_main, file, notes))
@@ -75,7 +75,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def _notes(file: BinaryIO) -> SessionNotes:
-    """What is looked for before the events are read; lines that say nothing aren't parsed."""
+    """Collects the notes before the events are read; lines without a mark aren't parsed."""
     notes = SessionNotes()
     for line in source.lines(file):
         if line.data is None or not any(mark in line.data for mark in _TOLD):
@@ -137,7 +137,7 @@ def _items(
     warnings: list[Warning],
 ) -> Iterator[Item]:
     def asset(id_: str) -> dict[str, Any]:
-        """The data of a picture that is kept in an event of its own; empty where it is missing."""
+        """The data of a picture that has an event of its own; empty if it is missing."""
         span = notes.assets.get(id_)
         return fields.mapping(source.read_span(file, span), "data") if span else {}
 
@@ -148,7 +148,7 @@ def _items(
 
 
 def _score(sample: Sample) -> float:
-    """The event that begins a session, or two of the types that only Copilot has."""
+    """By the event that begins a session, or by two types that only Copilot has."""
     types = [fields.text(row, "type") for row in sample.records if "data" in row]
     starts = (row for row in sample.records if row.get("type") == "session.start")
     told = (fields.mapping(row, "data").keys() for row in starts)

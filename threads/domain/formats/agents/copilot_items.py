@@ -1,4 +1,4 @@
-"""What the events of a Copilot CLI session are: messages, compactions, or events that stay."""
+"""Makes items from the events of a Copilot CLI session: messages, compactions or events."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -27,33 +27,33 @@ from threads.domain.transcript import Compaction, Event
 from .copilot_summary import summary_message
 
 Asset = Callable[[str], dict[str, Any]]
-"""The data of a picture or file that is kept in an event of its own, by its id."""
+"""Returns the data of a picture or file that has an event of its own, by its id."""
 
 
 def agent_of(value: dict[str, Any]) -> str:
-    """The sub-agent whose event it is; empty for the session's own."""
+    """The sub-agent that an event belongs to; empty for the session's own events."""
     data = value.get("data")
     return fields.word(value, "agentId") or fields.word(data, "parentToolCallId")
 
 
 @dataclass(slots=True)
 class CopilotItems:
-    """Makes items of events, one after the other, and knows what the model has before it."""
+    """Makes items from events, one after the other, and tracks the model's context."""
 
     asset: Asset
     _held: Message | None = None
-    """An answer of which more chunks are to come."""
+    """An answer that more chunks belong to."""
     _system: tuple[Part, ...] = ()
     _tools: dict[str, str] = field(default_factory=dict)
     _context: GivenContext = field(default_factory=GivenContext)
     _begun: int | None = None
-    """How many messages the model had when a compaction began."""
+    """How many messages were in the context when a compaction began."""
     _asked: list[str] = field(default_factory=list)
     _skills: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The items that a line makes. Raises Invalid where it is no event."""
-        for item in self._read(row):  # noted before the next is made
+        """The items made from a line. Raises Invalid if it isn't an event."""
+        for item in self._read(row):  # note each before making the next
             self._context.note(item)
             yield item
 
@@ -87,13 +87,13 @@ class CopilotItems:
         yield made or Event(type_ or "event", row.record, moment)
 
     def rest(self) -> Iterator[Item]:
-        """The answer that is still held, if there is one."""
+        """The answer that is still held, if any."""
         if self._held is not None:
             yield self._held
             self._held = None
 
     def _chunk(self, made: Message, data: dict[str, Any]) -> Iterator[Message]:
-        """Join the chunks of one call of the API, which follow one another, to one message."""
+        """Join the consecutive chunks of one API call into one message."""
         held = self._held
         if held is not None and held.source_id == made.source_id:
             self._held = None
@@ -110,9 +110,9 @@ class CopilotItems:
             yield made
 
     def _compaction(self, data: dict[str, Any], row: Element) -> Compaction | None:
-        """What the model had when it began, replaced by the summary.
+        """The messages in the context when the compaction began, replaced by the summary.
 
-        Where that isn't told, all it has; or as many messages as were removed.
+        If its beginning wasn't recorded: as many messages as were removed, else all.
         """
         summary = fields.text(data, "summaryContent")
         begun, self._begun = self._begun, None
@@ -124,7 +124,7 @@ class CopilotItems:
         return summarized(self._context.hide(size), words, row)
 
     def system(self, data: dict[str, Any]) -> Message | None:
-        """A prompt of the system's; none where it is only said again."""
+        """A system prompt; None if it only repeats the current one."""
         role = Role.DEVELOPER if data.get("role") == "developer" else Role.SYSTEM
         parts = blocks.read_content(data.get("content"), ("content",))
         if parts == self._system:
@@ -133,7 +133,7 @@ class CopilotItems:
         return Message(role=role, parts=parts, name=fields.text(data, "name") or None)
 
     def user(self, data: dict[str, Any]) -> Message:
-        """A user's message as it was sent: with what Copilot put around the words."""
+        """A user's message as it was sent, with what Copilot put around the text."""
         self._asked.append(fields.text(data, "content"))
         sent = fields.text(data, "transformedContent", "content")
         parts: list[Part] = [Text(sent)] if sent else []
@@ -143,7 +143,7 @@ class CopilotItems:
         return Message(role=Role.USER, parts=tuple(parts))
 
     def _binary(self, one: dict[str, Any]) -> Image | File | None:
-        """A picture or file with its bytes, given in place or in an event of its own."""
+        """A picture or file with its bytes, which are inline or in an event of their own."""
         held = one if "data" in one else self.asset(fields.text(one, "assetId"))
         data = base64_text.decode(held.get("data"))
         if data is None:
@@ -155,7 +155,7 @@ class CopilotItems:
         return File(kind or "application/octet-stream", name, data=data)
 
     def assistant(self, data: dict[str, Any]) -> Message:
-        """An answer: reasoning, words, calls."""
+        """An answer: reasoning, text and calls."""
         output = fields.count(data, "outputTokens")
         text = fields.text(data, "content")
         said = (Text(text),) if text else ()
@@ -168,13 +168,13 @@ class CopilotItems:
         )
 
     def called(self, data: dict[str, Any]) -> Message:
-        """A tool that a user ran."""
+        """The call of a tool that a user ran."""
         name = fields.text(data, "toolName") or "tool"
         call = ToolCall(fields.text(data, "toolCallId"), name, data.get("arguments"))
         return Message(role=Role.USER, parts=(call,))
 
     def result(self, data: dict[str, Any]) -> Message:
-        """What a tool answered to the model."""
+        """A tool's result as given to the model."""
         call_id = fields.text(data, "toolCallId")
         result = fields.mapping(data, "result")
         error = fields.mapping(data, "error")

@@ -1,7 +1,7 @@
-"""How Copilot CLI puts a summary to its model: with what the user asked for, in a user's message.
+"""How Copilot CLI gives a summary to its model: in a user message, with the user's requests.
 
-A long history of requests is cut: a fifth of the room is for the first ones, the rest for the
-last.
+A long history of requests is cut: a fifth of the room is for the first ones, the rest for the last
+ones.
 
 Source: the package `@github/copilot` 0.0.400.
 """
@@ -9,21 +9,21 @@ Source: the package `@github/copilot` 0.0.400.
 from collections.abc import Mapping, Sequence
 
 ROOM = 30_000
-"""Characters of requests that are repeated."""
+"""The most characters of requests that are repeated."""
 MOST = 20
-"""Requests that are repeated."""
+"""The most requests that are repeated."""
 _LATE = 0.8
-"""The share of the last requests in both."""
+"""The share of both limits that is for the last requests."""
 _CUT = "...<truncated>..."
 
 
 def summary_message(
     summary: str, asked: Sequence[str], skills: Mapping[str, tuple[str, str]]
 ) -> str:
-    """What the model is given in place of what a summary stands for.
+    """What the model is given in place of the summarised messages.
 
-    `asked` is what the user said so far, `skills` those that were used by their names, each with
-    its path and its instructions, the last one used last.
+    `asked` are the user's messages so far. `skills` maps the name of each used skill to its path
+    and its instructions; the last one used comes last.
     """
     words = "Some of the conversation history has been summarized to free up context.\n"
     if asked:
@@ -38,7 +38,7 @@ def summary_message(
 
 
 def _requests(asked: Sequence[str]) -> str:
-    """The requests, those in the middle left out where there is no room for them."""
+    """The requests; those in the middle are left out if there is no room for them."""
     if len(asked) == 1:
         return _request(_cut(asked[0], ROOM))
     first, last = _chosen(asked)
@@ -48,7 +48,7 @@ def _requests(asked: Sequence[str]) -> str:
 
 
 def _chosen(asked: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The first requests and the last ones that there is room for."""
+    """The first and the last requests that fit."""
     early = int(ROOM * (1 - _LATE))
     late = ROOM - early
     if len(asked) <= MOST and sum(map(len, asked)) <= ROOM:
@@ -81,7 +81,7 @@ def _cut(words: str, room: int) -> str:
 
 
 def _skills(skills: Mapping[str, tuple[str, str]]) -> str:
-    """The last skill whole, those before it by their paths."""
+    """The last skill in full, and the paths of earlier ones."""
     if not skills:
         return ""
     *before, (name, (path, content)) = skills.items()

@@ -1,10 +1,11 @@
-"""Sessions of Goose: exported, of a run, or the JSON Lines of before its database.
+"""Sessions of Goose: exports, output of runs, and the JSON Lines files used before its database.
 
-`goose session export --format json` is an object with the messages in `conversation`; `goose run
---output-format json` has them in `messages`, its `stream-json` a line each. Up to 1.9 a session
-was a file of a line of facts and a message on each further one. A tool's call and its result are
-each `{"status": "success", "value"}` or an error, also `{"Ok"}` and `{"Err"}`. A compaction hides
-messages from the model (`agentVisible`), and puts behind them what the model alone is to see.
+`goose session export --format json` writes an object with the messages in `conversation`; `goose
+run --output-format json` has them in `messages`, and `stream-json` has one per line. Up to 1.9, a
+session was a file with a line of facts followed by one message per line. A tool's call and its
+result are each `{"status": "success", "value"}` or an error, or `{"Ok"}` and `{"Err"}`. A
+compaction hides messages from the model (`agentVisible`), and adds messages after them that only
+the model sees.
 
 Source: block/goose, crates/goose/src/conversation/message.rs, crates/goose/src/context_mgmt, and
 tool_result_serde.
@@ -40,7 +41,7 @@ OWN = frozenset({*CALLS, "toolResponse", "systemNotification", "actionRequired"}
 
 
 class Seen(NamedTuple):
-    """What was read of a message, and who sees it."""
+    """The items read from a message, and who sees it."""
 
     items: Iterable[Item]
     by_model: bool
@@ -48,7 +49,7 @@ class Seen(NamedTuple):
 
 
 def as_seen(rows: Iterable[Seen]) -> Iterator[Item]:
-    """The items of a session; what a compaction hid is replaced by what the model alone sees."""
+    """The items of a session; messages hidden by a compaction are replaced by its own messages."""
     count = 0
     hidden: list[int] = []
     said: list[Message] = []
@@ -72,7 +73,7 @@ def as_seen(rows: Iterable[Seen]) -> Iterator[Item]:
         if said:
             yield from compaction()
         if messages and not row.by_model and not row.by_people:
-            # The summary of a compaction, hidden by the next one.
+            # The summary of a compaction, which the next compaction hid.
             yield from (Event("summary", one.records[0]) for one in messages)
             continue
         if not row.by_model:
@@ -84,7 +85,7 @@ def as_seen(rows: Iterable[Seen]) -> Iterator[Item]:
 
 
 def _listed(rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]:
-    """The messages of a list; one that can't be read is an event and a warning."""
+    """The messages of a list; an unreadable one becomes an event and a warning."""
     return as_seen(
         seen(
             fields.mapping(row.value).get("metadata"),
@@ -95,7 +96,7 @@ def _listed(rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]:
 
 
 def seen(metadata: JSON, items: Iterable[Item]) -> Seen:
-    """Items, by the metadata of their message."""
+    """The items with their visibility, from the metadata of their message."""
     told = fields.mapping(metadata)
     return Seen(
         items,
@@ -105,12 +106,12 @@ def seen(metadata: JSON, items: Iterable[Item]) -> Seen:
 
 
 def _message(row: Element) -> Iterator[Item]:
-    """A message of the session. Raises Invalid where it is none."""
+    """A message of the session. Raises Invalid if it isn't one."""
     yield read_message(row.value, row.record)
 
 
 def read_message(value: JSON, record: str) -> Message:
-    """A message of a session. Raises Invalid where it is none."""
+    """The message in a value. Raises Invalid if it isn't one."""
     given = fields.require(value, dict, "a message", ())
     content = fields.require(
         given.get("content"), list, "a list of blocks", ("content",)
@@ -128,7 +129,7 @@ def read_message(value: JSON, record: str) -> Message:
 
 
 def _line(row: Element) -> Iterator[Item]:
-    """A line: a message, one that a run printed, or what is told beside them."""
+    """The item of a line: a message, a message printed by a run, or an event."""
     given = fields.mapping(row.value)
     if isinstance(given.get("message"), dict):
         yield from _message(row._replace(value=given["message"]))
@@ -154,7 +155,7 @@ def _block(block: JSON, at: tuple[str | int, ...]) -> tuple[Part, ...]:
 
 
 def _outcome(value: JSON) -> tuple[JSON, bool]:
-    """What a result holds, and whether it is an error."""
+    """The value of a result, and whether it is an error."""
     said = fields.mapping(value)
     if "Ok" in said or fields.text(said, "status") == "success":
         return said.get("Ok", said.get("value")), False
@@ -162,7 +163,7 @@ def _outcome(value: JSON) -> tuple[JSON, bool]:
 
 
 def _call(block: dict[str, Any]) -> Part:
-    """A call; one that the model spelled wrongly is kept whole."""
+    """A call; a malformed one is kept whole."""
     found, failed = _outcome(block.get("toolCall"))
     name = fields.text(found, "name")
     if failed or not name:
@@ -173,7 +174,7 @@ def _call(block: dict[str, Any]) -> Part:
 
 
 def _result(block: dict[str, Any]) -> ToolResult:
-    """A result: blocks of MCP, alone or in an object, or the words of an error."""
+    """A result: MCP blocks, alone or in an object, or an error message."""
     found, failed = _outcome(block.get("toolResult"))
     said = fields.mapping(found)
     failed = failed or said.get("isError") is True
@@ -187,7 +188,7 @@ def _result(block: dict[str, Any]) -> ToolResult:
 
 
 def _answer(block: JSON) -> Text | Image | File | Opaque:
-    """A block of MCP's."""
+    """The part of an MCP block."""
     given = fields.mapping(block)
     resource = fields.mapping(given, "resource")
     match given.get("type"):
@@ -226,7 +227,7 @@ def _known(said: Values, _file_name: str) -> dict[str, Any]:
 
 
 def score(sample: Sample) -> float:
-    """By its blocks, in a session or on lines; or, of a session without any, its working folder."""
+    """By its own blocks, in a session or on lines; without any, by the session's working folder."""
     said = sample.object
     listed = fields.items(said, "conversation") or fields.items(said, "messages")
     rows = [fields.mapping(row.get("message")) or row for row in sample.records]

@@ -1,7 +1,7 @@
-"""pi's sessions: JSON Lines, the first the header, each other an entry of a tree.
+"""pi's sessions: JSON Lines with a header first; every other line is an entry of a tree.
 
-Version 1 is a plain sequence; versions 2 and 3 link entries by `id` and `parentId`, so that a
-session holds branches, and the last entry is where it stands. Documented by the tool itself
+Version 1 is a plain sequence. Versions 2 and 3 link entries by `id` and `parentId`, so a session
+may have branches; the last entry is its current position. Documented by the tool itself
 (github.com/badlogic/pi-mono, `packages/coding-agent/docs/session.md`).
 """
 
@@ -37,17 +37,17 @@ LABEL = "a pi session (JSONL)"
 SAID = frozenset({"message", "custom_message", "branch_summary"})
 """Types of entries that are messages to the model."""
 ASIDE = SAID | {"compaction"}
-"""Types of entries that change what the model sees, which one that lies aside doesn't."""
+"""Types of entries that change what the model sees, unless they are on no branch."""
 MOST_BRANCHES = 100
-"""Branches of one file that become sessions, the latest: each is read with all that it shares.
-What others say stays with the session as events."""
+"""The most branches of one file that become sessions, the latest first: reading each includes all
+that it shares. The messages of other branches stay with the session as events."""
 _SESSION = re.compile(r"([0-9a-fA-F-]{36})\.jsonl$")
-"""How the path of the session ends that another was forked from."""
+"""The end of the path of the session that another was forked from."""
 
 
 @dataclass(slots=True)
 class EntryTree:
-    """Where the entries of a file are, and which hangs on which."""
+    """The places of a file's entries, and their parents."""
 
     file: BinaryIO
     header: dict[str, Any] = field(default_factory=dict)
@@ -56,13 +56,13 @@ class EntryTree:
     spans: "array[int]" = field(default_factory=lambda: array("q"))
     """Number, start and end of each line."""
     parents: "array[int]" = field(default_factory=lambda: array("q"))
-    """The entry that each hangs on, by its place; -1 for none."""
+    """The index of each entry's parent; -1 for none."""
     said: bytearray = field(default_factory=bytearray)
     places: dict[str, int] = field(default_factory=dict)
     warnings: list[Warning] = field(default_factory=list)
 
     def add(self, line: Line, value: Any) -> None:
-        """Take the next line; without a parent that is known it hangs on the one before."""
+        """Take the next line; without a known parent, its parent is the line before."""
         place, parent = len(self.parents), len(self.parents) - 1
         entry = fields.mapping(value)
         if "parentId" in entry:
@@ -83,7 +83,7 @@ class EntryTree:
         self.said.append(type_ in SAID)
 
     def path(self, place: int) -> list[int]:
-        """The entries from the first to this one."""
+        """The entries from the root to this one."""
         found = []
         while place >= 0:
             found.append(place)
@@ -91,7 +91,7 @@ class EntryTree:
         return found[::-1]
 
     def row(self, place: int, warnings: list[Warning]) -> Element:
-        """The value of an entry; `BROKEN` with one more warning where it can't be read."""
+        """The element of an entry; its value is `BROKEN`, with a warning, if it can't be read."""
         number, start, end = self.spans[3 * place : 3 * place + 3]
         span = ByteSpan(start, end)
         value = windows.read_again(self.file, number, span, warnings)
@@ -99,7 +99,7 @@ class EntryTree:
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The session of a file and its branches. Raises Invalid where it holds no message."""
+    """The session of a file and its branches. Raises Invalid if it holds no message."""
     tree = EntryTree(file)
     for line, value in source.records(file, tree.warnings):
         tree.add(line, value)
@@ -139,7 +139,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def _branches(tree: EntryTree, main: list[int]) -> Iterator[tuple[int, int]]:
-    """The leaves off the main way that say something of their own, with their first entry.
+    """The leaves off the main path with messages of their own, and their first own entry.
 
     The latest come first.
     """
@@ -147,7 +147,7 @@ def _branches(tree: EntryTree, main: list[int]) -> Iterator[tuple[int, int]]:
     for place in main:
         seen[place] = 1
     inner = set(tree.parents)
-    for leaf in range(len(seen) - 2, -1, -1):  # the session stands at the last
+    for leaf in range(len(seen) - 2, -1, -1):  # the last entry is current
         if leaf in inner:
             continue
         own = []
@@ -163,9 +163,9 @@ def _branches(tree: EntryTree, main: list[int]) -> Iterator[tuple[int, int]]:
 def _items(
     tree: EntryTree, places: list[int], aside: set[int], warnings: list[Warning]
 ) -> Iterator[Item]:
-    """The entries in their order: as entries are only appended, that of the file.
+    """The items of these entries, in the order of the file, since entries are only appended.
 
-    Of those that lie aside, on no way that is given, none is a message.
+    Entries in `aside`, which are on no path that became a session, don't become messages.
     """
     given: list[int] = []
     for place in places:
@@ -185,9 +185,9 @@ def _items(
 
 
 def _compaction(tree: EntryTree, row: Element, given: list[int]) -> Item:
-    """The summary in place of the messages before the first that was kept.
+    """The summary in place of the messages before the first one that was kept.
 
-    Where that one is missing none was kept. Version 1 names it by its place in the file.
+    If that entry is missing, none was kept. Version 1 names it by its index in the file.
     """
     kept = tree.places.get(fields.text(row.value, "firstKeptEntryId"))
     if kept is None and "firstKeptEntryIndex" in row.value:

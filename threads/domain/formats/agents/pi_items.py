@@ -1,4 +1,4 @@
-"""What the entries of a pi session are: messages as the model is given them, or events."""
+"""Makes items from the entries of a pi session: messages as given to the model, or events."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,7 +27,7 @@ _UNFINISHED = frozenset({"aborted", "error"})
 
 
 def read_entry(row: Element) -> Iterator[Item]:
-    """The item of one line. Raises Invalid where it is no entry."""
+    """The item of one line. Raises Invalid if it isn't an entry."""
     entry = fields.require(row.value, dict, "an entry", ())
     type_ = fields.text(entry, "type") or "entry"
     message: Message | None = None
@@ -47,13 +47,13 @@ def read_entry(row: Element) -> Iterator[Item]:
 
 
 def read_summary(row: Element) -> Message | None:
-    """The message that a compaction puts in place of others; None where it says nothing."""
+    """The message that a compaction puts in place of others; None if it is empty."""
     message = _summarized(row.value, COMPACTION)
     return _recorded(message, row) if message else None
 
 
 def _summarized(entry: JSON, frame: str) -> Message | None:
-    """A summary as pi puts it to the model; None where it says nothing."""
+    """A summary as pi gives it to the model; None if it is empty."""
     words = fields.text(entry, "summary")
     return _words(frame.format(words)) if words else None
 
@@ -69,7 +69,7 @@ def _recorded(message: Message, row: Element) -> Message:
 
 
 def _message(message: dict[str, Any]) -> Message | None:
-    """The message by its role; None where the model isn't given it."""
+    """The message by its role; None if it isn't given to the model."""
     role = fields.text(message, "role")
     content = message.get("content")
     if role in _USER:
@@ -115,7 +115,7 @@ def _words(text: str) -> Message | None:
 
 
 def _shell(message: dict[str, Any]) -> str:
-    """A command that the user ran, and its output, as pi puts them to the model."""
+    """A command that the user ran, and its output, as pi gives them to the model."""
     output = fields.text(message, "output")
     said = f"Ran `{fields.text(message, 'command')}`\n"
     said += f"```\n{output}\n```" if output else "(no output)"
@@ -128,7 +128,7 @@ def _shell(message: dict[str, Any]) -> str:
 
 
 def _content(content: JSON, at: tuple[str | int, ...]) -> tuple[Part, ...]:
-    """Text or pi's blocks; a block that isn't pi's is read as the providers' are."""
+    """Text or pi's blocks; other blocks are read like the providers' blocks."""
     if not isinstance(content, list):
         return blocks.read_content(content, at)
     found: list[Part] = []

@@ -1,12 +1,12 @@
 """SpecStory's Markdown: a session of another tool, written for people.
 
-`_**User (time)**_` and `_**Agent (model time)**_` begin messages; reasoning stands in `<think>`, a
-call in `<tool-use>`, with what it was asked and, in the fence marked `text`, what came back.
-Nothing in it says which blocks were one answer of the model, so each is a message.
+`_**User (time)**_` and `_**Agent (model time)**_` begin messages. Reasoning is in `<think>`. A call
+is in `<tool-use>`, with its arguments and, in the fence marked `text`, its result. The file doesn't
+say which blocks were one answer of the model, so each block is a message.
 
-`- sidechain` in a heading is a sub-agent's message. A heading of an agent's without a model is
-then its prompt, which begins a session of its own. Nothing says which of several sub-agents that
-run at once speaks, so that what follows belongs to the one that began last.
+`- sidechain` in a heading marks a sub-agent's message. A sidechain heading for an agent without a
+model is the sub-agent's prompt, which begins a session of its own. The file doesn't say which of
+several concurrent sub-agents speaks, so messages belong to the one that began last.
 
 Sources: docs.specstory.com, Markdown v2.1; specstoryai/getspecstory,
 specstory-cli/pkg/session/markdown.go.
@@ -41,14 +41,14 @@ _TOOL = re.compile(r'<tool-use [^<>\n]{0,200}?data-tool-name="([^"\n]{1,128})"')
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?Z?)\s*$")
 SIDECHAIN = b"sidechain"
 SPAWNING = ("Task", "Agent")
-"""Tools that begin a sub-agent."""
+"""Tools that start a sub-agent."""
 _FENCE = "\n```text\n"
 _ELEMENTS = {"<think>": "</think>", "<tool-use ": "</tool-use>"}
-"""How reasoning and calls begin at the start of a line, and end at the end of one."""
+"""Map of the tag that begins reasoning or a call, at the start of a line, to its end tag."""
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The session of a file and its sub-agents'. Raises Invalid where none holds a message."""
+    """The session of a file and those of its sub-agents. Raises Invalid if none has a message."""
     file.seek(0)
     head = file.read(HEAD).decode("utf-8", "replace")
     session = _SESSION.search(head)
@@ -63,7 +63,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 def _transcript(
     file: BinaryIO, number: int, told: "_Told", id_: str | None
 ) -> Transcript | None:
-    """The session, which is number 0, or that of one of its sub-agents."""
+    """The transcript of the session, which is number 0, or of one of its sub-agents."""
     reading = Items(partial(_items, file, told.sections))
     model = next((m.model for m in reading if isinstance(m, Message) and m.model), "")
     transcript = transcript_of(
@@ -80,7 +80,7 @@ def _transcript(
 
 @dataclass(slots=True)
 class _Section:
-    """The lines behind one heading; before the first one there is none."""
+    """A heading with the lines after it; the lines before the first heading have none."""
 
     heading: re.Match[bytes] | None
     start: int
@@ -89,12 +89,12 @@ class _Section:
 
     @property
     def is_aside(self) -> bool:
-        """Whether it is a sub-agent's."""
+        """Whether it belongs to a sub-agent."""
         return bool(self.heading and self.heading[2] == SIDECHAIN)
 
     @property
     def is_prompt(self) -> bool:
-        """Whether it is what a sub-agent was asked: then no model is named."""
+        """Whether it is a sub-agent's prompt, which names no model."""
         if self.heading is None or not self.is_aside:
             return False
         said = (self.heading[3] or b"").decode("utf-8", "replace")
@@ -103,11 +103,11 @@ class _Section:
 
 @dataclass(slots=True)
 class _Told:
-    """The session, or that of a sub-agent: its sections, and the call that began it."""
+    """The session, or that of a sub-agent: its sections, and the call that started it."""
 
     sections: list[_Section] = field(default_factory=list)
     call_id: str = ""
-    """Empty where none stands before it."""
+    """Empty if there is no call before it."""
 
 
 def _conversations(file: BinaryIO) -> list[_Told]:
@@ -139,7 +139,7 @@ def _items(
 
 
 def _sections(file: BinaryIO) -> Iterator[_Section]:
-    """What stands before the first heading, and behind each."""
+    """The section before the first heading, and one for each heading."""
     block = _Section(None, 0, 0)
     inside = b""
     for line in text_lines.lines(file):
@@ -153,7 +153,7 @@ def _sections(file: BinaryIO) -> Iterator[_Section]:
 
 
 def _inside(line: TextLine, inside: bytes) -> bytes:
-    """The end that is looked for, where reasoning or a call is open behind this line."""
+    """The expected end tag if reasoning or a call is open after this line; else empty."""
     if not inside:
         opened = (name for name in _ELEMENTS if line.data.startswith(name.encode()))
         inside = _ELEMENTS.get(next(opened, ""), "").encode()
@@ -164,7 +164,7 @@ def _inside(line: TextLine, inside: bytes) -> bytes:
 def _passage(
     file: BinaryIO, block: _Section, calls: "_Calls", warnings: list[Warning]
 ) -> Iterator[Item]:
-    """The message of a block, then the results of the calls in it."""
+    """The message of a section, then the results of the calls in it."""
     span = ByteSpan(block.start, block.end)
     if block.heading is None:
         if block.end:
@@ -200,13 +200,13 @@ def _passage(
 
 @dataclass(slots=True)
 class _Calls:
-    """Takes an agent's words apart; calls are numbered, for they have no ids."""
+    """Splits an agent's text into parts; calls are numbered, because they have no ids."""
 
     _count: int = 0
     _held: list[str] = field(default_factory=list)
 
     def parts(self, body: str, results: list[ToolResult]) -> Iterator[Part]:
-        """Text, reasoning and calls in their order; what came back is added to `results`."""
+        """Text, reasoning and calls in order; the results of calls are appended to `results`."""
         close = ""
         for line in body.split("\n"):
             opening = next((name for name in _ELEMENTS if line.startswith(name)), "")
@@ -226,7 +226,7 @@ class _Calls:
             yield Text(words)
 
     def _element(self, results: list[ToolResult]) -> Part:
-        """Reasoning, or a call with its result, of the lines that are held."""
+        """The reasoning, or the call with its result, in the held lines."""
         given = "\n".join(self._held).rstrip()
         self._held = []
         inner = given.removesuffix("</think>").removesuffix("</tool-use>")
