@@ -1,4 +1,4 @@
-"""Messages of Vercel's AI SDK: those of its pages, and those that go to models."""
+"""Messages of Vercel's AI SDK: those shown on pages, and those sent to models."""
 
 from . import cursor_cli, messages
 

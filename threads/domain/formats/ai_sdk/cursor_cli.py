@@ -1,8 +1,8 @@
-"""The database of Cursor's CLI (`store.db`): one conversation, as blobs that name one another.
+"""The database of Cursor's CLI (`store.db`): one conversation, as blobs that refer to one another.
 
-`meta` holds, as JSON in hex, the conversation's name and its root. The root is a protocol buffer
-whose field 1 lists the messages by the ids of their blobs; each message is JSON, a ModelMessage of
-the AI SDK. What the root doesn't name (what was summed up, earlier states) is an event.
+`meta` holds the conversation's name and its root, as JSON in hex. The root is a protocol buffer
+whose field 1 lists the messages by the ids of their blobs. Each message is JSON, a ModelMessage of
+the AI SDK. Blobs that the root doesn't list (summarised messages, earlier states) become events.
 
 Source: github.com/specstoryai/getspecstory, `specstory-cli/pkg/providers/cursorcli`.
 """
@@ -31,7 +31,7 @@ _META = "SELECT value FROM meta WHERE key = '0'"
 _BLOB = "SELECT rowid AS place, data FROM blobs WHERE id = ?"
 _BLOBS = "SELECT rowid AS place, id, data FROM blobs ORDER BY rowid"
 _MESSAGE = b"\x0a\x20"
-"""How a message is named in the root: field 1, 32 bytes."""
+"""How a message's id begins in the root: field 1, 32 bytes."""
 _ID = 32
 _NOWHERE = ByteSpan(0, 0)
 
@@ -50,7 +50,7 @@ def _sessions(database: SqliteFile, member: str) -> Iterator[Transcript | None]:
 
 
 def _facts(database: SqliteFile) -> dict[str, Any]:
-    """What is told of the conversation. Raises Invalid where the database is another's."""
+    """Facts about the conversation. Raises Invalid if the database is another program's."""
     with database.opened() as connection:
         found = [sqlite_file.text(value) for (value,) in connection.execute(_META)]
     try:
@@ -65,7 +65,7 @@ def _facts(database: SqliteFile) -> dict[str, Any]:
 
 
 def _items(database: SqliteFile, root: str, warnings: list[Warning]) -> Iterator[Item]:
-    """The messages that the root names, and behind them an event for each other blob of JSON."""
+    """The messages that the root lists, then an event for each other JSON blob."""
     used: set[str] = {root}
     try:
         with database.opened() as connection:
@@ -86,7 +86,7 @@ def _items(database: SqliteFile, root: str, warnings: list[Warning]) -> Iterator
 
 
 def _named(root: bytes) -> Iterator[str]:
-    """The ids of the messages, in their order: they come first in the root."""
+    """The ids of the messages, in order; they come first in the root."""
     at = 0
     while root.startswith(_MESSAGE, at) and at + 2 + _ID <= len(root):
         yield root[at + 2 : at + 2 + _ID].hex()

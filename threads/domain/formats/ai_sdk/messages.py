@@ -1,8 +1,8 @@
 """Lists of the AI SDK's messages, as programs store them: UIMessages and ModelMessages.
 
-A file is a list of messages, has one a line, or is an object with `messages` (a chat that is
-stored, the body of a request), also many of them. ModelMessages (version 4: CoreMessages) are
-OpenAI's roles with blocks of other names: `tool-call`, `tool-result`, `reasoning`.
+A file is a list of messages, has one per line, or consists of one or more objects with `messages`
+(a stored chat, the body of a request). ModelMessages (CoreMessages in version 4) have OpenAI's
+roles, with blocks of other names: `tool-call`, `tool-result`, `reasoning`.
 
 Source: vercel/ai, packages/provider-utils/src/types.
 """
@@ -37,11 +37,11 @@ NAME = "ai_sdk"
 LABEL = "messages of the AI SDK"
 ROLES = ui.ROLES | {"tool": Role.TOOL, "data": Role.SYSTEM}
 OF_MODELS = frozenset({"tool-call", "tool-result", "redacted-reasoning"})
-"""Blocks that only messages for models have."""
+"""Blocks that occur only in messages for models."""
 
 
 def read_message(row: Element) -> Iterator[Message]:
-    """The messages of an element. Raises Invalid where it is none."""
+    """The messages of an element. Raises Invalid if it isn't a message."""
     given = fields.require(row.value, dict, "a message", ())
     role = blocks.read_role(given, ROLES, ())
     if ui.is_ui(given):
@@ -60,7 +60,7 @@ def read_message(row: Element) -> Iterator[Message]:
 
 
 def _parts(content: Any) -> Iterator[Part]:
-    """The parts of a content. Raises Invalid where it is neither text nor blocks."""
+    """The parts of a content. Raises Invalid if it is neither text nor blocks."""
     if content is None or isinstance(content, str):
         yield from blocks.read_content(content, ("content",))
         return
@@ -83,7 +83,7 @@ def _block(block: Any) -> Iterator[Part]:
 
 
 def _result(block: dict[str, Any]) -> ToolResult:
-    """A result: since version 5 its `output` says of what kind it is."""
+    """A result; since version 5 its `output` states its kind."""
     output = block.get("output", block.get("result"))
     kind = fields.text(output, "type")
     is_error = kind.startswith("error-") or block.get("isError") is True
@@ -93,7 +93,7 @@ def _result(block: dict[str, Any]) -> ToolResult:
 
 
 def _known(said: Values, _file_name: str) -> dict[str, Any]:
-    """What a chat is called; its id is known where it is stored as one."""
+    """The title and id of a stored chat."""
     return {
         "title": fields.text({"title": said["title"]}, "title"),
         "external_id": fields.as_word(said["chatId"] or said["id"], 200) or None,
@@ -101,7 +101,7 @@ def _known(said: Values, _file_name: str) -> dict[str, Any]:
 
 
 def _score(sample: Sample) -> float:
-    """By the parts of a page's messages, or by blocks that only this kit has."""
+    """By the parts of UI messages, or by blocks that only this SDK has."""
     messages = chat.opening(sample, ROLES)
     if not messages:
         return 0
@@ -114,9 +114,9 @@ def _score(sample: Sample) -> float:
 
 
 def read(file: BinaryIO, name: str) -> list[Transcript]:
-    """The conversations of a file: rows of several chats, as of a table, are one each.
+    """The conversations of a file; rows of several chats, as in a table, are separated.
 
-    Raises Invalid where none holds a message.
+    Raises Invalid if none holds a message.
     """
     is_bare = list_format.is_bare(file, LIST_FORMAT.lists)
     parted = sessions.of_rows(partial(_rows, file), _speakers) if is_bare else []

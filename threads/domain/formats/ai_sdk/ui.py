@@ -1,9 +1,9 @@
 """UIMessages: what a page of the AI SDK shows and a server stores.
 
-A message has `parts`, since version 5 with a type for each tool (`tool-look`); in version 4 a
-text as `content` with `toolInvocations`, also beside parts. A part of a tool holds the call and
+A message has `parts`, since version 5 with a type for each tool (`tool-look`). In version 4 it has
+a text as `content` with `toolInvocations`, possibly beside parts. A tool's part holds the call and
 its result. One message may be several steps of a model (`step-start`), each of which called tools
-and then went on with their results; so it becomes as many messages as were sent to the model.
+and then continued with their results. So it becomes as many messages as were sent to the model.
 
 Source: vercel/ai, packages/ai/src/ui/ui-messages.ts and convert-to-model-messages.ts.
 """
@@ -31,18 +31,18 @@ from threads.domain.part import (
 Block = dict[str, Any]
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT}
 UNANSWERED = ("call", "partial-call", "input-streaming", "input-available")
-"""States of a tool's part before its result."""
+"""The states of a tool's part before its result."""
 
 
 @dataclass(slots=True)
 class _Step:
-    """What a model said in one step, and what its tools answered."""
+    """What a model said in one step, and its tools' results."""
 
     said: list[Part] = field(default_factory=list)
     answers: list[ToolResult] = field(default_factory=list)
 
     def messages(self, role: Role) -> Iterator[Message]:
-        """A message of each that is not empty."""
+        """One message for what was said and one for the results, unless empty."""
         if self.said:
             yield Message(role=role, parts=tuple(self.said))
         if self.answers:
@@ -50,8 +50,8 @@ class _Step:
 
 
 def is_ui(message: Block) -> bool:
-    """Whether a message is one of a page: by its calls, or its parts and their types."""
-    if "tool_results" in message:  # our own public form
+    """Whether a message is a UIMessage, judged by its calls, or its parts and their types."""
+    if "tool_results" in message:  # our own public format
         return False
     if isinstance(message.get("toolInvocations"), list):
         return True
@@ -61,7 +61,7 @@ def is_ui(message: Block) -> bool:
 
 
 def read(message: Block, role: Role, row: Element) -> Iterator[Message]:
-    """The messages of one on a page. All point at it; the first has its id."""
+    """The messages made from one UIMessage. All have its record; the first has its id."""
     made = [one for step in _steps(message) for one in step.messages(role)]
     if not made:
         made = [Message(role=role, parts=())]
@@ -81,7 +81,7 @@ def _is_known(kind: str, part: Block) -> bool:
 
 
 def _steps(message: Block) -> Iterator[_Step]:
-    """The steps of a message, its attachments in the last."""
+    """The steps of a message; its attachments are in the last."""
     parts = fields.items(message, "parts") or _parts_before(message)
     step = _Step()
     for part in parts:
@@ -104,7 +104,7 @@ def _steps(message: Block) -> Iterator[_Step]:
 
 
 def _parts_before(message: Block) -> Iterable[Any]:
-    """The parts of a message of version 4 that has none: its words stand behind its calls."""
+    """The parts for a message of version 4 without `parts`: its text comes after its calls."""
     if words := fields.text(message, "reasoning"):
         yield {"type": "reasoning", "text": words}
     for call in fields.items(message, "toolInvocations"):
@@ -117,7 +117,7 @@ def _parts_before(message: Block) -> Iterable[Any]:
 
 
 def _tool(part: Block) -> Block | None:
-    """What a part says of a call: itself, or what stands in it in version 4."""
+    """The object that describes a call: the part itself, or its `toolInvocation` in version 4."""
     kind = fields.text(part, "type")
     if kind == "tool-invocation":
         return fields.mapping(part, "toolInvocation")
@@ -154,7 +154,7 @@ def _said(part: Block, kind: str) -> Iterator[Part]:
 
 
 def _reasoning(part: Block) -> Iterator[Part]:
-    """Reasoning, with its signature where the provider's notes have one."""
+    """Reasoning, with its signature if the provider's metadata has one."""
     details = fields.items(part, "details")
     for detail in map(fields.mapping, details):
         if data := fields.text(detail, "data"):
@@ -175,7 +175,7 @@ def _reasoning(part: Block) -> Iterator[Part]:
 
 
 def _file(part: Block) -> Iterator[Part]:
-    """An image or a file, inline or by its address; whole where it has neither."""
+    """An image or a file, inline or by its address; kept whole if it has neither."""
     media = fields.text(part, "mediaType", "mimeType", "contentType")
     address = fields.text(part, "url", "image", "data")
     name = fields.text(part, "filename", "name") or None
