@@ -1,9 +1,9 @@
-"""Anthropic Messages: reading what clients and files hold, and the form of a request.
+"""Anthropic Messages: reads the messages of clients and files, and writes requests.
 
-In a request the messages at the top that are the system's become `system`; one further down is a
-user's text in a frame. Results stand first in one user's message behind the calls that they
-answer: where a transcript holds them one by one, they are joined. Reasoning without its signature
-is left out, for the provider refuses it, and so are blocks that are not Anthropic's.
+In a request, system messages at the top become `system`; one further down is a user's text in a
+frame. Results come first in one user message after the calls that they answer: if a transcript has
+them one by one, they are joined. Reasoning without its signature is left out, because the provider
+refuses it, and so are blocks that are not Anthropic's.
 
 Source: docs.anthropic.com/en/api/messages.
 """
@@ -46,7 +46,7 @@ from threads.domain.part import (
 Block = dict[str, Any]
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 SIGNERS = frozenset({"", "anthropic", "bedrock"})
-"""Whose signatures Anthropic takes; empty where it isn't known whose they are."""
+"""The signers whose signatures Anthropic accepts; empty if the signer isn't known."""
 OWN_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
 WRITTEN_BLOCKS = frozenset(
     {"server_tool_use", "web_search_tool_result", "web_fetch_tool_result"}
@@ -55,15 +55,15 @@ WRITTEN_BLOCKS = frozenset(
     | {"text_editor_code_execution_tool_result", "container_upload"}
     | {"compaction", "image", "document"}
 )
-"""Opaque blocks that are Anthropic's own, so that they may be written to its form."""
+"""Opaque blocks that are Anthropic's own, so they may be written in its form."""
 FRAME = "<system_message>\n{}\n</system_message>"
-"""A message of the system's where none may stand, as a user's text."""
+"""Frames a system message as a user's text, where a system message isn't allowed."""
 
 
 def read_messages(
     messages: JSON, *, system: JSON = None, at: Place = ("messages",)
 ) -> list[Message]:
-    """The messages of a request, its `system` first where there is one.
+    """The messages of a request, its `system` first if it has one.
 
     Raises Invalid at the place that is malformed.
     """
@@ -79,7 +79,7 @@ def read_message(
 ) -> Message:
     """One message, of a request or of a response.
 
-    Raises Invalid with the place of what is malformed, or says something and is not read.
+    Raises Invalid with the place of a malformed value, or of content that isn't read.
     """
     fields.require(message, dict, "a message", at)
     role = ROLES.get(fields.text(message, "role"))
@@ -103,7 +103,7 @@ def read_message(
 
 
 def read_reply(response: JSON) -> Message | None:
-    """The message that a response or a stream is; None where it is none (an error)."""
+    """The message of a response or a stream; None if it has none (an error)."""
     response = streams.at_once("anthropic", response)
     if fields.text(response, "role") != "assistant":
         return None
@@ -111,7 +111,7 @@ def read_reply(response: JSON) -> Message | None:
 
 
 def read_usage(usage: JSON) -> Usage | None:
-    """The `usage` of a response; what was cached or written to the cache is input too."""
+    """The `usage` of a response; cached tokens and cache writes count as input too."""
     if not isinstance(usage, dict):
         return None
     get, count = usage.get, fields.as_count
@@ -128,7 +128,7 @@ def read_usage(usage: JSON) -> Usage | None:
 
 
 def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
-    """A request's `{"model", "system", "messages"}`, a message a line, with its images inline."""
+    """A request's `{"model", "system", "messages"}`, one message per line, with inline images."""
     system, rest = split_system(messages, heading.system)
     head = {"model": heading.model, "system": system_words(system)}
     said = {name: words for name, words in head.items() if words}
@@ -140,9 +140,9 @@ def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
 
 
 def write_pieces(message: Message, heading: Heading) -> Iterator[RequestPiece]:
-    """A message whose calls have ids, by itself; nothing where nothing of it can be sent.
+    """A message, whose calls have ids, as one piece; nothing if none of it can be sent.
 
-    The system's is framed as a user's, and results stand first.
+    A system message is framed as a user's text. Results come first.
     """
     role = "assistant" if message.role is Role.ASSISTANT else "user"
     if message.role in SYSTEM:
@@ -156,7 +156,7 @@ def write_pieces(message: Message, heading: Heading) -> Iterator[RequestPiece]:
 
 
 def join(pieces: Iterable[RequestPiece]) -> Iterator[Block]:
-    """The pieces as the messages of a request: results go into a user's message before them."""
+    """The pieces as the messages of a request: results join a user message before them."""
     held: list[Block] = []
     for form, joins in pieces:
         if joins and held and held[0]["role"] == form["role"]:
@@ -175,7 +175,7 @@ def _joined(forms: list[Block]) -> Iterator[Block]:
 
 
 def _form(form: Block, content: list[Block]) -> Block:
-    """A message with its results first, and content that is one text as a string."""
+    """A message with its results first; content that is only one text becomes a string."""
     ordered: list[Block] | str = sorted(
         content, key=lambda block: not _is_result(block)
     )
@@ -185,7 +185,7 @@ def _form(form: Block, content: list[Block]) -> Block:
 
 
 def _blocks(form: Block) -> list[Block]:
-    """The blocks of a message, be it one of ours or one that a client gave."""
+    """The blocks of a message, whether written by us or given by a client."""
     content = form.get("content") or []
     return [
         {"type": "text", "text": block} if isinstance(block, str) else block
@@ -246,9 +246,9 @@ def _media(part: Image | File, heading: Heading) -> Block:
 
 
 def _score(sample: Sample) -> float:
-    """0.8 where its own blocks are, 0.7 for a top-level `system`; nothing of OpenAI's.
+    """0.8 with Anthropic's own blocks, 0.7 with a top-level `system`, 0 with OpenAI's calls.
 
-    Little for a conversation that stands among other things.
+    Low for a conversation found among other things.
     """
     if messages := chat.opening(sample, ROLES):
         return _score_of(messages, sample)
