@@ -1,9 +1,9 @@
 """ATIF, the interchange format of agents' trajectories, versions 1.0 to 1.8.
 
-A trajectory is one JSON document of numbered steps: the system's, the user's, the agent's. An
-agent's step holds what it thought, said and called, and what came back; here the latter is a
-message of the role `tool` behind it. Trajectories of sub-agents are embedded or lie beside, a
-continuation is a file of its own: `atif_folder` joins what comes together.
+A trajectory is one JSON document of numbered steps by the system, the user or the agent. An agent's
+step holds its reasoning, text and calls, and the results of the calls; here the results become a
+message with the role `tool` after it. Trajectories of sub-agents are embedded or in files beside
+it, and a continuation is a file of its own: `folder` joins files that belong together.
 
 Source: the RFC "Agent Trajectory Format" of Harbor, and the models of the package `atif`.
 """
@@ -22,7 +22,7 @@ from .writing import write, write_archive
 
 
 def read(file: BinaryIO, name: str) -> list[Transcript]:
-    """The trajectories of a file, with those embedded. Raises Invalid where none has messages."""
+    """The trajectories of a file, including embedded ones. Raises Invalid if none has messages."""
     skipped: list[Warning] = []
     found: list[Transcript] = []
     for span in json_file.documents(file, skipped):

@@ -1,8 +1,8 @@
-"""ATIF trajectories that lie in several files: continuations, sub-agents, pictures.
+"""ATIF trajectories in several files: continuations, sub-agents, pictures.
 
-A trajectory names the file that continues it (`continued_trajectory_ref`), else the name says
-it (`trajectory.cont-1.json`); both are one conversation. The steps that a continuation copied
-from before are what the model saw from there on: a compaction where they differ from what was
+A trajectory names the file that continues it (`continued_trajectory_ref`), or the file's name says
+so (`trajectory.cont-1.json`); together they are one conversation. The steps that a continuation
+copied from before are what the model saw from then on: a compaction, if they differ from what was
 said. Sub-agents in files of their own (`trajectory_path`) are conversations of their own.
 """
 
@@ -27,7 +27,7 @@ from . import trajectory
 
 
 def gather(folder: Folder) -> list[Gathered]:
-    """The trajectories of a folder, each with what belongs to it."""
+    """The trajectories of a folder, each with the files that belong to it."""
     files: dict[str, _Links] = {}
     for member in folder.named(".json"):
         with member.open() as file:
@@ -38,12 +38,12 @@ def gather(folder: Folder) -> list[Gathered]:
     inner.update(path for links in files.values() for path in links.subagents)
     family = _Trajectories(folder, files)
     found = [family.of(name) for name in files if name not in inner]
-    # Files that continue or begin each other in a circle have no first: it is cut where it is met.
+    # Files that refer to one another in a cycle have no first file: start at whichever comes first.
     return found + [family.of(name) for name in files if name not in family.seen]
 
 
 class _Links:
-    """What a trajectory's file points at, by the names of the folder's files."""
+    """The references of a trajectory's file, as names of files in the folder."""
 
     def __init__(self, folder: Folder, member: Member) -> None:
         self.next = ""
@@ -67,7 +67,7 @@ class _Links:
 
 
 def beside(name: str, path: str) -> str:
-    """The name of a file of the folder that a file of it points at."""
+    """The name in the folder of a file that the file `name` refers to by a relative path."""
     return normpath(join(dirname(name), path))
 
 
@@ -78,7 +78,7 @@ class _Trajectories:
     seen: set[str] = field(default_factory=set)
 
     def of(self, name: str, parent: Parent | None = None) -> Gathered:
-        """The conversation that begins in a file, with those of its sub-agents."""
+        """The conversation that begins in a file, and those of its sub-agents."""
         names = [name]
         while after := self.files[names[-1]].next:
             if after not in self.files or after in names:
@@ -89,7 +89,7 @@ class _Trajectories:
         found: list[Transcript] = []
         members = set(names)
         for one, items in self._conversations(names, external_id, parent):
-            deque(items, maxlen=0)  # read through, to know what it shows
+            deque(items, maxlen=0)  # iterate once, to find the media it uses
             members |= items.used
             found.append(
                 replace(
@@ -107,7 +107,7 @@ class _Trajectories:
     def _conversations(
         self, names: list[str], external_id: str, parent: Parent | None
     ) -> Iterator[tuple[Transcript, "Joined"]]:
-        """The conversation of files that continue one another, and those embedded in them."""
+        """The conversation of consecutive files, and the trajectories embedded in them."""
         for name in names:
             with self.folder.members[name].open() as file:
                 steps = trajectory.open_steps(file, json_file.whole(file))
@@ -124,7 +124,7 @@ class _Trajectories:
 class Joined:
     """A trajectory and the files that continue it, each opened while it is read.
 
-    With a span it is the trajectory at that place of the one file.
+    With a span, it is the trajectory at that place of the only file.
     """
 
     folder: Folder
@@ -146,7 +146,7 @@ class Joined:
                 self.warnings.extend(steps.warnings)
 
     def _resolve(self, name: str, part: Image | File) -> Image | File:
-        """The picture or recording with its bytes, where its file came with the folder."""
+        """The picture or recording with its bytes, if its file is in the folder."""
         member = self.folder.members.get(beside(name, part.url or ""))
         if member is None or member.size > MAX_PIECE:
             return part
@@ -156,9 +156,9 @@ class Joined:
 
 
 def _continue(steps: trajectory.Steps, view: ContextView, mark: str) -> Iterator[Item]:
-    """The items of a trajectory; with a mark it continues what stands in the view.
+    """The items of a trajectory; with a mark, it continues the conversation in the view.
 
-    Their records lie in another file than the conversation's first then.
+    The mark is the prefix of records in a file other than the conversation's first.
     """
     steps.warnings[:] = steps.given
     copied: list[Message] = []
@@ -180,7 +180,7 @@ def _continue(steps: trajectory.Steps, view: ContextView, mark: str) -> Iterator
 
 
 def _compact(copied: list[Message], view: ContextView) -> Iterator[Item]:
-    """What the copied steps show the model instead of what was said."""
+    """The compactions and events for copied steps, which the model sees from then on."""
     changes = list(view.become([_key(message) for message in copied])) if copied else []
     added = next((change.start for change in changes if not change.hidden), len(copied))
     for message in copied[:added]:

@@ -1,8 +1,8 @@
 """One step of an ATIF trajectory, as messages.
 
-What ATIF has no member for, an export of ours says in `extra.contextstudio`: thinking in
-several pieces or with its provider's signature, arguments that are no object, which results came
-in one message, that a result was an error.
+ContextStudio's exports put what ATIF has no member for into `extra.contextstudio`: thinking in
+several pieces or with its provider's signature, arguments that are not an object, which results
+came in one message, and that a result was an error.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,22 +27,22 @@ from threads.domain.part import (
 )
 
 OWN = "contextstudio"
-"""The member of `extra` that is ours."""
+"""ContextStudio's own member of `extra`."""
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "agent": Role.ASSISTANT}
 OWN_ROLES = {role.value: role for role in Role}
 _INSIDE = (Text, Image, File, Opaque)
 
 
 def own(holder: JSON) -> dict[str, Any]:
-    """What an export of ours says of a step, a call or a result."""
+    """What ContextStudio's export says about a step, a call or a result."""
     return fields.mapping(fields.mapping(holder, "extra"), OWN)
 
 
 @dataclass(frozen=True)
 class AtifStep:
-    """A step: its messages are made when they are asked for.
+    """A step, whose messages are made on request.
 
-    Raises Invalid at the place of what has the wrong type.
+    Raises Invalid at the place of a value of the wrong type.
     """
 
     value: Mapping[str, Any]
@@ -61,16 +61,16 @@ class AtifStep:
 
     @property
     def is_copied(self) -> bool:
-        """Whether it stands here for context only, copied from the trajectory before."""
+        """Whether it is only context, copied from the trajectory before."""
         return self.value.get("is_copied_context") is True
 
     @property
     def created_at(self) -> datetime | None:
-        """When it began, where it says so."""
+        """When it began, if known."""
         return fields.moment(self.value.get("timestamp"))
 
     def messages(self) -> Iterator[Message]:
-        """What was said, where anything was, then what came back."""
+        """The message of the step, if it says anything, then the results."""
         said = own(self.value)
         words = read_content(self.value.get("message"), (*self.at, "message"))
         parts = (*self._thinking(), *words, *self._calls())
@@ -112,15 +112,15 @@ class AtifStep:
             yield ToolCall(self._call_id(index), name, arguments)
 
     def _call_id(self, index: int) -> str:
-        """The id of a call; of one without it, its place in the trajectory."""
+        """The id of a call; if it has none, one made from its place in the trajectory."""
         call = fields.items(self.value, "tool_calls")[index]
         without = f"call_{self.value.get('step_id')}_{index}"
         return fields.text(call, "tool_call_id") or without
 
     def _results(self) -> Iterator[tuple[Role, list[Part]]]:
-        """What came back, by message: answers to calls as the tool's, else as the user's.
+        """The results, grouped by message: tool messages for calls, else user messages.
 
-        What comes without a call is the environment's, as the agent read it.
+        A result without a call comes from the environment, in the form in which the agent read it.
         """
         results = fields.items(fields.mapping(self.value, "observation"), "results")
         calls = fields.items(self.value, "tool_calls")
@@ -151,7 +151,7 @@ class AtifStep:
 
 
 def _read_result(result: JSON, at: Place) -> Iterator[Part]:
-    """What a result says; one that is no object as it stands."""
+    """The parts of a result; one that isn't an object is kept whole."""
     if isinstance(result, dict):
         yield from read_content(result.get("content"), at)
     elif result is not None:
@@ -161,7 +161,7 @@ def _read_result(result: JSON, at: Place) -> Iterator[Part]:
 def read_content(content: JSON, at: Place) -> Iterator[Part]:
     """The parts of a message or a result: text, or a list with pictures and recordings.
 
-    Raises Invalid at the place of what has the wrong type.
+    Raises Invalid at the place of a value of the wrong type.
     """
     if content is None or isinstance(content, str):
         content = [{"type": "text", "text": content or ""}]
@@ -183,7 +183,7 @@ def read_content(content: JSON, at: Place) -> Iterator[Part]:
 
 
 def read_usage(metrics: JSON) -> Usage | None:
-    """The `metrics` of a step; None where it counts no tokens."""
+    """The `metrics` of a step; None if it counts no tokens."""
     usage = Usage(
         input_tokens=fields.count(metrics, "prompt_tokens"),
         output_tokens=fields.count(metrics, "completion_tokens"),

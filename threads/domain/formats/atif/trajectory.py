@@ -1,4 +1,4 @@
-"""A trajectory of ATIF in a file, with those of sub-agents that are embedded in it."""
+"""An ATIF trajectory in a file, with the embedded trajectories of its sub-agents."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -20,14 +20,14 @@ from .steps import AtifStep
 
 NAME = "atif"
 CONTINUED = re.compile(r"\.cont-(\d+)\.json$")
-"""How a file is named that continues another: `trajectory.cont-1.json`."""
+"""The end of the name of a file that continues another: `trajectory.cont-1.json`."""
 
 Resolve = Callable[[Image | File], Image | File]
-"""Finds the bytes of a picture or a recording that a path points at."""
+"""Finds the bytes of a picture or a recording, to which a path refers."""
 
 
 def is_trajectory(value: Any) -> bool:
-    """Whether this is a trajectory, by the version it names."""
+    """Whether a value is a trajectory, judged by the version it names."""
     return fields.text(value, "schema_version").startswith("ATIF-v")
 
 
@@ -72,7 +72,7 @@ class Steps(Conversation):
                 yield step.is_copied, event
 
     def _resolve(self, part: Image | File) -> Image | File:
-        """A picture or recording with its bytes; a warning where its file didn't come along."""
+        """A picture or recording with its bytes; a warning if its file is missing."""
         found = self.resolve(part) if self.resolve else part
         if found.data is None and "://" not in (found.url or ""):
             words = f"{found.url} did not come with this file. Import its folder, or an archive."
@@ -80,11 +80,11 @@ class Steps(Conversation):
         return found
 
     def get(self, name: str) -> Any:
-        """A member of the trajectory beside its steps; None where there is none."""
+        """A member of the trajectory beside its steps; None if there is none."""
         return json_file.get(self.file, self.members, name)
 
     def calls_of_subagents(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Each reference to a sub-agent, with the call that began it (or an empty id)."""
+        """Each reference to a sub-agent, with the id of the call that started it (or empty)."""
         if "steps" not in self.members:
             return
         span = self.members["steps"]
@@ -98,7 +98,7 @@ class Steps(Conversation):
 
 
 def resolve_parts(parts: tuple[Part, ...], resolve: Resolve) -> tuple[Part, ...]:
-    """The parts with what their pictures' and recordings' paths point at."""
+    """The parts with their pictures and recordings resolved."""
 
     def found(part: Part) -> Part:
         if isinstance(part, Image | File):
@@ -119,9 +119,9 @@ def open_steps(file: BinaryIO, span: ByteSpan, resolve: Resolve | None = None) -
 
 
 def identity(steps: Steps, name: str) -> tuple[str, Parent | None]:
-    """The id of a trajectory, and what it continues where it is a file that continues another.
+    """The id of a trajectory, and its parent if the file continues another.
 
-    It is known by its session, which sub-agents may share, or by its own id.
+    The id is that of its session, which sub-agents may share, or its own.
     """
     said = {name: steps.get(name) for name in ("session_id", "trajectory_id")}
     own = fields.word(said, *said, limit=200)
@@ -138,7 +138,7 @@ def identity(steps: Steps, name: str) -> tuple[str, Parent | None]:
 
 
 def subagent_of(external_id: str, call_id: str) -> Parent | None:
-    """What a sub-agent's trajectory came from; None where that has no id."""
+    """The parent of a sub-agent's trajectory; None if the parent has no id."""
     if not external_id:
         return None
     return Parent(
@@ -147,10 +147,10 @@ def subagent_of(external_id: str, call_id: str) -> Parent | None:
 
 
 def embedded(steps: Steps, external_id: str) -> Iterator[Transcript]:
-    """The trajectories of sub-agents that lie inside one, each with those inside it."""
+    """The embedded trajectories of sub-agents, recursively."""
     if "subagent_trajectories" not in steps.members:
         return
-    # The ids of sub-agents that are referred to, each with the call that began it.
+    # Map of the id of each referenced sub-agent to the call that started it.
     calls = {
         id_: call_id
         for call_id, ref in steps.calls_of_subagents()
@@ -173,7 +173,7 @@ def embedded(steps: Steps, external_id: str) -> Iterator[Transcript]:
 def transcript(
     steps: Steps, external_id: str, parent: Parent | None = None
 ) -> Transcript | None:
-    """The conversation of a trajectory; None where it holds no message."""
+    """The conversation of a trajectory; None if it holds no message."""
     opening = first_messages(steps)
     if not opening:
         return None

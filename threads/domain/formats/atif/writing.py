@@ -1,10 +1,10 @@
-"""A trajectory of ATIF 1.8: one path, a step a message, results in the step of their calls.
+"""Writes an ATIF 1.8 trajectory: one path, one step per message, results in their calls' step.
 
-Pictures and recordings are referred to by path, for the format has no place for bytes: the
-archive holds the trajectory and the files beside it (`images/<sha256>.png`), the document
-alone the same trajectory without them. Of media only the types that the format names are
-written. What it has no member for goes into `extra.contextstudio` (see `atif_steps`); left
-out are opaque blocks, other files, and the order of calls among words.
+Pictures and recordings are referred to by path, because the format has no place for bytes. The
+archive holds the trajectory with the files beside it (`images/<sha256>.png`), the document holds
+the same trajectory without them. Only media of types that the format names are written. What the
+format has no member for goes into `extra.contextstudio` (see `steps`). Left out are opaque blocks,
+other files, and the order of calls among texts.
 
 Source: the RFC "Agent Trajectory Format" of Harbor, and the models of the package `atif`.
 """
@@ -40,22 +40,22 @@ SUFFIXES = {
     "audio/webm": "webm",
     "audio/aiff": "aiff",
 }
-"""The media types that the format knows, and how their files are named."""
+"""Map of each media type that the format knows to the suffix of its files."""
 _THEN = (1980, 1, 1, 0, 0, 0)
-"""The date of a file in an archive, so that the same session gives the same bytes."""
+"""The date of files in an archive: fixed, so that the same session gives the same bytes."""
 
 Json = dict[str, Any]
 Media = dict[str, Image | File]
-"""Pictures and recordings by the path that points at them."""
+"""Map of path to picture or recording."""
 
 
 def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
-    """The trajectory, a step at a time."""
+    """The trajectory, one step at a time."""
     return _document(messages, heading, {})
 
 
 def write_archive(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
-    """A zip archive of the trajectory and the files it points at, as they are made."""
+    """A zip archive of the trajectory and the files it refers to, in pieces as they are made."""
     sink = _Sink()
     media: Media = {}
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]  # it only writes
@@ -72,7 +72,7 @@ def write_archive(messages: Iterable[Message], heading: Heading) -> Iterator[byt
 
 
 class _Sink:
-    """Where an archive is written to: what was written is taken out piece by piece."""
+    """The file object that an archive is written to; the written pieces are taken from it."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -82,7 +82,7 @@ class _Sink:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: nothing is buffered."""
 
     def take(self) -> Iterator[bytes]:
         pieces, self._pieces = self._pieces, []
@@ -120,7 +120,7 @@ def _metrics(usage: Usage) -> Json:
 
 
 class _Steps:
-    """Messages on their way into steps; the agent's last one waits for results."""
+    """Turns messages into steps; the agent's last step is held for its results."""
 
     def __init__(self, heading: Heading, media: Media) -> None:
         self._heading, self._media = heading, media
@@ -148,7 +148,7 @@ class _Steps:
         self._held, self._answers, self._unnamed = None, 0, []
 
     def _answer(self, result: ToolResult) -> Iterator[Json]:
-        """Put a result in the step of its call; where that is past, in one of its own."""
+        """Put a result into the step of its call, or into a step of its own if that is past."""
         held = self._held or {}
         call_id = result.call_id or (self._unnamed.pop(0) if self._unnamed else "")
         ids = {call["tool_call_id"] for call in held.get("tool_calls", ())}
@@ -195,7 +195,7 @@ class _Steps:
     def _of_agent(
         self, message: Message, parts: Sequence[Part], thoughts: list[Thinking]
     ) -> Json:
-        """What only an agent's step may say."""
+        """The members that only an agent's step may have."""
         form: Json = {}
         if message.model:
             form["model_name"] = message.model
@@ -220,7 +220,7 @@ class _Steps:
         return form | {"arguments": {}, "extra": own}
 
     def _content(self, parts: Iterable[Part]) -> str | list[Json]:
-        """Text where it is one text or none, else the format's parts."""
+        """A string if the content is one text or empty, else the format's parts."""
         found = [form for part in parts if (form := self._part(part))]
         if not found or (len(found) == 1 and found[0]["type"] == "text"):
             return found[0]["text"] if found else ""
