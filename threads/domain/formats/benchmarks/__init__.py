@@ -1,4 +1,4 @@
-"""Runs of evaluations and of the agents that were made for them."""
+"""Runs of evaluations, and of agents made for them."""
 
 from . import inspect_eval, swe_agent, tau
 

@@ -1,8 +1,8 @@
 """Logs of Inspect, the evaluation framework: each sample of a run is a conversation.
 
-A log is one JSON document (`.json`), or a zip archive (`.eval`) that comes unpacked as a
-folder: `header.json` once the run has ended, `_journal/start.json` from its start, and a file
-a sample in `samples/`. Long texts of a sample lie in its `attachments`, by hash.
+A log is one JSON document (`.json`), or a zip archive (`.eval`), which arrives here unpacked as a
+folder: `header.json` once the run has ended, `_journal/start.json` from its start, and one file per
+sample in `samples/`. Long texts of a sample are in its `attachments`, by hash.
 
 Source: inspect_ai `log/_log.py`, `log/_recorders/eval.py` (0.3).
 """
@@ -34,7 +34,7 @@ OWN = re.compile(
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The samples of a `.json` log, or one sample by itself."""
+    """The samples of a `.json` log, or a single sample."""
     skipped: list[Warning] = []
     members = json_file.members(file, 0, skipped)
     opener = opened(file)
@@ -48,7 +48,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def gather(folder: Folder) -> list[Gathered]:
-    """Each log of the folder, its samples in the order of their names."""
+    """The logs of a folder, their samples in the order of their names."""
     found = []
     for root in dict.fromkeys(_roots(folder)):
         own = {
@@ -63,7 +63,7 @@ def gather(folder: Folder) -> list[Gathered]:
 
 
 def _roots(folder: Folder) -> Iterator[str]:
-    """The places in a folder at which a log begins."""
+    """The root path of each log in a folder."""
     for name, member in folder.members.items():
         for head in HEADS:
             root = name.removesuffix(head)
@@ -87,7 +87,7 @@ def _samples(own: dict[str, Member]) -> Iterator[Transcript]:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """A key by which 10 stands behind 9."""
+    """A sort key that puts 10 after 9."""
     return [
         (int(word[:18]), "") if word.isdecimal() else (0, word)
         for word in re.split(r"([0-9]+)", name)
@@ -110,7 +110,7 @@ def _run(file: BinaryIO, members: Members, name: str) -> LogRun:
 def _sample(
     file: BinaryIO, start: int, opener: Opener, run: LogRun, skipped: list[Warning]
 ) -> Transcript | None:
-    """The conversation of the sample that begins here; None where it holds no message."""
+    """The conversation of the sample at `start`; None if it holds no message."""
     members = json_file.members(file, start, skipped)
     if next(inspect_sample.messages(file, members, skipped), None) is None:
         return None
@@ -140,7 +140,7 @@ def _spelled(value: JSON) -> str:
 
 
 def _score(sample: Sample) -> float:
-    """A log by its head, a sample by what surrounds its messages."""
+    """A log by its head, a sample by the members around its messages."""
     keys = sample.object.keys()
     if {"version", "eval"} <= keys and "status" in keys:
         return 0.95

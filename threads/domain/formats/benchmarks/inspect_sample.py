@@ -1,4 +1,4 @@
-"""One sample of a log of Inspect: its messages, and the events that tell of them.
+"""One sample of an Inspect log: its messages, and the events about them.
 
 Source: inspect_ai `model/_chat_message.py` and `_util/content.py` (0.3).
 """
@@ -29,18 +29,18 @@ from threads.domain.transcript import Event, Warning
 
 KNOWN = {"id", "epoch", "uuid", "started_at", "completed_at", "total_time"}
 KNOWN |= {"working_time", "input", "messages", "events", "attachments"}
-"""Members of a sample that say which it is, or are read: every other one that holds something
-is an event."""
+"""Members of a sample that identify it, or are read; every other non-empty one becomes an
+event."""
 ROLES = {role.value: role for role in Role}
 SCHEMES = ("attachment://", "tc://")
-"""What stands for a long text: the address of an attachment (`tc://` until 2024)."""
+"""Schemes of attachment addresses, which replace long texts (`tc://` until 2024)."""
 Find = Callable[[str], str | None]
-"""The text of an attachment by its hash; None where there is none."""
+"""Returns the text of an attachment by its hash; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogRun:
-    """What a log says of all its samples."""
+    """What a log says about all its samples."""
 
     id: str = ""
     task: str = ""
@@ -50,7 +50,7 @@ class LogRun:
 
 
 class MessageNote(NamedTuple):
-    """What an event says of a message: its usage, and when it was made."""
+    """What an event tells about a message: its usage, and when it was made."""
 
     place: int
     usage: Usage | None
@@ -64,7 +64,7 @@ Members = dict[str, ByteSpan]
 def read(
     members: Members, run: LogRun, file: BinaryIO, warnings: list[Warning]
 ) -> Iterator[Item]:
-    """The items of a sample: its head, then messages among their events."""
+    """The items of a sample: its head, then messages with their events."""
     if run.record:
         yield Event(f"run/{run.status}", run.record)
     yield from others(members, members.keys() - {"input"})
@@ -72,7 +72,7 @@ def read(
     given = 0
     for message in messages(file, members, warnings):
         known = told.get(_key(message), UNTOLD)
-        # Events stand before the message that the last of them made.
+        # Events come before the message that the last of them made.
         yield from events[given : known.place]
         given = max(given, known.place)
         yield replace(message, usage=known.usage, created_at=known.at)
@@ -83,7 +83,7 @@ def read(
 def messages(
     file: BinaryIO, members: Members, warnings: list[Warning]
 ) -> Iterator[Message]:
-    """The messages of a sample; of one that did not get so far, its input."""
+    """The messages of a sample; its input, if it did not get any further."""
     find = _finder(file, members)
     is_empty = True
     for message in _listed(file, members.get("messages"), find, warnings):
@@ -103,7 +103,7 @@ def messages(
 def _listed(
     file: BinaryIO, place: ByteSpan | None, find: Find, warnings: list[Warning]
 ) -> Iterator[Message]:
-    """The messages of a list; none where there is no list."""
+    """The messages of a list; none if there is no list."""
     for _, span in elements(file, place, warnings):
         value = json_file.known_value(file, span, warnings)
         try:
@@ -116,7 +116,7 @@ def _listed(
 def _events(
     file: BinaryIO, members: Members, warnings: list[Warning]
 ) -> tuple[list[Event], dict[str, MessageNote]]:
-    """The events of a sample, and what they tell of its messages, by `_key`."""
+    """The events of a sample, and a map of `_key` to what they tell about the message."""
     found: list[Event] = []
     told: dict[str, MessageNote] = {}
     for child in elements(file, members.get("events"), warnings):
@@ -129,7 +129,7 @@ def _events(
             told[fields.text(value, "id")] = MessageNote(len(found), None, ended)
         elif id_ := _reply_id(output := fields.mapping(value, "output")):
             told[id_] = MessageNote(len(found), read_usage(output.get("usage")), ended)
-    # The sample's output is the reply to its last request: its usage, if no event says it.
+    # The sample's output is the reply to its last request: use its usage if no event has it.
     last = fields.mapping(json_file.get(file, members, "output"))
     id_ = _reply_id(last)
     known = told.get(id_, UNTOLD)
@@ -144,7 +144,7 @@ def _reply_id(output: dict[str, Any]) -> str:
 
 
 def _key(message: Message) -> str:
-    """What an event calls a message: a result by its call, others by their own id."""
+    """The id by which events refer to a message: a result's call id, else the message's own."""
     results = [part for part in message.parts if isinstance(part, ToolResult)]
     if message.role is Role.TOOL and results:
         return results[0].call_id
@@ -152,7 +152,7 @@ def _key(message: Message) -> str:
 
 
 def _finder(file: BinaryIO, members: Members) -> Find:
-    """The attachments of a sample, read one by one as they are asked for."""
+    """A lookup of a sample's attachments, which are read one by one on request."""
     spans: Members | None = None
 
     def find(name: str) -> str | None:
@@ -171,7 +171,7 @@ def _finder(file: BinaryIO, members: Members) -> Find:
 def elements(
     file: BinaryIO, span: ByteSpan | None, warnings: list[Warning]
 ) -> Iterator[Child]:
-    """The elements of a list; none where there is no list."""
+    """The elements of a list; none if there is no list."""
     if span is not None and json_file.is_list(file, span):
         yield from json_file.children(file, span.start, warnings)
 
@@ -180,7 +180,7 @@ def elements(
 
 
 def read_message(message: JSON, find: Find, *records: str) -> Message:
-    """One message, its attachments in place. Raises Invalid where it has no known role."""
+    """One message with its attachments resolved. Raises Invalid if its role is unknown."""
     message = fields.mapping(resolve(message, find))
     role = ROLES.get(fields.text(message, "role"))
     if role is None:
@@ -191,7 +191,7 @@ def read_message(message: JSON, find: Find, *records: str) -> Message:
     if role is Role.TOOL:
         parts = (_result(message, parts),)
     elif role is Role.ASSISTANT:
-        # Reasoning stood beside the content for some weeks of 2025.
+        # For some weeks of 2025, reasoning was beside the content.
         words = fields.text(message, "reasoning")
         before = (Thinking(words),) if words else ()
         parts = (*before, *parts, *_calls(message))
@@ -205,7 +205,7 @@ def read_message(message: JSON, find: Find, *records: str) -> Message:
 
 
 def resolve(value: JSON, find: Find) -> JSON:
-    """A value with each text that is an attachment's address replaced by the attachment."""
+    """The value with each attachment address replaced by the attachment."""
     if isinstance(value, str) and value.startswith(SCHEMES):
         found = find(value.partition("://")[2])
         return value if found is None else found
@@ -217,7 +217,7 @@ def resolve(value: JSON, find: Find) -> JSON:
 
 
 def read_usage(usage: JSON) -> Usage | None:
-    """Tokens as Inspect counts them; what was cached is input too, whatever the provider says."""
+    """Tokens as Inspect counts them; cached tokens are input too, whatever the provider says."""
     if not isinstance(usage, dict):
         return None
     output = fields.count(usage, "output_tokens")
@@ -246,7 +246,7 @@ def _block(block: dict[str, Any]) -> Iterator[Part]:
     elif kind == "reasoning":
         said = fields.text(block, "reasoning")
         if block.get("redacted") is True:
-            # What a provider encrypted is kept for it; its summary is what can be read of it.
+            # Keep the data that the provider encrypted; only the summary of it is readable.
             yield Thinking(fields.text(block, "summary"), data=said)
         else:
             yield Thinking(said, fields.text(block, "signature") or None)
@@ -259,7 +259,7 @@ def _block(block: dict[str, Any]) -> Iterator[Part]:
 
 
 def _media(block: dict[str, Any], kind: str) -> Image | File | None:
-    """A picture, a sound, a film or a document: inline, or at its address."""
+    """An image, a sound, a video or a document: inline, or by address; else None."""
     address = fields.text(block, kind)
     if kind not in ("image", "audio", "video", "document") or not address:
         return None
@@ -277,7 +277,7 @@ def _media(block: dict[str, Any], kind: str) -> Image | File | None:
 
 
 def _server_tool(block: dict[str, Any]) -> Iterator[Part]:
-    """A tool that the provider ran: the call and its result stand in one block."""
+    """A tool that the provider ran: one block has both the call and its result."""
     id_, name = fields.text(block, "id"), fields.text(block, "name")
     words, error = fields.text(block, "result", "error"), fields.text(block, "error")
     content = (Text(words),) if words else ()
@@ -286,7 +286,7 @@ def _server_tool(block: dict[str, Any]) -> Iterator[Part]:
 
 
 def _result(message: dict[str, Any], parts: tuple[Part, ...]) -> ToolResult:
-    """What a tool gave, behind why it failed: of a failure the model is sent the reason."""
+    """A tool's result, after the reason if it failed: the model is sent that."""
     error = fields.mapping(message, "error")
     content = tuple(
         part for part in parts if isinstance(part, Text | Image | File | Opaque)

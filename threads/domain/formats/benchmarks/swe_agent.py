@@ -1,12 +1,13 @@
-"""Trajectories of SWE-agent (`.traj`) and of mini-swe-agent: one run a file.
+"""Trajectories of SWE-agent (`.traj`) and of mini-swe-agent: one run per file.
 
-SWE-agent: `history` holds the messages that were sent to the model; `trajectory` holds the same
-run step by step, each step with all that was sent before it, and is kept as an event. Before 1.0
-actions are text in the answer, later they are tool calls.
+SWE-agent: `history` holds the messages that were sent to the model. `trajectory` holds the same run
+step by step, each step with everything sent before it, and is kept as an event. Before 1.0, actions
+are text in the answer; later they are tool calls.
 
-mini-swe-agent: `{info, messages, trajectory_format?}`, OpenAI's messages. Each has the tool's own
-notes in `extra` (time, the provider's response); version 2 ends with a message of the role `exit`,
-which is an event. A bare list, as version 1 wrote in its beginning, is a plain list of messages.
+mini-swe-agent: `{info, messages, trajectory_format?}` with OpenAI's messages. Each has the tool's
+own notes in `extra` (time, the provider's response). Version 2 ends with a message with the role
+`exit`, which is an event. The bare list that version 1 first wrote is read as a plain list of
+messages.
 
 Sources: swe-agent.com/latest/usage/trajectories; mini-swe-agent.com/latest/usage/output_files.
 """
@@ -27,13 +28,13 @@ from threads.domain.part import Text
 from threads.domain.transcript import Event
 
 DEMONSTRATION = "demonstration"
-"""The name of messages that show an example: sent to the model, but no part of the run."""
+"""The name of example messages: they were sent to the model, but are not part of the run."""
 MINI_NOTES = frozenset({"mini_version", "exit_status", "submission", "model_stats"})
-"""What mini-swe-agent tells of a run."""
+"""Members in which mini-swe-agent describes a run."""
 
 
 def _message(row: Element) -> Iterator[Item]:
-    """A message of the history. Raises Invalid where it is none."""
+    """A message of the history. Raises Invalid if it isn't one."""
     given = fields.require(row.value, dict, "a message", ())
     ids = fields.items(given, "tool_call_ids")
     if ids and "tool_call_id" not in given:
@@ -45,7 +46,7 @@ def _message(row: Element) -> Iterator[Item]:
 
 
 def _step(row: Element) -> Iterator[Item]:
-    """A step of a file without a history: what the model said, what it was shown."""
+    """The messages of a step in a file without a history: the model's, and the observation."""
     step = fields.require(row.value, dict, "a step", ())
     said = fields.text(step, "response", "thought", "action")
     shown = fields.text(step, "observation")
@@ -55,7 +56,7 @@ def _step(row: Element) -> Iterator[Item]:
 
 
 def _known(said: Values, file_name: str) -> dict[str, str]:
-    """The file's name, and the model of the run's configuration, which is JSON in a text."""
+    """The title from the file's name, and the model from the configuration, possibly JSON text."""
     config = said["replay_config"]
     if isinstance(config, str):
         try:
@@ -68,7 +69,7 @@ def _known(said: Values, file_name: str) -> dict[str, str]:
 
 
 def _score(sample: Sample) -> float:
-    """Its two lists; of one alone, what only its messages or its steps have."""
+    """By its two lists; by one alone, if its messages or steps have the tool's own members."""
     if {"trajectory", "history"} <= sample.object.keys():
         return 0.95
     said = fields.mapping(next(iter(fields.items(sample.object, "history")), None))
@@ -92,7 +93,7 @@ SWE_AGENT = ListFormat(
 
 
 def _known_of_mini(said: Values, file_name: str) -> dict[str, str]:
-    """The file's name, and the model of the run's configuration."""
+    """The title from the file's name, and the model from the run's configuration."""
     config = fields.mapping(fields.mapping(said["info"], "config"), "model")
     return {
         "title": PurePath(file_name).name.removesuffix(".json").removesuffix(".traj"),
@@ -101,7 +102,7 @@ def _known_of_mini(said: Values, file_name: str) -> dict[str, str]:
 
 
 def _message_of_mini(row: Element) -> Iterator[Item]:
-    """A message, or the event that a run's end is. Raises Invalid where it is neither."""
+    """A message, or an event for the end of a run. Raises Invalid if it is neither."""
     given = fields.require(row.value, dict, "a message", ())
     extra = fields.mapping(given, "extra")
     moment = fields.moment(extra.get("timestamp"))
@@ -123,7 +124,7 @@ def _message_of_mini(row: Element) -> Iterator[Item]:
 
 
 def _score_of_mini(sample: Sample) -> float:
-    """What the file says of itself; else a run's notes beside its messages."""
+    """By the format that the file names; else by a run's notes beside its messages."""
     if fields.text(sample.object, "trajectory_format").startswith("mini-swe-agent"):
         return 0.95
     info = fields.mapping(sample.object, "info")

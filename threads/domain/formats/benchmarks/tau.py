@@ -1,10 +1,10 @@
 """Results of tau-bench and tau2: simulations of an agent, a user and tools.
 
-tau-bench: a list of `{task_id, reward, info, traj, trial}`: `traj` are OpenAI's messages, all else
-is what became of them and stays as events.
+tau-bench: a list of `{task_id, reward, info, traj, trial}`. `traj` has OpenAI's messages; the other
+members describe the outcome and become events.
 
-tau2: `{timestamp, info, tasks, simulations: [{id, task_id, trial, messages, …}]}`, with tools that
-the user calls, too; in the form of a folder the simulations lie beside `results.json`, a file each.
+tau2: `{timestamp, info, tasks, simulations: [{id, task_id, trial, messages, …}]}`; the user calls
+tools, too. As a folder, the simulations are beside `results.json`, one file each.
 
 Sources: github.com/sierra-research/tau-bench; github.com/sierra-research/tau2-bench,
 `src/tau2/data_model`.
@@ -38,9 +38,9 @@ _ROLES = {
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """One conversation a simulation: of a result, or the one of a folder's file.
+    """One conversation per simulation in a result, or the only one of a folder's file.
 
-    Raises Invalid where none holds a message.
+    Raises Invalid if none holds a message.
     """
     warnings: list[Warning] = []
     [whole, *_] = [*json_file.objects(file, warnings), ByteSpan(0, 0)]
@@ -59,7 +59,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def gather(folder: Folder) -> list[Gathered]:
-    """The simulations that lie in `simulations/` beside a `results.json`, and what it says."""
+    """The simulations in `simulations/` beside a `results.json`, and its facts about them."""
     found = []
     for results in folder.named("results.json"):
         place = f"{results.name.removesuffix('results.json')}simulations/"
@@ -72,7 +72,7 @@ def gather(folder: Folder) -> list[Gathered]:
 
 
 def _gathered(results: Member, inside: list[Member]) -> Gathered:
-    """The simulations of a folder, the first with the result's own file as an event."""
+    """The simulations of a folder; the first one has an event for the results file."""
     with results.open() as file:
         whole = Event("results", f"{results.name}#bytes:0-{results.size}")
         model = _model(Values(file, json_file.members(file, 0, [])))
@@ -103,14 +103,17 @@ def _transcript(
 def _simulation(
     span: ByteSpan, notes: list[Event], file: BinaryIO, warnings: list[Warning]
 ) -> Iterator[Item]:
-    """What a result says beside its simulations, and the simulation that stands here."""
+    """The result's members as events, then the items of the simulation at a place."""
     yield from notes
     members = json_file.members(file, span.start, warnings)
     yield from SIMULATION.items(file, members, warnings)
 
 
 def _message(row: Element) -> Iterator[Item]:
-    """A message of any of the three, or several results in one. Raises Invalid for others."""
+    """A message, which may hold several results; an event if its role is unknown.
+
+    Raises Invalid if it is malformed.
+    """
     given = fields.require(row.value, dict, "a message", ())
     role = _ROLES.get(fields.text(given, "role"))
     parts: Iterable[Part]
@@ -149,7 +152,7 @@ def _result(given: JSON) -> ToolResult:
 
 
 def _score(sample: Sample) -> float:
-    """A result, or one simulation of it in a file of its own."""
+    """By a result, or by a single simulation in a file of its own."""
     if {"info", "tasks", "simulations"} <= sample.object.keys():
         return 0.95
     alone = {"id", "task_id", "termination_reason", "start_time"}
@@ -175,7 +178,7 @@ SIMULATION = ListFormat(
     known=lambda said, _: {"external_id": fields.as_word(said["id"], 255) or None},
     title=_title,
 )
-"""A simulation; a voice's ticks are events only."""
+"""A simulation; the ticks of a voice simulation are only events."""
 FORMATS = (
     TAU_BENCH.format,
     Format(NAME, LABEL, _score, read, gather=gather),
