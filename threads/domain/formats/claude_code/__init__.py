@@ -1,9 +1,9 @@
-"""Claude Code's sessions: files that are appended while the agent works, and its JSON output.
+"""Claude Code's sessions: files appended while the agent works, and its JSON output.
 
-Each line is a record with `uuid` and `parentUuid`; an answer of the API is written as one
-line a content block, all with its `message.id`. Seen in versions 2.1.7 to 2.1.219; the format
-is not published, `docs/formats.md` says what is taken from it. No system prompt and no tool
-definitions are stored in it.
+Each line is a record with `uuid` and `parentUuid`. An answer of the API is written as one line per
+content block, all with its `message.id`. Seen in versions 2.1.7 to 2.1.219; the format is not
+published, and `docs/formats.md` says what is read from it. It stores no system prompt and no tool
+definitions.
 """
 
 from functools import partial
@@ -32,9 +32,9 @@ STREAM_LABEL = "the stream-json output of Claude Code"
 
 
 def read(file: BinaryIO, name: str, format_: str = NAME) -> list[Transcript]:
-    """The thread of a session file, or of a run's output, then its branches and sub-agents.
+    """The thread of a session file or of a run's output, then its branches and sub-agents.
 
-    Raises Invalid where it holds no message.
+    Raises Invalid if it holds no message.
     """
     index = SessionIndex(file)
     if not index.notes[0].message_count:
@@ -43,7 +43,7 @@ def read(file: BinaryIO, name: str, format_: str = NAME) -> list[Transcript]:
 
 
 def _score_stream(sample: Sample) -> float:
-    """The beginning of a run, or its messages with whom they were called by."""
+    """By the beginning of a run, or by messages that name the call they belong to."""
     for record in sample.records:
         is_own = fields.text(record, "session_id") and "parentUuid" not in record
         is_start = record.get("type") == "system" and record.get("subtype") == "init"

@@ -1,4 +1,4 @@
-"""Which conversations a file of Claude Code's holds: its thread, branches and sub-agents."""
+"""Finds the conversations in a Claude Code file: its thread, branches and sub-agents."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -15,9 +15,9 @@ from .session import ConversationPlan, SessionItems
 
 NAME = "claude_code"
 BRANCHES = 50
-"""Branches of a file that become sessions, those with most answers; others are events."""
+"""The most branches of a file that become sessions: those with most answers; others are events."""
 MOST_SHARED = 500_000
-"""Messages that the branches of a file repeat, all together."""
+"""The most messages that all branches of a file together repeat."""
 
 
 def transcripts(
@@ -28,11 +28,10 @@ def transcripts(
     *,
     keep: bool = True,
 ) -> Iterator[Transcript]:
-    """The conversations of a file that was indexed: its thread and that one's branches, then
-    its sub-agents. `stem` is the file's name without the suffix.
+    """The conversations of an indexed file: its thread and its branches, then its sub-agents.
 
-    They hold on to the index, unless many files are read together (`keep` is false): then
-    each finds it anew when it is read.
+    `stem` is the file's name without the suffix. The conversations keep the index, unless many
+    files are read together (`keep` is false): then each builds the index again when it is read.
     """
     for plan, external_id, words, parent in _conversations(index, stem):
         notes = index.notes[plan.group]
@@ -51,7 +50,7 @@ def transcripts(
 
 
 def message_ids(index: SessionIndex) -> list[str]:
-    """The ids of the messages of a file's thread, each by its first line."""
+    """The ids of the messages in a file's thread, each that of its first line."""
     names = index.graph.names()
     flags, follows = index.graph.flags, index.branches.follows
     return [
@@ -64,9 +63,9 @@ def message_ids(index: SessionIndex) -> list[str]:
 def _conversations(
     index: SessionIndex, stem: str
 ) -> Iterator[tuple[ConversationPlan, str, str, Parent | None]]:
-    """Each by its plan, with its id, the words that name a branch, and what it came from.
+    """Each conversation's plan, with its id, its title if it is a branch, and its parent.
 
-    A branch is named after the first message that only it has.
+    A branch is titled by the first message that only it has.
     """
     branches = index.branches.of(0)
     able = _able(branches)
@@ -103,7 +102,7 @@ def _caller(index: SessionIndex, group: int, stem: str) -> Parent | None:
 
 
 def _able(branches: list[GraphBranch]) -> set[int]:
-    """The conversations that left the thread or one another."""
+    """The branches that are conversations, and left the thread or another such branch."""
     able = {0}
     for number, branch in enumerate(branches):
         if branch.parent in able and branch.is_conversation:
@@ -112,9 +111,9 @@ def _able(branches: list[GraphBranch]) -> set[int]:
 
 
 def _branches(index: SessionIndex, able: set[int]) -> dict[int, int]:
-    """Of the branches that are conversations those with most answers.
+    """The branches with most answers, mapped to the number of messages each shares with its parent.
 
-    With how many messages each shares with what it left: all together `MOST_SHARED`.
+    Together they share at most `MOST_SHARED`.
     """
     branches = index.branches.of(0)
     best = sorted(able, key=lambda number: (-branches[number].answers, number))
@@ -131,7 +130,7 @@ def _branches(index: SessionIndex, able: set[int]) -> dict[int, int]:
 
 
 def _chain(branches: list[GraphBranch], number: int) -> list[int]:
-    """The branches from the thread to one of them."""
+    """The chain of branches from the thread to this one."""
     chain = [number]
     while (parent := branches[chain[-1]].parent) is not None:
         chain.append(parent)
@@ -139,7 +138,7 @@ def _chain(branches: list[GraphBranch], number: int) -> list[int]:
 
 
 def _shared(index: SessionIndex, chain: list[int]) -> int:
-    """How many messages stand before the last of these branches."""
+    """How many messages come before the last of these branches."""
     branches, flags = index.branches.of(0), index.graph.flags
     follows = index.branches.follows
     shared = 0
@@ -148,14 +147,14 @@ def _shared(index: SessionIndex, chain: list[int]) -> int:
             if line == -1 - following:
                 break
             if line in index.summaries:
-                shared += not shared  # it is a message where nothing stands before it
+                shared += not shared  # a summary is a message if nothing is before it
             elif line >= 0 and flags[line] & MESSAGE:
                 shared += not follows[line]
     return shared
 
 
 def _id_of(index: SessionIndex, number: int) -> str:
-    """The id of a line, or its place where it has none."""
+    """The id of a line, or its line number if it has none."""
     record = index.lines.value(number)
     return fields.word(record, "uuid") or f"line-{index.lines.number(number)}"
 

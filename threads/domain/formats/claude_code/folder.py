@@ -1,9 +1,9 @@
-"""Claude Code's sessions as they lie on a disk: one file each, their sub-agents in others.
+"""Claude Code's sessions as stored on disk: one file each, with sub-agents in other files.
 
-`<session>.jsonl`, with `<session>/subagents/agent-<id>.jsonl` (in workflows a level deeper) and
-its `agent-<id>.meta.json`; older versions put `agent-<id>.jsonl` beside the session. What else
-lies in `<session>/` belongs to it as events. A session that was resumed into a new file repeats
-the messages that it goes on from: the file that had them first is its parent.
+A session is `<session>.jsonl`, with `<session>/subagents/agent-<id>.jsonl` (in workflows a level
+deeper) and its `agent-<id>.meta.json`; older versions put `agent-<id>.jsonl` beside the session.
+Other files in `<session>/` become events of it. A session that was resumed into a new file repeats
+the messages that it continues: the file that had them first is its parent.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,11 +28,11 @@ AGENT = "agent-"
 META = ".meta.json"
 WORKFLOWS = "workflows"
 MOST_META = 1 << 20
-"""Bytes of a `.meta.json` that are read."""
+"""The most bytes read of a `.meta.json`."""
 
 
 def gather(folder: Folder) -> list[Gathered]:
-    """The sessions that several files make; one that is a file alone is left to be read so."""
+    """The sessions that consist of several files; single-file sessions are left for `read`."""
     files = [found for one in folder.named(".jsonl") if (found := _look(one))]
     families = _families(folder, files)
     resumed = _resumed([family.session for family in families if family.session])
@@ -47,14 +47,14 @@ def gather(folder: Folder) -> list[Gathered]:
 
 @dataclass(slots=True)
 class SessionFile:
-    """A session file, what its beginning says, and the conversations that were read from it."""
+    """A session file, what its beginning tells, and the conversations read from it."""
 
     member: Member
     session_id: str = ""
     first_id: str = ""
     is_agent: bool = False
     meta: dict[str, Any] = field(default_factory=dict)
-    """What is noted beside a sub-agent's file."""
+    """The contents of the `.meta.json` beside a sub-agent's file."""
     notes: ConversationNotes = field(default_factory=ConversationNotes)
     transcripts: list[Transcript] = field(default_factory=list)
 
@@ -65,27 +65,27 @@ class SessionFile:
 
     @property
     def run(self) -> str:
-        """The workflow's run that a sub-agent's file belongs to; empty where it is none's."""
+        """The workflow run that a sub-agent's file belongs to; empty if none."""
         folder = PurePosixPath(self.member.name).parent
         return folder.name if folder.parent.name == WORKFLOWS else ""
 
     @property
     def meta_name(self) -> str:
-        """The name of what is noted beside a sub-agent's file."""
+        """The name of the `.meta.json` beside a sub-agent's file."""
         return self.member.name.removesuffix(".jsonl") + META
 
 
 @dataclass(slots=True)
 class SessionFiles:
-    """A session with the files of its sub-agents, and what else belongs to it."""
+    """A session with the files of its sub-agents, and its other files."""
 
     session: SessionFile | None
     agents: list[SessionFile] = field(default_factory=list)
     rest: dict[str, Member] = field(default_factory=dict)
     _spawned: dict[str, tuple[str, Spawn]] = field(default_factory=dict)
-    """By its call's id each sub-agent: the conversation that called it, and what for."""
+    """Map of call id to the conversation that called a sub-agent, and the call."""
     _results: dict[str, str] = field(default_factory=dict)
-    """The call that each sub-agent answered, by the agent's id."""
+    """Map of a sub-agent's id to the call that it answered."""
 
     def names(self) -> Iterator[str]:
         """The names of all its files."""
@@ -95,7 +95,7 @@ class SessionFiles:
         yield from self.rest
 
     def transcripts(self, parent: Parent | None) -> list[Transcript]:
-        """The session's conversations, `parent` the first one's; then those of its sub-agents."""
+        """The session's conversations, the first with `parent`; then those of its sub-agents."""
         own: list[Transcript] = []
         if self.session:
             self._read(self.session)
@@ -116,7 +116,7 @@ class SessionFiles:
         return whole
 
     def _read(self, file: SessionFile) -> None:
-        """The conversations of a file, each of which opens it when it is read."""
+        """Read the conversations of a file, each of which opens the file when it is iterated."""
         with file.member.open() as stream:
             index = SessionIndex(stream, is_told=False)
             file.notes = index.notes[0]
@@ -133,7 +133,7 @@ class SessionFiles:
             file.transcripts = [replace(one, member=name) for one in found]
 
     def _find_calls(self) -> None:
-        """By what is noted beside the file, by the result, else by what was asked."""
+        """Find each sub-agent's call, by its `.meta.json`, by the result, else by the prompt."""
         answered = {}
         for agent in self.agents:
             agent.meta = _read_meta(self.rest.get(agent.meta_name))
@@ -146,7 +146,7 @@ class SessionFiles:
         link_agents([one.notes for one in self.agents], answered, self._spawned)
 
     def _linked(self, agent: SessionFile) -> list[Transcript]:
-        """A sub-agent's conversations, with its call and what is noted beside it."""
+        """A sub-agent's conversations, with its call and its `.meta.json` as an event."""
         first, *others = agent.transcripts
         parent, call_id = first.parent, agent.notes.call_id
         caller, spawn = self._spawned.get(call_id, ("", None))
@@ -167,7 +167,7 @@ class SessionFiles:
 
 @dataclass(frozen=True, slots=True)
 class With:
-    """The items of a conversation, and events that lie in other files."""
+    """The items of a conversation, and events from other files."""
 
     items: Iterable[Item]
     events: tuple[Event, ...]
@@ -178,7 +178,7 @@ class With:
 
 
 def _look(member: Member) -> SessionFile | None:
-    """What a file is by its beginning; None where it is no session of Claude Code's."""
+    """The session file, judged by its beginning; None if it isn't a Claude Code session."""
     with member.open() as stream:
         sample = Sample(stream.read(HEAD), member.name)
     if not claude_record.score(sample):
@@ -196,7 +196,7 @@ def _look(member: Member) -> SessionFile | None:
 
 
 def _families(folder: Folder, files: list[SessionFile]) -> list[SessionFiles]:
-    """Each session with what lies in its folder, and each agent with its session."""
+    """Each session with the files in its folder, and each agent with its session."""
     sessions = {
         one.member.name.removesuffix(".jsonl"): SessionFiles(one)
         for one in files
@@ -220,7 +220,7 @@ def _families(folder: Folder, files: list[SessionFile]) -> list[SessionFiles]:
 
 
 def _owner(name: str, sessions: dict[str, SessionFiles]) -> SessionFiles | None:
-    """The session in whose folder a file lies."""
+    """The session whose folder contains a file."""
     for place in PurePosixPath(name).parents:
         if family := sessions.get(str(place)):
             return family
@@ -228,9 +228,10 @@ def _owner(name: str, sessions: dict[str, SessionFiles]) -> SessionFiles | None:
 
 
 def _resumed(sessions: list[SessionFile]) -> dict[str, Parent | None]:
-    """The sessions that begin with the same message, by the names of their files.
+    """Map of file name to parent, for sessions that begin with the same message as another.
 
-    Each but the first with the one before it that it shares most with, and how much.
+    The parent is the earlier session that shares most messages, with their number; None for the
+    first session.
     """
     alike: dict[str, list[SessionFile]] = {}
     for session in sessions:
@@ -266,7 +267,7 @@ def _lines_of_descent(group: list[SessionFile]) -> Iterator[tuple[str, Parent | 
 
 
 def _message_ids(file: SessionFile) -> tuple[str, list[str], float]:
-    """A session's id, the ids of its messages in order, and when it was last written."""
+    """A session's id, the ids of its messages in order, and the time of its last line."""
     with file.member.open() as stream:
         index = SessionIndex(stream, is_told=False)
         return (
@@ -277,7 +278,7 @@ def _message_ids(file: SessionFile) -> tuple[str, list[str], float]:
 
 
 def _common(one: list[str], other: list[str]) -> int:
-    """How many elements two lists have in common at their beginning."""
+    """The length of the common prefix of two lists."""
     pairs = enumerate(zip(one, other, strict=False))
     return next(
         (n for n, (mine, theirs) in pairs if mine != theirs), min(len(one), len(other))
@@ -285,7 +286,7 @@ def _common(one: list[str], other: list[str]) -> int:
 
 
 def _read_meta(member: Member | None) -> dict[str, Any]:
-    """What is noted beside a sub-agent's file; nothing where that can't be read."""
+    """The contents of a `.meta.json`; empty if it can't be read."""
     if member is None:
         return {}
     try:
@@ -296,6 +297,6 @@ def _read_meta(member: Member | None) -> dict[str, Any]:
 
 
 def _event(member: Member) -> Event:
-    """A file that belongs to a session and is no transcript."""
+    """An event for a file that belongs to a session but isn't a transcript."""
     name = PurePosixPath(member.name).name
     return Event(f"file/{name}", f"{member.name}#bytes:0-{member.size}")

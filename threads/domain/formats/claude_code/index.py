@@ -1,4 +1,4 @@
-"""What each line of a Claude Code session is, found in a first pass over the file."""
+"""Classifies the lines of a Claude Code session, in a first pass over the file."""
 
 from functools import cached_property
 from typing import Any, BinaryIO
@@ -17,33 +17,33 @@ from .notes import CONTINUED, TITLES, ConversationNotes, link_agents
 from .record import BOUNDARY, CLEARING, SUMMARY, KeptLines, Spawn
 
 MOST_KEPT = 2000
-"""Lines that a compaction left in the context, counted from the last up to the first."""
+"""The most lines followed from the last to the first that a compaction kept in the context."""
 _NAMING = frozenset(TITLES[:3])
 """Types of records that name the session."""
 MOST_AGENTS = 1000
-"""Sub-agents of one file that are told apart; lines of further ones are events."""
+"""The most sub-agents of one file that become sessions; lines of others are events."""
 
 
 class SessionIndex:
-    """The lines of a file, their places in the graph, and what they say of its conversations."""
+    """The lines of a file, their places in the graph, and notes about its conversations."""
 
     def __init__(self, file: BinaryIO, *, is_told: bool = True) -> None:
-        """`is_told` where the messages will be asked for, soon and in their order."""
+        """`is_told`: whether the messages will be read soon and in order."""
         self.lines = SessionLines(file, is_told=is_told)
         self.graph = record_graph.RecordGraph()
         self.warnings: list[Warning] = []
         self.notes = [ConversationNotes()]
-        """By the group of the graph."""
+        """Indexed by the group in the graph."""
         self.boundaries: dict[int, KeptLines] = {}
         self.cleared: dict[int, tuple[str, ...]] = {}
         self.taken: dict[int, tuple[str, ...]] = {}
-        """By the line that says it, the ids of those that it took out of the context."""
+        """Map of line to the ids of the lines that it removed from the context."""
         self.summaries: dict[int, int] = {}
-        """The boundary of each compaction's summary; -1 where there is none."""
+        """Map of each compaction's summary to its boundary, or -1 if it has none."""
         self.spawned: dict[str, tuple[int, Spawn]] = {}
-        """By its call's id each sub-agent: in which group it was called, and what for."""
+        """Map of call id to the group in which a sub-agent was called, and the call."""
         self.results: dict[str, str] = {}
-        """The call that each sub-agent answered, by the agent's id."""
+        """Map of a sub-agent's id to the call that it answered."""
         self.session_ids: dict[str, None] = {}
         self._session_id = ""
         self._groups: dict[str, int] = {}
@@ -51,7 +51,7 @@ class SessionIndex:
         self._anchors: set[str] = set()
         self._repeated = ""
         self._left = 0
-        """Records of sub-agents that are not told apart."""
+        """The number of records of sub-agents beyond the limit."""
         self._leaves: dict[str, str] = {}
         self._leaf = SessionLeaf()
         self._read_lines(file)
@@ -82,7 +82,7 @@ class SessionIndex:
             warnings.append(Warning("agents_left", words))
 
     def _take_first_agent_for_thread(self) -> None:
-        """Make the file of a sub-agent, in which the thread itself says nothing, its thread."""
+        """Make the sub-agent the thread, in a file whose thread says nothing itself."""
         titles = self.notes[0].titles
         self.notes[0] = self.notes[1]
         self.notes[0].titles.update(titles)
@@ -94,13 +94,13 @@ class SessionIndex:
 
     @cached_property
     def branches(self) -> GraphBranches:
-        """The conversations, as lines in their order."""
+        """The conversations, as lines in order."""
         return self._leaf.branches(self.graph)
 
     def kept_by(self, boundary: int) -> list[int]:
-        """The lines that a compaction left in the context.
+        """The lines that a compaction kept in the context.
 
-        By their list, else from the tail up to the head; none where that breaks off.
+        They are listed, or are the chain from the tail up to the head; empty if that is broken.
         """
         kept = self.boundaries.get(boundary, claude_record.NOTHING_KEPT)
         if kept.ids:
@@ -113,11 +113,11 @@ class SessionIndex:
         return lines if head != record_graph.NOBODY and number == head else []
 
     def session_id(self, stem: str) -> str:
-        """The file's own session: the one it is named after, else the first it speaks of."""
+        """The file's own session: the one it is named after, else the first it mentions."""
         return stem if stem in self.session_ids else next(iter(self.session_ids), "")
 
     def external_id(self, group: int, stem: str) -> str:
-        """The id of a conversation: a sub-agent's has its own name behind the session's."""
+        """The id of a conversation: the session's, followed by a sub-agent's name if it is one."""
         session_id, notes = self.session_id(stem), self.notes[group]
         named = stem.removeprefix("agent-") if stem.startswith("agent-") else ""
         name = (
@@ -164,7 +164,7 @@ class SessionIndex:
     def _hear(
         self, record: dict[str, Any], type_: str, flags: int, group: int, answers: str
     ) -> str:
-        """Note what a message says of its conversation; gives the id of an answer."""
+        """Note what a message tells about its conversation; returns the id of an answer."""
         message = record["message"]
         self.lines.hold(record)
         self.notes[group].hear(type_, flags, record)
@@ -182,11 +182,11 @@ class SessionIndex:
         return ""
 
     def _other_parent(self, record: dict[str, Any], type_: str) -> str:
-        """The line that a line hangs on, where that isn't plain.
+        """The parent of a line whose `parentUuid` is missing or can't be used as it is.
 
-        Some versions write the history again behind it, and hang what the tool says next on
-        the repetition: that hangs on what stood before, as if it named no parent. So does a
-        compaction that names a line which it kept, and which is written behind it.
+        Some versions write the history again after itself, and give the tool's next line a parent
+        in the repetition: that line is treated as if it named no parent. So is a compaction that
+        names a line that it kept and that is written after it.
         """
         parent = record.get("parentUuid")
         if not parent or not isinstance(parent, str):
@@ -197,7 +197,7 @@ class SessionIndex:
         return "" if repeats else parent
 
     def _group(self, record: dict[str, Any], parent: str) -> int:
-        """The sub-agent that a line belongs to that isn't the thread's."""
+        """The group of the sub-agent that a line belongs to, if it isn't the thread's."""
         call_id = fields.word(record, "parent_tool_use_id")
         agent_id = fields.word(record, "agentId", limit=64)
         key = call_id or agent_id
@@ -229,14 +229,14 @@ class SessionIndex:
             self.taken[number] = taken
 
     def _is_summary(self, record: dict[str, Any], type_: str) -> bool:
-        """Whether a synthetic message of a stream, where none is marked, is a summary."""
+        """Whether a synthetic message of a stream, which marks no summaries, is a summary."""
         return type_ == "user" and (
             fields.word(record, "uuid") in self._anchors
             or claude_record.words(record["message"]).startswith(CONTINUED)
         )
 
     def _name(self, record: dict[str, Any], type_: str) -> None:
-        """Keep what a line says of the session: its id, where it goes on, its title."""
+        """Note what a line tells about the session: its id, where it continues, its title."""
         session_id = record.get("sessionId") or record.get("session_id")
         if session_id != self._session_id:
             self._session_id = fields.word(record, "sessionId", "session_id")
@@ -244,7 +244,7 @@ class SessionIndex:
                 self.session_ids.setdefault(self._session_id)
         if self._leaf.begins_anew(type_, record):
             self.graph.begin_at(len(self.graph))
-        if type_ in _NAMING:  # of a kind of title the last counts
+        if type_ in _NAMING:  # the last title of each kind counts
             title = fields.text(record, "customTitle", "aiTitle", "summary")
             words = fields.one_line(title)
             if words and type_ == "summary":

@@ -1,9 +1,9 @@
-"""Where a session goes on when it is resumed, as far as its lines say.
+"""Where a session continues when it is resumed, as far as its lines tell.
 
-Claude Code notes the last line of the conversation in lines of the type `last-prompt`. A rewind,
-or another branch that was chosen, is noted as `explicit` and holds until something is said or
-done again; what was noted before a compaction is forgotten. Other notes hold only where the file
-went on elsewhere. Qoder, which writes the same sessions, calls the note `active-leaf`.
+Claude Code notes the last line of the conversation in lines of the type `last-prompt`. A rewind, or
+the choice of another branch, is noted as `explicit` and applies until something is said or done
+again; notes before a compaction are forgotten. Other notes apply only if the file continues
+elsewhere. Qoder, which writes the same sessions, calls the note `active-leaf`.
 """
 
 from typing import Any
@@ -22,20 +22,20 @@ from . import record as claude_record
 _NOTES = frozenset({"last-prompt", "active-leaf"})
 _CHAINED = frozenset({"user", "assistant", "system", "attachment"})
 _BRIEFING = "attachment/fork_briefing"
-"""What the tool adds to the line that was left, when it has branched."""
+"""An attachment that the tool adds to the abandoned line when it branches."""
 
 
 class SessionLeaf:
-    """The line that a session says it goes on from."""
+    """The line from which a session says it continues."""
 
     def __init__(self) -> None:
         self.id = ""
-        """Empty where none is named."""
+        """The line's id; empty if none is named."""
         self.is_explicit = False
-        """Whether it was chosen, and nothing has followed."""
+        """Whether it was explicitly chosen, and nothing has followed since."""
 
     def begins_anew(self, type_: str, record: dict[str, Any]) -> bool:
-        """Hear of a line, of its type with the detail; whether the conversation begins anew."""
+        """Take note of a line, given its full type; returns whether the conversation restarts."""
         if type_ in _NOTES:
             return self._note(record)
         if not (self.is_explicit or (self.id and type_ == claude_record.BOUNDARY)):
@@ -59,7 +59,7 @@ class SessionLeaf:
         return True
 
     def branches(self, graph: RecordGraph) -> GraphBranches:
-        """The conversations, of which the thread is the one that a resumed session goes on with."""
+        """The conversations; the thread is the one that a resumed session continues."""
         leaf = graph.find(self.id) if self.id else NOBODY
         if leaf == NOBODY or graph.groups[leaf]:
             return GraphBranches(graph)
@@ -74,6 +74,6 @@ class SessionLeaf:
 
 
 def _is_spoken(graph: RecordGraph, number: int) -> bool:
-    """Whether a message of the thread stands before a line."""
+    """Whether the thread has a message before a line."""
     before = zip(graph.flags[:number], graph.groups, strict=False)
     return any(flags & MESSAGE and not group for flags, group in before)

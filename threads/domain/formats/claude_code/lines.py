@@ -1,4 +1,4 @@
-"""The lines of a Claude Code session: where each is, of what type, when it was written."""
+"""The lines of a Claude Code session: the place, type and time of each."""
 
 import io
 from array import array
@@ -18,15 +18,15 @@ from . import record as claude_record
 from .record import MessageLine
 
 HELD = 24 << 20
-"""Bytes of a file up to which its messages are held until they are told: a larger one is
-parsed once more, for what is held is several times as much."""
+"""The size in bytes up to which a file's messages are held until they are read. A larger file is
+parsed again instead, because held messages take several times its size."""
 
 
 class SessionLines:
-    """Arrays of numbers, for a session may have millions of lines; what they say is read again."""
+    """Holds arrays of numbers, as a session may have millions of lines; contents are read again."""
 
     def __init__(self, file: BinaryIO, *, is_told: bool) -> None:
-        """`is_told` where the messages will be asked for, soon and in their order."""
+        """`is_told`: whether the messages will be read soon and in order."""
         self._window = source.Window(file)
         self._starts, self._ends = array("Q"), array("Q")
         self._numbers = array("I")
@@ -35,13 +35,14 @@ class SessionLines:
         self._type_numbers: dict[str, int] = {}
         self._type_names: list[str] = []
         self._held: dict[int, JSON] = {}
-        """Messages, so that a short file is parsed once."""
+        """Map of line to message, so that a short file is parsed only once."""
         self._is_held = is_told and file.seek(0, io.SEEK_END) <= HELD
 
     def hold(self, record: dict[str, JSON]) -> None:
-        """Keep all that the next line says, if the file is short: a message's.
+        """Hold the contents of the next line, a message's, if the file is short.
 
-        It is read when it is told, for somebody may write the ones before it meanwhile.
+        Its parts are made only when it is yielded, because a consumer may store the messages before
+        it meanwhile.
         """
         if self._is_held:
             self._held[len(self._starts)] = {
@@ -52,7 +53,7 @@ class SessionLines:
             }
 
     def add(self, number: int, start: int, end: int, type_: str, at: JSON) -> None:
-        """Keep where a line is, its type, and when it was written."""
+        """Add a line with its place, its type, and when it was written."""
         self._starts.append(start)
         self._ends.append(end)
         self._numbers.append(number)
@@ -65,14 +66,14 @@ class SessionLines:
         self._types.append(known)
 
     def said(self, line: int) -> MessageLine:
-        """What a message's line says. Raises Invalid where it is malformed or nested too deep."""
+        """The contents of a message's line. Raises Invalid if malformed or nested too deep."""
         said = claude_record.read(self.value(line))
         if blocks.are_exact(said[0]):
             return said
         return claude_record.read(self.exact_value(line))
 
     def attempt(self, line: int, warnings: list[Warning]) -> MessageLine | Event:
-        """What a message's line says; an event, and a warning, where it can't be read."""
+        """The contents of a message's line; an event, with a warning, if it can't be read."""
         try:
             return self.said(line)
         except Invalid as error:
@@ -82,7 +83,7 @@ class SessionLines:
             return self.event(line, "unreadable/")
 
     def message(self, lines: Sequence[int], said: MessageLine) -> Message:
-        """The message of lines that say this together."""
+        """The message of lines with these contents together."""
         parts, is_answer, source_id, model, usage = said
         return Message.__new__(  # calling the class takes twice as long
             Message,
@@ -96,37 +97,37 @@ class SessionLines:
         )
 
     def value(self, line: int) -> JSON:
-        """A message's line: its `type`, `uuid` and `message`, and maybe more.
+        """A message's line: its `type`, `uuid` and `message`, and possibly more.
 
-        It was not looked at for what `json_text.is_exact` finds.
+        It has not been checked with `json_text.is_exact`.
         """
         if (held := self._held.pop(line, None)) is not None:
             return held
         return self._window.rough_value(ByteSpan(self._starts[line], self._ends[line]))
 
     def exact_value(self, line: int) -> JSON:
-        """What a line says. Raises Invalid where it is nested too deep."""
+        """The exact value of a line. Raises Invalid if it is nested too deep."""
         return self._window.value(ByteSpan(self._starts[line], self._ends[line]))
 
     def place(self, line: int) -> str:
-        """Where a line stands in the file, as a locator."""
+        """The locator of a line in the file."""
         return f"bytes:{self._starts[line]}-{self._ends[line]}"
 
     def number(self, line: int) -> int:
-        """The number of a line as editors count."""
+        """The number of a line, counted from 1 as in editors."""
         return self._numbers[line]
 
     def stamp(self, line: int) -> datetime | None:
-        """When a line was written."""
+        """When a line was written; None if unknown."""
         seconds = self._stamps[line]
         return datetime.fromtimestamp(seconds, UTC) if seconds else None
 
     @property
     def last_stamp(self) -> float:
-        """When the file was last written, as it says: seconds since 1970, 0 where it doesn't."""
+        """The latest time of any line, in seconds since 1970; 0 if none has one."""
         return max(self._stamps, default=0)
 
     def event(self, line: int, prefix: str = "") -> Event:
-        """A line as an event, its type said with a prefix where it could be a message."""
+        """An event for a line, with a prefix to its type if it could have been a message."""
         type_ = self._type_names[self._types[line]]
         return Event(prefix + type_, self.place(line), self.stamp(line))

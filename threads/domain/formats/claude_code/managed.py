@@ -1,8 +1,8 @@
 """Events of a session of Claude's managed agents, as Anthropic's API lists or streams them.
 
-They are a page of the API (`data`), a list, or lines; some programs keep each beside their own
-words for it (`raw`). What one request to the model brings is one message. Thoughts come without
-their words. Neither the session's id nor its model is in them.
+They come as a page of the API (`data`), a list, or lines; some programs keep each event in `raw`,
+beside their own description. The answer to one request to the model is one message. Thinking comes
+without its text. The events have neither the session's id nor its model.
 
 Source: platform.claude.com/docs/en/managed-agents/events-and-streaming.
 """
@@ -31,7 +31,7 @@ _RESULTS = {
     "user.tool_result": "tool_use_id",
     "user.custom_tool_result": "custom_tool_use_id",
 }
-"""What a tool gave, by the member that names its call."""
+"""Map of each event with a tool's result to the member that names its call."""
 _OUTCOME = "user.define_outcome"
 _ANSWER = "agent.message"
 _KNOWN = frozenset({_OUTCOME, _ANSWER, *_SAID, *_CALLS, *_RESULTS})
@@ -39,7 +39,7 @@ _KNOWN = frozenset({_OUTCOME, _ANSWER, *_SAID, *_CALLS, *_RESULTS})
 
 @dataclass(slots=True)
 class ManagedEvents:
-    """Makes messages of events; an answer goes on up to the end of its request."""
+    """Makes messages from events; an answer continues up to the end of its request."""
 
     _parts: list[Part] = field(default_factory=list)
     _records: list[str] = field(default_factory=list)
@@ -48,10 +48,10 @@ class ManagedEvents:
     _behind: list[Event] = field(default_factory=list)
     """Events among the lines of an answer."""
     _tools: dict[str, str] = field(default_factory=dict)
-    """The names of tools by the ids of their calls."""
+    """Map of call id to the name of its tool."""
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The items that an event completes. Raises Invalid where it is malformed."""
+        """The items that an event completes. Raises Invalid if it is malformed."""
         given = _event_in(fields.require(row.value, dict, "an event", ()))
         kind = fields.text(given, "type")
         stamp = fields.moment(given.get("processed_at"))
@@ -73,7 +73,7 @@ class ManagedEvents:
                 yield from self.rest()
 
     def rest(self) -> Iterator[Item]:
-        """The answer that is held, and what stood among its lines."""
+        """The answer that is held, and the events among its lines."""
         if self._parts:
             yield Message(
                 role=Role.ASSISTANT,
@@ -89,7 +89,7 @@ class ManagedEvents:
     def _said(
         self, kind: str, given: dict[str, Any]
     ) -> tuple[Role, tuple[Part, ...]] | None:
-        """Who says what in an event that is a message by itself; None in another."""
+        """The role and parts of an event that is a message of its own; None for other events."""
         if kind in _SAID:
             return _SAID[kind], tuple(_content(given))
         if kind == _OUTCOME:
@@ -120,7 +120,7 @@ def _content(given: dict[str, Any]) -> tuple[Part, ...]:
 
 
 def _score(sample: Sample) -> float:
-    """An event that says something, with when it was processed."""
+    """By a known type of event with the time when it was processed."""
     listed = map(fields.mapping, fields.items(sample.object, "data"))
     found = map(_event_in, [*sample.records, *sample.elements, *listed])
     is_own = (

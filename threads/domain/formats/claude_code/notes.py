@@ -1,4 +1,4 @@
-"""What names Claude Code's conversations, and which call began a sub-agent's."""
+"""Finds the titles of Claude Code's conversations, and the calls that started sub-agents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,31 +14,31 @@ from .record import Spawn
 CONTINUED = "This session is being continued from a previous conversation"
 """How the summary of a compaction begins."""
 SYNTHETIC = "<synthetic>"
-"""The model that Claude Code names for what it says itself."""
+"""The model that Claude Code names for its own messages."""
 TITLES = ("custom-title", "ai-title", "summary", "user", "command", "machine")
-"""What may name a session, the best first."""
+"""Kinds of titles, the best first."""
 
 
 @dataclass(slots=True)
 class ConversationNotes:
-    """What names a conversation: titles by their kind, the model that answered last."""
+    """Notes about a conversation: titles by kind, the model that answered last."""
 
     titles: dict[str, str] = field(default_factory=dict)
     model: str = ""
     message_count: int = 0
     agent_id: str = ""
     call_id: str = ""
-    """Of a sub-agent: the call that began it."""
+    """The call that started it, if it is a sub-agent."""
     first_id: str = ""
     prompt: str = ""
 
     @property
     def title(self) -> str:
-        """The best title there is, or an empty one."""
+        """The best title, or an empty string."""
         return fields.first(self.titles.get(kind, "") for kind in TITLES)
 
     def hear(self, type_: str, flags: int, record: dict[str, Any]) -> None:
-        """Note a message: its model, and of users' words the first."""
+        """Note a message: its model, and the user's first words."""
         message = record["message"]
         if not self.message_count:
             self.first_id = fields.word(record, "uuid")
@@ -63,10 +63,10 @@ def link_agents(
     results: dict[str, str],
     spawned: Mapping[str, tuple[object, Spawn]],
 ) -> None:
-    """Find the call of each sub-agent: by its id, else by what it was asked.
+    """Find the call of each sub-agent: by its id, else by its prompt.
 
-    `results` are the calls that were answered, by the agents' ids; `spawned` who called and
-    what was asked, by the calls.
+    `results` maps an agent's id to the call that it answered. `spawned` maps a call to its
+    caller and its prompt.
     """
     taken = {one.call_id for one in agents} | set(results.values())
     asked: dict[str, list[str]] = {}

@@ -1,6 +1,6 @@
-"""What one line of Claude Code's is: a message and what it says, or which kind of event.
+"""Reads one line of Claude Code's: a message with its contents, or a kind of event.
 
-The same records come as a session file (`sessionId`, `parentUuid`) and as the output of
+The same records occur in session files (`sessionId`, `parentUuid`) and in the output of
 `--output-format stream-json` (`session_id`, no parents); both spellings are read.
 """
 
@@ -25,31 +25,31 @@ SUMMARY = "user/compact_summary"
 BOUNDARY = "system/compact_boundary"
 CLEARING = "system/microcompact_boundary"
 SPAWNS = frozenset({"Task", "Agent"})
-"""The tools that begin a sub-agent, in their old name and the new one."""
+"""The tool that starts a sub-agent, by its old and its new name."""
 _MARKS = (
     ("isCompactSummary", "compact_summary"),
     ("isApiErrorMessage", "api_error"),
     ("is_api_error_message", "api_error"),
     ("isVirtual", "virtual"),
 )
-"""What makes a user's or assistant's line no message: the tool didn't send it as one."""
+"""Marks of user and assistant lines that are not messages: the tool didn't send them as such."""
 _ANSWER = record_graph.MESSAGE | record_graph.ANSWER | record_graph.SPINE
 _CARRIED = record_graph.MESSAGE | record_graph.CARRIED | record_graph.SPINE
 _TAKEN = (
     *("retractedMessageUuids", "retracted_message_uuids"),
     *("supersedesUuids", "supersedes"),
 )
-"""Members that name lines whose answer was taken back."""
+"""Members that name the lines of a retracted answer."""
 _BEGUN = ("agentId", "runId")
-"""Members of a result that name a sub-agent, or a workflow's run."""
+"""Members of a result that name a sub-agent or a workflow run."""
 _MAX_TYPE = 64
 CONTENT = ("message", "content")
 MessageLine = tuple[tuple[Part, ...], bool, str | None, str | None, Usage | None]
-"""The parts, whether they are the model's, their id, the model's name and its tokens."""
+"""The parts, whether they are by the model, their id, the model's name and its tokens."""
 
 
 class Spawn(NamedTuple):
-    """A call that begins a sub-agent: its id, what the agent is asked, what it is for."""
+    """A call that starts a sub-agent: its id, the agent's prompt, and a short description."""
 
     call_id: str
     prompt: str
@@ -57,20 +57,20 @@ class Spawn(NamedTuple):
 
 
 class KeptLines(NamedTuple):
-    """What a compaction left in the context, by the ids of its lines."""
+    """The lines that a compaction kept in the context, by their ids."""
 
     ids: tuple[str, ...]
     head: str
     tail: str
     anchor: str
-    """The id of the summary, where it is named."""
+    """The id of the summary, if it is named."""
 
 
 NOTHING_KEPT = KeptLines((), "", "", "")
 
 
 def classify(record: JSON) -> tuple[str, int, str]:
-    """What a record is called as an event, its flags in the graph, and the call it answers."""
+    """A record's type as an event, its flags in the graph, and the call it answers."""
     if type(record) is not dict:
         return ("unreadable" if record is BROKEN else "record"), record_graph.LOOSE, ""
     type_ = record.get("type")
@@ -100,14 +100,14 @@ def _mark(record: dict[str, Any]) -> str:
 
 
 def _speech(record: dict[str, Any]) -> int:
-    """Of a user's line that answers no call: whether it is what a person said."""
+    """The flags of a user line that answers no call: whether a person wrote it."""
     if record.get("isMeta") is True or record.get("isSynthetic") is True:
         return record_graph.CARRIED if record.get("sourceToolUseID") else 0
     return 0 if MACHINE_TEXT.match(words(record["message"])) else record_graph.WORDS
 
 
 def _event_name(record: dict[str, Any]) -> str:
-    """The type of a record that is no message, with what it says it is in detail."""
+    """The type of a record that is not a message, with its subtype."""
     detail = (
         fields.text(record, "subtype")
         or fields.text(fields.mapping(record, "attachment"), "type")
@@ -129,7 +129,7 @@ def _answers(message: dict[str, Any]) -> str:
 
 
 def words(message: dict[str, Any]) -> str:
-    """The text of a user's message, wherever in its content it stands."""
+    """The text of a user message, wherever it is in the content."""
     content = message.get("content")
     if isinstance(content, str):
         return content
@@ -138,7 +138,7 @@ def words(message: dict[str, Any]) -> str:
 
 
 def spawns(message: dict[str, Any]) -> list[Spawn]:
-    """The calls of a message that begin sub-agents."""
+    """The calls of a message that start sub-agents."""
     content = message.get("content")
     found = []
     for block in content if isinstance(content, list) else ():
@@ -152,7 +152,7 @@ def spawns(message: dict[str, Any]) -> list[Spawn]:
 
 
 def agent_of_result(record: dict[str, Any]) -> str:
-    """The sub-agent, or the run of several, whose result a user's line brings, if it is noted."""
+    """The id of the sub-agent or workflow run whose result a user line has; empty if not noted."""
     noted = record.get("toolUseResult")
     if not isinstance(noted, dict) or noted.keys().isdisjoint(_BEGUN):
         return ""
@@ -160,7 +160,7 @@ def agent_of_result(record: dict[str, Any]) -> str:
 
 
 def read(record: dict[str, Any]) -> MessageLine:
-    """What a message's line says. Raises Invalid at what is malformed."""
+    """The contents of a message's line. Raises Invalid at the place that is malformed."""
     message = record["message"]
     parts = blocks.read_content(_linked(record, message.get("content")), CONTENT)
     id_ = fields.as_word(message.get("id")) or fields.as_word(record.get("uuid"))
@@ -173,7 +173,7 @@ def read(record: dict[str, Any]) -> MessageLine:
 
 
 def _linked(record: dict[str, Any], content: JSON) -> JSON:
-    """A content whose results name their calls; where one doesn't, the line itself does."""
+    """The content, with the call id from the line itself added to results that have none."""
     if not isinstance(content, list) or record["type"] != "user":
         return content
     if not any(_is_unlinked(block) for block in content):
@@ -193,7 +193,7 @@ def _is_unlinked(block: JSON) -> bool:
 
 
 def joined(lines: list[MessageLine]) -> MessageLine:
-    """What the lines of one message say: the first who it is, the last the tokens."""
+    """The combined contents of a message's lines: ids from the first line, tokens from the last."""
     _, is_answer, id_, model, _ = lines[0]
     parts = tuple([part for line in lines for part in line[0]])
     usages = [line[4] for line in lines if line[4]]
@@ -201,7 +201,7 @@ def joined(lines: list[MessageLine]) -> MessageLine:
 
 
 def kept_by(record: dict[str, Any]) -> KeptLines:
-    """What a `compact_boundary` says was left in the context."""
+    """The lines that a `compact_boundary` says were kept in the context."""
     about = _member(record, "compactMetadata", "compact_metadata")
     segment = _member(about, "preservedSegment", "preserved_segment")
     listed = _member(about, "preservedMessages", "preserved_messages")
@@ -220,9 +220,10 @@ def cleared_by(record: dict[str, Any]) -> tuple[str, ...]:
 
 
 def taken_by(record: dict[str, Any]) -> tuple[str, ...]:
-    """The lines that a line takes out of the context, by their ids.
+    """The ids of the lines that a line removes from the context.
 
-    Those of a snip, and what a model had said before it refused: another answered in its place.
+    These are the lines of a snip, or those that a model wrote before it refused, when another
+    model answered in its place.
     """
     about = _member(record, "snipMetadata", "snip_metadata")
     snipped = _ids(about, "removedUuids", "removed_uuids")
@@ -230,22 +231,22 @@ def taken_by(record: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _member(record: dict[str, Any], *names: str) -> dict[str, Any]:
-    """The first of these members that is an object with anything in it."""
+    """The first of these members that is a non-empty object, else an empty one."""
     found = (fields.mapping(record, name) for name in names)
     return next(filter(None, found), {})
 
 
 def _ids(record: dict[str, Any], *names: str) -> tuple[str, ...]:
-    """The texts in the first of these members that is a list with anything in it."""
+    """The texts in the first of these members that is a non-empty list."""
     found = (fields.items(record, name) for name in names)
     return tuple(id_ for id_ in next(filter(None, found), []) if isinstance(id_, str))
 
 
 def score(sample: Sample) -> float:
-    """A record of its own types, or one in its graph, that has a `sessionId`.
+    """By a record with a `sessionId` that has one of its own types, or is in its graph.
 
-    Less for messages of its shape alone, as scrubbed files have them; nothing for those of
-    Qwen Code, which has the same graph.
+    Lower for messages that only have its shape, as in scrubbed files; 0 for Qwen Code, which has
+    the same graph.
     """
     if any(is_of_qwen(record) for record in sample.records):
         return 0
@@ -260,7 +261,7 @@ def score(sample: Sample) -> float:
 
 
 def is_of_qwen(record: JSON) -> bool:
-    """Whether a record is a message of Qwen Code's: Gemini's parts in Claude Code's graph."""
+    """Whether a record is a Qwen Code message: Gemini's parts in Claude Code's graph."""
     message = fields.mapping(record, "message")
     return "parts" in message and "content" not in message and "sessionId" in record
 

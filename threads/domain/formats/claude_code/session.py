@@ -1,6 +1,6 @@
 """The items of Claude Code's conversations: a thread, a branch or a sub-agent of one file.
 
-What shortened the model's context is told where its lines stand (`shortening`).
+Compactions and the like are yielded where their lines are (see `shortening`).
 """
 
 from array import array
@@ -22,18 +22,18 @@ from .shortening import Shortenings
 
 
 class ConversationPlan(NamedTuple):
-    """Which conversation of a file: of which group, and by which branches it goes.
+    """Identifies a conversation of a file by its group and its chain of branches.
 
-    `path` leads from the thread to the conversation's own, the last; each but the last is left
-    where the next one begins.
+    `path` leads from the thread to the conversation's own branch, which is last. Each branch is
+    followed up to where the next one leaves it.
     """
 
     group: int
     path: tuple[int, ...] = (0,)
     told: frozenset[int] = frozenset()
-    """The branches of the group that are conversations; what lies on others are events."""
+    """The branches of the group that are conversations; lines on others are events."""
     left: int = 0
-    """How many others are conversations too, beyond the bounds of a file."""
+    """How many more branches would be conversations, but exceed the limits of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,12 @@ class _ConversationReader:
         self._found = self._graph_branches.of(plan.group)
         self._shortenings = Shortenings(index, warnings)
         self._next_spoken: dict[int, array[int]] = {}
-        """For each place of a branch the message that follows it; -1 where none does."""
+        """For each branch, the next message after each place; -1 if there is none."""
         self._void: set[int] = set()
-        """Compactions from before which the conversation went on."""
+        """Compactions that don't apply, because the conversation continued from before them."""
 
     def items(self) -> Iterator[Item]:
-        """What the plan says; of what is shared with others messages and compactions alone."""
+        """The items of the conversation; from shared lines, only messages and compactions."""
         for branch, following in pairwise(self._plan.path):
             for item in self._tell(branch, -1 - following):
                 if not isinstance(item, Event):
@@ -80,7 +80,7 @@ class _ConversationReader:
         yield from self._tell(self._plan.path[-1], None)
 
     def _tell(self, branch: int, stop: int | None) -> Iterator[Item]:
-        """The items of a branch, up to where another left it."""
+        """The items of a branch, up to where another leaves it."""
         order, flags = self._found[branch].order, self._index.graph.flags
         follows = self._graph_branches.follows
         following = self._graph_branches.following
@@ -104,7 +104,7 @@ class _ConversationReader:
                 yield self._lines.event(number)
 
     def _shorten(self, branch: int, place: int) -> Iterator[Item]:
-        """What a line that shortened the context made of it."""
+        """The items of a line that shortened the context."""
         number = self._found[branch].order[place]
         if number in self._index.summaries:
             yield from self._summary(number)
@@ -114,7 +114,7 @@ class _ConversationReader:
             yield from self._boundary(branch, place)
 
     def _aside(self, branch: int) -> Iterator[Event]:
-        """The lines of a branch that is no conversation, and of those that left it."""
+        """Events for a branch that is not a conversation, and for the branches that leave it."""
         waiting = [] if branch in self._plan.told else [branch]
         while waiting:
             for number in self._found[waiting.pop()].order:
@@ -126,7 +126,7 @@ class _ConversationReader:
                     yield self._lines.event(number, prefix if is_message else "")
 
     def _single(self, number: int) -> Message | Event:
-        """The message of one line; an event where it can't be read."""
+        """The message of one line; an event if it can't be read."""
         line = self._lines.attempt(number, self._warnings)
         if isinstance(line, Event):
             return line
@@ -135,7 +135,7 @@ class _ConversationReader:
         return message
 
     def _message(self, first: int) -> Iterator[Message | Event]:
-        """One message of all its lines; a line that can't be read is an event before it."""
+        """One message from all its lines; a line that can't be read is an event before it."""
         numbers = [first]
         following = self._graph_branches.following
         while (number := following[numbers[-1]]) >= 0:
@@ -154,7 +154,7 @@ class _ConversationReader:
             yield message
 
     def _boundary(self, branch: int, place: int) -> Iterator[Item]:
-        """What shortened the context here; an event where it hides nothing."""
+        """The items of a compaction's boundary; an event if it hides nothing."""
         number = self._found[branch].order[place]
         if number in self._index.cleared:
             yield from self._shortenings.clearing(number)
@@ -167,7 +167,7 @@ class _ConversationReader:
             yield self._lines.event(number)
 
     def _is_left(self, branch: int, place: int) -> bool:
-        """Whether the conversation went on from before a compaction that was made later."""
+        """Whether the conversation continued from before this compaction, which was made later."""
         number = self._found[branch].order[place]
         if self._graph_branches.has_messages(number):
             return False
@@ -182,7 +182,7 @@ class _ConversationReader:
         return 0 <= self._next_spoken[branch][place] < number
 
     def _summary(self, number: int) -> Iterator[Item]:
-        """A summary that its boundary, if it has one, did not bring."""
+        """The items of a summary that its boundary, if it has one, did not yield."""
         boundary = self._index.summaries[number]
         if boundary in self._void:
             yield self._lines.event(number, "branch/")

@@ -1,8 +1,8 @@
 """What shortened the context of a Claude Code session: compactions, clearings and snips.
 
-A compaction hides what was live before it and is not kept; the summary that the tool wrote
-stands in its place. Cleared results (`microcompact_boundary`) read as the tool sends them; nothing
-stands in the place of what a snip, or another model's answer, took out.
+A compaction hides all live messages before it, except those that it keeps, and the tool's summary
+replaces them. Cleared results (`microcompact_boundary`) read as the tool sends them. Nothing
+replaces what a snip, or another model's answer, removed.
 """
 
 from array import array
@@ -20,46 +20,46 @@ from .index import SessionIndex
 from .record import MessageLine
 
 MOST_HIDDEN = 2_000_000
-"""Messages that the compactions of one conversation hide, each counted with every one of them."""
+"""The most hidden messages of one conversation, counted once per compaction that hides them."""
 MOST_COMPACTIONS = 2000
 CLEARED = "[Old tool result content cleared]"
-"""What the tool sends in place of a result that a micro-compaction took out."""
+"""What the tool sends in place of a result that a micro-compaction cleared."""
 
 
 class Shortenings:
-    """Tells them in the order of a conversation, of whose every message it hears."""
+    """Makes compactions in the order of a conversation; every message must be passed to `hear`."""
 
     def __init__(self, index: SessionIndex, warnings: list[Warning]) -> None:
         self.lines = frozenset(
             (*index.boundaries, *index.cleared, *index.summaries, *index.taken)
         )
-        """The lines that shortened the context, or took something out of it."""
+        """The lines that shortened the context, or removed something from it."""
         self.summaries: dict[int, list[int]] = {}
-        """By their boundary."""
+        """Map of boundary to its summaries."""
         for number, boundary in index.summaries.items():
             self.summaries.setdefault(boundary, []).append(number)
         self.told: set[int] = set()
-        """The summaries that were told."""
+        """The summaries that were yielded."""
         self._index, self._lines, self._warnings = index, index.lines, warnings
         self._count = 0
-        """How many messages were told."""
+        """The number of messages yielded."""
         self._all: list[int] = []
-        """All ordinals: compactions that nest name the same, so they hold the same objects."""
+        """All ordinals; nested compactions name the same ones, and so share the same objects."""
         self._live_from, self._live = 0, set[int]()
         lines = len(index.graph) if index.boundaries or index.taken else 0
         self._ordinals = array("i", [-1]) * lines
-        """Of each line that of its message; -1 where it has none."""
+        """For each line, the ordinal of its message; -1 if it has none."""
         self._lines_of: dict[int, Sequence[int]] = {}
-        """Of each message, by its ordinal, where any is taken out."""
+        """Map of a message's ordinal to its lines; filled only if any lines are removed."""
         self._taken_out = set[int]()
         self._cleared = {id_ for ids in index.cleared.values() for id_ in ids}
-        """The calls whose results are cleared at any time."""
+        """All calls whose results are cleared at some point."""
         self._carriers: dict[str, tuple[int, int]] = {}
-        """The message with the result of each of these calls, and its first line."""
+        """Map of each of these calls to ordinal and first line of the message with its result."""
         self._hidden = self._shortened = 0
 
     def hear(self, numbers: Sequence[int], message: Message) -> None:
-        """Remember a message that is told now, where a compaction will speak of it."""
+        """Remember a message that is yielded now, if a compaction may refer to it."""
         if self._ordinals:
             for number in numbers:
                 self._ordinals[number] = self._count
@@ -72,7 +72,7 @@ class Shortenings:
         self._count += 1
 
     def compaction(self, number: int, summaries: list[int]) -> Iterator[Item]:
-        """Summaries in the place of all that was live; messages where nothing was."""
+        """Summaries in place of all live messages; plain messages if there were none."""
         self.told.update(summaries)
         if self._is_too_much():
             yield from map(self._lines.event, dict.fromkeys((number, *summaries)))
@@ -103,7 +103,7 @@ class Shortenings:
         self._live_from, self._live = self._count, keep
 
     def _is_too_much(self) -> bool:
-        """Whether one more compaction would be more than is told; the first time, say so."""
+        """Whether one more compaction exceeds the limits; the first time, with a warning."""
         self._hidden += self._count
         self._shortened += 1
         if self._hidden <= MOST_HIDDEN and self._shortened <= MOST_COMPACTIONS:
@@ -114,7 +114,7 @@ class Shortenings:
         return True
 
     def clearing(self, number: int) -> Iterator[Item]:
-        """A shorter message for each whose results were cleared."""
+        """A shorter message in place of each message whose results were cleared."""
         carriers: dict[tuple[int, int], set[str]] = {}
         for call_id in self._index.cleared[number]:
             carrier = self._carriers.pop(call_id, None)
@@ -137,12 +137,12 @@ class Shortenings:
             )
 
     def snip(self, number: int) -> Iterator[Item]:
-        """What a line that is no message took out; an event where that is nothing."""
+        """The compactions of a line that isn't a message; an event if it removed nothing."""
         found: list[Item] = [*self.taken_by(number)]
         yield from found or [self._lines.event(number)]
 
     def taken_by(self, number: int) -> Iterator[Compaction]:
-        """Nothing in the place of messages that were taken out; of others what is left of them."""
+        """Compactions for removed lines: whole messages vanish; others keep the rest."""
         removed = set(map(self._index.graph.find, self._index.taken[number]))
         left = self._left_by(removed)
         if not left or self._is_too_much():
@@ -166,7 +166,7 @@ class Shortenings:
                 )
 
     def _left_by(self, removed: set[int]) -> dict[int, list[int]]:
-        """The messages that lines were taken out of, by their ordinals: those that are left."""
+        """Map of the ordinal of each message that lost lines to its remaining lines."""
         told = {self._ordinals[line] for line in removed if line >= 0}
         return {
             ordinal: [

@@ -1,9 +1,9 @@
-"""What Claude Code shows in the terminal: copied from there, or written by `/export`.
+"""Claude Code's terminal output: copied from the terminal, or written by `/export`.
 
-A mark at the start of a line says whose it is: `>` or `❯` the user's, `⏺` or `●` the model's words
-or a call (`Bash(npm test)`), `⎿` what came of it, `✻ Thinking…` thoughts; what follows stands
-under it, indented. Lines are broken where the window ended and results are folded ("… +37 lines"):
-what the terminal didn't show isn't there.
+A mark at the start of a line says what it is: `>` or `❯` the user's text, `⏺` or `●` the model's
+text or a call (`Bash(npm test)`), `⎿` its result, `✻ Thinking…` reasoning; further lines are
+indented below it. Lines are broken at the width of the window, and results are folded ("… +37
+lines"): what the terminal didn't show is missing.
 
 Sources: real exports in public repositories; the form is not published.
 """
@@ -44,15 +44,15 @@ _MARKS = (
 _CALL = re.compile(
     r"((?:[A-Z]\w*(?: [A-Z]\w*)*)|(?:[\w:.-]+ - [\w-]+ \(MCP\)))\((.*)\)", re.DOTALL
 )
-"""A call: a tool's name, and in brackets what it was given, as the terminal words it."""
+"""A call: a tool's name, and its arguments in parentheses, as the terminal shows them."""
 _LONGEST_NAME = 60
-"""Characters of a line that is the name of a tool without arguments, such as `Update Todos`."""
+"""The most characters of a tool name that is a line without arguments, like `Update Todos`."""
 _SAID = re.compile("^[⏺●] ", re.MULTILINE)
 _ANSWERED = re.compile("^(?: {2}⎿|[>❯] )", re.MULTILINE)
 
 
 class _Passage(NamedTuple):
-    """Lines under one mark: whose they are, where, and what they say without mark and indent."""
+    """Lines under one mark: their kind, record, and text without mark and indentation."""
 
     kind: str
     record: str
@@ -61,7 +61,7 @@ class _Passage(NamedTuple):
 
 @dataclass(slots=True)
 class _Turn:
-    """What one side has said so far, where that stands, and what was shown meanwhile."""
+    """What one side has said so far, with its records and other output in between."""
 
     role: Role
     parts: list[Part] = field(default_factory=list)
@@ -74,14 +74,14 @@ class _Turn:
         return bool(self.parts) and isinstance(self.parts[-1], (ToolCall, ToolResult))
 
     def items(self) -> Iterator[Item]:
-        """Its message, if it says something, and the events."""
+        """The message, if it says something, and the events."""
         if self.parts:
             parts, records = tuple(self.parts), tuple(self.records)
             yield Message(role=self.role, parts=parts, records=records)
         yield from self.shown
 
     def followed_by(self, role: Role) -> "_Turn":
-        """The next turn; a tool's begins with the result of the call."""
+        """The next turn; a tool's turn begins with an empty result for the call."""
         call = self.parts[-1] if self.parts else None
         if role is Role.TOOL and isinstance(call, ToolCall):
             return _Turn(role, [ToolResult(call.id, (), call.name)])
@@ -89,7 +89,7 @@ class _Turn:
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The conversation of a file. Raises Invalid where nobody says anything in it."""
+    """The conversation of a file. Raises Invalid if nobody says anything in it."""
     reading = Items(partial(_items, file))
     said = (item for item in reading if isinstance(item, Message))
     opening = list(islice(said, TITLE_WITHIN))
@@ -104,7 +104,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def _items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
-    """Messages and events, in their order; a call is known by the result that follows it too."""
+    """Messages and events, in order; a following result also shows that a line is a call."""
     passages = list(_passages(file, warnings))
     turn, calls = _Turn(Role.SYSTEM), 0
     for place, (kind, record, text) in enumerate(passages):
@@ -138,7 +138,7 @@ def _part(kind: str, text: str, call: str, *, is_answered: bool) -> Part:
 
 
 def _answered(result: ToolResult, text: str) -> ToolResult:
-    """A result with more words: a call may have several, one under another."""
+    """The result with another text: a call may have several, one below another."""
     said = (*result.content, Text(text))
     is_error = result.is_error or text.startswith("Error")
     return ToolResult(result.call_id, said, result.name, is_error)
@@ -175,13 +175,13 @@ def _passage(
 
 
 def _unindented(row: str, most: int) -> str:
-    """A line without the blanks that the terminal has set before it."""
+    """A line without the spaces that the terminal put before it."""
     blanks = len(row) - len(row.lstrip(" "))
     return row[min(blanks, most) :]
 
 
 def _score(sample: Sample) -> float:
-    """Marks of the model's at the start of lines, with a result or a user's line beside them."""
+    """By lines with the model's mark, and a result or a user's line."""
     if sample.rows or not _ANSWERED.search(sample.text):
         return 0
     marks = _SAID.findall(sample.text)

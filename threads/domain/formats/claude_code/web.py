@@ -1,6 +1,7 @@
-"""Sessions of Claude Code on the web, as its API gives them: `{"loglines": [...]}`.
+"""Sessions of Claude Code on the web, as its API returns them: `{"loglines": [...]}`.
 
-A line is a user's or the model's message, or of another type; those of one answer have one id.
+A line is a message by the user or the model, or has another type. The lines of one answer have the
+same id.
 
 Source: github.com/simonw/claude-code-transcripts, `tests/sample_session.json`.
 """
@@ -23,15 +24,15 @@ from . import record
 
 @dataclass(slots=True)
 class WebLines:
-    """Makes messages of lines; those of one answer are joined."""
+    """Makes messages from lines; the lines of one answer are joined."""
 
     _lines: list[record.MessageLine] = field(default_factory=list)
     _rows: list[Element] = field(default_factory=list)
     _context: GivenContext = field(default_factory=GivenContext)
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The items that a line completes. Raises Invalid where it is malformed."""
-        for item in self._read(row):  # noted before the next is made
+        """The items that a line completes. Raises Invalid if it is malformed."""
+        for item in self._read(row):  # note each before making the next
             self._context.note(item)
             yield item
 
@@ -60,7 +61,7 @@ class WebLines:
         self._rows.append(row)
 
     def _summary(self, parts: tuple[Part, ...], row: Element) -> Item | None:
-        """The summary of a compaction in place of all before it; a message where nothing is."""
+        """A summary in place of all messages before it; a plain message if there are none."""
         message = Message(role=Role.USER, parts=parts, records=(row.record,))
         hidden = self._context.hide(len(self._context))
         if not parts or not hidden:

@@ -1,12 +1,12 @@
-"""A session file that `claude --resume` goes on from: new ids, one chain, a block a line.
+"""Writes a session file for `claude --resume`: new ids, one chain, one block per line.
 
-Each line has what the tool's own reader asks for (`parentUuid`, `isSidechain`, `type`, `uuid`,
-`timestamp`, `sessionId`, `userType`, `cwd`, `gitBranch`, `version`, `message`). The file must be
-called after its session and lie in the folder of a project under `~/.claude/projects`. What no
-session file holds is left out: a system prompt at the top, for the tool brings its own; another
-system message is a user's text in a frame, marked as not typed (`isMeta`). From the first change
-on, signatures of reasoning don't hold and are left out with it, and counts of tokens are zero, for
-the tool would shorten its context by them.
+Each line has the members that the tool's own reader requires (`parentUuid`, `isSidechain`, `type`,
+`uuid`, `timestamp`, `sessionId`, `userType`, `cwd`, `gitBranch`, `version`, `message`). The file
+must be named after its session and be in a project's folder under `~/.claude/projects`. Left out is
+what no session file holds: a system prompt at the top, because the tool has its own. Any other
+system message is a user's text in a frame, marked as not typed (`isMeta`). From the first changed
+message on, signatures of reasoning are invalid, so reasoning is left out, and token counts are
+zero, because the tool would shorten its context by them.
 """
 
 import uuid
@@ -31,7 +31,7 @@ Record = dict[str, Any]
 
 
 def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
-    """The lines of a session, and one that names it."""
+    """The lines of a session, and one with its title."""
     session = _Session(heading)
     for number, message in enumerate(messages):
         yield from map(_line, session.records(number, message))
@@ -46,20 +46,20 @@ def file_name(heading: Heading) -> str:
 
 
 class _Session:
-    """The chain of lines as far as it is written."""
+    """The chain of lines written so far."""
 
     def __init__(self, heading: Heading) -> None:
         self.id = str(heading.export_id)
         self._heading = heading
         self._call_ids = CallIds()
         self.parent: str | None = None
-        """The line that was written last."""
+        """The id of the last line written."""
         self._count = 0
         self._now = datetime.now(UTC)
         self._is_top = True
 
     def records(self, number: int, message: Message) -> Iterator[Record]:
-        """The lines of a message, from the number that it has in the thread."""
+        """The lines of a message, given its index in the thread."""
         self._is_top = self._is_top and message.role in _SYSTEM
         prompt = self._heading.system
         if self._is_top and (prompt is None or number < prompt):
@@ -76,7 +76,7 @@ class _Session:
     def _answer(
         self, number: int, message: Message, content: str | list[Record]
     ) -> Iterator[Record]:
-        """A line a block; all say the whole message's id, usage and why it stopped."""
+        """One line per block; each has the whole message's id, usage and stop reason."""
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
         first = self._heading.first_changed
@@ -113,13 +113,13 @@ class _Session:
         }
 
     def _new_id(self) -> uuid.UUID:
-        """An id that no other line of any session has; the same for the same export."""
+        """An id unique among all lines of all sessions; the same for the same export."""
         self._count += 1
         return uuid.uuid5(self._heading.export_id, str(self._count))
 
 
 def _whole(content: str | list[Record]) -> str | list[Record]:
-    """Content in which every result has some: readers of the tool's files ask for it."""
+    """The content, with an empty `content` for results without one, which readers require."""
     if isinstance(content, str):
         return content
     empty: Record = {"content": ""}
