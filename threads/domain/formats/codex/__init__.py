@@ -1,9 +1,9 @@
-"""Codex's rollouts: JSON Lines that are appended while the agent works, in two generations.
+"""Codex's rollouts: JSON Lines appended while the agent works, in two generations.
 
-Since September 2025 a line is an envelope `{"timestamp", "type", "payload"}`; before, items
-stood bare behind a header. The conversation are the items (`response_item`), as they went to
-and came from the Responses API; events (`event_msg`) repeat them for the screen. Written from
-versions of 2025 and 2026 and from Codex's own reader; `docs/formats.md` says what is taken.
+Since September 2025, a line is an envelope `{"timestamp", "type", "payload"}`; before that, bare
+items followed a header. The items (`response_item`) are the conversation, as sent to and received
+from the Responses API; events (`event_msg`) repeat them for the screen. This was written from
+versions of 2025 and 2026 and from Codex's own reader; `docs/formats.md` says what is read.
 """
 
 from typing import BinaryIO
@@ -26,9 +26,9 @@ KINDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context"}
 
 
 def read(file: BinaryIO, name: str) -> list[Transcript]:
-    """The thread of a rollout, then what was rolled back in it.
+    """The thread of a rollout, then the branches that were rolled back.
 
-    Raises Invalid where nobody says anything.
+    Raises Invalid if nobody says anything.
     """
     found = transcripts(RolloutIndex(file), name, opened(file))
     if not has_words(found[0].items):
@@ -38,7 +38,7 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
 
 
 def _score(sample: Sample) -> float:
-    """An envelope of its own, or the header that bare items stood behind."""
+    """By an envelope with a kind of Codex's, or by the header before bare items."""
     if any(
         fields.text(row, "type") in KINDS and isinstance(row.get("payload"), dict)
         for row in sample.records

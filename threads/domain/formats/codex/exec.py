@@ -1,9 +1,9 @@
-"""What a run of `codex exec --json` prints: events of a thread, its turns and their items.
+"""The output of `codex exec --json`: events of a thread, its turns and their items.
 
-An item is told when it begins (`item.started`), while it changes and when it ends
-(`item.completed`); what is asked is not printed. Source: exec_events.rs and its event processors
-in openai/codex (`codex-rs/exec/src`). The first versions, of September 2025, say
-`session.created`, `item_type` and `assistant_message`.
+An item is reported when it begins (`item.started`), while it changes, and when it ends
+(`item.completed`). The prompt is not printed. Source: exec_events.rs and its event processors in
+openai/codex (`codex-rs/exec/src`). The first versions, of September 2025, use `session.created`,
+`item_type` and `assistant_message`.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,25 +37,25 @@ NAME = "codex_exec"
 LABEL = "the JSON output of codex exec"
 ITEMS = frozenset({"item.started", "item.updated", "item.completed"})
 TURN = frozenset({"turn.started", "turn.completed", "turn.failed"})
-"""Between two turns one answer ends."""
+"""Events of turns, at which an answer ends."""
 BEGINS = {"thread.started": "thread_id", "session.created": "session_id"}
 _FAILED = frozenset({"failed", "declined"})
 _AT = ("item",)
 
 
 class AnswerPart(NamedTuple):
-    """A part of an answer and, where it is a call, what that brought."""
+    """A part of an answer and, if it is a call, its result."""
 
     part: Part
     result: Message | None = None
 
 
 ReadAnswer = Callable[[dict[str, Any], str], AnswerPart | None]
-"""Reads an item by its members and the id of its call; None where it says nothing."""
+"""Reads an item, given its members and the id of its call; None if it says nothing."""
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The threads of a run's output. Raises Invalid where it holds no message."""
+    """The threads in a run's output. Raises Invalid if it holds no message."""
     found = stream_runs.find(file, _begins, _note)
     items = partial(_items, file)
     return stream_runs.transcripts(found, items, LABEL, "Codex run", format=NAME)
@@ -67,7 +67,7 @@ def _begins(record: dict[str, Any]) -> str:
 
 
 def _note(run: StreamRun, record: dict[str, Any], place: int) -> None:
-    """What speaks, and which items begin that never end."""
+    """Note whether a run speaks, and which items begin but never end."""
     type_ = fields.text(record, "type")
     if type_ not in ITEMS:
         return
@@ -89,25 +89,25 @@ def _items(file: BinaryIO, run: StreamRun, warnings: list[Warning]) -> Iterator[
 
 
 class _ExecItems:
-    """Makes items of events, one after the other.
+    """Makes items from events, one after the other.
 
-    The items of an answer are one message, up to the results of its calls. Calls that were
-    under way together are of one answer, also where one ended before the other.
+    The items of an answer become one message, up to the results of its calls. Concurrent calls
+    belong to one answer, even if one ended before the other.
     """
 
     def __init__(self, run: StreamRun) -> None:
         self._run = run
         self._begun = 0
-        """How many runs of the thread have begun: each counts its items anew."""
+        """How many runs of the thread have begun: each restarts the numbers of its items."""
         self._answer = StreamedMessage()
         self._number = 0
-        """Of the answer that is held."""
+        """The number of the answer that is held."""
         self._open: dict[str, tuple[int, int]] = {}
-        """Calls that were begun, with the number of their answer and where they stand in it."""
+        """Map of each open call's id to the number of its answer and its place in it."""
         self._total = Usage()
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The items that a line makes. Raises Invalid where it is no event."""
+        """The items made from a line. Raises Invalid if it isn't an event."""
         value = fields.require(row.value, dict, "an event", ())
         type_ = fields.text(value, "type")
         item = fields.mapping(value, "item") if type_ in ITEMS else {}
@@ -139,7 +139,7 @@ class _ExecItems:
     def _told(
         self, told: AnswerPart, item: dict[str, Any], row: Element, is_whole: bool
     ) -> Iterator[Item]:
-        """Take what an item says into the answer that it is of."""
+        """Add an item to the answer that it belongs to."""
         id_ = self._id(item)
         number, place = self._open.pop(id_, (None, row.span.start))
         if self._is_next(told, number) or self._answer.is_full:
@@ -151,9 +151,9 @@ class _ExecItems:
             self._answer.keep(replace(told.result, records=(row.record,)), row)
 
     def _is_next(self, told: AnswerPart, number: int | None) -> bool:
-        """Whether an item is of the next answer, and not of the one that is held.
+        """Whether an item belongs to the next answer, not to the one that is held.
 
-        `number` is that of the answer in which a call was begun.
+        `number` is the number of the answer in which a call began.
         """
         if told.result is None:
             return self._answer.has_calls
@@ -166,7 +166,7 @@ class _ExecItems:
         return f"{id_}/{self._begun}" if id_ and self._begun > 1 else id_
 
     def _usage(self, value: dict[str, Any]) -> Usage | None:
-        """The tokens of a turn: what is told counts all of the thread up to here."""
+        """The tokens of a turn; the event reports the total of the thread up to here."""
         usage = fields.mapping(value, "usage")
         if value.get("type") != "turn.completed" or not usage:
             return None
@@ -209,7 +209,7 @@ def _change(item: dict[str, Any], id_: str) -> AnswerPart:
 
 
 def _mcp(item: dict[str, Any], id_: str) -> AnswerPart:
-    """A tool of a server, named as rollouts name it."""
+    """The call of an MCP server's tool, named as in rollouts."""
     tool = fields.require(item.get("tool"), str, "the name of a tool", (*_AT, "tool"))
     server = fields.text(item, "server")
     name = f"mcp__{server}__{tool}" if server else tool
@@ -224,7 +224,7 @@ def _mcp(item: dict[str, Any], id_: str) -> AnswerPart:
 
 
 def _collaboration(item: dict[str, Any], id_: str) -> AnswerPart:
-    """A tool for other agents: what it was given, and how they stand."""
+    """The call of a tool for other agents: its arguments, and the agents' states as its result."""
     tool = fields.require(item.get("tool"), str, "the name of a tool", (*_AT, "tool"))
     given = {
         name: item[name]
@@ -246,7 +246,7 @@ def _answered(
 
 
 def _texts(value: JSON) -> tuple[Text, ...]:
-    """A text as it is, any other value as its JSON; nothing of an empty one."""
+    """A text as it is, any other value as JSON; nothing for an empty one."""
     if isinstance(value, str):
         return (Text(value),) if value else ()
     if value is None:
@@ -255,7 +255,7 @@ def _texts(value: JSON) -> tuple[Text, ...]:
 
 
 def _block(block: JSON) -> Text | Image | File | Opaque:
-    """A block of a tool's result, as MCP has it."""
+    """The part of an MCP block in a tool's result."""
     kind = fields.text(block, "type")
     if kind == "text" and fields.text(block, "text"):
         return Text(block["text"])
@@ -278,14 +278,14 @@ READERS: dict[str, ReadAnswer] = {
     "plan": _words_as(Text),
     "reasoning": _words_as(Thinking),
     **_CALL_READERS,
-    # What the provider did itself: what it found is not printed.
+    # The provider ran this itself; its results are not printed.
     "web_search": lambda item, _id: AnswerPart(Opaque("web_search", item)),
 }
-"""Items that are of the conversation: lists of tasks and errors are events."""
+"""Readers of the items that belong to the conversation; task lists and errors are events."""
 
 
 def _score(sample: Sample) -> float:
-    """The beginning of a thread; less surely its items alone."""
+    """By the beginning of a thread; less surely by its items alone."""
     if any(_begins(record) for record in sample.records):
         return 0.95
     items = (

@@ -1,4 +1,4 @@
-"""One way through the lines of a Codex rollout: answers put together, compactions, rollbacks."""
+"""One pass through the lines of a Codex rollout: assembles answers, finds compactions."""
 
 from array import array
 from collections.abc import Iterable, Iterator
@@ -25,18 +25,18 @@ from threads.domain.transcript import Compaction, Event, Warning
 from .rollout import Range, is_typed, name_of, opened
 
 ENDS = frozenset({"task_started", "turn_started", "task_complete", "turn_aborted"})
-"""Events between which an answer ends, whatever else is said of it."""
+"""Events at which an answer ends in any case."""
 UNKEPT = frozenset({"event_msg", "turn_context"})
-"""Kinds of records of which words and small numbers are taken alone."""
+"""Kinds of records from which only texts and small numbers are taken."""
 MAX_HELD = 1000
-"""Items that are held back until their answer's tokens are told."""
+"""The most items held back until the tokens of their answer are known."""
 
 
 class RolloutReading:
-    """The items of a rollout, given as they are read.
+    """The items of a rollout, yielded as they are read.
 
-    The items of one answer stand in a row; its tokens are told after the outputs of its
-    calls, so that an answer and what follows are held until then, or until the next answer.
+    The items of one answer are consecutive. Its tokens come after the outputs of its calls, so an
+    answer and the items after it are held until then, or until the next answer.
     """
 
     def __init__(
@@ -46,28 +46,28 @@ class RolloutReading:
         rolled_back: Iterable[Range] = (),
         end: int | None = None,
     ) -> None:
-        """The file's thread; or, with the ranges that it had left, a branch up to a line."""
+        """Read the thread, or a branch up to line `end`; `rolled_back` lines become events."""
         self.file = file
         self.warnings = warnings
         self.rolled_back = rolled_back
         self.end = end
         self.model = ""
         self.total: JSON = None
-        """The tokens of the whole session as last told: told again, they are no news."""
+        """The last reported tokens of the whole session; a repeated report is ignored."""
         self.answer: AssistantTurn | None = None
-        """The answer that is held, in front of what is held with it."""
+        """The answer that is held; it comes before the other held items."""
         self.is_open = False
-        """Whether more of its items may follow."""
+        """Whether more items of the answer may follow."""
         self.held: list[Item] = []
         self.ready: list[Item] = []
         self.given = self.first = 0
-        """Messages given, and those of them that no compaction hides: the instructions."""
+        """The number of messages given, and of those that no compaction hides: the instructions."""
         self.place = (0, 0, 0)
-        """Number, start and end of the line at hand."""
+        """Number, start and end of the current line."""
         self.is_begun = False
-        """Whether the session said what it is; what a fork was copied from says it again."""
+        """Whether the session's header was read; in a fork, the copied session's header follows."""
         self.typed = array("Q")
-        """Number, start and end of users' lines: Codex's older compactions kept these."""
+        """Number, start and end of the user's lines, which Codex's older compactions kept."""
 
     def __iter__(self) -> Iterator[Item]:
         branches = iter(self.rolled_back)
@@ -88,7 +88,7 @@ class RolloutReading:
 
     @property
     def line(self) -> Line:
-        """Where the line at hand is."""
+        """The current line."""
         number, start, end = self.place
         return Line(number, ByteSpan(start, end), None)
 
@@ -108,7 +108,7 @@ class RolloutReading:
         if is_branch:
             self.is_open = False
             if kind == "response_item":
-                self._read(payload, self.line)  # for its warning alone
+                self._read(payload, self.line)  # only for its warning
             self.held.append(Event(f"branch/{name_of(kind, type_)}", place, at))
         elif kind == "response_item":
             self._item(payload, type_, place, at)
@@ -151,7 +151,7 @@ class RolloutReading:
         self.warnings.append(Warning(error.code, words, line.number))
 
     def _read(self, payload: JSON, line: Line, at: Place = ()) -> ReadItem | None:
-        """The item, or None and, where it is malformed, one more warning."""
+        """The item; None if it isn't one, with a warning if it is malformed."""
         try:
             return read_item(payload, at)
         except Invalid as error:
@@ -161,7 +161,7 @@ class RolloutReading:
     def _spoken(
         self, payload: dict[str, Any], item: ReadItem, at: datetime | None
     ) -> None:
-        """A message of a user's or developer's: nothing waits for tokens behind it."""
+        """Take a message by a user or developer, before which everything held is released."""
         line = self.line
         self._release()
         if item[0] is Role.USER and is_typed(payload):
@@ -174,7 +174,7 @@ class RolloutReading:
         self.held.append(event)
         if type_ in ENDS:
             self.is_open = False
-        elif type_ == "token_count":  # of the answer that was given last
+        elif type_ == "token_count":  # for the latest answer
             info = fields.mapping(payload.get("info"))
             total, last = info.get("total_token_usage"), info.get("last_token_usage")
             is_told, self.total = total == self.total, total or self.total
@@ -187,7 +187,7 @@ class RolloutReading:
         if kind == "compacted":
             self._compaction(self.line, payload, event)
         elif kind == "inter_agent_communication":
-            words = fields.text(payload, "content")  # as older versions wrote it
+            words = fields.text(payload, "content")  # in older versions
             part = Text(words) if words else Opaque(kind, payload)
             item = Role.USER, (part,), fields.text(payload, "author") or None
             self._spoken(payload, item, event.created_at)
@@ -202,7 +202,7 @@ class RolloutReading:
             self.held.append(event)
 
     def _instructions(self, meta: dict[str, Any], event: Event) -> None:
-        """The first message: the base instructions that went with every request."""
+        """Take the first message: the base instructions sent with every request."""
         words = fields.text(fields.mapping(meta, "base_instructions"), "text")
         self._release()
         if not words or self.given:
@@ -234,7 +234,7 @@ class RolloutReading:
             self._release()
 
     def _replacement(self, line: Line, payload: dict[str, Any]) -> Iterator[Message]:
-        """What the model saw from then on. Older versions say the summary alone."""
+        """What the model saw from then on. Older versions record only the summary."""
         history = payload.get("replacement_history")
         if isinstance(history, list):
             yield from self._history(history, line)
@@ -265,7 +265,7 @@ class RolloutReading:
     # What is held
 
     def _release(self) -> None:
-        """Give what is held: the answer in front, for it is complete."""
+        """Release the held items, starting with the answer, which is now complete."""
         if self.answer is not None:
             message = self.answer.message(self.model)
             if message is not None:

@@ -1,9 +1,9 @@
-"""The lines of a Codex rollout, and what is told of it before its items are read.
+"""The lines of a Codex rollout, and what is known about it before its items are read.
 
-Lines are envelopes, or bare items behind a header; the pass over them parses few. It also finds
-what was rolled back, as Codex's own reader does: a rollback drops the newest turns, each from
-its user's message on, together with the context that Codex put in just before it; not before
-the first turn.
+Lines are envelopes, or bare items after a header; the first pass parses only a few of them. It also
+finds what was rolled back, like Codex's own reader: a rollback drops the newest turns, each from
+its user message on, with the context that Codex inserted just before that, except before the first
+turn.
 """
 
 import re
@@ -19,17 +19,17 @@ from threads.domain.part import JSON
 from threads.domain.transcript import Parent, Relation
 
 REQUEST = "## My request for Codex:"
-"""What an editor's extension puts before the words that were typed."""
+"""The heading that an editor's extension puts before the typed text."""
 TITLE_WITHIN = 400
-"""Lines among which a message is looked for that names the conversation."""
+"""How many lines are searched for a message that titles the conversation."""
 BRANCHES = 50
-"""Branches of a rollout that become conversations; older ones are events alone."""
+"""The most branches of a rollout that become conversations; older ones are only events."""
 MOST_ROLLBACKS = 1000
-"""Rollbacks after which branches are not told apart any more."""
+"""The most rollbacks for which branches are distinguished."""
 Range = tuple[int, int]
-"""Numbers of lines, the end exclusive."""
+"""Line numbers, the end exclusive."""
 _TELLING = re.compile(b'"t(?:urn_context|hread_(?:name_updated|rolled_back))"')
-"""Types of records that say something of the whole wherever they stand."""
+"""Types of records that tell something about the whole rollout, wherever they are."""
 
 
 CONTEXT = re.compile(
@@ -40,14 +40,14 @@ CONTEXT = re.compile(
     r"|external_|skills_instructions|realtime_conversation|rollout_budget|token_budget))",
     re.IGNORECASE,
 )
-"""How texts begin that Codex itself put in as a user's or developer's message."""
+"""How texts begin that Codex itself inserted as a user or developer message."""
 DELIVERED = "delivered_assistant_message"
 
 
 class Record(NamedTuple):
-    """A line of a rollout: what it is, what it holds, and the type of that.
+    """A line of a rollout: its kind, its payload, and the payload's type.
 
-    Since September 2025 it is an envelope; before, a bare item behind one header line.
+    Since September 2025 it is an envelope; before, a bare item after one header line.
     """
 
     kind: str
@@ -56,14 +56,14 @@ class Record(NamedTuple):
 
 
 def name_of(kind: str, type_: str) -> str:
-    """What a record is called as an event."""
+    """The type of a record as an event."""
     if kind == "response_item" or kind == "event_msg":
         return f"{kind}/{type_ or 'message'}"
     return kind
 
 
 def opened(value: JSON) -> tuple[str, dict[str, Any], str]:
-    """The members of the line's record, which take half the time without it.
+    """The members of the line's `Record`, in half the time that creating one takes.
 
     A bare item reads as if it had an envelope.
     """
@@ -72,7 +72,7 @@ def opened(value: JSON) -> tuple[str, dict[str, Any], str]:
     if type(payload) is dict:
         kind, type_ = record.get("type"), payload.get("type")
         if "metadata" in record and fields.mapping(record, "metadata").get(DELIVERED):
-            kind = "retained_context"  # it repeats what a tool has delivered
+            kind = "retained_context"  # it repeats what a tool delivered
         return (
             kind if kind and type(kind) is str else "record",
             payload,
@@ -86,12 +86,12 @@ def opened(value: JSON) -> tuple[str, dict[str, Any], str]:
 
 
 def is_typed(payload: dict[str, Any]) -> bool:
-    """Whether a user's message was typed: nothing in it is what Codex puts in."""
+    """Whether a user message was typed: no text in it was inserted by Codex."""
     return not any(CONTEXT.match(text) for text in texts_of(payload))
 
 
 def parse_record(data: bytes) -> Record | None:
-    """The record of a line; None where it can't be read."""
+    """The record of a line; None if it can't be read."""
     try:
         return Record(*opened(json_text.parse(data)))
     except Invalid:
@@ -107,28 +107,28 @@ def texts_of(payload: dict[str, Any]) -> list[str]:
 
 
 class HistoryBase(NamedTuple):
-    """What stands in another rollout of what a rollout goes on from."""
+    """The part of another rollout that a rollout continues."""
 
     rollout: str
-    """That one's id: of its file, which is its thread's too unless it goes on itself."""
+    """The id of the other file; also its thread's id, unless it is itself a continuation."""
     end: int
-    """The ordinal of the first of its records that does not belong to it."""
+    """The ordinal of the first record that does not belong to that part."""
 
 
 class Rollback(NamedTuple):
-    """The lines of a branch that was left, and those which it had left itself by then."""
+    """The lines of an abandoned branch, and the lines that it had itself rolled back by then."""
 
     start: int
     end: int
-    """The record that says so."""
+    """The line of the record that rolls it back."""
     offset: int
-    """Where the first line is in the file."""
+    """The byte offset of its first line."""
     left: tuple[Range, ...]
 
 
 @dataclass(slots=True)
 class RolloutIndex:
-    """A rollout's own id, name, model and parent, and which of its lines were rolled back."""
+    """A rollout's id, title, model and parent, and which of its lines were rolled back."""
 
     file: InitVar[BinaryIO]
     external_id: str = ""
@@ -138,11 +138,11 @@ class RolloutIndex:
     rolled_back: tuple[Range, ...] = ()
     """Lines that are not in the thread."""
     branches: list[Rollback] = field(default_factory=list)
-    """The newest of what was rolled back."""
+    """The newest branches that were rolled back."""
     left: int = 0
-    """How many older ones there are."""
+    """The number of older ones."""
     base: HistoryBase | None = None
-    """What it goes on from, where that stands in another file."""
+    """The part of another file that it continues, if any."""
     _names: dict[str, str] = field(default_factory=dict)
     _is_begun: bool = False
 
@@ -166,7 +166,7 @@ class RolloutIndex:
             self.rolled_back = tuple(found.ranges)
 
     def _tells(self, number: int, data: bytes) -> bool:
-        """Whether a line at the top may say something of the whole."""
+        """Whether a line at the top may tell something about the whole rollout."""
         if not self._is_begun and (number == 1 or b'"session_meta"' in data):
             return True
         is_named = "user_message" in self._names
@@ -199,7 +199,7 @@ class RolloutIndex:
 
 
 def parent_of(meta: dict[str, Any]) -> Parent | None:
-    """The conversation that began this one as a sub-agent, or that it was forked from."""
+    """The conversation that started this one as a sub-agent, or from which it was forked."""
     spawn = fields.mapping(fields.mapping(meta, "source"), "subagent")
     spawn = fields.mapping(spawn, "thread_spawn") or spawn
     if began := fields.word(spawn, "parent_thread_id", limit=255) or fields.word(
@@ -214,7 +214,7 @@ def parent_of(meta: dict[str, Any]) -> Parent | None:
 
 
 def base_of(meta: dict[str, Any]) -> HistoryBase | None:
-    """What a rollout goes on from without having it, by its header."""
+    """The part of another rollout that a rollout continues, according to its header."""
     base = fields.mapping(meta, "history_base")
     if not base:
         return None
@@ -223,9 +223,9 @@ def base_of(meta: dict[str, Any]) -> HistoryBase | None:
 
 
 def lines_with(file: BinaryIO, mark: re.Pattern[bytes]) -> Iterator[bytes]:
-    """The lines that hold a mark, of all that are no longer than a chunk.
+    """The lines that contain a mark, except lines longer than a chunk.
 
-    Found by the window, for that is ten times as fast as line by line.
+    Searches whole windows, which is ten times as fast as line by line.
     """
     offset, held = 0, b""
     while True:
@@ -244,18 +244,18 @@ def lines_with(file: BinaryIO, mark: re.Pattern[bytes]) -> Iterator[bytes]:
 
 
 class Rollbacks:
-    """Goes through the lines of a rollout; `ranges` are those that are not in the thread."""
+    """Finds the rollbacks of a rollout; `ranges` are the lines that are not in the thread."""
 
     def __init__(self) -> None:
         self.ranges: list[Range] = []
         self.count = 0
-        """How many there were."""
+        """The number of rollbacks."""
         self._turns: list[tuple[int, int]] = []
-        """The line and the offset of what begins each turn that still stands."""
+        """Line and offset of the beginning of each turn that wasn't rolled back."""
         self._context: tuple[int, int] | None = None
 
     def read(self, file: BinaryIO) -> Iterator[Rollback]:
-        """Each rollback of the file, in their order."""
+        """The rollbacks of the file, in order."""
         for line in source.lines(file):
             record = parse_record(line.data or b"")
             place = (line.number, line.span.start)
@@ -284,7 +284,7 @@ class Rollbacks:
 
 
 def _count(record: Record | None) -> int:
-    """How many turns a record rolls back."""
+    """The number of turns that a record rolls back."""
     if record is None or record.type != "thread_rolled_back":
         return 0
     return fields.count(record.payload, "num_turns")
@@ -297,7 +297,7 @@ def _is_context(record: Record) -> bool:
 
 
 def _begins_turn(record: Record) -> bool:
-    """Whether an item is what a user, or another agent, said."""
+    """Whether an item was said by a user or another agent."""
     if record.kind == "response_item":
         return record.type == "agent_message" or record.payload.get("role") == "user"
     return record.kind == "inter_agent_communication"

@@ -1,7 +1,7 @@
 """The conversations of Codex's rollouts: threads, branches that were rolled back, sub-agents.
 
-A sub-agent's rollout names its parent; which call it was stands in the parent's: in what
-`spawn_agent` answered, or in an event about the sub-agent.
+A sub-agent's rollout names its parent. The call that started it is in the parent's rollout: in the
+result of `spawn_agent`, or in an event about the sub-agent.
 """
 
 import re
@@ -28,7 +28,7 @@ ROLLOUT = re.compile(
 )
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.|$)")
 HEAD = 5
-"""Lines at the top among which a rollout says whose it is."""
+"""How many lines at the top are searched for a rollout's header."""
 
 
 HEADLESS = Warning(
@@ -40,18 +40,18 @@ HEADLESS = Warning(
 
 @dataclass(frozen=True, slots=True)
 class RolloutItems:
-    """What a rollout holds, in the order of its lines, read anew by each iteration.
+    """The items of a rollout, in the order of its lines, read again for each iteration.
 
-    A branch gives the messages again that it shares with its parent, and no events of theirs.
+    A branch repeats the messages that it shares with its parent, but not their events.
     """
 
     open: Opener
     rolled_back: tuple[Range, ...]
     branch: Rollback | None = None
     left: int = 0
-    """How many branches of the thread are no conversations of their own."""
+    """How many branches of the thread are not conversations of their own."""
     is_headless: bool = False
-    """Whether what it goes on from stands in another file."""
+    """Whether it continues a conversation in another file."""
     warnings: list[Warning] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Item]:
@@ -71,12 +71,12 @@ class RolloutItems:
 
 
 def has_words(items: Iterable[Item]) -> bool:
-    """Whether anybody says anything beside the instructions."""
+    """Whether there is any message besides the instructions."""
     return any(isinstance(i, Message) and i.role is not Role.SYSTEM for i in items)
 
 
 def transcripts(index: RolloutIndex, name: str, opener: Opener) -> list[Transcript]:
-    """The conversations of a rollout that was indexed; the thread comes first."""
+    """The conversations of an indexed rollout; the thread comes first."""
     external_id, parent = _identity(index, name)
     branches = index.branches if external_id else []
     left = index.left + len(index.branches) - len(branches)
@@ -99,10 +99,10 @@ def transcripts(index: RolloutIndex, name: str, opener: Opener) -> list[Transcri
 
 
 def _identity(index: RolloutIndex, name: str) -> tuple[str, Parent | None]:
-    """What a rollout is known by, and what it came from.
+    """A rollout's external id, and its parent.
 
-    A thread that was reverted goes on in a file of its own, under the same id. That id is the first
-    file's; this one's stands in its name, and by it the next one refers to it.
+    A reverted thread continues in another file under the same thread id, which is the id of the
+    first file. The other file's own id is in its name; the next continuation refers to it by that.
     """
     file, thread, base = PurePath(name).name, index.external_id, index.base
     if not thread:
@@ -119,7 +119,7 @@ def _identity(index: RolloutIndex, name: str) -> tuple[str, Parent | None]:
 def _branch(
     thread: Transcript, index: RolloutIndex, branch: Rollback, opener: Opener
 ) -> Transcript:
-    """A branch of the thread, or of the later branch that it was left from."""
+    """A branch of the thread, or of the later branch that it left."""
     later = (
         f"{thread.external_id}/branch-{one.end}"
         for one in index.branches
@@ -147,7 +147,7 @@ def _branch(
 
 
 def gather(folder: Folder) -> list[Gathered]:
-    """The sub-agents whose calls are found in the folder; all else is read by itself."""
+    """The sub-agents whose calls are found in the folder; other files are read one by one."""
     rollouts: dict[str, Member] = {}
     for member in folder.named(".jsonl"):
         if match := ROLLOUT.fullmatch(PurePath(member.name).name):
@@ -169,7 +169,7 @@ def gather(folder: Folder) -> list[Gathered]:
 
 
 def _caller(member: Member) -> str:
-    """The session that called a sub-agent; empty for any other rollout."""
+    """The id of the session that called a sub-agent; empty for any other rollout."""
     with member.open() as file:
         for line in islice(source.lines(file), HEAD):
             record = rollout.parse_record(line.data or b"")
@@ -181,7 +181,7 @@ def _caller(member: Member) -> str:
 
 
 def _call(caller: Member, id_: str) -> str | None:
-    """The call that began a sub-agent, by the lines of its caller's that name it."""
+    """The id of the call that started a sub-agent, from the caller's lines that name it."""
     with caller.open() as file:
         for data in rollout.lines_with(file, re.compile(re.escape(id_.encode()))):
             record = rollout.parse_record(data)
@@ -193,6 +193,6 @@ def _call(caller: Member, id_: str) -> str | None:
                 answer = json_text.parse(output)
             except Invalid:
                 continue
-            if fields.text(answer, "agent_id") == id_:  # what `spawn_agent` has begun
+            if fields.text(answer, "agent_id") == id_:  # started by `spawn_agent`
                 return fields.text(payload, "call_id") or None
     return None

@@ -1,10 +1,10 @@
-"""Codex's rollouts: a session that `codex resume` takes up.
+"""Writes Codex rollouts: sessions that `codex resume` continues.
 
-Written by what Codex's own reader asks for: a `session_meta` with a fresh id in front; items it
-can read, each call before its output; a `user_message` event near the top, for without one a
-session is not listed; turns between `task_started` and `task_complete`. A `turn_context` stands
-only where Codex's own context is in the thread: it would tell Codex that it needn't give it
-again. The file must be called as `file_name` says, in `~/.codex/sessions/<year>/<month>/<day>`.
+The file has what Codex's own reader requires: first a `session_meta` with a new id; items that it
+can read, each call before its output; a `user_message` event near the top, without which a session
+is not listed; turns between `task_started` and `task_complete`. A `turn_context` is written only if
+Codex's own context is in the thread, because it tells Codex not to insert its context again. The
+file must have the name from `file_name`, in `~/.codex/sessions/<year>/<month>/<day>`.
 """
 
 import re
@@ -28,15 +28,15 @@ from threads.domain.part import Text, Thinking, ToolResult
 from .rollout import CONTEXT
 
 VERSION = "0.140.0"
-"""The version of Codex whose records these are."""
+"""The version of Codex whose records are written."""
 OPENING = 20
-"""Messages at the top among which Codex's own context is looked for."""
+"""How many messages at the top are searched for Codex's own context."""
 _CWD = re.compile(r"<cwd>\s*+((?:/|[A-Za-z]:\\)[^<]*+)</cwd>")
 Payload = dict[str, Any]
 
 
 def file_name(heading: Heading) -> str:
-    """What the file must be called, for Codex finds a session by its file's name."""
+    """The name that the file needs, because Codex finds a session by its file's name."""
     return f"rollout-{datetime.now(UTC):%Y-%m-%dT%H-%M-%S}-{heading.export_id}.jsonl"
 
 
@@ -46,7 +46,7 @@ def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
 
 
 class _Rollout:
-    """The lines of one rollout; knows the turn it is in."""
+    """Writes the lines of one rollout, and tracks the current turn."""
 
     def __init__(self, messages: Iterable[Message], heading: Heading) -> None:
         stream = iter(messages)
@@ -63,9 +63,9 @@ class _Rollout:
         self.turn_id = ""
         self.last_words: str | None = None
         self.is_listed = False
-        """Whether a user's message was told, by which Codex lists a session."""
+        """Whether a `user_message` event was written, which Codex needs to list a session."""
         self.is_answered = False
-        """Whether an answer stands last: another one must begin a turn, to be told from it."""
+        """Whether the last item is an answer: another answer must begin a turn to stay separate."""
 
     def lines(self) -> Iterator[bytes]:
         turns = in_turns(self.messages)
@@ -150,7 +150,7 @@ class _Rollout:
         self.turn_id, self.last_words, self.is_answered = "", None, False
 
     def _told(self, words: str) -> bytes:
-        """What a user said, for the list and the screen."""
+        """The event with a user's text, for the list of sessions and the screen."""
         self.is_listed = True
         lists: Payload = {"images": [], "local_images": [], "text_elements": []}
         return self._said({"type": "user_message", "message": words} | lists)
@@ -167,7 +167,7 @@ class _Rollout:
 
 
 def _is_typed(message: Message) -> bool:
-    """Whether a message is a user's words, neither results alone nor what Codex put in."""
+    """Whether a message was typed by a user: not only results, and not inserted by Codex."""
     is_said = message.role is Role.USER and (
         not message.parts or any(type(part) is not ToolResult for part in message.parts)
     )
@@ -183,7 +183,7 @@ def _stamp(at: datetime) -> str:
 
 
 def _uuid(text: str | None) -> str:
-    """The id, if it is one that Codex can read; else an empty text."""
+    """The id if it is a UUID, which Codex requires; else an empty string."""
     try:
         return str(uuid.UUID(text or ""))
     except ValueError:
