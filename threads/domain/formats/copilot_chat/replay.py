@@ -1,9 +1,9 @@
 """Logs of Copilot Chat's requests, exported from its debug view (`.chatreplay.json`).
 
-`{"prompts": [{"prompt", "logs"}]}`, or one such prompt. A log is a request to a model, with all
-messages that were sent and the answer's words, or a call of a tool. Each request repeats the one
-before it and adds what came since, so that the last of a chain is the conversation; the others
-are events, as are calls of tools, which the requests repeat. Without requests the calls are read.
+A file is `{"prompts": [{"prompt", "logs"}]}`, or one such prompt. A log is a request to a model,
+with all messages sent and the answer's text, or a tool call. Each request repeats the one before it
+and adds what came since, so the last request of a chain is the conversation. The others are events,
+as are tool calls, which the requests repeat. Without requests, the calls are read.
 
 Roles and kinds of content are numbers. Sources: microsoft/vscode-copilot-chat,
 src/extension/log/vscode-node/requestLogTree.ts; microsoft/vscode-prompt-tsx,
@@ -52,11 +52,11 @@ ROLES: dict[Any, Role] = {
     **{role.value: role for role in Role},
 }
 TEXT, WHOLE, CACHED = 1, 2, 3
-"""Kinds of content: text, what is kept whole, and the mark of what may be cached."""
+"""Kinds of content: text, an opaque value, and a cache breakpoint."""
 
 
 class _Log(NamedTuple):
-    """A log: what it is, and where it stands."""
+    """A log: its kind, name and place."""
 
     kind: str
     name: str
@@ -65,17 +65,17 @@ class _Log(NamedTuple):
 
 @dataclass(slots=True)
 class _Chain:
-    """A conversation: its last request, and what tells its messages apart."""
+    """A conversation: its last request, and digests of the messages sent."""
 
     prompt: str
     last: _Log
     marks: Sequence[bytes]
     others: list[_Log] = field(default_factory=list)
-    """What stands beside it, as events: the requests that it repeats, and calls of tools."""
+    """Logs that become events: earlier requests that it repeats, and tool calls."""
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The conversations of the requests of a file."""
+    """The conversations in a file's requests. Raises Invalid if there are none."""
     skipped: list[Warning] = []
     chains: list[_Chain] = []
     bare: list[Transcript | None] = []
@@ -113,7 +113,7 @@ def _logs(
 def _take(
     file: BinaryIO, log: _Log, prompt: str, chains: list[_Chain], skipped: list[Warning]
 ) -> bool:
-    """Whether a log is a request, which goes on with a chain or begins one."""
+    """Add a log to the chain that it continues, or to a new one; False if it isn't a request."""
     value = fields.mapping(json_file.known_value(file, log.span, skipped))
     sent = list(_sent(value)) if log.kind == "request" else []
     if not sent:
@@ -136,7 +136,7 @@ def _transcript(file: BinaryIO, chain: _Chain) -> Transcript | None:
 
 
 def _items(file: BinaryIO, chain: _Chain, warnings: list[Warning]) -> Iterator[Item]:
-    """The messages of the last request, its answer, and what stands beside them."""
+    """The messages of the last request, its answer, and events for other logs."""
     value = fields.mapping(json_file.known_value(file, chain.last.span, warnings))
     records = (chain.last.span.record,)
     for message in _sent(value):
@@ -156,7 +156,7 @@ def _items(file: BinaryIO, chain: _Chain, warnings: list[Warning]) -> Iterator[I
 
 
 def _answer(response: JSON) -> Iterator[Part]:
-    """The words of an answer; why there are none, whole."""
+    """The text of an answer; anything else, such as an error, is kept whole."""
     said = fields.mapping(response).get("message", response)
     for words in said if isinstance(said, list) else [said]:
         if isinstance(words, str):
@@ -169,7 +169,7 @@ def _answer(response: JSON) -> Iterator[Part]:
 
 
 def _sent(value: dict[str, Any]) -> Iterator[Message]:
-    """The messages of a request. What is none is left to the request's record."""
+    """The messages of a request; other values remain only in the request's record."""
     held = value.get("requestMessages")
     listed = held if isinstance(held, list) else fields.items(held, "messages")
     for given in listed:
@@ -239,7 +239,7 @@ def _called(
     logs: Sequence[_Log],
     warnings: list[Warning],
 ) -> Iterator[Item]:
-    """The prompt, then each call with its thought and its result."""
+    """The prompt, then each call with its reasoning and its result."""
     if prompt:
         yield Message(role=Role.USER, parts=(Text(prompt),), records=(span.record,))
     calls = OpenCalls()
@@ -268,7 +268,7 @@ def _called(
 
 
 def _score(sample: Sample) -> float:
-    """Its prompts with their logs; one alone by the kinds of its logs."""
+    """By prompts with logs; a single prompt by its own members."""
     prompts = fields.items(sample.object, "prompts") or [sample.object]
     first = fields.mapping(next(iter(prompts), None))
     if "prompts" in sample.object and "logs" in first:

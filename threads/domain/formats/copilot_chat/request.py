@@ -1,8 +1,8 @@
-"""One request of a chat of VS Code: what was asked, and all that came of it.
+"""One request of a VS Code chat: the question, and everything that came of it.
 
-What was sent to the model stands in the result's `metadata`: the user's message as it was rendered,
-and the rounds of the model, each with a text and calls, whose results lie beside them. Where
-there are none (other participants, older versions) the parts of the page's `response` are read.
+What was sent to the model is in the result's `metadata`: the user's message as rendered, and the
+model's rounds, each with a text and calls, whose results are beside them. If there are no rounds
+(other participants, older versions), the parts of the `response` that the page shows are read.
 
 Sources: microsoft/vscode, src/vs/workbench/contrib/chat/common/chatModel.ts;
 microsoft/vscode-copilot-chat, src/extension/prompt/common/conversation.ts;
@@ -30,13 +30,13 @@ from threads.domain.part import (
 )
 
 TEXT_PIECE = 1
-"""The type of a piece of a rendered message that is text."""
+"""The type of text pieces in a rendered message."""
 NODE_TEXT = 2
-"""The type of a node of a rendered prompt that is text; others hold nodes."""
+"""The type of text nodes in a rendered prompt; other nodes hold nodes."""
 
 
 def read_request(request: dict[str, Any]) -> Iterator[Message]:
-    """The messages of a request, without their records; the last has what the answer cost."""
+    """The messages of a request, without records; the last has the tokens of the answer."""
     metadata = fields.mapping(fields.mapping(request, "result"), "metadata")
     asked = fields.moment(request.get("timestamp"))
     id_ = fields.word(request, "requestId") or None
@@ -73,7 +73,7 @@ def typed(request: JSON) -> str:
 def _asked(
     request: dict[str, Any], metadata: dict[str, Any]
 ) -> Iterator[tuple[Part, ...]]:
-    """What was sent before the question, and the question: as rendered, else as typed."""
+    """The context sent before the question, and the question: as rendered, else as typed."""
     if before := _rendered(metadata, "renderedGlobalContext"):
         yield before
     parts = _rendered(metadata, "renderedUserMessage")
@@ -98,7 +98,7 @@ def _rendered(metadata: dict[str, Any], name: str) -> tuple[Part, ...]:
 
 
 def _attached(variable: JSON, sent: str) -> Iterator[File]:
-    """Text that was attached to a question and isn't in it, as a file; only named, it is none."""
+    """Text attached to a question but not contained in it, as a file; nothing without text."""
     words = fields.text(variable, "value")
     if words and words not in sent:
         data = words.encode("utf-8", "surrogatepass")
@@ -115,7 +115,7 @@ def _image(url: str) -> Image:
 
 
 def _rounds(rounds: list[Any], metadata: dict[str, Any]) -> Iterator[Message]:
-    """A message for what the model said in each round, one for the results of its calls."""
+    """For each round, one message by the model and one for the results of its calls."""
     results = fields.mapping(metadata, "toolCallResults")
     for one in rounds:
         said: list[Part] = [*_thinking(fields.mapping(one).get("thinking"))]
@@ -135,7 +135,7 @@ def _rounds(rounds: list[Any], metadata: dict[str, Any]) -> Iterator[Message]:
 
 
 def _thinking(thinking: JSON) -> Iterator[Thinking]:
-    """What a model thought: its words, or a list of them, and what only its provider reads."""
+    """A model's reasoning: a text or a list of texts, and data that only its provider can read."""
     words = thinking if isinstance(thinking, str) else fields.text(thinking, "text")
     listed = fields.items(thinking, "text")
     words = words or "\n\n".join(text for text in listed if isinstance(text, str))
@@ -145,7 +145,7 @@ def _thinking(thinking: JSON) -> Iterator[Thinking]:
 
 
 def read_result(result: JSON) -> tuple[Text | Image | File | Opaque, ...]:
-    """A tool's result: texts, rendered prompts, pictures."""
+    """The content of a tool's result: texts, rendered prompts, images and files."""
     made: list[Text | Image | File | Opaque] = []
     for piece in fields.items(result, "content"):
         given = fields.mapping(piece)
@@ -166,7 +166,7 @@ def read_result(result: JSON) -> tuple[Text | Image | File | Opaque, ...]:
 
 
 def _words(node: dict[str, Any]) -> Iterator[str]:
-    """The texts of a rendered prompt, one after the other."""
+    """The texts of a rendered prompt, in order."""
     if node.get("type") == NODE_TEXT:
         words = fields.text(node, "text")
         yield "\n" + words if node.get("lineBreakBefore") else words
@@ -175,9 +175,9 @@ def _words(node: dict[str, Any]) -> Iterator[str]:
 
 
 def _broken_off(shown: list[Message], answers: list[Message]) -> list[Message]:
-    """What the page shows at the end that broke off before it became a round.
+    """The shown end of an answer that broke off before it became a round.
 
-    A call there has another id than in a round, so calls are counted.
+    A call there has another id than in a round, so calls are counted instead.
     """
     last = shown[-2:] if shown and shown[-1].role is Role.TOOL else shown[-1:]
     is_new = not _calls(last) or _calls(shown) > _calls(answers)
@@ -193,7 +193,7 @@ def _calls(messages: list[Message]) -> int:
 
 
 def _shown(request: dict[str, Any]) -> Iterator[Message]:
-    """What the page shows as the answer: words, thoughts and calls, as far as it has them."""
+    """The answer that the page shows: text, reasoning and calls, as far as it has them."""
     said: list[Part] = []
     words: list[str] = []
     calls = OpenCalls()
@@ -233,7 +233,7 @@ def _shown(request: dict[str, Any]) -> Iterator[Message]:
 
 
 def _markdown(part: JSON) -> str:
-    """Words, or what a reference reads like."""
+    """The text of a part, or the displayed name of a reference."""
     if isinstance(part, str):
         return part
     given = fields.mapping(part)
@@ -250,7 +250,7 @@ def _markdown(part: JSON) -> str:
 def _invocation(
     given: dict[str, Any], id_: str, name: str
 ) -> tuple[ToolCall, tuple[Text, ...]]:
-    """A call as the page keeps it: what it was given and gave, else what it is called."""
+    """A call and its result as the page keeps them; without a result, the displayed message."""
     details = fields.mapping(given, "resultDetails")
     own = fields.mapping(given, "toolSpecificData")
     arguments: JSON = own or {}
@@ -268,7 +268,7 @@ def _invocation(
 def _told(
     answers: list[Message], request: dict[str, Any], metadata: dict[str, Any]
 ) -> Iterator[Message]:
-    """The answers, the last with the tokens of all; an error where that is all there is."""
+    """The answers, the last with the tokens of all; without answers, the error."""
     result = fields.mapping(request, "result")
     error = fields.mapping(result, "errorDetails")
     if error and not answers:

@@ -1,7 +1,8 @@
 """Sessions of VS Code's chat (`chatSessions/<id>.json`, `.jsonl`), and its exports.
 
-One object with `requests`; since 2026 a log of it: the object, then a line for each change, which
-sets a value, appends to a list, or deletes. What a line changed of a request is its record.
+A session is one object with `requests`. Since 2026 it is a log: the object, then a line for each
+change, which sets a value, appends to a list, or deletes. The lines that changed a request are its
+records.
 
 Source: microsoft/vscode, src/vs/workbench/contrib/chat/common/model (chatModel.ts,
 objectMutationLog.ts).
@@ -29,11 +30,11 @@ from .request import read_request, typed
 NAME = "copilot_chat"
 LABEL = "a Copilot Chat session (VS Code)"
 INITIAL, SET, PUSH, DELETE = range(4)
-"""What a line of a log does."""
+"""The kinds of lines in a log."""
 
 
 def _element(row: Element) -> Iterator[Item]:
-    """A request. Raises Invalid where it is none."""
+    """The messages of a request. Raises Invalid if it isn't one."""
     given = fields.require(row.value, dict, "a request", ())
     made = [replace(one, records=(row.record,)) for one in read_request(given)]
     yield from made
@@ -71,14 +72,14 @@ WHOLE = ListFormat(
 
 @dataclass(slots=True)
 class _Replayed:
-    """A session out of its log, with the lines that each request was read from."""
+    """A session replayed from its log, with the lines that each request was read from."""
 
     session: Any = None
     records: dict[int, list[str]] = field(default_factory=dict)
     others: list[Event] = field(default_factory=list)
 
     def take(self, row: Element) -> None:
-        """Apply a line. Raises Invalid where it fits nothing."""
+        """Apply a line. Raises Invalid if it doesn't fit the session."""
         line = fields.require(row.value, dict, "a change", ())
         path, value = fields.items(line, "k"), line.get("v")
         before = len(fields.items(self.session, "requests"))
@@ -118,7 +119,7 @@ class _Replayed:
 
 
 def _inner(holder: Any, step: Any, make: type = dict) -> Any:
-    """What a step of a path leads to. Raises Invalid where it leads nowhere."""
+    """The value at a step of a path, created if missing. Raises Invalid if it has no place."""
     if isinstance(holder, dict) and isinstance(step, str):
         found = holder.get(step)
         if not isinstance(found, dict | list):
@@ -139,7 +140,7 @@ def _set(holder: Any, step: Any, value: JSON) -> None:
 
 
 def _replayed(file: BinaryIO, warnings: list[Warning]) -> _Replayed:
-    """The log applied, line by line; one that can't be is an event and a warning."""
+    """The session replayed line by line; a line that can't be applied is an event and a warning."""
     found = _Replayed()
     for row in json_file.lines(file, warnings):
         try:
@@ -178,13 +179,13 @@ def _first(file: BinaryIO) -> dict[str, Any]:
 
 
 def _is_log(first: dict[str, Any]) -> bool:
-    """Whether a line begins a log: the whole of a session."""
+    """Whether a line begins a log: it holds a whole session."""
     session = fields.mapping(first, "v")
     return first.get("kind") == INITIAL and {"sessionId", "requests"} <= session.keys()
 
 
 def _score(sample: Sample) -> float:
-    """A session's list of requests and who answers them, or the first line of its log."""
+    """By a session's list of requests and its responder, or the first line of its log."""
     first = fields.mapping(next(iter(sample.records), None))
     if _is_log(first) or (first.get("kind") == INITIAL and "sessionId" in str(first)):
         return 0.95
