@@ -1,6 +1,6 @@
 """Alpaca's rows: an instruction with its input, and the output, one conversation each.
 
-`system` and `history`, pairs of a question and its answer, stand before them.
+`system` and `history` (pairs of a question and its answer) come before them.
 
 Sources: tatsu-lab/stanford_alpaca, `alpaca_data.json`; hiyouga/LLaMA-Factory, `data/README.md`.
 """
@@ -31,7 +31,7 @@ KNOWN = frozenset({"system", "history", *ASKED, ANSWER})
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """One conversation a row."""
+    """One conversation per row. Raises Invalid if none holds a message."""
     skipped: list[Warning] = []
     found = [
         transcript_of(items_in(opened(file), partial(_items, span)), format=NAME)
@@ -51,7 +51,7 @@ def _items(row: ByteSpan, file: BinaryIO, warnings: list[Warning]) -> Iterator[I
 def read_question(
     file: BinaryIO, members: dict[str, ByteSpan], warnings: list[Warning]
 ) -> Iterator[Message]:
-    """What stands before an answer: the system's words, earlier turns, the instruction."""
+    """The messages before an answer: the system prompt, earlier turns, the instruction."""
     yield from _spoken(file, members, ("system",), Role.SYSTEM, warnings)
     if (held := members.get("history")) and json_file.is_list(file, held):
         for turn in json_file.elements(file, held.start, warnings):
@@ -70,7 +70,7 @@ def _spoken(
     role: Role,
     warnings: list[Warning],
 ) -> Iterator[Message]:
-    """The texts of these members as one message; none where all are empty."""
+    """The texts of these members as one message; nothing if all are empty."""
     there = [
         json_file.element(file, members[name], warnings)
         for name in names
@@ -84,7 +84,7 @@ def _spoken(
 
 
 def _score(sample: Sample) -> float:
-    """An instruction and an output, both text: 0.92, for OpenHands has an instruction too."""
+    """0.92 for an instruction and an output that are texts: OpenHands has an instruction too."""
     rows = (row for row in sample.rows if fields.text(row, "instruction"))
     return 0.92 if any(isinstance(row.get(ANSWER), str) for row in rows) else 0
 

@@ -1,8 +1,8 @@
-"""Conversations as one text, as a model's chat template writes them: the bare text, or rows of it.
+"""Conversations as one text, as a model's chat template writes them: a bare text, or rows with one.
 
-Training sets have it in a member (`text`), logs of local servers in `prompt`, the answer beside
-it. Each turn begins with a mark that names who speaks, and ends with another. Calls and results
-of tools are read where a turn holds them as Hermes (Qwen), Llama 3 or gpt-oss writes them.
+Training sets have the text in a member (`text`), logs of local servers have it in `prompt`, with
+the answer beside it. Each turn begins with a mark that names the speaker, and ends with another.
+Tool calls and results are read in the forms of Hermes (Qwen), Llama 3 and gpt-oss.
 
 Sources: the chat templates of the models, as `transformers` applies them; OpenAI's `harmony`.
 """
@@ -34,13 +34,13 @@ from . import sharegpt
 NAME = "chat_template"
 LABEL = "text of a chat template"
 HELD_IN = ("text", "prompt", "conversation", "chat", "messages", "input", "formatted")
-"""Members that hold such a text."""
+"""Members that may hold such a text."""
 ANSWERED_IN = ("completion", "response", "output", "generated_text")
-"""Members that go on with it."""
+"""Members that may continue the text."""
 
 
 class ChatTemplate(NamedTuple):
-    """How a turn begins, with who speaks as its group, and what it may end with."""
+    """Patterns of how a turn begins, with the speaker as the group, and of how it may end."""
 
     begins: str
     ends: str
@@ -66,13 +66,13 @@ TEMPLATES = (
 )
 """ChatML, Llama 3, Llama 4, Gemma, gpt-oss (Harmony), Zephyr and Phi, Llama 2 and Mistral."""
 OF_ROWS = (*TEMPLATES, ChatTemplate(r"### (Human|User|Assistant|System): ?", r"</s>"))
-"""Guanaco's too, which in a file of its own is text with headings."""
+"""Also Guanaco's, which as a file of its own is read as text with headings."""
 _AROUND = re.compile(
     r"(?:\s|<s>|</s>|<bos>|<eos>|<\|begin_of_text\|>|<\|endoftext\|>)*"
 )
-"""What stands before, between and behind turns and says nothing."""
+"""Meaningless text before, between and after turns."""
 _SYSTEM = re.compile(r"\s*<<SYS>>(.*?)<</SYS>>", re.DOTALL)
-"""The system's words in the first turn of Llama 2."""
+"""The system prompt in Llama 2's first turn."""
 _SPEAKERS = {
     "[INST]": "user",
     "[/INST]": "assistant",
@@ -83,14 +83,14 @@ _TO = re.compile(r"to=(?:functions\.)?([\w.-]{1,128})")
 
 
 class TemplateTurn(NamedTuple):
-    """What one turn says, and who."""
+    """The speaker and the text of a turn."""
 
     speaker: str
     words: str
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The conversation of a text, or of each row that holds one."""
+    """The conversation of a text, or of each row with a text. Raises Invalid if there is none."""
     if _template(_head(file), TEMPLATES):
         items = Items(partial(_of_text, file))
         return at_least_one([transcript_of(items, format=NAME)], [], LABEL)
@@ -104,9 +104,9 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def turns_of(text: str, template: ChatTemplate) -> Iterator[TemplateTurn]:
-    """The turns of a text in their order; those in which nothing is said are left out.
+    """The turns of a text in order; empty turns are left out.
 
-    What stands outside turns comes as a turn of nobody.
+    Text outside turns is yielded as a turn without a speaker.
     """
     begins = template.begins.replace("(", "(?:", 1)
     turn = re.compile(
@@ -123,7 +123,7 @@ def turns_of(text: str, template: ChatTemplate) -> Iterator[TemplateTurn]:
 
 
 def message_of(turn: TemplateTurn) -> Message | None:
-    """What a turn says, calls and results still without ids; None where nobody known speaks."""
+    """The message of a turn, its calls and results still without ids; None for unknown speakers."""
     head, _, channel = turn.speaker.partition("<|channel|>")
     role, _, rest = head.strip().partition(" ")
     if to := _TO.search(f"{rest} {channel}"):
@@ -143,7 +143,7 @@ def message_of(turn: TemplateTurn) -> Message | None:
 
 
 def _addressed(role: str, to: str, words: str) -> Message:
-    """A turn of gpt-oss to somebody: of the assistant to a tool, or of a tool to the assistant."""
+    """An addressed turn of gpt-oss: assistant to tool (a call), or tool to assistant (a result)."""
     part: Part = read_call("", to, words)
     if role != "assistant":
         name = role.removeprefix("functions.")
@@ -160,7 +160,7 @@ def _outside(words: str) -> Iterator[TemplateTurn]:
 def _template(
     text: JSON, known: tuple[ChatTemplate, ...] = OF_ROWS
 ) -> ChatTemplate | None:
-    """The template of a text, which begins with a turn of somebody known."""
+    """The template of a text that begins with a turn by a known speaker; else None."""
     if not isinstance(text, str):
         return None
     begin = _AROUND.match(text)
@@ -172,7 +172,7 @@ def _template(
 
 
 def _asks(text: str) -> bool:
-    """Whether a text ends where somebody's turn begins: what is said then stands elsewhere."""
+    """Whether a text ends with the beginning of a turn, whose content is then elsewhere."""
     template = _template(text)
     begins = list(re.finditer(template.begins, text)) if template else []
     return bool(begins) and not text[begins[-1].end() :].strip()
@@ -212,7 +212,7 @@ def _of_row(row: ByteSpan, file: BinaryIO, warnings: list[Warning]) -> Iterator[
 
 
 def _items(text: str, records: tuple[str, ...]) -> Iterator[Item]:
-    """The messages of a text. What an assistant thinks stands in the message that it leads to."""
+    """The messages of a text. Reasoning is part of the assistant message that it leads to."""
     ids, thought = CallIds(), tuple[Part, ...]()
     template = _template(text)
     for turn in turns_of(text, template) if template else ():
@@ -239,7 +239,7 @@ def _items(text: str, records: tuple[str, ...]) -> Iterator[Item]:
 
 
 def _score(sample: Sample) -> float:
-    """A text or a row that begins with a turn: as sure as of a data set."""
+    """By a text, or a row with a text, that begins with a turn."""
     if not sample.rows:
         return 0.9 if _template(sample.text, TEMPLATES) else 0
     held = (row.get(name) for row in sample.rows for name in HELD_IN)

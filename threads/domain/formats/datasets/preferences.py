@@ -1,9 +1,9 @@
-"""Rows for training by preference: a prompt, the answer that was chosen, and the rejected one.
+"""Rows for preference training: a prompt, the chosen answer, and the rejected one.
 
 Each row is a conversation with the chosen answer, and a branch of it with the rejected one. The
-prompt is a text or messages (TRL), turns of ShareGPT's or Alpaca's instruction (LLaMA-Factory),
-or is repeated at the beginning of both answers; answers are texts, one message, or several. A
-text may be a whole dialogue of `Human:` and `Assistant:` (Anthropic's HH).
+prompt is a text or messages (TRL), ShareGPT's turns or Alpaca's instruction (LLaMA-Factory), or is
+repeated at the beginning of both answers. Answers are texts, or one or more messages. A text may be
+a whole dialogue of `Human:` and `Assistant:` (Anthropic's HH).
 
 Sources: huggingface.co/docs/trl/dataset_formats; hiyouga/LLaMA-Factory, `data/README.md`;
 anthropics/hh-rlhf.
@@ -41,7 +41,7 @@ NAME = "preferences"
 LABEL = "a data set of preferences"
 CHOSEN, REJECTED = "chosen", "rejected"
 ANSWERS = {name: (name, f"{name}_messages") for name in (CHOSEN, REJECTED)}
-"""The members that hold each answer; LLaMA-Factory's newest rows say that it is messages."""
+"""The members that hold each answer; LLaMA-Factory's newest rows use the `_messages` names."""
 PROMPTS = ("prompt", "question", *LISTS, "messages")
 KNOWN = frozenset(
     {*ANSWERS[CHOSEN], *ANSWERS[REJECTED], "system", "history", *ASKED, *PROMPTS}
@@ -51,7 +51,7 @@ _SPEAKERS = {"Human": Role.USER, "Assistant": Role.ASSISTANT}
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """Two conversations a row: with the answer that was chosen, and with the other."""
+    """Two conversations per row: with the chosen answer, and with the rejected one."""
     skipped: list[Warning] = []
     found: list[Transcript | None] = []
     for span in json_file.held_objects(file, "", skipped):
@@ -60,7 +60,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def _row(file: BinaryIO, span: ByteSpan) -> Iterator[Transcript | None]:
-    """The conversations of a row, known again by its bytes, for rows have no ids."""
+    """The conversations of a row; their id is a hash of its bytes, because rows have none."""
     file.seek(span.start)
     row_id = hashlib.sha256(file.read(span.end - span.start)).hexdigest()[:32]
     said = {
@@ -108,7 +108,7 @@ def _items(
 def _said(
     file: BinaryIO, place: Element, role: Role, warnings: list[Warning]
 ) -> Iterator[Item]:
-    """The messages of a member: a text of this role or a dialogue, a turn, or a list of turns."""
+    """The messages of a member: a text by this role, a dialogue, a turn, or a list of turns."""
     if isinstance(place.value, str):
         words = _DIALOGUE.split(place.value)
         pairs = zip(words[1::2], words[2::2], strict=True)
@@ -135,7 +135,7 @@ def _turn(turn: Element, warnings: list[Warning]) -> Item:
 
 
 def _joined(prompt: list[Item], answered: list[Item]) -> list[Item]:
-    """The prompt and an answer; one that repeats the prompt stands alone."""
+    """The prompt and an answer; only the answer if it repeats the prompt."""
     asked = [(one.role, one.parts) for one in prompt if isinstance(one, Message)]
     given = [(one.role, one.parts) for one in answered if isinstance(one, Message)]
     repeats = asked and len(given) > len(asked) and given[: len(asked)] == asked
@@ -143,7 +143,7 @@ def _joined(prompt: list[Item], answered: list[Item]) -> list[Item]:
 
 
 def _score(sample: Sample) -> float:
-    """Both answers in a row."""
+    """By rows that have both answers."""
     pairs = [set(pair) for pair in zip(*ANSWERS.values(), strict=True)]
     found = any(pair <= row.keys() for row in sample.rows for pair in pairs)
     return 0.95 if found else 0

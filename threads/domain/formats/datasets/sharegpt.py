@@ -1,9 +1,9 @@
-"""ShareGPT's data sets: rows of `conversations`, turns of `from` and `value`.
+"""ShareGPT's data sets: rows with `conversations`, whose turns have `from` and `value`.
 
-Rows come in a list or one a line. Calls of tools are turns of their own (`function_call`, then
-`observation`), or stand in a turn as Hermes writes them (`<tool_call>`, `<tool_response>`);
-neither has ids, so they are given by order. `role` and `content` in place of `from` and
-`value` are read too.
+Rows come in a list or one per line. Tool calls are turns of their own (`function_call`, then
+`observation`), or are inside a turn as Hermes writes them (`<tool_call>`, `<tool_response>`).
+Neither has ids, so ids are given by order. `role` and `content` instead of `from` and `value` are
+read too.
 
 Sources: LLaMA-Factory `data/README.md`, Hermes-Function-Calling.
 """
@@ -47,11 +47,11 @@ _MARKS = {
     ),
     "tool_response": (re.compile("<tool_response>"), re.compile("</tool_response>")),
 }
-"""How Hermes' elements begin and end; a call may say either mark in its arguments."""
+"""Start and end tags of Hermes' elements; a call may contain either in its arguments."""
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """Each row that holds a message."""
+    """The conversation of each row that holds a message. Raises Invalid if none does."""
     skipped: list[Warning] = []
     opener = opened(file)
     found = (
@@ -63,7 +63,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def read_turn(turn: JSON) -> Message | None:
-    """The message of a turn, calls and results still without ids; None where it is none."""
+    """The message of a turn, its calls and results still without ids; None if it isn't a turn."""
     if "from" not in (turn := fields.mapping(turn)):
         for given in (turn, speakers.message_in(turn)):
             try:
@@ -88,9 +88,9 @@ def read_turn(turn: JSON) -> Message | None:
 
 
 def elements(text: str, name: str) -> tuple[list[str], list[str]]:
-    """What stands in the elements of this name, and the words around them, one more.
+    """The contents of the elements of this name, and the texts around them, one more.
 
-    One pattern for both marks would look for the end of each beginning that has none.
+    A single pattern for both tags would search for the end of every start tag that has none.
     """
     begin, end = _MARKS[name]
     inside, around, at = list[str](), list[str](), 0
@@ -104,13 +104,13 @@ def elements(text: str, name: str) -> tuple[list[str], list[str]]:
 
 
 def answers(text: str) -> list[str]:
-    """The answers that Hermes marks in a text that says nothing else; else none."""
+    """The results marked by Hermes, if a text consists only of them; else none."""
     inside, around = elements(text, "tool_response")
     return [] if any(map(str.strip, around)) else inside
 
 
 def unread_turn(record: str) -> Warning:
-    """What to say of a turn that nobody known says, or that says nothing."""
+    """The warning for a turn with an unknown speaker or without content."""
     return Warning(
         NOT_UNDERSTOOD, f"At {record}: This is not a turn of a conversation."
     )
@@ -124,7 +124,7 @@ def _content(value: JSON) -> tuple[Part, ...]:
 
 
 def _hermes(value: str) -> Iterator[Part]:
-    """Text with the calls in it as parts; all text where one of them is no call."""
+    """Text and the calls in it as parts; all as text if any of them is malformed."""
     inside, words = elements(value, "tool_call")
     calls = [_call(parsed(found)) for found in inside]
     if not calls or None in calls:
@@ -138,7 +138,7 @@ def _hermes(value: str) -> Iterator[Part]:
 
 
 def _function_calls(value: JSON) -> Iterator[Part]:
-    """The calls of a turn, one or a list of them; its text where it is none."""
+    """The calls of a turn, one or a list of them; its text if they are malformed."""
     said = parsed(value)
     calls = [_call(one) for one in (said if isinstance(said, list) else [said])]
     if None in calls:
@@ -155,7 +155,7 @@ def _call(said: JSON) -> ToolCall | None:
 
 
 def _results(value: JSON, name: str) -> Iterator[Part]:
-    """The results in a turn: each answer that Hermes marks, else the whole."""
+    """The results in a turn: each one marked by Hermes, else the whole text."""
     text = _spelled(value)
     for words in answers(text) or [text]:
         content = (Text(words),) if words else ()
@@ -169,7 +169,7 @@ def _spelled(value: JSON) -> str:
 def _row(
     file: BinaryIO, span: ByteSpan, opener: Opener, skipped: list[Warning]
 ) -> Transcript | None:
-    """The conversation of a row; None where it holds no message."""
+    """The conversation of a row; None if it holds no message."""
     row = fields.mapping(json_file.known_value(file, span, skipped))
     turns = (turn for name in LISTS for turn in fields.items(row, name))
     messages = [message for turn in turns if (message := read_turn(turn))]
@@ -183,7 +183,7 @@ def _row(
         format=NAME,
         title=title or "ShareGPT conversation",
         items=items,
-        # A number counts the rows of its set: other sets have the same.
+        # A number is only the row's index, which other data sets have too.
         external_id=None if id_.isdecimal() else id_[:255] or None,
         model=fields.word(row, "model"),
         warnings=items.warnings,
