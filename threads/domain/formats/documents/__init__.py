@@ -1,4 +1,4 @@
-"""Files for people: pages and Markdown that are written, text with headings that is read."""
+"""Documents for people: HTML pages and Markdown are written, text with headings is read."""
 
 from . import html, markdown, role_headings
 

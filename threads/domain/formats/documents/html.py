@@ -1,8 +1,8 @@
-"""A conversation as one HTML page that stands alone: written only, and known again by its policy.
+"""A conversation as one self-contained HTML page: only written, and recognised by its policy.
 
-No script, nothing loaded from elsewhere, and a policy in the page that allows neither. Each message
-is an article with a heading; what a fold hides stands in `<details>` beside what is shown in its
-place. `Heading.render` makes the HTML of a message's body; without it bodies are plain text.
+The page has no script, loads nothing from elsewhere, and has a policy that allows neither. Each
+message is an article with a heading. What a fold hides is in `<details>` beside its replacement.
+`Heading.render` makes the HTML of a message's body; without it, bodies are plain text.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,14 +21,14 @@ PLAIN = (
     "body{margin:2rem auto;max-width:60rem;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif}"
     "pre{white-space:pre-wrap;overflow-wrap:anywhere}"
 )
-"""The style of a page that is given none: the browser's own colours, light or dark."""
+"""The default style of a page: the browser's own colours, light or dark."""
 
 
 class Opened(NamedTuple):
-    """Where a fold begins: what stands in its place, what follows up to `CLOSED` it hides."""
+    """The beginning of a fold: its replacement. It hides all that follows up to `CLOSED`."""
 
     kind: str
-    """The kind of operation, a word for people and for the style."""
+    """The kind of operation, shown to people and used by the style sheet."""
     title: str
     note: str
     """How much it hides."""
@@ -36,7 +36,7 @@ class Opened(NamedTuple):
 
 
 class Closed(NamedTuple):
-    """Where a fold ends."""
+    """The end of a fold."""
 
 
 CLOSED = Closed()
@@ -44,7 +44,7 @@ Item = Message | Opened | Closed
 
 
 def write(items: Iterable[Item], heading: Heading) -> Iterator[bytes]:
-    """The page, a message at a time; messages that the model sees are numbered from 0."""
+    """The page, one message at a time; messages that the model sees are numbered from 0."""
     title = escape(_line(heading.title) or "Conversation")
     yield _head(title, heading)
     number = depth = 0
@@ -90,7 +90,7 @@ def _opened(fold: Opened) -> bytes:
 
 
 def _article(message: Message, number: int | None, heading: Heading) -> bytes:
-    """A message: who speaks and when as its heading, then its body."""
+    """A message: a heading with speaker and time, then its body."""
     place = f'<span class="number">{number}</span> ' if number is not None else ""
     name = f" ({escape(_line(message.name))})" if message.name else ""
     time = ""
@@ -139,7 +139,7 @@ def _line(text: str) -> str:
 
 
 def _encode(text: str) -> bytes:
-    """UTF-8 that HTML allows: what it has no character for becomes a replacement character."""
+    """UTF-8 that HTML allows; NUL becomes a replacement character, a lone surrogate `?`."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace")
 
 

@@ -1,7 +1,7 @@
-"""A conversation as Markdown, for people: written only.
+"""A conversation as Markdown, for people: only written.
 
-Texts stand as they are; calls, results and reasoning stand in fences that are longer than any
-run of backticks inside, so that nothing ends them early.
+Texts are written as they are. Calls, results and reasoning are in fences that are longer than any
+run of backticks inside, so nothing ends them early.
 """
 
 import json
@@ -17,7 +17,7 @@ _BACKTICKS = re.compile("`+")
 
 
 def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
-    """The document, a message at a time: a heading with number and role, then its parts."""
+    """The document, one message at a time: a heading with number and role, then its parts."""
     yield _encode(f"# {fields.one_line(heading.title) or 'Conversation'}\n")
     for number, message in enumerate(messages):
         said = [
@@ -28,7 +28,7 @@ def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
 
 
 def fence(text: str, language: str = "") -> str:
-    """Text in a fence of backticks that it can't close."""
+    """Text in a fence of backticks that the text can't close."""
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     marks = "`" * max(3, longest + 1)
     return f"{marks}{language}\n{text.rstrip()}\n{marks}"
@@ -61,7 +61,7 @@ def _json(value: object) -> str:
 
 
 def _encode(text: str) -> bytes:
-    """UTF-8; what has no character of its own (a lone surrogate) becomes a question mark."""
+    """UTF-8; a lone surrogate becomes a question mark."""
     return text.encode("utf-8", "replace")
 
 

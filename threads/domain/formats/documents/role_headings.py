@@ -1,8 +1,8 @@
-"""Text in which each message has a heading that says who speaks: the last resort.
+"""Text in which each message has a heading that names the speaker: the last resort.
 
-Three styles, of which a file has one: Markdown headings (`## User`, also numbered, as our own
-Markdown is), words in bold (`**Assistant:** Hello`), plain words (`User: Hello`). A heading in a
-fence is none. What stands before the first one is an event.
+There are three styles, of which a file has one: Markdown headings (`## User`, also numbered, as in
+our own Markdown), bold text (`**Assistant:** Hello`), plain text (`User: Hello`). A heading inside
+a fence doesn't count. Text before the first heading is an event.
 """
 
 import re
@@ -35,7 +35,7 @@ _ROLES = {
 _NAMES = {name: role for role, names in _ROLES.items() for name in names}
 _ROLE = "|".join(sorted(map(re.escape, _NAMES), key=len, reverse=True))
 _SIGNS = r"[^\w\s*_#:]{0,4}\s{0,2}"
-"""A picture before the role."""
+"""Pattern of an emoji before the role."""
 _STYLES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -47,9 +47,9 @@ _STYLES = tuple(
     )
 )
 _OWN = re.compile(rf"\ufeff?# .*\r?\n\r?\n## 0 · (?:{_ROLE})\b")
-"""The top of our own Markdown."""
+"""The beginning of our own Markdown."""
 _AS_TEXT = re.compile(r"^\*\*(?:Call\*\* `|Result\*\*|Thinking\*\*$)", re.MULTILINE)
-"""What stands in it where a call, a result or thinking does."""
+"""How a call, a result or thinking begins in our own Markdown."""
 AS_TEXT = Warning(
     "read_as_text",
     "In this Markdown, calls, results and thinking are text, and they are read as text. "
@@ -62,11 +62,11 @@ class _Heading(NamedTuple):
     role: Role
     name: str | None
     rest: int
-    """Bytes of its line before the message's own words on it."""
+    """The number of bytes on its line before the message's own text."""
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The conversation of a text. Raises Invalid where no heading is found."""
+    """The conversation of a text. Raises Invalid if no heading is found."""
     file.seek(0)
     style = _style(file.read(HEAD).decode("utf-8-sig", "replace"))
     if style is None:
@@ -76,7 +76,10 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def _style(text: str) -> re.Pattern[str] | None:
-    """The style of a text in which both a user and an assistant have headings, or of our own."""
+    """The style in which both a user and an assistant have headings; else None.
+
+    Our own Markdown is recognised by its beginning.
+    """
     if _OWN.match(text):
         return _STYLES[0]
     for style in _STYLES:
@@ -90,7 +93,7 @@ def _style(text: str) -> re.Pattern[str] | None:
 def _warned(
     file: BinaryIO, style: re.Pattern[str], warnings: list[Warning]
 ) -> Iterator[Item]:
-    """The items of a text, and the warning that our own says more than is read of it."""
+    """The items of a text; for our own Markdown, with a warning that calls are read as text."""
     file.seek(0)
     is_own = bool(_OWN.match(file.read(HEAD).decode("utf-8-sig", "replace")))
     for item in _items(file, style, warnings):
@@ -127,7 +130,7 @@ def _heading(style: re.Pattern[str], text: str) -> _Heading | None:
 
 
 def _open(text: str, fence: str) -> str:
-    """The fence that is open behind a line."""
+    """The fence that is open after a line; empty if none is."""
     match = _FENCE.match(text)
     if match is None or not fence:
         return match[1] if match else fence
@@ -142,7 +145,7 @@ def _passage(
     line: int,
     warnings: list[Warning],
 ) -> Iterator[Item]:
-    """The message behind a heading; an event of what stands before the first one."""
+    """The message under a heading; an event for text before the first heading."""
     if heading is None:
         if span.end:
             yield Event("preamble", span.record)
