@@ -1,4 +1,4 @@
-"""Editors with an agent in them."""
+"""Editors with a built-in agent."""
 
 from . import continue_dev, cursor, cursor_run, zed
 

@@ -1,7 +1,7 @@
 """Continue's sessions: `~/.continue/sessions/<id>.json`, a `history` of messages.
 
-What a person attached (`contextItems`) is sent before the words of the message. What a tool
-returned stands beside its call (`toolCallStates`) where no message of its own brings it.
+Attachments (`contextItems`) are sent before the text of their message. A tool's result is beside
+its call (`toolCallStates`) if it has no message of its own.
 
 Source: github.com/continuedev/continue, `core/index.d.ts`, `core/util/history.ts`.
 """
@@ -23,23 +23,23 @@ from threads.domain.part import JSON, Part, Text, Thinking, ToolResult
 
 @dataclass(slots=True)
 class ContinueHistory:
-    """Makes messages of the entries of a history."""
+    """Makes messages from the entries of a history."""
 
     thoughts: list[Part] = field(default_factory=list)
     records: tuple[str, ...] = ()
     outputs: dict[str, tuple[Text, ...]] = field(default_factory=dict)
-    """What tools returned for which no message has come."""
+    """Map of call id to a tool's result that no message has brought yet."""
     record: str = ""
     count: int = 0
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The items of an entry. Raises Invalid where it is malformed."""
+        """The items of an entry. Raises Invalid if it is malformed."""
         for item in self._read(row):
             self.count += isinstance(item, Message)
             yield item
 
     def rest(self) -> Iterable[Item]:
-        """Results that no message brought, and thoughts without an answer."""
+        """Results without a message, and reasoning without an answer."""
         yield from self._returned()
         if self.thoughts:
             yield Message(
@@ -93,7 +93,7 @@ class ContinueHistory:
                 self.outputs[id_] = found
 
     def _returned(self) -> Iterator[Item]:
-        """Results that stand beside their calls alone."""
+        """Messages for results that are only beside their calls."""
         for id_, content in self.outputs.items():
             result = ToolResult(id_, content)
             yield Message(role=Role.TOOL, parts=(result,), records=(self.record,))
@@ -101,7 +101,7 @@ class ContinueHistory:
 
 
 def _message(given: dict[str, Any], entry: dict[str, Any]) -> Message:
-    """A message of OpenAI's in Continue's spelling, with what was attached to it."""
+    """An OpenAI message in Continue's spelling, with its attachments."""
     content = given.get("content")
     if isinstance(content, list):
         content = [_block(block) for block in content]

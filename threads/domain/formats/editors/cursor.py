@@ -1,8 +1,8 @@
 """Cursor's state (`state.vscdb`): conversations (`composerData:…`) and their bubbles.
 
-A conversation lists its bubbles, or holds them itself; a bubble is what a person typed, or a piece
-of an answer: words, reasoning, or a tool's call with what it returned. What Cursor puts around
-them for its model isn't in the file.
+A conversation lists its bubbles, or holds them itself. A bubble is what a person typed, or a piece
+of an answer: text, reasoning, or a tool call with its result. What Cursor adds around them for its
+model isn't in the file.
 
 Source: github.com/specstoryai/getspecstory, `specstory-cli/pkg/providers/cursoride`;
 github.com/Dicklesworthstone/coding_agent_session_search, `tests/fixtures/cursor`.
@@ -59,7 +59,7 @@ def _conversation(
 
 
 def _items(database: SqliteFile, place: int, warnings: list[Warning]) -> Iterator[Item]:
-    """The bubbles of a conversation, each from its row or from the conversation's own."""
+    """The items of a conversation's bubbles, each from its own row or the conversation's."""
     key, told = _conversation(database, place, warnings)
     id_ = key.partition(":")[2]
     listed = next(filter(None, (fields.items(told, name) for name in _LISTS)), [])
@@ -76,7 +76,7 @@ def _items(database: SqliteFile, place: int, warnings: list[Warning]) -> Iterato
 
 
 def _bubble(given: dict[str, Any], record: str) -> Iterator[Item]:
-    """The messages of a bubble; an event where it says nothing."""
+    """The messages of a bubble; an event if it says nothing."""
     moment = fields.moment(given.get("createdAt", given.get("timestamp")))
     words = fields.text(given, "text", "rawText", "content", "message")
     tool = fields.mapping(given, "toolFormerData")
@@ -115,7 +115,7 @@ def _bubble(given: dict[str, Any], record: str) -> Iterator[Item]:
 
 
 def _answer(tool: dict[str, Any]) -> str:
-    """What a tool returned, or why it failed."""
+    """A tool's result, or its error."""
     value = tool.get("result") or tool.get("error")
     if value is None or isinstance(value, str):
         return value or ""

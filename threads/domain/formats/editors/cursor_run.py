@@ -1,8 +1,8 @@
-"""What a run of Cursor's command line prints with `--output-format stream-json`: an event a line.
+"""The output of Cursor's command line with `--output-format stream-json`: one event per line.
 
-It begins as Claude Code's does, but thoughts come in pieces, and calls and their results are
-events of their own. With `--stream-partial-output` words come in pieces too, which are then
-told again as a whole. Source: cursor.com/docs/cli/reference/output-format.
+It begins like Claude Code's, but reasoning comes in pieces, and calls and their results are events
+of their own. With `--stream-partial-output`, text comes in pieces too, and is then repeated as a
+whole. Source: cursor.com/docs/cli/reference/output-format.
 """
 
 from collections.abc import Iterator
@@ -27,15 +27,15 @@ from threads.domain.transcript import Event, Transcript, Warning
 NAME = "cursor_run"
 LABEL = "the stream-json output of Cursor's command line"
 _CALL = "ToolCall"
-"""How the member that names a call's tool ends."""
+"""The suffix of the member that names a call's tool."""
 _CONTENT = ("message", "content")
 _FAILED = frozenset({"error", "failure", "rejected", "timeout", "permissionDenied"})
 _OUTCOMES = _FAILED | {"success"}
-"""Members that say how a call ended, around what it gave."""
+"""Members that tell how a call ended, and hold its result."""
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The sessions of a run's output. Raises Invalid where it holds no message."""
+    """The sessions in a run's output. Raises Invalid if it holds no message."""
     found = stream_runs.find(file, _begins, _note)
     items = partial(_items, file)
     return stream_runs.transcripts(found, items, LABEL, "Cursor run", format=NAME)
@@ -61,25 +61,25 @@ def _items(file: BinaryIO, run: StreamRun, warnings: list[Warning]) -> Iterator[
 
 @dataclass
 class _Answer:
-    """What the model says up to the first result."""
+    """What the model says up to the next result."""
 
     model: str
     said: list[tuple[type[Text | Thinking], list[str]] | ToolCall] = field(
         default_factory=list
     )
-    """Words and thoughts in their pieces, and calls."""
+    """Text and reasoning in pieces, and calls."""
     records: list[str] = field(default_factory=list)
     created_at: datetime | None = None
     size: int = 0
 
     def add(self, row: Element) -> None:
-        """One more line."""
+        """Record one more line."""
         self.created_at = self.created_at or _moment(fields.mapping(row.value))
         self.records.append(row.record)
         self.size += row.span.end - row.span.start
 
     def tell(self, kind: type[Text | Thinking], words: str, *, joined: bool) -> None:
-        """Words or thoughts, which may go on with those before."""
+        """Add text or reasoning; with `joined`, it continues the last one of its kind."""
         last = self.said[-1] if self.said else None
         if joined and isinstance(last, tuple) and last[0] is kind:
             last[1].append(words)
@@ -87,12 +87,12 @@ class _Answer:
             self.said.append((kind, [words]))
 
     def repeats(self, words: str) -> bool:
-        """Whether the last words, which came in pieces, are told as a whole."""
+        """Whether the words repeat the last text, which came in pieces, as a whole."""
         last = self.said[-1] if self.said else None
         return isinstance(last, tuple) and "".join(last[1]) == words
 
     def message(self, usage: Usage | None) -> Iterator[Message]:
-        """What was said; nothing where that is nothing."""
+        """The message of what was said; nothing if nothing was."""
         parts: list[Part] = [
             one if isinstance(one, ToolCall) else one[0]("".join(one[1]))
             for one in self.said
@@ -109,17 +109,17 @@ class _Answer:
 
 
 class _RunItems:
-    """Makes items of events, one after the other."""
+    """Makes items from events, one after the other."""
 
     def __init__(self, model: str) -> None:
         self._model = model
         self._answer = _Answer(model)
         self._behind: list[Event] = []
-        """Events that follow the answer while it may go on."""
+        """Events that follow the answer while it may continue."""
         self._called: set[str] = set()
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The items that a line makes. Raises Invalid where it is no event."""
+        """The items made from a line. Raises Invalid if it isn't an event."""
         value = fields.require(row.value, dict, "an event", ())
         if self._answer.size > MOST_HELD:
             yield from self.rest()
@@ -140,7 +140,7 @@ class _RunItems:
                 self._behind.append(_event(value, row))
 
     def rest(self, usage: Usage | None = None) -> Iterator[Item]:
-        """The answer that is still held, if there is one, and what followed it."""
+        """The answer that is still held, if any, and the events that followed it."""
         yield from self._answer.message(usage)
         yield from self._behind
         self._answer, self._behind = _Answer(self._model), []
@@ -157,7 +157,7 @@ class _RunItems:
         )
 
     def _words(self, value: dict[str, Any], row: Element) -> None:
-        """Words, in pieces or as a whole; an event where they are told again."""
+        """Take text, in pieces or as a whole; a repetition becomes an event."""
         content = fields.mapping(value, "message").get("content")
         parts = blocks.read_content(content, _CONTENT)
         words = "".join(part.text for part in parts if isinstance(part, Text))
@@ -169,7 +169,7 @@ class _RunItems:
         self._answer.add(row)
 
     def _call(self, value: dict[str, Any], row: Element) -> Iterator[Item]:
-        """A call, or its result; the call too where its beginning was not printed."""
+        """Take a call or its result; with a result, also the call if its start was not printed."""
         id_ = fields.text(value, "call_id")
         name, held = _named(fields.mapping(value, "tool_call"))
         if id_ not in self._called:
@@ -188,7 +188,7 @@ class _RunItems:
 
 
 def _named(call: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The tool of a call, and what it was given and gave."""
+    """The name of a call's tool, and the object with its arguments and result."""
     held = {name: one for name, one in call.items() if isinstance(one, dict)}
     name = next((name for name in held if name.endswith(_CALL)), next(iter(held), ""))
     about = held.get(name, {})
@@ -198,7 +198,7 @@ def _named(call: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _result(id_: str, name: str, held: dict[str, Any]) -> ToolResult:
-    """What a tool gave: a text, or all of it as JSON."""
+    """A tool's result: its text, or the whole value as JSON."""
     said: JSON = held.get("result")
     outcome = next(iter(fields.mapping(said)), "")
     if outcome in _OUTCOMES and len(fields.mapping(said)) == 1:
@@ -209,7 +209,7 @@ def _result(id_: str, name: str, held: dict[str, Any]) -> ToolResult:
 
 
 def _event(value: dict[str, Any], row: Element) -> Event:
-    """A record that is no message, with what it says it is in detail."""
+    """An event for a record that is not a message, named by its type and subtype."""
     name = fields.text(value, "type") or "event"
     detail = fields.text(value, "subtype")
     return Event(f"{name}/{detail}" if detail else name, row.record, _moment(value))
@@ -220,7 +220,7 @@ def _moment(value: dict[str, Any]) -> datetime | None:
 
 
 def _usage(value: dict[str, Any]) -> Usage | None:
-    """The tokens of a whole run, as its end tells them: the last answer's."""
+    """The tokens of a whole run, reported at its end; they are given to the last answer."""
     counts = fields.mapping(value, "usage")
     cached = fields.count(counts, "cacheReadTokens")
     usage = Usage(
@@ -232,7 +232,7 @@ def _usage(value: dict[str, Any]) -> Usage | None:
 
 
 def _score(sample: Sample) -> float:
-    """A call or a thought as only Cursor prints it, or words with their times."""
+    """By a call or reasoning as only Cursor prints them, or text with a time."""
     return 0.95 if any(map(_is_own, sample.records)) else 0
 
 

@@ -1,7 +1,7 @@
 """Zed's threads: its database (`threads.db`), or the JSON of one thread.
 
-An agent's message holds its calls and what they returned, so that it becomes the assistant's
-message and, behind it, the tool's. In the database a thread is JSON, mostly packed with zstandard.
+An agent's message holds its calls and their results, so it becomes an assistant message followed by
+a tool message. In the database a thread is JSON, usually compressed with zstandard.
 
 Source: github.com/zed-industries/zed, `crates/agent/src/db.rs`, `legacy_thread.rs`, `thread.rs`.
 """
@@ -45,12 +45,12 @@ LABEL = "a Zed thread"
 _THREADS = "SELECT rowid AS place, * FROM threads ORDER BY updated_at, id"
 _DATA = "SELECT data_type, data FROM threads WHERE rowid = ?"
 _WINDOW = 128 << 20
-"""Bytes that unpacking may hold: what `zstd` itself allows."""
+"""The most bytes of memory for decompression: the limit of `zstd` itself."""
 _OLD = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 
 
 def read_thread(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The thread of a file. Raises Invalid where it holds no message."""
+    """The thread of a file. Raises Invalid if it holds no message."""
     warnings: list[Warning] = []
     members = json_file.members(file, 0, warnings)
 
@@ -100,7 +100,7 @@ def _sessions(database: SqliteFile, member: str) -> Iterator[Transcript | None]:
 
 
 def _held(database: SqliteFile, place: int, warnings: list[Warning]) -> Iterator[Item]:
-    """The messages of a thread in the database; each is of its row."""
+    """The messages of a thread in the database, all with the record of its row."""
     for message in fields.items(_thread(database, place, warnings), "messages"):
         yield from _messages(message, f"row:threads/{place}")
 
@@ -119,7 +119,7 @@ def _thread(
 
 
 def _unpacked(data: object) -> bytes:
-    """What is packed, at most a byte more than a row may have. Raises Invalid."""
+    """Decompressed data, at most one byte more than a row may have. Raises Invalid."""
     packed = data if isinstance(data, bytes) else b""
     unpacker = zstandard.ZstdDecompressor(max_window_size=_WINDOW)
     try:
@@ -133,7 +133,7 @@ def _unpacked(data: object) -> bytes:
 
 
 def _messages(value: JSON, record: str) -> Iterable[Item]:
-    """The messages of one; an event where it says nothing."""
+    """The messages made from one of Zed's; an event if it says nothing."""
     given = fields.mapping(value)
     user, agent = fields.mapping(given, "User"), fields.mapping(given, "Agent")
     if user or agent:
@@ -162,7 +162,7 @@ def _messages(value: JSON, record: str) -> Iterable[Item]:
 
 
 def _part(block: JSON) -> Iterator[Part]:
-    """The part of a block, which is named by its one member."""
+    """The part of a block, whose kind is the name of its only member."""
     name = next(iter(fields.mapping(block)), "")
     held = fields.mapping(block).get(name)
     if name == "Text":
@@ -225,7 +225,7 @@ def _result(given: dict[str, Any]) -> ToolResult:
 
 
 def _old_parts(given: dict[str, Any]) -> Iterator[Part]:
-    """What a message of an older version says, what was attached to it first."""
+    """The parts of a message of an older version, its attachments first."""
     for name in ("context", "text"):
         if words := fields.text(given, name):
             yield Text(words)
