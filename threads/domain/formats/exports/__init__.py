@@ -1,4 +1,4 @@
-"""What chat services give their users to take along."""
+"""Data exports of chat services."""
 
 from . import chatgpt, claude_ai, deepseek, grok_com, librechat, open_webui_database
 

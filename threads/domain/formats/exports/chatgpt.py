@@ -1,9 +1,9 @@
 """ChatGPT's data export: conversations as trees, alone or with the export's other files.
 
-`conversations.json` is a list of conversations (large accounts get `conversations-000.json`
-and so on); each holds its messages as nodes of a tree (`mapping`), and the leaf that was last
-looked at (`current_node`). The way to that leaf is the conversation; regenerated answers and
-edited questions are branches, conversations of their own.
+`conversations.json` is a list of conversations (large accounts get `conversations-000.json` and so
+on). Each holds its messages as nodes of a tree (`mapping`), and the leaf that was last viewed
+(`current_node`). The path to that leaf is the conversation; regenerated answers and edited
+questions are branches, which are conversations of their own.
 """
 
 import re
@@ -32,17 +32,17 @@ OWN = re.compile(
     r"|model_comparisons|user_settings|export_manifest)\.json"
     r"|(?:file[-_]|dalle-generations/|user-|textdocs/|[\w-]+/audio/)(?s:.*)"
 )
-"""The export's other files, which hold no conversation of their own."""
+"""The export's other files, which hold no conversations."""
 EVENT, PLAIN, USER, CALL, RESULT = range(5)
 ROLES = {role.value: role for role in Role} | {"function": Role.TOOL}
 UNFINISHED = frozenset({"in_progress", "finished_partial_completion"})
 FAILED = frozenset({"failed_with_in_kernel_exception", "failed_with_system_exception"})
 NO_RESULT = (Thinking, ToolCall, ToolResult)
-"""What a result can't hold."""
+"""Kinds of parts that a result can't hold."""
 
 
 class NodeTurn(NamedTuple):
-    """Nodes that are one message (or one event); `call` is the node a result answers, or -1."""
+    """Nodes that form one message or event; `call` is the node that a result answers, or -1."""
 
     kind: int
     nodes: tuple[int, ...]
@@ -51,7 +51,7 @@ class NodeTurn(NamedTuple):
 
 @dataclass(slots=True)
 class NodeTree:
-    """What is held of a conversation: numbers and short words a node, no content."""
+    """An index of a conversation: numbers and short strings per node, without contents."""
 
     ids: list[str] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
@@ -59,14 +59,14 @@ class NodeTree:
     ends: "array[int]" = field(default_factory=lambda: array("Q"))
     kinds: bytearray = field(default_factory=bytearray)
     tools: list[str] = field(default_factory=list)
-    """A call's recipient, a result's author."""
+    """For each node, a call's recipient or a result's author."""
     leaf: int = -1
     words: str = ""
-    """The first words of a user."""
+    """The user's first text."""
     model: str = ""
 
     def span(self, node: int) -> ByteSpan:
-        """Where a node stands in the file."""
+        """The place of a node in the file."""
         return ByteSpan(self.starts[node], self.ends[node])
 
 
@@ -86,7 +86,7 @@ def _index(
             if child.key == "mapping"
         )
         tree = _tree(file, start, said)
-    except (Invalid, StopIteration):  # a duplicate key: not what was parsed
+    except (Invalid, StopIteration):  # a duplicate key: not the value parsed
         words = f"The conversation at byte {span.start:,} can't be read."
         skipped.append(Warning("json_invalid", words))
         return None
@@ -112,7 +112,7 @@ def _tree(file: BinaryIO, start: int, conversation: dict[str, Any]) -> NodeTree:
         message = fields.mapping(mapping.get(str(child.key)), "message")
         number = numbers.setdefault(str(child.key), len(tree.ids))
         if number < len(tree.ids):
-            # Of duplicate keys the last counts: its value is the one that was parsed.
+            # Of duplicate keys, the last counts: its value is the one that was parsed.
             tree.starts[number], tree.ends[number] = child.span
             continue
         kind, tool, text = _kind(message)
@@ -137,14 +137,14 @@ def _tree(file: BinaryIO, start: int, conversation: dict[str, Any]) -> NodeTree:
 
 
 def _turns(tree: NodeTree, nodes: Sequence[int]) -> list[NodeTurn]:
-    """The messages and events on a way, in order.
+    """The messages and events on a path, in order.
 
-    The export has no ids of calls: a result answers the first open call of its tool since the
-    user spoke, else the first open one; more results of the same tool in a row are one.
+    The export has no call ids: a result answers the first open call of its tool since the user
+    last spoke, else the first open call. Further consecutive results of the same tool are merged.
     """
     found: list[NodeTurn] = []
     calls: list[int] = []
-    last = -1  # the place in `found` of the last message
+    last = -1  # the index in `found` of the last message
     for node in nodes:
         kind = tree.kinds[node]
         turn = NodeTurn(kind, (node,))
@@ -174,7 +174,7 @@ def _read(
     file: BinaryIO,
     warnings: list[Warning],
 ) -> Iterator[Item]:
-    """The items of a way; `left` are the nodes on no way, given as events."""
+    """The items of a path; `left` are the nodes on no path, which become events."""
 
     def message_of(node: int) -> dict[str, Any]:
         value = json_file.known_value(file, tree.span(node), warnings)
@@ -189,7 +189,7 @@ def _read(
 def _item(
     tree: NodeTree, turn: NodeTurn, messages: list[dict[str, Any]], assets: Assets
 ) -> Item:
-    """The message of a turn: its nodes' parts, in order."""
+    """The message of a turn: the parts of its nodes, in order."""
     first = messages[0]
     if turn.kind == EVENT:
         return _event(tree, turn.nodes[0], first)
@@ -220,7 +220,7 @@ def _parts(
         node = turn.nodes[0]
         text = plain_text(parts)
         call = read_call(tree.ids[node], tree.tools[node], text)
-        # Code for an interpreter is code, also where it happens to be JSON.
+        # Code for an interpreter stays code, even if it happens to be JSON.
         if not isinstance(call.arguments, dict):
             call = ToolCall(call.id, call.name, text)
         others = (part for part in parts if isinstance(part, Thinking))
@@ -244,7 +244,7 @@ def _event(
 
 
 def _kind(message: dict[str, Any]) -> tuple[int, str, str]:
-    """What a node is, the tool it speaks with, and its words."""
+    """The kind of a node, its tool, and its text."""
     parts, _ = read_parts(message, lambda _: None)
     author = fields.mapping(message, "author")
     role = fields.text(author, "role")
@@ -262,7 +262,7 @@ def _kind(message: dict[str, Any]) -> tuple[int, str, str]:
 
 
 def _continues(tree: NodeTree, found: list[NodeTurn], last: int, node: int) -> bool:
-    """Whether a result is a further page of the one before it."""
+    """Whether a result continues the one before it."""
     if last < 0 or found[last].kind != RESULT:
         return False
     return tree.tools[found[last].nodes[0]] == tree.tools[node]
@@ -275,7 +275,7 @@ def _failed(message: dict[str, Any]) -> bool:
 
 
 def _score(sample: Sample) -> float:
-    """A tree of nodes with messages; the leaf stands behind it, often beyond the sample."""
+    """By a tree of nodes with messages; `current_node` comes after it, often beyond the sample."""
     for row in [*sample.rows, *fields.items(sample.object, "conversations")]:
         mapping = fields.mapping(row).get("mapping")
         if not isinstance(mapping, dict):

@@ -1,6 +1,6 @@
-"""What one message of a ChatGPT export is made of.
+"""Reads the content of a message in a ChatGPT export.
 
-The export is not published; the shapes here are those that readers of real exports describe
+The format is not published; the shapes here are those that readers of real exports describe
 (convoviz `docs/dev/chatgpt-spec.md` 3.0, 2026) and `docs/formats.md` lists.
 """
 
@@ -14,11 +14,11 @@ from threads.domain.formats.io.folder import Member
 from threads.domain.part import JSON, File, Image, Opaque, Part, Text, Thinking
 
 MARK = re.compile("\ue200[^\ue200\ue201]*\ue201")
-"""A citation as the model writes it: its kind and its sources in private-use characters."""
+"""A citation as the model writes it: its kind and sources between private-use characters."""
 NO_CONTEXT = frozenset({"reasoning_recap"})
-"""Contents that the page shows and no model reads: how long it thought."""
+"""Contents shown only on the page, which no model reads: how long it thought."""
 WORDS = ("text", "result", "summary", "output_str", "model_set_context", "content")
-"""What contents of one text call it."""
+"""Names of the text member in contents with a single text."""
 PAGES = ("tether_quote", "sonic_webpage")
 MEDIA = {
     "gif": "image/gif",
@@ -34,7 +34,7 @@ MEDIA = {
 
 
 class Asset(NamedTuple):
-    """A file of the export: its media type, its bytes, where it lies (a locator)."""
+    """A file of the export: its media type, its bytes, and its locator."""
 
     media_type: str
     data: bytes
@@ -42,11 +42,11 @@ class Asset(NamedTuple):
 
 
 Assets = Callable[[str], Asset | None]
-"""The file that a pointer or an attachment's id names; None where the export has none."""
+"""Returns the file that a pointer or an attachment's id names; None if it isn't there."""
 
 
 def assets_of(own: dict[str, Member]) -> Assets:
-    """Files by the id their names begin with; one too large to hold is not given."""
+    """A lookup of files by the id that their names begin with; None for one too large to hold."""
     by_id: dict[str, Member] = {}
     for name, member in own.items():
         words = re.split(r"[-.]", PurePosixPath(name).name)
@@ -68,7 +68,7 @@ def assets_of(own: dict[str, Member]) -> Assets:
 
 
 def read_parts(message: JSON, assets: Assets) -> tuple[tuple[Part, ...], list[str]]:
-    """The parts of a message and the locators of the files in it; none of an empty one."""
+    """The parts of a message, and the locators of the files in it."""
     content = fields.mapping(message, "content")
     if fields.text(content, "content_type") in NO_CONTEXT:
         return (), []
@@ -76,7 +76,7 @@ def read_parts(message: JSON, assets: Assets) -> tuple[tuple[Part, ...], list[st
     references = fields.items(metadata, "content_references")
     records: list[str] = []
     parts: list[Part] = []
-    # What the user tells the model about themselves, in exports before 2024.
+    # The user's custom instructions, in exports before 2024.
     about = fields.mapping(metadata, "user_context_message_data")
     names = ("about_user_message", "about_model_message")
     settings = (Text(fields.text(about, name)) for name in names)
@@ -95,7 +95,7 @@ def read_parts(message: JSON, assets: Assets) -> tuple[tuple[Part, ...], list[st
 
 
 def cite(text: str, references: list[Any]) -> str:
-    """Text with its citations as the page shows them; one without a source stays as it is."""
+    """The text with citations as the page shows them; one without a source is unchanged."""
     if "\ue200" not in text:
         return text
     shown = {
@@ -107,7 +107,7 @@ def cite(text: str, references: list[Any]) -> str:
 
 
 def plain_text(parts: tuple[Part, ...]) -> str:
-    """The words of a call's content: what the model wrote for the tool."""
+    """The texts among the parts, joined by line breaks."""
     return "\n".join(part.text for part in parts if isinstance(part, Text))
 
 
@@ -133,7 +133,7 @@ def _content(content: dict[str, Any]) -> Iterator[Part]:
 
 
 def _words(kind: str, content: dict[str, Any]) -> Iterator[Part]:
-    """A content by its one text, whatever it calls it; else kept whole."""
+    """The single text of a content, under any of its names; else the whole content."""
     held = [content[name] for name in WORDS if name in content]
     words = [value for value in held if isinstance(value, str) and value]
     if kind == "system_error":
@@ -155,7 +155,7 @@ def _part(part: JSON) -> Part:
 
 
 def _attached(metadata: dict[str, Any], shown: set[str]) -> Iterator[Part]:
-    """The files of a message; what it shows already (an image) is not given twice."""
+    """The files attached to a message, except those that its content already shows (images)."""
     for file in fields.items(metadata, "attachments"):
         if isinstance(file, dict) and _pointer(file) not in shown:
             yield Opaque("attachment", file)

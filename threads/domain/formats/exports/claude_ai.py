@@ -1,15 +1,15 @@
 """Claude.ai's data export: conversations of messages that may branch.
 
-`conversations.json` is a list of conversations; `projects.json` and `users.json` beside it
-hold none. A message says which one it follows (`parent_message_uuid`, in newer exports): the
-way to the last one is the conversation, others are branches.
+`conversations.json` is a list of conversations; `projects.json` and `users.json` beside it hold
+none. In newer exports, a message names its parent (`parent_message_uuid`): the path to the last
+message is the conversation, others are branches.
 
-An answer with tools is one message there, its calls and their results in it; for the API it
-was several, so it is taken apart at the results. Most blocks have no id: a result answers the
-first open call of its name in its message, else the first open one.
+An answer with tools is one message there, with its calls and their results. For the API it was
+several messages, so it is split at the results. Most blocks have no id: a result answers the first
+open call of its name in its message, else the first open call.
 
-The export is not published; the shapes are those that schemas inferred from real ones
-describe (polylogue's `claude-ai`), and `docs/formats.md` lists them.
+The format is not published; the shapes are those that schemas inferred from real exports describe
+(polylogue's `claude-ai`), and `docs/formats.md` lists them.
 """
 
 import re
@@ -43,30 +43,30 @@ from .conversations import ConversationTree, ExportFormat
 
 ROLES = {"human": Role.USER, "user": Role.USER, "assistant": Role.ASSISTANT}
 NO_CONTEXT = frozenset({"token_budget"})
-"""Blocks that count and say nothing."""
+"""Blocks that only count tokens."""
 PAGE = ("title", "url", "text")
-"""Members of what a search found, in the order in which they are read."""
+"""Members of a search result, in reading order."""
 
 # Conversations
 
 
 @dataclass(slots=True)
 class MessageIndex:
-    """What is held of a conversation: a place and a few words a message."""
+    """An index of a conversation: a place and a few facts per message."""
 
     project: str = ""
-    """Where the record of its project stands."""
+    """The locator of its project's record."""
     ids: list[str] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
     spans: list[ByteSpan] = field(default_factory=list)
     runs: list[int] = field(default_factory=list)
-    """How many messages of the API each one is; 0 where it says nothing."""
+    """The number of API messages that each message becomes; 0 if it says nothing."""
     words: str | None = None
-    """The first words of a person."""
+    """The person's first text."""
 
 
 def _projects(own: dict[str, Member]) -> dict[str, str]:
-    """Where each project of the export stands, by its id."""
+    """Map of project id to the locator of the project."""
     found = {}
     for name, member in own.items():
         if "projects" not in name:
@@ -85,7 +85,7 @@ def _index(
     projects: dict[str, str],
     skipped: list[Warning],
 ) -> ConversationTree | None:
-    """The messages of a conversation, by their places and their parents."""
+    """An index of a conversation's messages, by place and parent; None without messages."""
     messages = fields.items(said, "chat_messages")
     if not messages:
         return None
@@ -143,7 +143,7 @@ def _read(
     file: BinaryIO,
     warnings: list[Warning],
 ) -> Iterator[Item]:
-    """The items of a way; `left` are messages on no way, given as events."""
+    """The items of a path; `left` are the messages on no path, which become events."""
     if known.project:
         yield Event("project", known.project)
     for node in nodes:
@@ -155,7 +155,7 @@ def _read(
 
 
 def _messages(message: dict[str, Any], record: str) -> Iterator[Item]:
-    """The messages of the API that one of the export's is; an event where it says nothing."""
+    """The API messages made from a message of the export; an event if it says nothing."""
     runs = read_runs(message)
     if not runs:
         yield _event(message, record, "empty/")
@@ -182,12 +182,12 @@ def _event(message: dict[str, Any], record: str, before: str) -> Event:
 
 
 def read_runs(message: dict[str, Any]) -> list[tuple[Part, ...]]:
-    """The parts of a message, in runs: results, and what is no result, by turns."""
+    """The parts of a message in alternating runs of results and other parts."""
     content = _Content(fields.text(message, "uuid") or "call")
     read = map(content.read, fields.items(message, "content"))
     said = [part for part in read if part is not None]
     if not said and fields.text(message, "text"):
-        # A flattened copy of the blocks, with placeholders for what isn't text.
+        # `text` is a flattened copy of the blocks, with placeholders for other kinds of content.
         said = [Text(message["text"])]
     runs = groupby(
         (*_attached(message), *said), key=lambda part: isinstance(part, ToolResult)
@@ -202,7 +202,7 @@ class _Content:
     open: list[ToolCall] = field(default_factory=list)
 
     def read(self, block: JSON) -> Part | None:
-        """The part of a block; None where it holds nothing."""
+        """The part of a block; None if it is empty."""
         kind = fields.text(block, "type")
         if kind == "text":
             words = fields.text(block, "text")
@@ -239,7 +239,7 @@ class _Content:
 
 
 def _found(content: JSON) -> Iterator[Text | File | Opaque | Any]:
-    """What a result holds: its text, what a search found, images, else blocks kept whole."""
+    """The content of a result: text, search results, images; other blocks are kept whole."""
     for block in content if isinstance(content, list) else [content]:
         if isinstance(block, str) and block:
             yield Text(block)
@@ -252,7 +252,7 @@ def _found(content: JSON) -> Iterator[Text | File | Opaque | Any]:
 
 
 def _other(block: JSON) -> Part:
-    """A block of the API (an image, a document), else one that is kept whole."""
+    """The part of an API block (an image, a document); any other block is kept whole."""
     kind = fields.text(block, "type") or "block"
     try:
         found = [*blocks.read_block(block, ())]
@@ -262,7 +262,7 @@ def _other(block: JSON) -> Part:
 
 
 def _attached(message: dict[str, Any]) -> Iterator[Part]:
-    """Files by the text that was taken from them; those that the export lacks by their name."""
+    """Files with the text extracted from them; opaque parts for files missing from the export."""
     names = set()
     for attached in fields.items(message, "attachments"):
         name = fields.text(attached, "file_name")

@@ -1,8 +1,8 @@
-"""What exports of chat services have in common: conversations that branch, in well-known files.
+"""What exports of chat services have in common: branching conversations, in well-known files.
 
-They differ in how a conversation's messages are found and read, so that each is an
-`ExportFormat`, a row of a table. What they have in common is read here: the objects of a file,
-the branches of each, the other files of the export's folder.
+They differ in how a conversation's messages are found and read, so each is an `ExportFormat` that
+declares this. What they have in common is here: reading the objects of a file, the branches of
+each, and the other files in the export's folder.
 """
 
 import re
@@ -23,42 +23,42 @@ from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.transcript import Transcript, Warning
 
 FILES = re.compile(r"conversations(?:-\d+)?\.json")
-"""How the files of conversations are named: large accounts get several."""
+"""Names of the files with conversations; large accounts get several."""
 Nodes = Sequence[int]
-"""Messages of a conversation by their places in it, on the way to one of its leaves."""
+"""Indexes of a conversation's messages, on the path to one of its leaves."""
 
 
 class ConversationTree(NamedTuple):
-    """A conversation before it is read: what names it, and its messages as a tree."""
+    """A conversation before it is read: its id and title, and its messages as a tree."""
 
     id: str
     title: str
     model: str
     ids: Sequence[str]
     parents: Sequence[int]
-    """Each message's parent, or -1."""
+    """The index of each message's parent, or -1."""
     leaf: int
     """The message that the conversation ends with; other leaves end branches."""
     spoken: Callable[[Nodes], Sequence[object]]
-    """The messages on a branch, by whatever tells them apart."""
+    """Returns the messages on a branch, as any values that identify them."""
     read: Callable[[Nodes, Nodes, BinaryIO, list[Warning]], Iterator[Item]]
-    """The items of a branch; what lies on none is given behind it, as events."""
+    """Reads the items of a branch, followed by events for the messages on no branch."""
 
 
 Index = Callable[
     [BinaryIO, ByteSpan, dict[str, Any], Any, list[Warning]], ConversationTree | None
 ]
-"""Finds the conversation of an object, whose place and value it is given; None where it says
-nothing. What lies beside the file is as `ExportFormat.beside` gives it."""
+"""Finds the conversation of an object, given its place and value; None if it says nothing. The
+fourth argument is the result of `ExportFormat.beside`."""
 
 
 def _nothing(_own: dict[str, Member]) -> None:
-    """What conversations refer to that stand alone."""
+    """The default for `ExportFormat.beside`: conversations refer to no other files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportFormat:
-    """How one service's export holds its conversations."""
+    """How one service's export holds conversations."""
 
     name: str
     label: str
@@ -67,23 +67,23 @@ class ExportFormat:
     untitled: str
     strategy: str
     own: re.Pattern[str] = re.compile(r"(?!)")
-    """The export's other files, by their paths in it; most have none."""
+    """Matches the paths of the export's other files; most exports have none."""
     beside: Callable[[dict[str, Member]], Any] = _nothing
-    """What of them the conversations refer to."""
+    """Makes whatever the conversations refer to from these files."""
 
     @property
     def format(self) -> Format:
-        """The format of such files."""
+        """This as an entry for the detector."""
         return Format(self.name, self.label, self.score, self.read, gather=self.gather)
 
     def read(self, file: BinaryIO, _name: str) -> list[Transcript]:
-        """The conversations of conversations.json, or of one conversation saved alone."""
+        """The conversations of conversations.json, or a single conversation saved by itself."""
         return self._read(file, opened(file), "", self.beside({}))
 
     def gather(self, folder: Folder) -> list[Gathered]:
-        """Each export of the folder, with the files that are its own.
+        """Each export in the folder, with its own other files.
 
-        What can't be read is left alone, so that it is refused by its own name.
+        An unreadable export is skipped here, so that it is refused under its own name.
         """
         places: dict[str, list[Member]] = {}
         for name, member in folder.members.items():
@@ -128,7 +128,7 @@ class ExportFormat:
     def _transcripts(
         self, known: ConversationTree, opener: Opener, member: str
     ) -> Iterator[Transcript]:
-        """The conversation, and its branches: regenerated answers, edited questions."""
+        """The conversation, and its branches: regenerated answers and edited questions."""
         title = fields.one_line(known.title) or self.untitled
         found = branches(known.parents, known.leaf, known.spoken)
         for branch in found:

@@ -1,12 +1,11 @@
-"""DeepSeek's data export, and a chat as its page fetches it.
+"""DeepSeek's data export, and a chat as its web page fetches it.
 
-In the export (`conversations.json`) a conversation is a `mapping` of nodes by their ids; in what
-the page fetches it is a `chat_session` with `chat_messages` that name their parents. Either way a
-message is `fragments`: what was asked (`REQUEST`), thoughts (`THINK`), what was answered
-(`RESPONSE`); older ones have `content` and `thinking_content`. Further fragments (searches, files)
-are kept whole.
+In the export (`conversations.json`), a conversation is a `mapping` of ids to nodes. In the page's
+response, it is a `chat_session` with `chat_messages` that name their parents. In both, a message
+has `fragments`: the question (`REQUEST`), reasoning (`THINK`) and the answer (`RESPONSE`); older
+messages have `content` and `thinking_content`. Other fragments (searches, files) are kept whole.
 
-The forms are not published: a real chat is in ceyaima/deepseek-exporter, `samples/`.
+The formats are not published: a real chat is in ceyaima/deepseek-exporter, `samples/`.
 """
 
 import re
@@ -24,7 +23,7 @@ from .conversations import ConversationTree, ExportFormat
 from .trees import TreeNode, conversation_of, listed
 
 _ENVELOPE = ("data", "biz_data")
-"""Members in which the answer to the page's request holds the chat."""
+"""Members that enclose the chat in the response to the page's request."""
 
 
 def _index(
@@ -80,7 +79,7 @@ def _name(value: JSON) -> str:
 
 
 def read_message(value: dict[str, Any], record: str) -> list[Message]:
-    """The message of a node; none where it says nothing."""
+    """The message of a node; none if it says nothing."""
     given = fields.mapping(value, "message") or value
     parts = tuple(_parts(given))
     kinds = {fields.text(one, "type") for one in fields.items(given, "fragments")}
@@ -116,7 +115,7 @@ def _parts(given: dict[str, Any]) -> Iterator[Part]:
 
 
 def _score(sample: Sample) -> float:
-    """A chat with its messages, or a tree of nodes whose messages are fragments."""
+    """By a chat with its messages, or a tree of nodes whose messages have fragments."""
     held: JSON = sample.object
     for name in _ENVELOPE:
         held = fields.mapping(held).get(name, held)

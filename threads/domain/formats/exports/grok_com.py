@@ -1,10 +1,10 @@
 """grok.com's data export: `prod-grok-backend.json`, `{"conversations": [{"conversation",
 "responses": [{"response"}]}]}`.
 
-A response names the one that it answers (`parent_response_id`). Times of responses are those of a
-database (`{"$date": {"$numberLong"}}`).
+A response names its parent (`parent_response_id`). The times of responses are in a database's form
+(`{"$date": {"$numberLong"}}`).
 
-The export is not published; the shapes are those that its readers describe: see `docs/formats.md`.
+The format is not published; the shapes are those that its readers describe: see `docs/formats.md`.
 """
 
 from collections.abc import Iterator
@@ -21,9 +21,9 @@ from .conversations import ConversationTree, ExportFormat
 from .trees import TreeNode, conversation_of, listed
 
 _LONGEST_TIME = 20
-"""Digits."""
+"""The most digits in a time."""
 _BESIDE = ("file_attachments", "card_attachments_json", "web_search_results", "steps")
-"""Members of a response that are kept whole where they hold anything."""
+"""Members of a response that are kept whole unless they are empty."""
 
 
 def _index(
@@ -63,7 +63,7 @@ def _about(members: dict[str, ByteSpan]) -> Iterator[ByteSpan]:
 
 
 def read_message(value: dict[str, Any], record: str) -> list[Message]:
-    """The message of a response; none where it says nothing."""
+    """The message of a response; none if it says nothing."""
     given = fields.mapping(value, "response")
     is_human = fields.text(given, "sender").lower() in ("human", "user")
     parts = tuple(_parts(given))
@@ -100,7 +100,7 @@ def _parts(given: dict[str, Any]) -> Iterator[Part]:
 
 
 def _time(value: JSON) -> JSON:
-    """A time as it is, or out of the database's own form."""
+    """A time, unwrapped from the database's form if necessary."""
     held = fields.mapping(value).get("$date", value)
     number = fields.text(held, "$numberLong")
     if number.isascii() and number.isdigit() and len(number) <= _LONGEST_TIME:

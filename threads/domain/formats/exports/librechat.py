@@ -1,4 +1,4 @@
-"""LibreChat's export of a conversation (JSON): messages in a list, or below their parents.
+"""LibreChat's export of a conversation (JSON): messages in a list, or nested in their parents.
 
 Source: github.com/danny-avila/LibreChat, `client/src/hooks/Conversations/useExportConversation.ts`,
 `packages/data-provider/src/types/assistants.ts`.
@@ -33,7 +33,7 @@ def _index(
     _beside: Any,
     _skipped: list[Warning],
 ) -> ConversationTree | None:
-    """The messages of a conversation, the instructions that were sent with it before them."""
+    """The messages of a conversation, after the instructions that were sent with it."""
     members = json_file.members(file, span.start, [])
     name = next((name for name in _LISTS if name in members), "")
     if not name:
@@ -60,7 +60,7 @@ def _index(
 def _nodes(
     file: BinaryIO, span: ByteSpan, values: list[Any], parent: str, depth: int
 ) -> Iterator[TreeNode]:
-    """The messages of a list, each before those that follow it."""
+    """The messages of a list, each before its children."""
     for place, value in listed(file, span, values):
         id_ = fields.text(value, "messageId") or f"@{place.start}"
         above = fields.text(value, "parentMessageId") or parent
@@ -72,7 +72,7 @@ def _nodes(
 
 
 def read_message(given: dict[str, Any], record: str) -> list[Message]:
-    """The messages of one: an answer is taken apart at the results of its calls."""
+    """The messages made from one: an answer is split at the results of its calls."""
     if _PROMPT in given and "messageId" not in given:
         prompt = Text(fields.text(given, _PROMPT))
         return [Message(role=Role.SYSTEM, parts=(prompt,), records=(record,))]
@@ -100,7 +100,7 @@ def read_message(given: dict[str, Any], record: str) -> list[Message]:
 
 
 def _part(block: JSON) -> Iterator[Part]:
-    """The parts of a block: of a call, what it returned too."""
+    """The parts of a block; a call may include its result."""
     kind = fields.text(block, "type")
     held = fields.mapping(block).get(kind)
     words = held if isinstance(held, str) else fields.text(held, "value")

@@ -1,7 +1,7 @@
 """Open WebUI's export of chats: `[{"chat": {"history": {"messages", "currentId"}}, …}]`.
 
-A message of the history names its parent; regenerated answers are branches. Reasoning and calls
-stand in an answer as `<details>`, from which newer versions make requests again.
+A message of the history names its parent; regenerated answers are branches. Reasoning and calls are
+in an answer as `<details>`, from which newer versions rebuild requests.
 
 Source: github.com/open-webui/open-webui, `backend/open_webui/models/chats.py`,
 `backend/open_webui/utils/middleware.py`.
@@ -49,7 +49,7 @@ def _index(
     _beside: Any,
     _skipped: list[Warning],
 ) -> ConversationTree | None:
-    """The messages of a chat: those of its history, else those of its list."""
+    """The messages of a chat, from its history, else from its list."""
     outer = json_file.members(file, span.start, [])
     chat = fields.mapping(said, "chat") or said
     inner = (
@@ -75,7 +75,7 @@ def _index(
 
 
 _KEPT = ("params", "files", "system")
-"""Members of a chat that say how it was held."""
+"""Members of a chat with its settings; they become events."""
 
 
 def _of_history(
@@ -108,7 +108,7 @@ def _of_list(
 
 
 def read_message(given: dict[str, Any], record: str) -> list[Message]:
-    """The messages of one: an answer is taken apart at the results of its calls."""
+    """The messages made from one: an answer is split at the results of its calls."""
     if "role" not in given and (prompt := fields.text(given, "system")):
         return [Message(role=Role.SYSTEM, parts=(Text(prompt),), records=(record,))]
     role = ROLES.get(fields.text(given, "role"))
@@ -180,7 +180,7 @@ def _content(content: JSON, role: Role | None) -> Iterator[Part]:
 
 
 def _thought(body: str) -> Iterator[Part]:
-    """Reasoning, which stands there as a quotation."""
+    """Reasoning, which is written as a quotation."""
     lines = (
         line.removeprefix(">").removeprefix(" ")
         for line in body.strip("\n").split("\n")
@@ -190,7 +190,7 @@ def _thought(body: str) -> Iterator[Part]:
 
 
 def _called(told: dict[str, str]) -> Iterator[Part]:
-    """A call and what it returned; both stand there as JSON in attributes."""
+    """A call and its result, both written as JSON in attributes."""
     id_, name = html.unescape(told.get("id", "")), html.unescape(told.get("name", ""))
     yield read_call(id_, name or "tool", _opened(told.get("arguments", "")) or {})
     if "result" in told:
@@ -201,7 +201,7 @@ def _called(told: dict[str, str]) -> Iterator[Part]:
 
 
 def _opened(attribute: str) -> JSON:
-    """The value in an attribute; its text where it is no JSON."""
+    """The value in an attribute; its text if it isn't JSON."""
     words = html.unescape(attribute)
     try:
         return json_text.parse_strictly(words)
@@ -226,7 +226,7 @@ def _attached(given: dict[str, Any]) -> Iterator[Part]:
 
 
 def score(sample: Sample) -> float:
-    """By a chat's history, or its messages beside whose they are."""
+    """By a chat's history, or by its messages beside a user's id."""
     for row in sample.rows:
         chat = fields.mapping(row, "chat") or row
         history = fields.mapping(chat, "history")

@@ -1,4 +1,4 @@
-"""Open WebUI's database (`webui.db`): the table `chat`, each chat as JSON like that of its export.
+"""Open WebUI's database (`webui.db`): the table `chat`, with each chat as JSON like in the export.
 
 Source: github.com/open-webui/open-webui, `backend/open_webui/models/chats.py`.
 """
@@ -39,7 +39,7 @@ def _sessions(database: SqliteFile, member: str) -> Iterator[Transcript | None]:
 def _items(
     database: SqliteFile, place: int, number: int, warnings: list[Warning]
 ) -> Iterator[Item]:
-    """The items of a chat, or of a branch of it: all of them stand in its row."""
+    """The items of a chat, or of a branch of it, all with the record of its row."""
     record = f"row:chat/{place}"
     try:
         with database.opened() as connection:
@@ -58,7 +58,7 @@ def _items(
 def _branches(
     connection: sqlite3.Connection, place: int, warnings: list[Warning]
 ) -> list[Transcript]:
-    """A chat as its export would hold it; nothing of one that holds no message."""
+    """The transcripts of a chat, read like its export; none if it holds no message."""
     [row] = connection.execute(_CHAT, [place]).fetchall()
     chat = sqlite_file.parsed(row[3], ("chat", place), warnings)
     if chat is BROKEN:

@@ -1,6 +1,6 @@
-"""Exports whose messages name their parents: an index of the messages, read again when asked for.
+"""Exports whose messages name their parents: an index of messages, which are read on request.
 
-The services differ in where the messages lie and what one says; what comes of their parents is
+The services differ in where the messages are and what they contain; how their parents are used is
 the same.
 """
 
@@ -17,11 +17,11 @@ from threads.domain.transcript import Event, Warning
 from .conversations import ConversationTree
 
 ReadMessages = Callable[[dict[str, Any], str], Sequence[Message]]
-"""The messages of an export's message, given its record; none where it says nothing."""
+"""Reads the messages made from one of the export, given its record; none if it says nothing."""
 
 
 class TreeNode(NamedTuple):
-    """One message of an export: its id, the one it follows, its place, and what stands there."""
+    """One message of an export: its id, its parent's id, its place, and its value."""
 
     id: str
     parent: str
@@ -39,10 +39,10 @@ def conversation_of(
     leaf: str = "",
     beside: Sequence[Event] = (),
 ) -> ConversationTree | None:
-    """The conversation of messages, each under its parent; None where there are none.
+    """The conversation of messages, each with its parent; None if there are none.
 
-    A message whose parent isn't there begins anew. Without a leaf that is known the thread ends
-    with the last message. `beside` stands before the first one.
+    A message whose parent is missing is a root. Without a known leaf, the thread ends with the
+    last message. The events in `beside` come before the first message.
     """
     found = list(nodes)
     if not found:
@@ -78,7 +78,7 @@ def _read(
     file: BinaryIO,
     warnings: list[Warning],
 ) -> Iterator[Item]:
-    """The items of a branch; what lies on none is given behind it."""
+    """The items of a branch, followed by events for the messages on no branch."""
     yield from beside
     for node in nodes:
         row = json_file.element(file, spans[node], warnings)
@@ -95,7 +95,7 @@ def _read(
 
 
 def below(first: TreeNode, nodes: Sequence[TreeNode]) -> list[TreeNode]:
-    """The messages with another one before all that begin anew: the instructions of a chat."""
+    """The messages with another one above all roots, such as the instructions of a chat."""
     known = {node.id for node in nodes}
     hung = (
         node if node.parent in known else node._replace(parent=first.id)
@@ -107,7 +107,7 @@ def below(first: TreeNode, nodes: Sequence[TreeNode]) -> list[TreeNode]:
 def listed(
     file: BinaryIO, span: ByteSpan, values: Sequence[Any]
 ) -> Iterator[tuple[ByteSpan, dict[str, Any]]]:
-    """The elements of the list at a place that are objects, each with its own place."""
+    """The objects in the list at a place, each with its own place."""
     children = json_file.children(file, span.start, [])
     for child, value in zip(children, values, strict=False):
         if isinstance(value, dict):
