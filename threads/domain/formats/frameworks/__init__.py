@@ -1,4 +1,4 @@
-"""What programs keep that are built with a library for agents."""
+"""Files stored by programs that are built with an agent framework."""
 
 from . import agents_sdk, autogen, letta, pydantic_ai
 

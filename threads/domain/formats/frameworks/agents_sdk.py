@@ -1,9 +1,9 @@
-"""The state of a run of OpenAI's Agents SDK (`RunState`), in Python's spelling or JavaScript's.
+"""The state of a run of OpenAI's Agents SDK (`RunState`), in Python's or JavaScript's spelling.
 
-A conversation is what the run was given (`original_input`), then what it made since
-(`session_items`, else `generated_items`): items of the Responses API, each in the holder of an
-agent. What stands beside (responses as they came, traces, approvals) repeats them or is the
-program's, and is kept as events.
+A conversation is the input of the run (`original_input`), then what the run generated
+(`session_items`, else `generated_items`): items of the Responses API, each in an object that names
+its agent. Other members (raw responses, traces, approvals) repeat them or belong to the program,
+and become events.
 
 Sources: github.com/openai/openai-agents-python, `src/agents/run_state.py`;
 github.com/openai/openai-agents-js, `packages/agents-core/src/runState.ts`, `types/protocol.ts`.
@@ -35,7 +35,7 @@ _TYPES = {"function_call_result": "function_call_output"}
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The conversation of a state. Raises Invalid where it holds no message."""
+    """The conversation of a state. Raises Invalid if it holds no message."""
     warnings: list[Warning] = []
     members = json_file.members(file, 0, warnings)
     items = Items(partial(_items, file, members), given=warnings)
@@ -74,7 +74,7 @@ def _given(
     turn: "_Turn",
     warnings: list[Warning],
 ) -> Iterator[Item]:
-    """What the run was given: words of the user's, or a list of items."""
+    """The input of the run: a user's text, or a list of items."""
     if json_file.is_list(file, span):
         for row in json_file.elements(file, span.start, warnings):
             yield from attempt(partial(turn.take, row), row, warnings)
@@ -88,7 +88,7 @@ def _given(
 
 
 class _Turn:
-    """Joins the model's items in a row to one message."""
+    """Joins consecutive items by the model into one message."""
 
     def __init__(self) -> None:
         self._answer = AssistantTurn()
@@ -96,7 +96,7 @@ class _Turn:
         self._aside: list[Event] = []
 
     def take(self, row: Element) -> list[Item]:
-        """The messages that an item completes. Raises Invalid where it is none."""
+        """The messages that an item completes. Raises Invalid if it is malformed."""
         item, agent = _raw(row.value)
         read = read_item(item, ())
         if read is None:
@@ -111,7 +111,7 @@ class _Turn:
         return [*self.end(), message_of(read, item, (row.record,))]
 
     def end(self) -> list[Item]:
-        """The answer that is held, and what stood between its items."""
+        """The answer that is held, and the events between its items."""
         found: list[Item] = []
         message = self._answer.message()
         if message is not None:
@@ -124,7 +124,7 @@ class _Turn:
 
 
 def _raw(value: JSON) -> tuple[JSON, str]:
-    """The item in its holder, as the API spells it; and the agent that made it."""
+    """The unwrapped item in the API's spelling, and the name of its agent."""
     held = fields.mapping(value)
     raw = held.get("raw_item", held.get("rawItem", value))
     agent = fields.text(fields.mapping(held, "agent"), "name")
@@ -145,7 +145,7 @@ def _raw(value: JSON) -> tuple[JSON, str]:
 
 
 def _output(output: JSON) -> JSON:
-    """What a tool returned; JavaScript has one block of text where the API has text."""
+    """A tool's output; JavaScript has a single text block where the API has text."""
     if fields.text(output, "type") == "text":
         return fields.text(output, "text")
     return output

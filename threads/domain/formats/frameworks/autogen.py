@@ -1,11 +1,11 @@
 """AutoGen: the chat history of 0.2, the messages and the saved states of 0.4.
 
-- 0.2: `{"chat_history": [...]}` (a dump of `ChatResult`) or a list of its messages, which are
-  OpenAI's with the results of one turn in `tool_responses`.
+- 0.2: `{"chat_history": [...]}` (a dump of `ChatResult`) or a list of its messages, which are in
+  OpenAI's form, with the results of one turn in `tool_responses`.
 - 0.4 messages: `{"messages": [...], "stop_reason"}` (`TaskResult`), or a list of messages with
   `source` and `type`.
 - 0.4 states (`save_state`): of an agent (`llm_context`), or of a team (`agent_states`), in which
-  the manager's thread is a conversation, and what each agent sends to its model another.
+  the manager's thread is one conversation, and each agent's exchange with its model another.
 
 Source: github.com/microsoft/autogen, `python/packages/autogen-agentchat` (`messages.py`, `state`),
 `python/packages/autogen-core/src/autogen_core/models/_types.py`; ag2ai/ag2, `autogen/agentchat`.
@@ -39,25 +39,25 @@ CHAT_TYPES = frozenset(
     | {"ToolCallSummaryMessage", "ToolCallRequestEvent", "ToolCallExecutionEvent"}
     | {"ThoughtEvent", "MemoryQueryEvent", "CodeGenerationEvent", "CodeExecutionEvent"}
 )
-"""Types that a message of 0.4 says itself."""
+"""Types of messages in 0.4."""
 MODEL_TYPES = {
     "SystemMessage": Role.SYSTEM,
     "UserMessage": Role.USER,
     "AssistantMessage": Role.ASSISTANT,
     "FunctionExecutionResultMessage": Role.TOOL,
 }
-"""Those of what an agent sends to its model."""
+"""Types of messages that an agent sends to its model, with their roles."""
 USERS = frozenset({"user", "user_proxy", "human"})
-"""Who speaks for a person; all other sources are agents."""
+"""Sources that speak for a person; all other sources are agents."""
 _STATES = frozenset({"llm_context", "agent_states", "agent_state", "message_thread"})
 _OF_RESULTS = frozenset({"cost", "summary", "human_input", "chat_id"})
-"""What tells a `ChatResult` from the chat history of another program."""
+"""Members that distinguish a `ChatResult` from another program's chat history."""
 _REPEATS = frozenset({"ToolCallSummaryMessage"})
-"""What says again what the results before it say."""
+"""Types of messages that repeat the results before them."""
 
 
 def read_message(row: Element) -> Iterator[Item]:
-    """A message of either version; what is said to the program alone is an event.
+    """A message of either version; one addressed only to the program is an event.
 
     Raises Invalid at the place that is malformed.
     """
@@ -93,7 +93,7 @@ def _mapping(one: JSON, place: int) -> dict[str, Any]:
 
 
 def _of_model(given: dict[str, Any], role: Role) -> Message:
-    """A message as it is sent to a model."""
+    """A message in the form in which it is sent to a model."""
     content, at = given.get("content"), ("content",)
     thought = fields.text(given, "thought")
     parts: Iterable[Part]
@@ -108,7 +108,7 @@ def _of_model(given: dict[str, Any], role: Role) -> Message:
 
 
 def _of_agent(given: dict[str, Any], kind: str) -> Message | None:
-    """A message that agents exchange, or an event of one; None where no agent is told it."""
+    """A message between agents, or an agent's event; None if no agent receives it."""
     content, at = given.get("content"), ("content",)
     source = fields.text(given, "source")
     role = Role.USER if source in USERS else Role.ASSISTANT
@@ -149,7 +149,7 @@ def _memory(one: JSON) -> JSON:
 
 
 def _content(content: JSON, at: Place) -> Iterator[Part]:
-    """Text, a list of texts and images, or a structured answer as its JSON."""
+    """Text, a list of texts and images, or a structured answer as JSON."""
     for place, one in enumerate(content if isinstance(content, list) else [content]):
         if isinstance(one, str):
             yield from blocks.read_content(one, at)
@@ -193,7 +193,7 @@ def _usage(usage: JSON) -> Usage | None:
 def _states(
     file: BinaryIO, span: ByteSpan, name: str
 ) -> Iterator[tuple[str, ByteSpan]]:
-    """The lists of messages in a state, each with whose it is."""
+    """The lists of messages in a state, each with its owner's name."""
     members = json_file.members(file, span.start, [])
     if "message_thread" in members:
         yield name, members["message_thread"]
@@ -211,7 +211,7 @@ def _states(
 
 
 def read(file: BinaryIO, name: str) -> list[Transcript]:
-    """The conversation of a list, or those of a state. Raises Invalid where there is none."""
+    """The conversation of a list, or those of a state. Raises Invalid if there is none."""
     members = json_file.members(file, 0, [])
     is_state = not _STATES.isdisjoint(members)
     return _read_state(file) if is_state else ROWS.read(file, name)

@@ -1,7 +1,7 @@
-"""Letta's agent files (`.af`): an agent with the messages it remembers.
+"""Letta's agent files (`.af`): an agent with the messages that it remembers.
 
-Newer files hold several agents (`agents`), older ones are one agent themselves. What stands
-beside an agent's messages (its memory, tools, settings) is kept as events.
+Newer files hold several agents (`agents`); an older file is itself one agent. An agent's other
+members (memory, tools, settings) become events.
 
 Sources: github.com/letta-ai/agent-file; github.com/letta-ai/letta, `letta/schemas/message.py`,
 `letta/schemas/letta_message_content.py`.
@@ -38,7 +38,7 @@ _OWN = frozenset({"memory_blocks", "tool_ids", "name"})
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The conversation of each agent. Raises Invalid where none holds a message."""
+    """The conversation of each agent. Raises Invalid if none holds a message."""
     warnings: list[Warning] = []
     whole = json_file.members(file, 0, warnings)
     agents = [ByteSpan(0, 0)]
@@ -80,7 +80,10 @@ def _items(
 
 
 def _message(row: Element) -> Iterator[Item]:
-    """A message; an answer to a request for approval is an event. Raises Invalid for others."""
+    """A message; an event if it is empty, like a reply to an approval request.
+
+    Raises Invalid if it is malformed.
+    """
     given = fields.require(row.value, dict, "a message", ())
     role = blocks.read_role(given, _ROLES, ())
     parts = tuple(_parts(given, role))
@@ -104,7 +107,7 @@ def _message(row: Element) -> Iterator[Item]:
 
 def _parts(given: dict[str, Any], role: Role) -> Iterator[Part]:
     content = given.get("content")
-    if content is None:  # of the first files
+    if content is None:  # in the first files
         content = given.get("text")
     said = [*_content(content)]
     if role is Role.TOOL:
@@ -116,7 +119,7 @@ def _parts(given: dict[str, Any], role: Role) -> Iterator[Part]:
 
 
 def _results(given: dict[str, Any], said: list[Part]) -> Iterator[Part]:
-    """What tools returned: each by itself where that is told, else the content."""
+    """The results of tools: separately if the message lists them, else its content."""
     name = fields.text(given, "name") or None
     words = tuple(part for part in said if isinstance(part, blocks.RESULT_KINDS))
     returns = fields.items(given, "tool_returns")
@@ -150,7 +153,7 @@ def _content(content: Any) -> Iterator[Part]:
             yield Thinking("\n\n".join(filter(None, texts)), None, encrypted)
         elif kind == "text" and not fields.text(block, "text").strip():
             continue
-        elif kind in ("tool_call", "tool_return"):  # which the message says by itself
+        elif kind in ("tool_call", "tool_return"):  # the message itself has these
             yield Opaque(kind, block)
         else:
             yield from blocks.read_block(block, ("content", place))

@@ -1,8 +1,8 @@
-"""Pydantic AI's messages, as `ModelMessagesTypeAdapter` and `all_messages_json` dump them.
+"""Pydantic AI's messages, as dumped by `ModelMessagesTypeAdapter` and `all_messages_json`.
 
-A request holds parts of several speakers (system prompts, a user's words, what tools
-returned), so it is one message for each run of parts of one speaker. Instructions are sent with
-every request and are given where they change.
+A request holds parts by several speakers (system prompts, a user's text, tool results), so it
+becomes one message for each run of parts by one speaker. Instructions are sent with every request;
+they become a message whenever they change.
 
 Source: github.com/pydantic/pydantic-ai, `pydantic_ai_slim/pydantic_ai/messages.py`.
 """
@@ -44,12 +44,12 @@ _STANDARD = str.maketrans("-_", "+/")
 
 @dataclass(slots=True)
 class PydanticMessages:
-    """Makes messages of requests and responses, one after the other."""
+    """Makes messages from requests and responses, one after the other."""
 
     instructions: str = ""
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The messages of one request or response. Raises Invalid where it is neither."""
+        """The messages of one request or response. Raises Invalid if it is neither."""
         given = fields.require(row.value, dict, "a message", ())
         parts = fields.require(given.get("parts"), list, "a list of parts", ("parts",))
         for place, part in enumerate(parts):
@@ -68,7 +68,7 @@ class PydanticMessages:
             yield event(row, "kind")
 
     def rest(self) -> Iterable[Item]:
-        """Nothing: a message is never held."""
+        """Empty: a message is never held."""
         return ()
 
     def _request(self, given: Block, parts: list[Block]) -> Iterator[Message]:
@@ -95,7 +95,7 @@ def _speaker(part: Block) -> Role:
 
 
 def _asked(part: Block) -> Iterator[Part]:
-    """The parts of what a request says."""
+    """The parts made from a part of a request."""
     kind, content = fields.text(part, "part_kind"), part.get("content")
     if kind == "tool-return":
         yield _result(part, is_error=part.get("outcome") in ("failed", "denied"))
@@ -135,7 +135,7 @@ def _is_content(one: JSON) -> bool:
 
 
 def _media(one: Block) -> Text | Image | File | Opaque | None:
-    """A content that says its kind; None where it is no such one."""
+    """The part of a content with a `kind`; None if it has none."""
     kind, media_type = fields.text(one, "kind"), fields.text(one, "media_type")
     if kind == "text-content":
         return Text(fields.text(one, "content"))
@@ -155,7 +155,7 @@ def _media(one: Block) -> Text | Image | File | Opaque | None:
 
 
 def _response(given: Block, parts: list[Block]) -> Message:
-    """An answer of the model."""
+    """An answer by the model."""
     return Message(
         role=Role.ASSISTANT,
         parts=tuple(part for one in parts for part in _answered(one)),
