@@ -1,4 +1,4 @@
-"""Contents of the Gemini API, in and out, and the sessions of Gemini CLI."""
+"""Contents of the Gemini API, read and written, and the sessions of Gemini CLI."""
 
 from threads.domain.formats.requests import RequestReader
 

@@ -1,11 +1,11 @@
-"""Sessions of Gemini CLI: one JSON document, since 0.39 JSON Lines that are appended.
+"""Sessions of Gemini CLI: one JSON document, or since 0.39 appended JSON Lines.
 
-A record of the model's holds its calls and their results: it becomes the assistant's message
-and, behind it, the tool's. Where content is the API's parts it is the truth; in older files
-thoughts and calls stand beside it. No system prompt and no tool definitions are stored.
+A record by the model holds its calls and their results: it becomes an assistant message followed by
+a tool message. If its content consists of the API's parts, these are authoritative; in older files,
+thoughts and calls are beside the content. No system prompt and no tool definitions are stored.
 
-A sub-agent's session lies in a folder named by its parent's, `chats/<session>/<id>.jsonl`; the
-call that began it names it in `agentId`.
+A sub-agent's session is in a folder named after its parent, `chats/<session>/<id>.jsonl`; the call
+that started it names it in `agentId`.
 
 Source: chatRecordingService.ts and sessionUtils.ts of google-gemini/gemini-cli.
 """
@@ -30,11 +30,11 @@ from .cli_session import read_items
 
 NAME = "gemini_cli"
 INJECTED = ("<session_context>", "<hook_context>", "/", "?")
-"""How a user's text begins that no person typed, or that is a command."""
+"""How user texts begin that no person typed, or that are commands."""
 
 
 def read(file: BinaryIO, name: str) -> list[Transcript]:
-    """The conversation of a session file. Raises Invalid where it holds no message."""
+    """The conversation of a session file. Raises Invalid if it holds no message."""
     index = read_index(file)
     found = _conversation(index, opened(file), name)
     if found is None:
@@ -43,7 +43,7 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
 
 
 def gather(folder: Folder) -> list[Gathered]:
-    """The sessions that have sub-agents, with these."""
+    """The sessions that have sub-agents, with their sub-agents."""
     abouts = {
         one.name: _about(one)
         for end in (".json", ".jsonl")
@@ -71,7 +71,7 @@ def gather(folder: Folder) -> list[Gathered]:
 
 
 def _about(member: Member) -> dict[str, Any]:
-    """What a session's file begins with; an empty object where it is none."""
+    """The first record of a session file; empty if it isn't one."""
     with member.open() as file:
         sample = Sample(file.read(HEAD))
     return next((row for row in sample.rows if is_session(row)), {})
@@ -80,7 +80,7 @@ def _about(member: Member) -> dict[str, Any]:
 def _family(
     folder: Folder, name: str, inside: dict[str, list[str]], call_id: str = ""
 ) -> Iterator[Transcript]:
-    """A session, and those of its sub-agents with the calls that began them."""
+    """A session and those of its sub-agents, with the calls that started them."""
     member = folder.members[name]
     with member.open() as file:
         index = read_index(file)
@@ -95,7 +95,7 @@ def _family(
 
 
 def is_session(row: dict[str, Any]) -> bool:
-    """Whether this is what a session begins with."""
+    """Whether a record is the beginning of a session."""
     return "sessionId" in row and "projectHash" in row
 
 
@@ -107,7 +107,7 @@ def _score(sample: Sample) -> float:
 def _conversation(
     index: CliIndex, open_: Opener, name: str, *, member: str = ""
 ) -> Transcript | None:
-    """The conversation of a session file of this name; None where it holds no message."""
+    """The conversation of a session file; None if it holds no message."""
     items = Items(partial(read_items, index, open_), given=index.warnings)
     opening = first_messages(items)
     if not opening:
@@ -134,7 +134,7 @@ def _conversation(
 
 
 def _parent_id(about: dict[str, Any], name: str) -> str:
-    """The session that a sub-agent's file belongs to: its folder is named by it."""
+    """The id of a sub-agent's parent session, which names its folder; empty for others."""
     folder = PurePath(name).parent.name
     is_inside = about.get("kind") == "subagent" and folder != "chats"
     return folder if is_inside else ""

@@ -1,8 +1,8 @@
-"""What each line of a Gemini CLI session is, found in a first pass over the file.
+"""Classifies the lines of a Gemini CLI session, in a first pass over the file.
 
-A record is written again under its `id` as it grows; `$rewindTo` takes back a record and all
-behind it; `$set` with `messages` is a checkpoint, the whole context anew. A session that is
-resumed records again what tools have answered, under another id.
+A record is written again under its `id` as it grows. `$rewindTo` removes a record and all after it.
+`$set` with `messages` is a checkpoint: the whole context, rewritten. A resumed session records tool
+results again, under another id.
 
 Sources: packages/core/src/services/chatRecordingService.ts of google-gemini/gemini-cli, and its
 issue 29365.
@@ -23,25 +23,25 @@ from threads.domain.transcript import Event, Warning
 
 @dataclass(eq=False, slots=True)
 class CliRecord:
-    """A record of a session, by its id: where it was written, and what became of it."""
+    """A record of a session with its id: where it was written, and whether it was removed."""
 
     id: str
     type: str
     spans: list[ByteSpan]
     digest: bytes
     answers: dict[str, JSON] = field(default_factory=dict)
-    """What its content answers to calls, by their ids."""
+    """Map of call id to the result in its content."""
     is_answer: bool = False
-    """Whether it says nothing else."""
+    """Whether it contains only results."""
     calls: tuple[str, ...] = ()
-    """The ids of the calls that it makes."""
+    """The ids of its calls."""
     is_gone: bool = False
-    """A rewind took it back."""
+    """Whether a rewind removed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What the context is from here on."""
+    """The context from this point on."""
 
     entries: list[CliRecord]
     span: ByteSpan
@@ -52,14 +52,14 @@ Step = CliRecord | Event | Checkpoint
 
 @dataclass(slots=True)
 class CliIndex:
-    """The steps of a session in their order, and what is known of it."""
+    """The steps of a session in order, and what is known about it."""
 
     steps: list[Step] = field(default_factory=list)
     about: dict[str, Any] = field(default_factory=dict)
     warnings: list[Warning] = field(default_factory=list)
 
     def entries(self) -> Iterator[CliRecord]:
-        """The records that were not taken back."""
+        """The records that were not removed."""
         for step in self.steps:
             found = step.entries if isinstance(step, Checkpoint) else [step]
             for entry in found:
@@ -67,16 +67,16 @@ class CliIndex:
                     yield entry
 
     def answered(self) -> frozenset[str]:
-        """The ids of the calls that are answered by a record of their own."""
+        """The ids of the calls whose results have a record of their own."""
         return frozenset(id_ for entry in self.entries() for id_ in entry.answers)
 
 
 _TYPES = {"model": "gemini"}
-"""Types by the names that others than Gemini CLI give them who write its form."""
+"""Map of the type names of other programs that write this format to Gemini CLI's."""
 
 
 class _IndexReader:
-    """One pass over a file, with the records that stand at each moment."""
+    """One pass over a file, with the records that are current at each point."""
 
     def __init__(self, file: BinaryIO, index: CliIndex) -> None:
         self._file, self._index = file, index
@@ -84,7 +84,7 @@ class _IndexReader:
         self._shown: dict[str, CliRecord] = {}
 
     def line(self, value: JSON, span: ByteSpan) -> None:
-        """Take in a line."""
+        """Take a line."""
         if value is BROKEN:
             self._steps.append(Event("unreadable", span.record))
         elif back := fields.text(value, "$rewindTo"):
@@ -100,7 +100,7 @@ class _IndexReader:
             self._steps.append(Event(type_, span.record))
 
     def _set(self, members: dict[str, Any], span: ByteSpan, within: str = "") -> None:
-        """Members that a line sets; only for messages it is looked into again."""
+        """Take members that a line sets; the file is read again only if they include messages."""
         if "messages" in members:
             if not within and self._is_another(members):
                 self._warnings.append(Warning("another_session", _another(span)))
@@ -112,12 +112,12 @@ class _IndexReader:
         self._steps.append(Event(within or "session", span.record))
 
     def _is_another(self, members: dict[str, Any]) -> bool:
-        """Whether a session whole is another than the one at hand: files joined to one."""
+        """Whether a whole session is not the current one: the file is several files joined."""
         known = fields.text(self._index.about, "sessionId")
         return bool(self._steps) and fields.text(members, "sessionId") != known
 
     def head(self, span: ByteSpan, within: str = "") -> None:
-        """Members that are set, among them perhaps the messages: then these are all there are."""
+        """Take the members at a place; if they include messages, these replace all earlier ones."""
         members = json_file.places(self._file, span, self._warnings)
         if within:
             members = json_file.places(self._file, members[within], self._warnings)
@@ -130,7 +130,7 @@ class _IndexReader:
         )
         found = [entry for piece in pieces if (entry := self._element(piece))]
         self._shown = {}
-        for entry in found:  # several of one id are no versions of one record here
+        for entry in found:  # same ids are not versions of one record here
             if self._shown.setdefault(entry.id, entry) is not entry:
                 entry.id = f"{entry.id}@{entry.spans[0].start}"
                 self._shown[entry.id] = entry
@@ -139,7 +139,7 @@ class _IndexReader:
         self._steps.append(Checkpoint(list(self._shown.values()), span))
 
     def _element(self, piece: Element) -> CliRecord | None:
-        """The record of a checkpoint's element: the one that stands there, if it is the same."""
+        """The record of a checkpoint's element: the current one if equal, else a new one."""
         if not fields.text(piece.value, "id") and not fields.text(piece.value, "type"):
             self._steps.append(Event("unreadable", piece.span.record))
             return None
@@ -150,7 +150,7 @@ class _IndexReader:
     def _write(self, record: JSON, span: ByteSpan) -> None:
         entry = _entry(record, span)
         before = self._shown.get(entry.id)
-        if before and before.type != entry.type:  # what another says grows on its own
+        if before and before.type != entry.type:  # each type grows separately
             entry.id = f"{entry.id}/{entry.type}"
             before = self._shown.get(entry.id)
         if before is None:
@@ -163,7 +163,7 @@ class _IndexReader:
         before.calls = entry.calls
 
     def _rewind(self, id_: str, span: ByteSpan) -> None:
-        """Take back a record and all behind it; of an unknown one, everything."""
+        """Remove a record and all after it; everything, if it is unknown."""
         ids = list(self._shown)
         for gone in ids[ids.index(id_) if id_ in self._shown else 0 :]:
             self._shown.pop(gone).is_gone = True
@@ -202,7 +202,7 @@ def _within(parts: list[JSON], name: str) -> list[dict[str, Any]]:
 
 
 def read_index(file: BinaryIO) -> CliIndex:
-    """Take in a whole file: JSON Lines, or one document."""
+    """The index of a whole file: JSON Lines, or one document."""
     found = CliIndex()
     reader = _IndexReader(file, found)
     if next(json_file.documents(file, []), None) != json_file.whole(file):
@@ -214,7 +214,7 @@ def read_index(file: BinaryIO) -> CliIndex:
 
 
 def agents(index: CliIndex, file: BinaryIO) -> dict[str, str]:
-    """The calls of a session that began sub-agents, by these agents' sessions."""
+    """Map of a sub-agent's session to the call that started it."""
     found = {}
     for entry in index.entries():
         if entry.type == "gemini":

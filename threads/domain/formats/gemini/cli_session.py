@@ -1,4 +1,4 @@
-"""The messages and events of a Gemini CLI session, read record by record."""
+"""Reads the messages and events of a Gemini CLI session, record by record."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -33,7 +33,7 @@ _INSIDE = (Text, Image, File)
 def read_items(
     index: CliIndex, open_: Opener, warnings: list[Warning]
 ) -> Iterator[Item]:
-    """The messages and events of a session, in the order in which they were first written."""
+    """The items of a session, in the order in which they were first written."""
     with open_() as file:
         reader = _RecordReader(file, index.answered(), warnings)
         for step in index.steps:
@@ -58,12 +58,12 @@ class _RecordReader:
         self._view = ContextView()
         self._told: set[CliRecord] = set()
         self._answers: dict[str, tuple[JSON, CliRecord]] = {}
-        """What was answered to calls, and the record that said so first."""
+        """Map of call id to its result, and the first record with that result."""
         self._first: dict[CliRecord, tuple[CliRecord, ...]] = {}
-        """The records that said first what a record says: most often itself."""
+        """Map of record to the records that first contained its results: usually itself."""
 
     def entry(self, entry: CliRecord) -> Iterator[Message | Event]:
-        """What a record says; what was taken back is events, and so is what only repeats."""
+        """The items of a record; events if it was removed, or only repeats results."""
         self._told.add(entry)
         if entry.is_gone:
             for span in entry.spans:
@@ -78,7 +78,7 @@ class _RecordReader:
         yield from found
 
     def checkpoint(self, step: Checkpoint) -> Iterator[Item]:
-        """What is new in a context that was written as a whole, and what it hides."""
+        """Compactions and new items for a context that was rewritten as a whole."""
         standing = [entry for entry in step.entries if entry.type in ROLES]
         first = chain.from_iterable(map(self._said_first, standing))
         spoken = list(dict.fromkeys(first))
@@ -99,10 +99,10 @@ class _RecordReader:
                 yield from self.entry(entry)
 
     def _said_first(self, entry: CliRecord) -> tuple[CliRecord, ...]:
-        """The records that say what a record of answers only repeats; else the record itself."""
+        """The records whose results a record only repeats; else the record itself."""
         if entry in self._first:
             return self._first[entry]
-        for id_ in entry.calls:  # an id that is used again is another call's
+        for id_ in entry.calls:  # an id that is reused belongs to another call
             self._answers.pop(id_, None)
         known = [self._answers.get(id_) for id_ in entry.answers]
         before = [
@@ -118,7 +118,7 @@ class _RecordReader:
         return self._first[entry]
 
     def _messages(self, entry: CliRecord) -> list[Message | Event]:
-        """The messages of a record; an event where it is none, or can't be read."""
+        """The messages of a record; an event if it has none, or can't be read."""
         span = entry.spans[-1]
         record = json_file.value(self._file, span, (entry.id,), self._warnings)
         created_at = fields.moment(fields.mapping(record).get("timestamp"))
@@ -172,7 +172,7 @@ class _RecordReader:
             yield Role.TOOL, results
 
     def _results(self, calls: list[dict[str, Any]]) -> Iterator[ToolResult]:
-        """What the calls of a record brought, but for those that a record of its own answers."""
+        """The results of a record's calls, except those that have a record of their own."""
         for call in calls:
             id_, result = fields.text(call, "id"), call.get("result")
             if result is None or id_ in self._answered:
@@ -184,7 +184,7 @@ class _RecordReader:
 
 
 def _once(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Parts in which no result stands twice."""
+    """The parts without repeated results."""
     found: list[Part] = []
     for part in parts:
         if not isinstance(part, ToolResult) or part not in found:
@@ -193,7 +193,7 @@ def _once(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def _said(record: dict[str, Any]) -> JSON:
-    """What a record says, as Gemini CLI writes it or as the API calls it."""
+    """A record's content, under Gemini CLI's name or the API's."""
     return record["content"] if "content" in record else record.get("parts")
 
 
@@ -209,7 +209,7 @@ def _thoughts(record: dict[str, Any]) -> Iterator[Thinking]:
 
 
 def _content(result: JSON, call_id: str) -> Iterator[Text | Image | File]:
-    """A call's result: of a whole turn's parts its own response, and what came beside it."""
+    """A call's result: its own response among the turn's parts, and the media beside it."""
     parts = read_parts(result, ("toolCalls",), OpenCalls())
     is_only = sum(isinstance(part, ToolResult) for part in parts) == 1
     for part in parts:
@@ -221,7 +221,7 @@ def _content(result: JSON, call_id: str) -> Iterator[Text | Image | File]:
 
 
 def _usage(tokens: JSON) -> Usage | None:
-    """The `tokens` of a record: thoughts are output, what tools brought is input."""
+    """The `tokens` of a record: thoughts count as output, tool use as input."""
     usage = Usage(
         input_tokens=fields.count(tokens, "input") + fields.count(tokens, "tool"),
         output_tokens=fields.count(tokens, "output") + fields.count(tokens, "thoughts"),

@@ -1,6 +1,6 @@
-"""What a run of Gemini CLI prints with `--output-format stream-json`: an event a line.
+"""The output of Gemini CLI with `--output-format stream-json`: one event per line.
 
-Words of the model's come in pieces (`delta`), thoughts not at all. Source: packages/core/src/output
+The model's text comes in pieces (`delta`), thoughts not at all. Source: packages/core/src/output
 (types.ts, stream-json-formatter.ts) and packages/cli/src/nonInteractiveCli.ts of
 google-gemini/gemini-cli.
 """
@@ -26,7 +26,7 @@ LABEL = "the stream-json output of Gemini CLI"
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The sessions of a run's output. Raises Invalid where it holds no message."""
+    """The sessions in a run's output. Raises Invalid if it holds no message."""
     found = stream_runs.find(file, _begins, _note)
     items = partial(_items, file)
     members = {"format": NAME, "strategy": "gemini"}
@@ -39,7 +39,7 @@ def _begins(record: dict[str, Any]) -> str:
 
 
 def _note(run: StreamRun, record: dict[str, Any], _place: int) -> None:
-    """What speaks, and the model: where a run's figures name one alone, it is that."""
+    """Note whether a run speaks, and its model: the only one in its statistics, if there is one."""
     match record.get("type"):
         case "init":
             run.model = fields.word(record, "model") or run.model
@@ -59,16 +59,16 @@ def _items(file: BinaryIO, run: StreamRun, warnings: list[Warning]) -> Iterator[
 
 
 class _StreamItems:
-    """Makes items of events, one after the other: an answer goes on up to its first result."""
+    """Makes items from events; an answer continues up to its first result."""
 
     def __init__(self, model: str) -> None:
         self._model = model
         self._answer = StreamedMessage(model)
         self._tools: dict[str, str] = {}
-        """The names of tools that were called and have not answered, by the calls' ids."""
+        """Map of the id of each call without a result to the name of its tool."""
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The items that a line makes. Raises Invalid where it is no event."""
+        """The items made from a line. Raises Invalid if it isn't an event."""
         value = fields.require(row.value, dict, "an event", ())
         match value.get("type"):
             case "message":
@@ -86,13 +86,13 @@ class _StreamItems:
                 yield from self._answer.followed_by(event, row)
 
     def rest(self) -> Iterator[Item]:
-        """The answer that is still held, if there is one."""
+        """The answer that is still held, if any."""
         yield from self._answer.items()
         self._answer = StreamedMessage(self._model)
 
     @property
     def _is_next(self) -> bool:
-        """Whether what the model says now is of the next answer."""
+        """Whether the model's next output belongs to the next answer."""
         return self._answer.has_results or self._answer.is_full
 
     def _message(self, value: dict[str, Any], row: Element) -> Iterator[Item]:
@@ -124,7 +124,7 @@ class _StreamItems:
         self._answer.add(call, row, _moment(value))
 
     def _result(self, value: dict[str, Any], row: Element) -> Iterator[Item]:
-        """What a tool answered: what it showed, and why it failed."""
+        """A tool's result: its output, and its error."""
         id_ = fields.text(value, "tool_id")
         error = fields.mapping(value, "error")
         said = [fields.text(value, "output"), fields.text(error, "message")]
@@ -143,7 +143,7 @@ class _StreamItems:
 
 
 def _event(value: dict[str, Any], row: Element, *details: str) -> Event:
-    """A record that is no message, with what it says it is in detail."""
+    """An event for a record that is not a message, named by its type and a detail."""
     name = fields.text(value, "type") or "event"
     detail = fields.text(value, *details)
     return Event(f"{name}/{detail}" if detail else name, row.record, _moment(value))
@@ -154,7 +154,7 @@ def _moment(value: dict[str, Any]) -> datetime | None:
 
 
 def _usage(value: dict[str, Any]) -> Usage | None:
-    """The tokens of a whole run, as its end tells them."""
+    """The tokens of a whole run, reported at its end."""
     stats = fields.mapping(value, "stats")
     usage = Usage(
         input_tokens=fields.count(stats, "input_tokens"),
@@ -165,7 +165,7 @@ def _usage(value: dict[str, Any]) -> Usage | None:
 
 
 def _score(sample: Sample) -> float:
-    """The beginning of a run; less surely its calls, their results, or words in pieces."""
+    """By the beginning of a run; less surely by its calls, results, or text in pieces."""
     if any(_begins(record) for record in sample.records):
         return 0.95
     told = [record for record in sample.records if "timestamp" in record]

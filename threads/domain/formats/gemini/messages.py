@@ -1,9 +1,9 @@
-"""Contents of the Gemini API: bodies of requests, responses, and what clients keep of them.
+"""Contents of the Gemini API: request bodies, responses, and what clients store of them.
 
-A conversation is `{"contents"}` (a request), `{"request", "response"}` (a log, a line of a
-batch; the response may be the stream that it was), `{"candidates"}` (a response, or a list of a
-stream's chunks), `{"history"}` or a bare list of contents (what `/chat save` of Gemini CLI
-writes), or JSON Lines of contents.
+A conversation is `{"contents"}` (a request), `{"request", "response"}` (a log or a line of a batch;
+the response may be a recorded stream), `{"candidates"}` (a response, or a list of a stream's
+chunks), `{"history"}` or a bare list of contents (written by Gemini CLI's `/chat save`), or JSON
+Lines of contents.
 
 Source: ai.google.dev/api/generate-content.
 """
@@ -41,7 +41,7 @@ ROLES = {
 }
 LISTS = ("contents", "history")
 _TELLING = {*LISTS, "parts", "request", "response", "candidates"}
-"""Of these members a row has one that Gemini wrote, or took."""
+"""Members of which every row in Gemini's form has one."""
 SYSTEMS = ("systemInstruction", "system_instruction")
 MODELS = ("modelVersion", "model_version", "model")
 IDS = ("external_id", "session_id", "conversation_id", "key")
@@ -50,7 +50,7 @@ _READ = frozenset(
     | {"candidates", "usageMetadata", "usage_metadata", "responseId", "response_id"}
     | {"createTime", "create_time"}
 )
-"""Members that are read; each other one (`tools`, `safetySettings`) is an event behind them."""
+"""Members that are read; every other one (`tools`, `safetySettings`) becomes an event."""
 
 
 def read_content(
@@ -58,7 +58,7 @@ def read_content(
 ) -> Message:
     """The message of one content. Raises Invalid at the place that is malformed.
 
-    A content that is responses of functions alone is the tool's, whoever sends it.
+    A content with only function responses is a tool message, whoever sends it.
     """
     if isinstance(content, str):
         content = {"parts": content}
@@ -74,7 +74,7 @@ def read_content(
 
 
 def read_usage(usage: JSON) -> Usage | None:
-    """The `usageMetadata` of a response: thoughts are output, what tools brought is input."""
+    """The `usageMetadata` of a response: thoughts count as output, tool use as input."""
     if not isinstance(usage, dict):
         return None
 
@@ -91,9 +91,10 @@ def read_usage(usage: JSON) -> Usage | None:
 
 
 def read_reply(chunks: list[JSON], calls: OpenCalls) -> Message | None:
-    """The message of a response, or of the chunks of a stream; None where there is none.
+    """The message of a response, or of the chunks of a stream; None if there is none.
 
-    Usage and model are the last chunk's that says them. Raises Invalid with the place.
+    The usage is that of the last chunk that has one; the model is the last chunk's. Raises
+    Invalid with the place.
     """
     at = ("candidates", 0, "content")
     found = [read_content(one, calls, at=at) for one in _contents(chunks)]
@@ -118,7 +119,7 @@ def read_reply(chunks: list[JSON], calls: OpenCalls) -> Message | None:
 
 
 def _contents(chunks: list[JSON]) -> list[dict[str, Any]]:
-    """What the chunks say, chunk by chunk; as one where a call comes in pieces."""
+    """The contents of the chunks, one by one; joined into one if a call comes in pieces."""
     found = []
     for chunk in chunks:
         candidate = next(iter(fields.items(chunk, "candidates")), None)
@@ -141,7 +142,7 @@ class Contents(Conversation):
     is_lines: bool = False
 
     def items(self) -> Iterator[Message | Event]:
-        """The system prompt, the contents, the reply."""
+        """The system prompt, the contents, the reply, and events for other members."""
         calls = OpenCalls()
         for name in SYSTEMS:
             if name in self.members:
@@ -171,7 +172,7 @@ class Contents(Conversation):
                 yield json_file.member(self.file, self.members, name, self.warnings)
 
     def _message(self, piece: Element, calls: OpenCalls) -> Message | Event:
-        """The message of a content; what can't be read as one is an event."""
+        """The message of a content; an event if it can't be read."""
         record = piece.record
         if piece.value is BROKEN:
             return Event("unreadable", record)
@@ -202,7 +203,7 @@ class Contents(Conversation):
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The conversations of a file. Raises Invalid where it holds no message at all."""
+    """The conversations of a file. Raises Invalid if it holds no message at all."""
     skipped: list[Warning] = []
     found = _conversations(file, skipped)
     return with_messages(found, skipped, _transcript)
@@ -224,7 +225,7 @@ def _conversations(file: BinaryIO, skipped: list[Warning]) -> Iterator[Contents]
 
 
 def _envelope(file: BinaryIO, span: ByteSpan) -> Contents:
-    """The conversation of a request, of a response, or of a log of both."""
+    """The conversation of a request, a response, or a log of both."""
     warnings: list[Warning] = []
     members: dict[str | int, ByteSpan] = dict(json_file.places(file, span, warnings))
     for outer in ("request", "config"):
@@ -254,14 +255,14 @@ def _transcript(items: Contents, opening: list[Message]) -> Transcript:
 
 
 def _is_content(row: JSON) -> bool:
-    """Whether this is a content: of Gemini's roles, its parts without a `type`."""
+    """Whether a value is a content: it has one of Gemini's roles, and parts without a `type`."""
     if fields.text(row, "role") not in ROLES or "parts" not in row:
         return False
     return not any("type" in fields.mapping(p) for p in fields.items(row, "parts"))
 
 
 def _score(sample: Sample) -> float:
-    """0.9 where contents or a response are Gemini's."""
+    """0.9 if contents or a response are Gemini's."""
     for row in sample.rows:
         if _TELLING.isdisjoint(row):
             continue

@@ -1,8 +1,8 @@
-"""The parts of Gemini's contents, read: text, thoughts, calls, responses, data.
+"""Reads the parts of Gemini's contents: text, thoughts, calls, responses, data.
 
-REST writes names in camelCase, dumps of the Python SDK in snake_case and bytes in base64 for
-URLs; both are read. `id` is optional in calls and responses: what has none is linked by the
-tool's name and the order.
+REST writes names in camelCase; dumps of the Python SDK have snake_case names and bytes in URL-safe
+base64. Both are read. `id` is optional in calls and responses: without it, they are linked by the
+tool's name and by order.
 
 Sources: ai.google.dev/api/caching#Part, ai.google.dev/gemini-api/docs/thought-signatures.
 """
@@ -37,14 +37,14 @@ _CAMEL = {
     "code_execution_result": "codeExecutionResult",
 }
 _ANSWERS = ("output", "result", "error")
-"""Members that are a whole response where they stand alone; `result` is the Python SDK's."""
+"""Members that are the whole response if it has no others; `result` is the Python SDK's."""
 _STANDARD = str.maketrans("-_", "+/")
 
 
 def read_parts(parts: JSON, at: Place, calls: OpenCalls) -> tuple[Part, ...]:
     """The parts of a content: a string, one part, or a list of them.
 
-    Raises Invalid at the place of what has the wrong type.
+    Raises Invalid at the place of a value of the wrong type.
     """
     if parts is None:
         return ()
@@ -56,7 +56,7 @@ def read_parts(parts: JSON, at: Place, calls: OpenCalls) -> tuple[Part, ...]:
 
 
 def _read(block: JSON, at: Place, calls: OpenCalls) -> Iterator[Part]:
-    """One part, before it its signature where it has one; nothing where it is empty."""
+    """One part, preceded by its signature if it has one; nothing if it is empty."""
     if isinstance(block, str):
         block = {"text": block}
     fields.require(block, dict, "a part", at)
@@ -91,7 +91,7 @@ def _call(call: Block, calls: OpenCalls) -> Part:
 
 
 def read_response(response: Block, calls: OpenCalls) -> ToolResult:
-    """A tool's answer: its text (other JSON as text), then the media it brought."""
+    """A tool's result: its text (other JSON as text), then its media."""
     name = fields.text(response, "name")
     call_id = calls.answer(fields.text(response, "id"), name)
     words, is_error = read_answer(_bare(response.get("response"), name))
@@ -103,10 +103,10 @@ def read_response(response: Block, calls: OpenCalls) -> ToolResult:
 
 
 def _bare(response: JSON, name: str) -> JSON:
-    """What a tool said, without what a client put around it to have an object.
+    """A tool's output, without the object that a client wrapped around it.
 
-    LiteLLM has a text as `content` alone; Vercel's AI SDK has what it was, JSON too, as `content`
-    or `error` beside the tool's name.
+    LiteLLM wraps a text as `content`. Vercel's AI SDK wraps any value as `content` or `error`,
+    beside the tool's name.
     """
     if not isinstance(response, dict):
         return response
@@ -119,7 +119,7 @@ def _bare(response: JSON, name: str) -> JSON:
 
 
 def read_answer(response: JSON) -> tuple[str, bool]:
-    """What a response says, and whether it is an error."""
+    """The text of a response, and whether it is an error."""
     is_error = False
     if isinstance(response, dict) and len(response) == 1:
         [member] = response
@@ -133,7 +133,7 @@ def read_answer(response: JSON) -> tuple[str, bool]:
 
 
 def read_media(part: JSON) -> Image | File | None:
-    """The picture or file of a part that is one."""
+    """The image or file of a part; None if it isn't one."""
     block = {
         _CAMEL.get(name, name): value for name, value in fields.mapping(part).items()
     }

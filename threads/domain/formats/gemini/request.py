@@ -1,7 +1,7 @@
-"""Requests of the Gemini API: a content is a message.
+"""Requests of the Gemini API, in which each content is a message.
 
-Calls need no ids there. Those that are made by their order stand for the whole list, so that it
-is always read from its first content on.
+Calls need no ids there. Ids made by order are valid only within the whole list, so the list is
+always read from its first content on.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ def read_messages(contents: JSON, *, at: Place = ("contents",)) -> list[Message]
 
 
 def read_system(system: JSON) -> Iterator[Message]:
-    """The message of a request's `systemInstruction`; none where it is empty."""
+    """The message of a request's `systemInstruction`; nothing if it is empty."""
     given = system.get("parts") if isinstance(system, dict) else system
     if parts := read_parts(given, ("systemInstruction",), OpenCalls()):
         yield Message(role=Role.SYSTEM, parts=parts)
@@ -44,7 +44,7 @@ def _pieces(message: Message, heading: Heading) -> Iterator[RequestPiece]:
 
 
 def _join(pieces: Iterable[RequestPiece]) -> Iterator[dict[str, Any]]:
-    """Results of one turn stand in one content."""
+    """Join the results of one turn into one content."""
     held: dict[str, Any] | None = None
     for form, joins in pieces:
         if held is not None and joins and _is_answer(held):

@@ -1,10 +1,9 @@
-"""The body of a request to the Gemini API.
+"""Writes the body of a request to the Gemini API.
 
-The messages at the top that are the system's become `systemInstruction`; one further down is
-a user's text in a frame. The results of one turn's calls stand in the one content behind it,
-as the API asks. Signatures of thoughts go out only where they are Gemini's: a provider refuses
-another's. What has no place here is left out: opaque blocks of others, the names of files,
-empty messages.
+System messages at the top become `systemInstruction`; one further down is a user's text in a frame.
+The results of one turn's calls are in the single content after it, as the API requires. Signatures
+of thoughts are sent only if they are Gemini's, because a provider refuses another's. Left out is
+what has no place in the form: opaque blocks of others, the names of files, empty messages.
 
 Source: ai.google.dev/api/generate-content.
 """
@@ -36,17 +35,17 @@ from threads.domain.part import (
 
 Block = dict[str, Any]
 STRATEGIES = frozenset({"gemini", "gemini_gca"})
-"""Of messages that Gemini wrote: its signatures go out, no others do."""
+"""Parsing strategies of messages by Gemini: only their signatures are sent."""
 OWN_PARTS = frozenset(
     {"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
 )
-"""Opaque parts that are Gemini's own, so that they may be written to its form."""
+"""Opaque parts that are Gemini's own, so they may be written in its form."""
 SIGNABLE = Text | ToolCall | Image | File
-"""What a signature that stands alone is written on, where it comes directly before it."""
+"""Parts to which a signature directly before them is attached."""
 
 
 def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
-    """A request's `{"systemInstruction", "contents"}`, a content a line, its media inline."""
+    """A request's `{"systemInstruction", "contents"}`, one content per line, with inline media."""
     system, rest = split_system(messages, heading.system)
     words = SYSTEM_GAP.join(text for message in system if (text := message.text))
     head = {"systemInstruction": {"parts": [{"text": words}]}} if words else {}
@@ -54,7 +53,7 @@ def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
 
 
 def _contents(messages: Iterable[Message], heading: Heading) -> Iterator[Block]:
-    """The contents of a request: results of one turn joined, empty messages left out."""
+    """The contents of a request, with the results of one turn joined, without empty messages."""
     held: Block | None = None
     names: dict[str, str] = {}
     for message in messages:
@@ -76,7 +75,7 @@ def _is_answer(content: Block) -> bool:
 
 
 def write_content(message: Message, heading: Heading, names: dict[str, str]) -> Block:
-    """The content of one message; `names` gains the tools that its calls name, by their id."""
+    """The content of one message; the tool name of each call is added to `names` by call id."""
     role = "model" if message.role is Role.ASSISTANT else "user"
     if message.role in SYSTEM:
         text = message.text
