@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions, Responses and rows for training, in and out."""
+"""OpenAI's Chat Completions, Responses and training rows, read and written."""
 
 from threads.domain.formats.requests import RequestReader
 

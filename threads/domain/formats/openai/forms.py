@@ -1,7 +1,7 @@
 """OpenAI Chat Completions messages: the public form, and the form of a request.
 
-The public form is what the public API shows and takes back: `GET …/messages` and threads. Its
-`parts` say what OpenAI's members beside them can't: several results, reasoning, blocks of others.
+The public form is what the public API shows and accepts: `GET …/messages` and threads. Its `parts`
+hold what OpenAI's members beside them can't express: several results, reasoning, blocks of others.
 
 Source: platform.openai.com/docs/api-reference/chat/create.
 """
@@ -30,9 +30,9 @@ from threads.domain.part import (
 )
 
 Address = Callable[[Image | File], str]
-"""Where an image or a file is to be found."""
+"""Returns the address of an image or a file."""
 NATIVE_BLOCKS = frozenset({"refusal", "input_audio", "file"})
-"""Opaque blocks that are OpenAI's own, so that they may be written to its form."""
+"""Opaque blocks that are OpenAI's own, so they may be written in its form."""
 
 
 ADDRESS = "/api/blobs/{}"
@@ -41,7 +41,7 @@ _ADDRESSES = ("url", "file_data")
 
 
 def blob_address(part: Image | File) -> str:
-    """Where the public API shows an image or a file: a blob, its own address, or inline."""
+    """The address of an image or a file in the public API: a blob, its own address, or inline."""
     if part.sha256 is not None:
         return ADDRESS.format(part.sha256)
     return part.url or base64_text.data_uri(part.media_type, part.data or b"")
@@ -55,8 +55,8 @@ def write_message(
 ) -> dict[str, Any]:
     """The public form of a message: role, content, calls, results.
 
-    `content` of a message that is one result alone is that result's; it is null where there
-    are only calls. `tool_results` is always there, `tool_call_id` where there is one result.
+    If a message is just one result, `content` is that result's; if it has only calls, it is
+    null. `tool_results` is always present, `tool_call_id` only if there is exactly one result.
     """
     calls = [part for part in message.parts if isinstance(part, ToolCall)]
     results = [part for part in message.parts if isinstance(part, ToolResult)]
@@ -78,7 +78,7 @@ def write_message(
 def write_content(
     parts: Iterable[Part], *, address: Address = blob_address
 ) -> str | list[dict[str, Any]]:
-    """`content` of the public form: a string where all is text, else OpenAI's parts.
+    """`content` of the public form: a string if all parts are text, else OpenAI's blocks.
 
     Thinking, calls and results have members of their own and are left out here.
     """
@@ -92,13 +92,13 @@ def write_content(
 
 
 def write_call(call: ToolCall) -> dict[str, Any]:
-    """A tool call in OpenAI's form, with its arguments as they came."""
+    """A tool call in OpenAI's form, with its arguments as originally written."""
     function = {"name": call.name, "arguments": text_of(call)}
     return {"id": call.id, "type": "function", "function": function}
 
 
 def write_blocks(part: Part, address: Address) -> Iterator[dict[str, Any]]:
-    """The content block of one part; none where OpenAI has none for it."""
+    """The content block of a part; nothing if OpenAI has none for it."""
     match part:
         case Text(text):
             yield {"type": "text", "text": text}
@@ -123,10 +123,10 @@ def _write_result(result: ToolResult, address: Address) -> dict[str, Any]:
 def read_public_parts(
     message: dict[str, Any], role: Role, at: Place
 ) -> tuple[Part, ...] | None:
-    """The `parts` of a public message; None for one that is none.
+    """The `parts` of a message in the public form; None if it isn't in that form.
 
-    Nor is it one any more where somebody has changed the members beside its parts: then these
-    count. Images and files are named by their addresses.
+    Also None if somebody changed the members beside its parts: then those members count. Images
+    and files are identified by their addresses.
     """
     given = message.get("parts")
     if not isinstance(given, list) or not isinstance(message.get("tool_results"), list):
@@ -144,7 +144,7 @@ def read_public_parts(
 
 
 def spoken_id(message: Message) -> str | None:
-    """The id of the recording by which alone a reply is named; None for what says more."""
+    """The id of the recording if a message consists only of a reference to one; else None."""
     match message.parts:
         case (Opaque("audio", {"audio": {"id": str(named), **rest}}),) if not rest:
             return named or None
@@ -152,7 +152,7 @@ def spoken_id(message: Message) -> str | None:
 
 
 def speaks(parts: Iterable[Part], named: str) -> bool:
-    """Whether a recording of this id is among the parts."""
+    """Whether a recording with this id is among the parts."""
     return any(
         isinstance(part, Opaque)
         and isinstance(part.data, dict)
@@ -163,13 +163,13 @@ def speaks(parts: Iterable[Part], named: str) -> bool:
 
 
 def hashes_of(messages: Iterable[Message]) -> set[str]:
-    """The hashes of the images and files that messages name by the API's addresses."""
+    """The hashes of the images and files to which messages refer by the API's addresses."""
     parts = (part for message in messages for part in message.parts)
     return {sha256 for part in parts for sha256 in _hashes_of(part)}
 
 
 def by_hash(message: Message, known: Container[str]) -> Message:
-    """A message in which known images and files are named by their hashes."""
+    """The message with known images and files identified by their hashes."""
     return replace(
         message, parts=tuple(_by_hash(part, known) for part in message.parts)
     )
@@ -197,7 +197,7 @@ def _by_hash(part: Part, known: Container[str]) -> Any:
 
 
 def _addressed(part: JSON) -> JSON:
-    """A part in which what has a hash has its address, as have the parts in it."""
+    """The part, and the parts in it, with an address wherever there is a hash."""
     if not isinstance(part, dict):
         return part
     if isinstance(content := part.get("content"), list):
@@ -208,7 +208,7 @@ def _addressed(part: JSON) -> JSON:
 
 
 def _blank(value: JSON) -> JSON:
-    """A value in which images and files may have any address: shown inline, they have none."""
+    """The value with empty image and file addresses, which differ where media are inline."""
     if isinstance(value, list):
         return [_blank(item) for item in value]
     if isinstance(value, dict):
@@ -223,7 +223,7 @@ def _blank(value: JSON) -> JSON:
 
 
 def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
-    """A request's `{"model", "messages"}`, a message a line, with its images inline."""
+    """A request's `{"model", "messages"}`, one message per line, with inline images."""
     forms = (
         form
         for message in messages
@@ -236,11 +236,11 @@ def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
 def write_request_messages(
     message: Message, *, address: Address = blob_address
 ) -> Iterator[dict[str, Any]]:
-    """A message as a request to OpenAI takes it: always at least one message.
+    """The messages of a request to OpenAI made from one message: always at least one.
 
-    Every result becomes a message of the role `tool`, for that role alone may hold one; what
-    images it holds follow in a user's message, for it may hold text only. Reasoning goes into
-    `reasoning_content`, with its provider's signature into litellm's `thinking_blocks`.
+    Every result becomes a message with the role `tool`, the only role that may hold one. Its
+    images follow in a user message, because a tool message may hold only text. Reasoning goes
+    into `reasoning_content`, or with its provider's signature into litellm's `thinking_blocks`.
     """
     results = [part for part in message.parts if isinstance(part, ToolResult)]
     rest = [part for part in message.parts if not isinstance(part, ToolResult)]
@@ -256,7 +256,7 @@ def write_request_messages(
 
 
 def write_tool_message(result: ToolResult) -> dict[str, Any]:
-    """A result in words alone, as a request to OpenAI takes it."""
+    """A result as text only, as a request to OpenAI requires."""
     words = write_content([item for item in result.content if isinstance(item, Text)])
     if not result.call_id:
         return {"role": "function", "name": result.name or "", "content": words}
@@ -267,7 +267,7 @@ def write_tool_message(result: ToolResult) -> dict[str, Any]:
 def write_spoken(
     role: Role, name: str | None, parts: Sequence[Part], address: Address
 ) -> dict[str, Any]:
-    """A message of these parts, among which are no results."""
+    """A message of these parts, which include no results."""
     calls = [part for part in parts if isinstance(part, ToolCall)]
     others = [part for part in parts if not isinstance(part, ToolCall)]
     spoken = [b for part in others for b in write_blocks(part, address)]
@@ -286,7 +286,7 @@ def write_spoken(
 
 
 def _reasoning(given: list[Thinking]) -> dict[str, Any]:
-    """Members for reasoning; of what a provider other than Anthropic signed the words alone."""
+    """The members for reasoning; only the text, if a provider other than Anthropic signed it."""
     thoughts = [
         thought if thought.signer in (None, "anthropic") else Thinking(thought.text)
         for thought in given

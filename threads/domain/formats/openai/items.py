@@ -1,8 +1,8 @@
-"""Items of OpenAI's Responses API, of which Codex's rollouts are made too.
+"""Items of OpenAI's Responses API, which also make up Codex's rollouts.
 
-A conversation is a flat list of items: what one answer of the model is stands there as several
-(reasoning, message, calls), so that items of the model in a row are one message. A call and
-its output are linked by `call_id`; `id` is the item's own.
+A conversation is a flat list of items. One answer of the model is several of them (reasoning,
+message, calls), so consecutive items by the model form one message. A call and its output are
+linked by `call_id`; `id` is the item's own.
 
 Sources: platform.openai.com/docs/api-reference/responses, Codex's own protocol.
 """
@@ -30,7 +30,7 @@ from threads.domain.part import (
 COMPACTIONS = frozenset({"compaction", "compaction_summary", "context_compaction"})
 """Items that only the provider can read."""
 SEARCHES = frozenset({"web_search_call", "file_search_call"})
-"""Searches of the provider's own."""
+"""Searches by the provider itself."""
 HOSTED = (
     COMPACTIONS
     | SEARCHES
@@ -38,27 +38,27 @@ HOSTED = (
     | {"mcp_call", "mcp_list_tools", "mcp_approval_request"}
     | {"program", "program_output"}
 )
-"""What the provider did itself within an answer: no output follows, so it is kept whole."""
+"""Steps that the provider ran itself: no output item follows, so they are kept whole."""
 CALLED = frozenset(
     {"function", "custom_tool", "local_shell", "shell", "computer", "apply_patch"}
     | {"tool_search", "image_generation"}
 )
-"""What calls name, by whose types a list of items is known."""
+"""Kinds of calls whose types identify a list of items."""
 OTHERS = frozenset({"item_reference", "additional_tools", "configuration_update"})
-"""Items that are no part of the conversation, though their names might say so."""
+"""Items that are not part of the conversation, although their names might suggest it."""
 SEARCH = "tool_search"
-"""A tool of the API's own, whose output is a list of tools and no text."""
+"""A tool of the API's own, whose output is a list of tools instead of text."""
 _ARGUMENTS = ("action", "actions", "operation", "arguments", "input")
 _ENVELOPE = ("type", "id", "call_id", "status")
 _ROLES = {role.value: role for role in Role}
 _PICTURES = {b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}
 
 ReadItem = tuple[Role, tuple[Part, ...], str | None]
-"""An item read: who speaks, what, and the speaker's name; the assistant's are joined."""
+"""A read item: role, parts, and the speaker's name; the assistant's items are then joined."""
 
 
 def read_item(item: JSON, at: Place = ()) -> ReadItem | None:
-    """What an item says; None where it is no part of the conversation.
+    """The contents of an item; None if it isn't part of the conversation.
 
     Raises Invalid at the place that is malformed.
     """
@@ -112,7 +112,7 @@ def message_of(
 
 
 class AssistantTurn:
-    """An answer of the model that is put together of its items."""
+    """An answer of the model, assembled from its items."""
 
     __slots__ = ("created_at", "parts", "records", "source_id", "usage")
 
@@ -125,13 +125,13 @@ class AssistantTurn:
 
     @property
     def size(self) -> int:
-        """How many items it is made of so far."""
+        """The number of its items so far."""
         return len(self.records)
 
     def add(
         self, parts: Iterable[Part], item: JSON, record: str, at: datetime | None = None
     ) -> None:
-        """One more item: what it says, and the place it was read from."""
+        """Add an item: its parts, and the record it was read from."""
         if not self.records:
             self.created_at = at
         self.parts.extend(parts)
@@ -140,7 +140,7 @@ class AssistantTurn:
             self.source_id = fields.word(item, "id") or None
 
     def message(self, model: str = "") -> Message | None:
-        """The message; None where no item says anything (reasoning without words or signature)."""
+        """The message; None if no item says anything (reasoning without text or encrypted data)."""
         if not self.parts:
             return None
         return Message.__new__(  # as above
@@ -156,7 +156,7 @@ class AssistantTurn:
 
 
 def read_usage(usage: JSON, cached: JSON) -> Usage | None:
-    """The tokens of one answer; `cached` holds the count of those that were cached."""
+    """The tokens of one answer; `cached` is the object with the count of cached tokens."""
     if not isinstance(usage, dict):
         return None
     return Usage(
@@ -172,7 +172,7 @@ def _message(item: dict[str, Any], at: Place) -> ReadItem:
 
 
 def _reasoning(item: dict[str, Any], _at: Place) -> ReadItem:
-    """Reasoning in full where it is there, else its summary, with what is encrypted."""
+    """The full reasoning if present, else its summary, with the encrypted data."""
     words, encrypted = _joined(item, "content") or _joined(item, "summary"), None
     if "encrypted_content" in item:
         encrypted = fields.text(item, "encrypted_content") or None
@@ -189,7 +189,7 @@ def _joined(item: dict[str, Any], member: str) -> str:
 
 
 def _function_call(item: dict[str, Any], at: Place) -> ReadItem:
-    """A function's name has its namespace in front, as Codex spells it for people."""
+    """A function call; the name is prefixed with its namespace, as Codex displays it."""
     name = item.get("name")
     if not isinstance(name, str):
         raise Invalid("Expected the name of a tool here.", at=(*at, "name"))
@@ -200,7 +200,7 @@ def _function_call(item: dict[str, Any], at: Place) -> ReadItem:
 
 
 def _custom_call(item: dict[str, Any], at: Place) -> ReadItem:
-    """A call whose input is text by definition, also where the text happens to be JSON."""
+    """A call whose input is text by definition, even if the text happens to be JSON."""
     name = fields.require(item.get("name"), str, "the name of a tool", (*at, "name"))
     call = ToolCall(_call_id(item), name, item.get("input", ""))
     return ASSISTANT, (call,), None
@@ -215,7 +215,7 @@ def _call(item: dict[str, Any], _at: Place) -> ReadItem:
 
 
 def _output(item: dict[str, Any], at: Place) -> ReadItem:
-    """What a tool answered: text, blocks, or (older Codex) content and whether it went well."""
+    """A tool's result: text, blocks, or (older Codex) content with a success flag."""
     if "output" not in item:
         return TOOL, (_unread_output(item),), None
     output, is_error = item["output"], False
@@ -228,25 +228,25 @@ def _output(item: dict[str, Any], at: Place) -> ReadItem:
         is_picture = output.get("type") == "computer_screenshot"
         block = output | {"type": "input_image" if is_picture else "output"}
         output = output.get("content", [block])
-    if isinstance(output, list):  # what a shell answers has no type
+    if isinstance(output, list):  # a shell's output has no type
         output = [{"type": "output"} | b if isinstance(b, dict) else b for b in output]
     said = {"content": output, "is_error": is_error}
     return TOOL, (blocks.read_result(said, _call_id(item), (*at, "output")),), None
 
 
 def _unread_output(item: dict[str, Any]) -> ToolResult:
-    """What a tool answered under another name, kept as it is."""
+    """A tool's result under an unknown member, kept as it is."""
     rest = _rest(item)
     return ToolResult(_call_id(item), (Opaque(item["type"], rest),) if rest else ())
 
 
 def _rest(item: dict[str, Any], *known: str) -> dict[str, Any]:
-    """What an item holds beside what is known of it, as of every item."""
+    """The members of an item other than the common ones and the known ones."""
     return {k: v for k, v in item.items() if k not in (*_ENVELOPE, *known)}
 
 
 def _search_output(item: dict[str, Any], _at: Place) -> ReadItem:
-    """The tools that a search has found, kept as they are: they can be called from here on."""
+    """The tools that a search found, kept as they are: they can be called from then on."""
     if item.get("execution") == "server":
         return _hosted(item, _at)
     found = {k: v for k, v in item.items() if k not in ("id", "call_id")}
@@ -255,7 +255,7 @@ def _search_output(item: dict[str, Any], _at: Place) -> ReadItem:
 
 
 def _agent_message(item: dict[str, Any], at: Place) -> ReadItem:
-    """What another agent said to this one."""
+    """A message by another agent to this one."""
     content = blocks.read_content(item.get("content"), (*at, "content"))
     return Role.USER, content, fields.text(item, "author") or None
 
@@ -269,7 +269,7 @@ def _hosted(item: dict[str, Any], _at: Place) -> ReadItem:
 
 
 def _picture(item: dict[str, Any], at: Place) -> ReadItem:
-    """An image that the model has made; whole where its bytes are not there."""
+    """An image that the model generated; kept whole if its bytes are missing."""
     data = base64_text.decode(item.get("result"))
     if not data:
         return _hosted(item, at)

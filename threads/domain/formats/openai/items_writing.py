@@ -1,9 +1,9 @@
-"""Messages as items of OpenAI's Responses API: for its requests and for Codex's rollouts.
+"""Writes messages as items of OpenAI's Responses API: for its requests and for Codex's rollouts.
 
-Arguments that are text are a custom tool's input, all others a function's. Reasoning goes out
-with its signature alone, for the provider refuses it without one, and only before the first message
-that was changed. What a result answers must stand before it: a result without its call goes
-out as a user's words in a frame. That a result was an error has no place in an item.
+Arguments that are text are the input of a custom tool, all others a function's. Reasoning is sent
+only with its encrypted data, because the provider refuses it without, and only before the first
+changed message. A call must come before its result: a result without its call is sent as a user's
+text in a frame. An item can't express that a result was an error.
 
 Sources: platform.openai.com/docs/api-reference/responses, Codex's own protocol.
 """
@@ -33,11 +33,11 @@ from .items import COMPACTIONS, HOSTED, SEARCH
 
 Item = dict[str, Any]
 FRAME = '<tool_result call_id="{}">\n{}\n</tool_result>'
-"""A result whose call is not there, as a user's text."""
+"""Frames a result whose call is missing, as a user's text."""
 
 
 class Dialect(NamedTuple):
-    """What a reader of items takes: blocks of messages and outputs that aren't text or images."""
+    """What a reader of items accepts: blocks that aren't text or images, and files."""
 
     blocks: frozenset[str]
     has_files: bool
@@ -49,15 +49,15 @@ API = Dialect(
     has_files=True,
 )
 CODEX = Dialect(frozenset(), has_files=False)
-"""Codex leaves out a whole line for one block that it doesn't know."""
+"""Codex drops a whole line because of one unknown block."""
 
 
 Turn = list[tuple[int, Message]]
-"""Messages with their ordinals: one, and the results that follow it."""
+"""Messages with their ordinals: one message and the results that follow it."""
 
 
 def in_turns(messages: Iterable[Message]) -> Iterator[Turn]:
-    """Messages with their ordinals, each together with the results that follow it."""
+    """The messages with their ordinals, each grouped with the results that follow it."""
     held: Turn = []
     for ordinal, message in enumerate(messages):
         if held and not _results(message):
@@ -69,17 +69,17 @@ def in_turns(messages: Iterable[Message]) -> Iterator[Turn]:
 
 
 class ItemWriter:
-    """Writes the messages of one conversation, in their order; knows which calls are open."""
+    """Writes the messages of one conversation, in order, and tracks which calls are open."""
 
     def __init__(self, heading: Heading, dialect: Dialect) -> None:
         self.heading = heading
         self.dialect = dialect
         self._open: dict[str, str] = {}
-        """The type of the call's item by its id."""
+        """Map of call id to the type of the call's item."""
         self._nameless = OpenCalls("call_made_")
 
     def expect(self, ids: Iterable[str]) -> None:
-        """Take calls of functions as open that stand elsewhere."""
+        """Treat these function calls, which are elsewhere, as open."""
         self._open.update(dict.fromkeys(ids, "function_call"))
 
     def write(self, turn: Turn) -> Iterator[tuple[Message, list[Item]]]:
@@ -101,7 +101,7 @@ class ItemWriter:
         return items
 
     def _is_signed(self, ordinal: int, signer: str) -> bool:
-        """Whether what this provider encrypted of a message is OpenAI's, and still holds."""
+        """Whether a message's encrypted data is OpenAI's, and still valid."""
         first = self.heading.first_changed
         return signer not in SIGNING and (first is None or ordinal < first)
 
@@ -126,7 +126,7 @@ class ItemWriter:
     def _own(
         self, ordinal: int, part: Part, answers: list[ToolResult]
     ) -> list[Item] | None:
-        """The item that a part is by itself, if it isn't left out; None for what is said."""
+        """The item of a part, or nothing if it is left out; None if it belongs in a message."""
         match part:
             case Thinking(text, _, data):
                 signer = signer_of(part, self.heading.strategy)
@@ -177,9 +177,9 @@ class ItemWriter:
         return {"type": type_, "call_id": id_, "output": output}
 
     def _answered(self, part: Part) -> Iterator[Item]:
-        """The blocks of a part of an output; what none can be written for stands as its JSON.
+        """The blocks for a part of an output; a part without a matching block is written as JSON.
 
-        A picture that can't be read is one to Codex too, as long as it has an address.
+        An image that can't be read is still sent as an image, also to Codex, if it has an address.
         """
         match part:
             case Opaque(
@@ -212,7 +212,7 @@ class ItemWriter:
                 yield {"type": text_type, "text": words}
 
     def _file(self, part: File, text_type: str) -> Item:
-        """A file as a block; where there are none its words, or that it was there."""
+        """A file as a block; for a dialect without file blocks, its text, or a note about it."""
         name = {"filename": part.name} if part.name else {}
         data = self.heading.data(part)
         if self.dialect.has_files:
@@ -226,7 +226,7 @@ class ItemWriter:
 
 
 def instructions_of(message: Message) -> str | None:
-    """The words of a system prompt that may stand as `instructions`; None where it may not."""
+    """The text of a system prompt that can be sent as `instructions`; else None."""
     match message.parts:
         case (Text(words),) if message.role is Role.SYSTEM and words:
             return words
@@ -252,7 +252,7 @@ def _picture(data: bytes) -> Item:
 
 
 def _found_tools(result: ToolResult) -> Item:
-    """What a search of tools has found, as it was read; empty for any other result."""
+    """What a tool search found, as it was read; empty for any other result."""
     match result.content:
         case (Opaque(type_, {"tools": list()} as found),):
             return found if type_ == f"{SEARCH}_output" else {}

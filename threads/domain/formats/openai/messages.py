@@ -1,9 +1,9 @@
-"""OpenAI Chat Completions messages: reading what clients and files hold.
+"""Reads the OpenAI Chat Completions messages of clients and files.
 
-Understood beside the published form: `reasoning_content` and `reasoning` (DeepSeek, vLLM),
-`thinking_blocks` (litellm), tool arguments as an object (data sets), Anthropic blocks in
-`content`, the older `function_call` with the role `function`, whose calls have no id, and the
-messages of the public API.
+Besides the published form, it understands `reasoning_content` and `reasoning` (DeepSeek, vLLM),
+`thinking_blocks` (litellm), tool arguments as an object (data sets), Anthropic blocks in `content`,
+the older `function_call` with the role `function`, whose calls have no id, and the messages of the
+public API.
 
 Source: platform.openai.com/docs/api-reference/chat/create.
 """
@@ -33,7 +33,7 @@ SAID_BY_ASSISTANTS = frozenset(
     {"tool_calls", "function_call", "refusal", "audio"}
     | {"reasoning", "reasoning_content", "thinking_blocks"}
 )
-"""Members beside `content` in which an assistant's message says something."""
+"""Members besides `content` in which an assistant's message may say something."""
 
 
 def read_messages(messages: JSON, *, at: Place = ("messages",)) -> list[Message]:
@@ -43,10 +43,10 @@ def read_messages(messages: JSON, *, at: Place = ("messages",)) -> list[Message]
 
 
 def read_given_messages(messages: JSON) -> list[Message]:
-    """Messages that a client gives to be kept. Raises Invalid at the place that is malformed.
+    """Messages that a client gives for storing. Raises Invalid at the place that is malformed.
 
-    What a file or a provider's client says beside its words may be of any form; here it is asked
-    for by name.
+    In a file or a provider's request, members such as the time may have any form; here they are
+    part of the API, so they are checked.
     """
     found = read_messages(messages)
     for index, given in enumerate(messages):
@@ -67,13 +67,13 @@ def read_message(
 ) -> Message:
     """One message; `content` may be null, text or blocks.
 
-    Raises Invalid with the place of what is malformed, or says something and is not read.
+    Raises Invalid with the place of a malformed value, or of content that isn't read.
     """
     return _read(message, at, records, strictly=True)
 
 
 def read_written(message: JSON) -> Message:
-    """The same of a request that we wrote: some of what is in it has no place in the form."""
+    """A message of a request that we wrote, which may leave out content that has no place in it."""
     return _read(message, (), (), strictly=False)
 
 
@@ -105,13 +105,13 @@ def _read(
 def _require_understood(
     message: dict[str, Any], role: Role, parts: tuple[Part, ...], at: Place
 ) -> None:
-    """Raise Invalid at what is said in a message and would be lost."""
+    """Raise Invalid at content of a message that would be lost."""
     emptiness.require_calls_read(message, at)
     if parts and (role is not Role.TOOL or message.get("content")):
         return
     said = SAID_BY_ASSISTANTS if role is Role.ASSISTANT else frozenset()
-    if isinstance(message.get("tool_results"), list):  # the public form,
-        said |= {"parts"}  # of which somebody changed the members beside its parts
+    if isinstance(message.get("tool_results"), list):  # the public form
+        said |= {"parts"}  # somebody changed the members beside its parts
     emptiness.require_content(message, at, said)
 
 
@@ -132,7 +132,7 @@ def _parts(message: dict[str, Any], role: Role, at: Place) -> tuple[Part, ...]:
 
 
 def _audio(message: dict[str, Any]) -> Iterator[Part]:
-    """What was said aloud: its transcript, and the recording, which is kept whole."""
+    """Audio: its transcript, and the recording, which is kept whole."""
     if audio := fields.mapping(message, "audio"):
         if words := fields.text(audio, "transcript"):
             yield Text(words)
@@ -140,7 +140,7 @@ def _audio(message: dict[str, Any]) -> Iterator[Part]:
 
 
 def read_reply(response: JSON) -> Message | None:
-    """The message that a response or a stream brings, with its usage; None without a choice."""
+    """The message of a response or a stream, with its usage; None without a choice."""
     response = streams.at_once("openai", response)
     choice = next(iter(fields.items(response, "choices")), None)
     if not isinstance(reply := fields.mapping(choice).get("message"), dict):
@@ -155,7 +155,7 @@ def read_reply(response: JSON) -> Message | None:
 
 
 def read_usage(usage: JSON) -> Usage | None:
-    """The `usage` of a response, or of a public message; what is cached is among the input."""
+    """The `usage` of a response or of a public message; cached tokens are part of the input."""
     if not isinstance(usage, dict):
         return None
     details = fields.mapping(usage, "prompt_tokens_details")
@@ -200,7 +200,7 @@ def _function(id_: str, function: JSON, member: str, at: Place) -> ToolCall:
     name = fields.require(function.get("name"), str, "a word", (*at, "name"))
     given = function.get(member, "")
     call = read_call(id_, name, given)
-    # What a custom tool is given need not be JSON: where a form demands it, it is wrapped.
+    # A custom tool's input need not be JSON; it is wrapped where a form demands JSON.
     is_free = member == "input" and isinstance(call.arguments, str)
     return ToolCall(id_, name, given) if is_free else call
 
@@ -209,14 +209,14 @@ def _function(id_: str, function: JSON, member: str, at: Place) -> ToolCall:
 
 
 def read_element(row: Element) -> Iterator[Message]:
-    """The message that an element of a list is. Raises Invalid where it is none."""
+    """The message of an element of a list. Raises Invalid if it isn't one."""
     yield read_message(row.value, records=(row.record,))
 
 
 def _score(sample: Sample) -> float:
-    """0.5 for a list of roles and contents, more where calls or a response are OpenAI's.
+    """0.5 for a list of roles and contents, more with OpenAI's calls or response.
 
-    Little for a conversation that stands among other things.
+    Low for a conversation found among other things.
     """
     messages = chat.opening(sample, spoken.ROLES)
     has_choices = any("choices" in chat.opened(row) for row in sample.rows)

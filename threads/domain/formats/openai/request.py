@@ -1,7 +1,7 @@
-"""Requests of OpenAI's Responses: an item of `input` is a message by itself.
+"""Requests of OpenAI's Responses API, in which each item of `input` is a message.
 
-What a model said at once is several items of a request, and one message where its reply was
-recorded: they are the same atoms (`threads.domain.formats.requests`).
+One answer of the model is several items in a request, but one message in a recorded reply: both
+have the same atoms (`threads.domain.formats.requests`).
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def read_messages(items: JSON, *, at: Place = ("input",)) -> list[Message]:
 
 
 def read_message(item: JSON, *, at: Place = ()) -> Message:
-    """One item; what says nothing to us is kept whole."""
+    """The message of one item; an item that isn't understood is kept whole."""
     read = read_item(item, at)
     if read is not None and read[1]:
         return message_of(read, item, ())
@@ -43,11 +43,10 @@ def read_message(item: JSON, *, at: Place = ()) -> Message:
 
 
 def read_reply(response: JSON) -> list[Message]:
-    """The messages that a response brings; none where it says nothing.
+    """The messages of a response; empty if it says nothing.
 
-    They are several where a tool that the provider runs has answered in between: the last that
-    the model said has the response's id and tokens. Raises Invalid at the place of an item that
-    is malformed.
+    There are several if a tool run by the provider answered in between: the last one by the
+    model has the response's id and tokens. Raises Invalid at the place of a malformed item.
     """
     found = list(_said(response))
     last = next((m for m in reversed(found) if m.role is Role.ASSISTANT), None)
@@ -64,7 +63,7 @@ def read_reply(response: JSON) -> list[Message]:
 
 
 def _said(response: JSON) -> Iterator[Message]:
-    """The messages of a response's items; the assistant's in a row are one."""
+    """The messages of a response's items; consecutive items by the assistant are joined."""
     model = fields.word(response, "model")
     at = fields.moment(fields.mapping(response).get("created_at"))
     answer = AssistantTurn()
@@ -82,7 +81,7 @@ def _said(response: JSON) -> Iterator[Message]:
 
 
 def _pieces(message: Message, heading: Heading) -> Iterator[RequestPiece]:
-    """The items of a message by itself: its results answer calls that stand elsewhere."""
+    """The items of a single message, whose results answer calls in other messages."""
     writer = ItemWriter(heading, API)
     results = [part for part in message.parts if isinstance(part, ToolResult)]
     writer.expect(result.call_id for result in results)
@@ -95,7 +94,7 @@ def _forms(pieces: Any) -> Iterator[dict[str, Any]]:
 
 
 def _read_said(item: JSON) -> Message:
-    """One item by what it says: of some, clients send back neither the id nor the status."""
+    """One item by its content; for some items, clients send back neither the id nor the status."""
     if fields.text(item, "type") in COMPACTIONS | SEARCHES:
         item = {k: v for k, v in item.items() if k not in ("id", "status")}
     return read_message(item)

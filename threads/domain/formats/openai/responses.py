@@ -1,9 +1,9 @@
-"""OpenAI's Responses API: bodies of requests, responses, and the items that clients keep.
+"""OpenAI's Responses API: request bodies, responses, and the items that clients store.
 
 A conversation is `{"instructions", "input"}` (a request), `{"object": "response", "output"}`,
-`{"request", "response"}` (a log; of a batch with `body` in between), `{"data"}` (a list that
-the API gives), or a bare list or JSON Lines of items. A list or JSON Lines of requests or
-responses holds one conversation each; what `previous_response_id` points at is elsewhere.
+`{"request", "response"}` (a log; in a batch with `body` in between), `{"data"}` (a list returned by
+the API), or a bare list or JSON Lines of items. In a list or JSON Lines of requests or responses,
+each holds one conversation. The response that `previous_response_id` refers to is elsewhere.
 
 Source: platform.openai.com/docs/api-reference/responses.
 """
@@ -49,34 +49,34 @@ from .messages import DIALECT
 NAME = "openai_responses"
 LABEL = "a request or response of OpenAI's Responses"
 ENVELOPE = frozenset({"object", "instructions", "request", "response", "body", "data"})
-"""Members by which a request or a response is told from an item."""
+"""Members that distinguish a request or a response from an item."""
 _REQUESTS = ("request", "body", SPENT)
 _HOLDERS = ("response", *_REQUESTS)
 _OF_REQUESTS = ("instructions", "previous_response_id", "max_output_tokens")
-"""Members that tell a request whose `input` is words from one for an embedding."""
+"""Members that distinguish a request whose `input` is text from one for an embedding."""
 IDS = ("external_id", "session_id", "conversation_id", "conversation")
 _READ = frozenset(
     {"input", "instructions", "data", "output", "previous_response_id", "object"}
     | {"id", "model", "title", "created_at", "usage", "custom_id", *IDS, *_HOLDERS}
 )
-"""Members that are read; each other one (`tools`, `temperature`) is an event behind the items."""
+"""Members that are read; every other one (`tools`, `temperature`) becomes an event at the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseItems(Conversation):
-    """One conversation: what was asked, and what the response says."""
+    """One conversation: the input of a request, and the output of the response."""
 
     file: BinaryIO
     request: Members
     response: Members = field(default_factory=dict)
     beside: Members = field(default_factory=dict)
-    """What stands beside the items in the request, and around it."""
+    """The members beside the items in the request, and around it."""
     is_lines: bool = False
     custom_id: str = ""
-    """What a batch calls it."""
+    """Its id in a batch."""
 
     def items(self) -> Iterator[Message | Event]:
-        """What was asked, then the reply unless that ends with it."""
+        """The input, then the reply, unless the input already ends with it."""
         if before := self.get("previous_response_id"):
             words = f"It continues the response {before}, which is not in this file."
             self.warnings.append(Warning("history_missing", words))
@@ -93,7 +93,7 @@ class ResponseItems(Conversation):
         yield from others(self.beside, _READ)
 
     def get(self, *names: str) -> JSON:
-        """The value of a member, of the request or else of the response."""
+        """The value of a member of the request, or else of the response."""
         found = json_file.get(self.file, self.request, *names)
         return found or json_file.get(self.file, self.response, *names)
 
@@ -108,7 +108,7 @@ class ResponseItems(Conversation):
     def _pieces(
         self, members: Members, name: str, role: Role | None = None
     ) -> Iterator[Element]:
-        """The items of a member; words alone are an item of this role."""
+        """The items of a member; plain text becomes an item with this role."""
         if (span := members.get(name)) is None:
             return
         if json_file.is_list(self.file, span):
@@ -121,7 +121,7 @@ class ResponseItems(Conversation):
             yield held
 
     def _joined(self, pieces: Iterable[Element]) -> Iterator[Message | Event]:
-        """Messages of the pieces; the assistant's in a row are one."""
+        """The messages of the pieces; consecutive items by the assistant are joined."""
         answer = AssistantTurn()
         aside: list[Event] = []
         for piece in pieces:
@@ -141,7 +141,7 @@ class ResponseItems(Conversation):
         yield from aside
 
     def _item(self, piece: Element) -> ReadItem | Event:
-        """The item of a piece; an event where it is none, or can't be read as one."""
+        """The item of a piece; an event if it isn't one, or can't be read."""
         record = piece.span.record
         if piece.value is BROKEN:
             return Event("unreadable", record)
@@ -153,9 +153,9 @@ class ResponseItems(Conversation):
         return item or self._in_other_words(piece)
 
     def _in_other_words(self, piece: Element) -> ReadItem | Event:
-        """A message among items that a program calls its own way; else an event.
+        """A message among items in which a program uses its own names; else an event.
 
-        Of what says something nothing is passed over in silence.
+        An event that says something comes with a warning.
         """
         said = speakers.message_in(fields.mapping(piece.value))
         if said and (item := read_item({**said, "type": "message"}, piece.at)):
@@ -169,8 +169,10 @@ class ResponseItems(Conversation):
         return Event(kind, piece.record)
 
     def _reply(self, message: Message, *, is_last: bool) -> Message:
-        """What the response says of its message: its model and time; of the last its id and
-        tokens, for a tool that the provider ran may have answered before it.
+        """The message with the response's model and time.
+
+        Only the last one gets the response's id and tokens: a tool that the provider ran may have
+        answered before it.
         """
         response = {
             name: json_file.get(self.file, self.response, name)
@@ -191,7 +193,7 @@ def _is_answer(item: Message | Event) -> bool:
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The conversations of a file. Raises Invalid where it holds no message at all."""
+    """The conversations of a file. Raises Invalid if it holds no message at all."""
     skipped: list[Warning] = []
     found = list(_transcripts(file, skipped))
     return warn_first(at_least_one(found, skipped), skipped)
@@ -218,7 +220,7 @@ def _transcripts(file: BinaryIO, skipped: list[Warning]) -> Iterator[Transcript]
 
 
 def _envelope(file: BinaryIO, span: ByteSpan) -> ResponseItems:
-    """The conversation of a request, of a response, or of a log of both."""
+    """The conversation of a request, a response, or a log of both."""
     warnings: list[Warning] = []
     found = json_file.places(file, span, warnings)
     request, response = dict(found), dict(found)
@@ -235,7 +237,7 @@ def _envelope(file: BinaryIO, span: ByteSpan) -> ResponseItems:
 
 
 def _inner(file: BinaryIO, found: Members, name: str) -> dict[str | int, ByteSpan]:
-    """The members of a member, also where a `body` lies in between."""
+    """The members of a member, or of the `body` in it."""
     if name not in found:
         return {}
     inner = dict(json_file.places(file, found[name], []))
@@ -260,7 +262,7 @@ def _transcript(items: ResponseItems, opening: list[Message]) -> Transcript:
 
 
 def _ended(answer: AssistantTurn) -> Iterator[Message | Event]:
-    """The message of an answer, or its items as events where they say nothing."""
+    """The message of an answer, or its items as events if they say nothing."""
     if message := answer.message():
         yield message
     else:
@@ -271,7 +273,7 @@ def _ended(answer: AssistantTurn) -> Iterator[Message | Event]:
 
 
 def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
-    """A request's `{"model", "instructions", "input"}`, an item a line, with images inline."""
+    """A request's `{"model", "instructions", "input"}`, one item per line, with inline images."""
     turns = in_turns(messages)
     first = next(turns, [])
     instructions = instructions_of(first[0][1]) if first else None
@@ -288,7 +290,7 @@ def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
 
 
 def _score(sample: Sample) -> float:
-    """0.9 for items of its own, alone or in a request; 0.7 for messages or words in an `input`."""
+    """0.9 for the API's own items, alone or in a request; 0.7 for messages or text in `input`."""
     rows = sample.rows
     held_by = [row[name] for row in rows for name in _HOLDERS if name in row]
     inner = [one for one in held_by if isinstance(one, dict)]

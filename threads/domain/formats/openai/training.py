@@ -1,11 +1,11 @@
-"""Rows for training, a line of JSON each: for fine-tuning, and of prompts and completions.
+"""Training rows, one line of JSON each: for fine-tuning, and with prompts and completions.
 
-OpenAI's form for fine-tuning, `{"messages", "tools"}`, is written only; such lines are read as
-`openai`. Reasoning has no place in it. A tool that was called and that nothing defines is declared
-by its name, with any arguments.
+OpenAI's fine-tuning form, `{"messages", "tools"}`, is only written; such lines are read as
+`openai`. It has no place for reasoning. A tool that was called but is not defined is declared by
+its name, with any arguments.
 
-`{"prompt", "completion"}` is read only. Both are text, or both lists of OpenAI's messages; all else
-of a row is an event.
+`{"prompt", "completion"}` is only read. Both are texts, or both are lists of OpenAI's messages; all
+other members of a row become events.
 
 Sources: platform.openai.com/docs/guides/supervised-fine-tuning and /fine-tuning (before chats),
 huggingface.co/docs/trl/dataset_formats.
@@ -28,7 +28,7 @@ ROLES = {"prompt": Role.USER, "completion": Role.ASSISTANT}
 
 
 def _text(name: str, row: Element) -> Iterator[Message]:
-    """A text as a message; its blanks stay, for they were trained on."""
+    """A text as a message; its white space is kept, because it was trained on."""
     text: JSON = fields.require(row.value, str, "text or a list of messages", ())
     parts = (Text(text),) if text else ()
     yield Message(role=ROLES[name], parts=parts, records=(row.record,))
@@ -46,7 +46,7 @@ _LEFT_OUT = frozenset({"reasoning_content", "thinking_blocks"})
 
 
 def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
-    """The line, a message at a time; tools come last, for they are known by then."""
+    """The line, one message at a time; the tools come last, because only then are all known."""
     called: dict[str, None] = {}
     yield b'{"messages": ['
     separator = b""
@@ -63,7 +63,7 @@ def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
 
 
 def _trained(form: dict[str, Any]) -> dict[str, Any]:
-    """A request's message without what isn't trained on; a developer's word is a system's."""
+    """A request's message without members that aren't trained on; `developer` becomes `system`."""
     kept = {name: value for name, value in form.items() if name not in _LEFT_OUT}
     if kept["role"] == Role.DEVELOPER:
         kept["role"] = str(Role.SYSTEM)
@@ -71,7 +71,7 @@ def _trained(form: dict[str, Any]) -> dict[str, Any]:
 
 
 def _defined(tools: JSON) -> Iterator[dict[str, Any]]:
-    """Definitions in the form of OpenAI's tools, given so, as functions, or as Anthropic's."""
+    """Tool definitions in OpenAI's form, given in that form, as functions, or in Anthropic's."""
     for tool in tools if isinstance(tools, list) else []:
         if fields.mapping(tool, "function"):
             yield tool
