@@ -1,6 +1,6 @@
-"""opencode's sessions: its export, its database, and the tree of files of before 1.2.
+"""opencode's sessions: its export, its database, and the tree of files used before 1.2.
 
-The tree holds a file a session, a message and a part: `session/<project>/<id>.json`,
+The tree has one file per session, message and part: `session/<project>/<id>.json`,
 `message/<session>/<id>.json` and `part/<message>/<id>.json`, older ones below `session/`.
 
 Source: packages/opencode/src of sst/opencode: `cli/cmd/export.ts`, `session/session.sql.ts`,
@@ -39,11 +39,11 @@ _BESIDE = re.compile(
     r"(?:^|/)(?:project|todo|session_diff|session_share|share|permission)/[^/]+\.json$"
     r"|(?:^|/)storage/migration$"
 )
-"""Files of the tree that hold nothing of the conversations."""
+"""Files of the tree without any contents of conversations."""
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The sessions of an export or a database. Raises Invalid where none holds a message."""
+    """The sessions of an export or a database. Raises Invalid if none holds a message."""
     file.seek(0)
     skipped: list[Warning] = []
     is_database = file.read(len(SQLITE)) == SQLITE
@@ -88,12 +88,12 @@ def _turns(
 
 
 def gather(folder: Folder) -> list[Gathered]:
-    """Databases with their logs, and the sessions of a tree of files."""
+    """Databases with their write-ahead logs, and the sessions of a tree of files."""
     return [*databases(folder), *_trees(folder)]
 
 
 def _trees(folder: Folder) -> Iterator[Gathered]:
-    """The sessions of the tree, each with its sub-agents."""
+    """The sessions of a tree of files, each with its sub-agents."""
     files = _Files(folder)
     others = {
         name for name in folder.members if files.messages and _BESIDE.search(name)
@@ -109,13 +109,13 @@ def _trees(folder: Folder) -> Iterator[Gathered]:
 
 
 class _Files:
-    """The files of the tree, by the ids in their names."""
+    """The files of a tree, by the ids in their names."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self.sessions: dict[str, str] = {}
         self.messages: dict[str, dict[str, str]] = {}
-        """Of each session its messages' files, with the ids of the messages."""
+        """For each session, a map of message file to message id."""
         self.parts: dict[str, list[str]] = {}
         for name in sorted(folder.members):
             if match := _MESSAGE.search(name):
@@ -126,13 +126,13 @@ class _Files:
                 self.sessions[match[1]] = name
         self._infos: dict[str, dict[str, Any]] = {}
         self._below: dict[str, list[str]] = {}
-        """Of each session those of its sub-agents."""
+        """Map of session to the sessions of its sub-agents."""
         self._calls: dict[str, dict[str, str]] = {}
         for id_ in self.messages:
             self._below.setdefault(self.parent_of(id_), []).append(id_)
 
     def info(self, id_: str) -> dict[str, Any]:
-        """What is known of a session; its id alone where its file is not there."""
+        """The facts about a session; only its id if its file is missing."""
         if id_ not in self._infos:
             name = self.sessions.get(id_)
             read = _object(self.folder.members[name], []) if name else {}
@@ -140,11 +140,11 @@ class _Files:
         return self._infos[id_]
 
     def parent_of(self, id_: str) -> str:
-        """The session whose sub-agent this one is, or none."""
+        """The id of the session that this one is a sub-agent of; empty if none."""
         return fields.text(self.info(id_), "parentID")
 
     def family(self, id_: str) -> Iterator[str]:
-        """A session and those below it."""
+        """A session and its descendants."""
         yield id_
         for child in self._below.get(id_, ()):
             yield from self.family(child)
@@ -157,14 +157,14 @@ class _Files:
         return found
 
     def transcript(self, id_: str) -> Transcript | None:
-        """The conversation of a session; None where it holds no message."""
+        """The conversation of a session; None if it holds no message."""
         info = self.info(id_)
         items = items_of(partial(self._turns, id_), info)
         member = self.sessions.get(id_) or next(iter(self.messages[id_]))
         return transcript(info, items, call_of=self._call_of, member=member)
 
     def _call_of(self, parent: str, child: str) -> str:
-        """The call in a session that began a sub-agent."""
+        """The id of the call in a session that started a sub-agent."""
         if parent not in self._calls:
             names = (
                 name
@@ -180,7 +180,7 @@ class _Files:
         return self._calls[parent].get(child, "")
 
     def _turns(self, id_: str, warnings: list[Warning]) -> Iterator[SessionTurn]:
-        """The turns of a session, a file each, and a file a part."""
+        """The turns of a session, one file each, and one file per part."""
         for name, message in self.messages[id_].items():
             parts = self.parts.get(message, ())
             located = [self._located(part, warnings) for part in parts]
@@ -195,7 +195,7 @@ class _Files:
 
 
 def _object(member: Member, warnings: list[Warning]) -> dict[str, Any]:
-    """The object in a file; an empty one and a warning where it can't be read."""
+    """The object in a file; empty, with a warning, if it can't be read."""
     try:
         with member.open() as file:
             value = source.read_span(file, ByteSpan(0, member.size))
@@ -206,7 +206,7 @@ def _object(member: Member, warnings: list[Warning]) -> dict[str, Any]:
 
 
 def _score(sample: Sample) -> float:
-    """0.95 for its tables, its export, or a database of its name."""
+    """0.95 for its tables, its export, or a database with its name."""
     if sample.head.startswith(SQLITE):
         has_tables = all(pattern.search(sample.head) for pattern in _TABLES)
         return 0.95 if has_tables or "opencode" in sample.name.lower() else 0

@@ -30,7 +30,7 @@ _CALLS = "SELECT rowid FROM part WHERE session_id = ? AND instr(data, ?) ORDER B
 def transcripts(
     file: BinaryIO, log: BinaryIO | None = None, member: str = ""
 ) -> list[Transcript]:
-    """The sessions of a database that hold messages. Raises Invalid where it is another's."""
+    """The sessions of a database that hold messages. Raises Invalid if it isn't opencode's."""
     database = open_database(file, log)
     found = []
     for info in database.sessions():
@@ -40,7 +40,7 @@ def transcripts(
 
 
 def databases(folder: Folder) -> Iterator[Gathered]:
-    """Databases whose last changes lie in a log beside them."""
+    """Databases whose latest changes are in a write-ahead log beside them."""
     for member in folder.named(".db"):
         log = folder.members.get(f"{member.name}-wal")
         if log is None:
@@ -56,18 +56,18 @@ def databases(folder: Folder) -> Iterator[Gathered]:
 
 
 def open_database(file: BinaryIO, log: BinaryIO | None = None) -> "Database":
-    """The database in a file, with what still stands in its write-ahead log."""
+    """The database in a file, including what is still in its write-ahead log."""
     return Database(sqlite_file.open_file(file, log))
 
 
 class Database:
-    """opencode's tables in a file that is opened anew for each reading."""
+    """opencode's tables, in a file that is opened for each reading."""
 
     def __init__(self, held: SqliteFile) -> None:
         self._held = held
 
     def sessions(self) -> list[dict[str, Any]]:
-        """The rows of the sessions. Raises Invalid where these aren't opencode's tables."""
+        """The rows of the sessions. Raises Invalid if the tables aren't opencode's."""
         self._held.require(set(TABLES), "opencode's")
         with self._held.opened() as connection:
             rows = connection.execute(_SESSIONS)
@@ -85,7 +85,7 @@ class Database:
             warnings.append(json_file.warning(error))
 
     def call_of(self, parent: str, child: str) -> str:
-        """The call in a session that began another one, a sub-agent's."""
+        """The id of the call in a session that started a sub-agent's session; empty if none."""
         with self._held.opened() as connection:
             found = connection.execute(_CALLS, [parent, child]).fetchall()
             for (rowid,) in found:
@@ -96,7 +96,7 @@ class Database:
 
 
 def _session(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as the export writes it: text as text, JSON as its value."""
+    """A row in the form of the export: text as text, JSON parsed."""
     plain = {
         name: sqlite_file.text(value) if isinstance(value, bytes) else value
         for name, value in row.items()
@@ -123,6 +123,6 @@ def _turn(
 def _data(
     connection: sqlite3.Connection, table: str, rowid: int, warnings: list[Warning]
 ) -> dict[str, Any]:
-    """The JSON of a row; an empty object and a warning where it can't be read."""
+    """The JSON of a row; an empty object, with a warning, if it can't be read."""
     [data] = connection.execute(_DATA[table], [rowid]).fetchone() or [None]
     return fields.mapping(sqlite_file.parsed(data, (table, rowid), warnings))

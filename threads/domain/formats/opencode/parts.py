@@ -1,4 +1,4 @@
-"""The parts of a message of opencode: its content, and what is none.
+"""Reads the parts of an opencode message: content, and parts that become events.
 
 Source: packages/opencode/src/session/message-v2.ts of sst/opencode.
 """
@@ -24,7 +24,7 @@ from threads.domain.part import (
 from threads.domain.transcript import Event
 
 SPELLED_OUT = frozenset({"text/plain", "application/x-directory"})
-"""Files of these types stand in texts beside them: the part only names them."""
+"""Files of these types are spelled out in texts beside them: the part only names them."""
 IDS = frozenset({"id", "sessionID", "messageID"})
 
 
@@ -36,9 +36,9 @@ class Located(NamedTuple):
 
 
 class SessionTurn(NamedTuple):
-    """A message of opencode: what is known of it, its parts in order, its record.
+    """A message of opencode: its facts, its parts in order, and its record.
 
-    Where the parts are records of their own, the message's records name them too.
+    If `is_apart`, the parts are records of their own, which the message's records include.
     """
 
     info: dict[str, Any]
@@ -48,7 +48,7 @@ class SessionTurn(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Its own id, by which the next ones refer to it."""
+        """Its own id, by which later messages refer to it."""
         return fields.text(self.info, "id")
 
     @property
@@ -59,7 +59,7 @@ class SessionTurn(NamedTuple):
 
 @dataclass
 class Read:
-    """What the parts of a turn come to."""
+    """The contents of a turn's parts."""
 
     parts: list[Part] = field(default_factory=list)
     results: list[ToolResult] = field(default_factory=list)
@@ -67,11 +67,11 @@ class Read:
     before: list[Event] = field(default_factory=list)
     after: list[Event] = field(default_factory=list)
     cleared: dict[str, float] = field(default_factory=dict)
-    """When the output of a call was cleared, in milliseconds since 1970."""
+    """Map of call id to when its output was cleared, in milliseconds since 1970."""
 
 
 def read_turn(turn: SessionTurn) -> Read:
-    """What the parts of a turn come to."""
+    """Read the parts of a turn."""
     read = Read()
     for part in turn.parts:
         if found := list(_content(part.value, read)):
@@ -86,7 +86,7 @@ def read_turn(turn: SessionTurn) -> Read:
 
 
 def _content(part: dict[str, Any], read: Read) -> Iterator[Part]:
-    """The content of a part; nothing where it is none."""
+    """The content of a part; nothing if it has none."""
     text = fields.text(part, "text")
     match part.get("type"):
         case "text" if text and part.get("ignored") is not True:
@@ -106,7 +106,7 @@ _SIGNERS = (("anthropic", "anthropic"), ("gemini", "google"), ("openai", "openai
 
 
 def _thinking(text: str, metadata: dict[str, Any]) -> Iterator[Thinking]:
-    """Reasoning with its provider's signature; what only the provider can read stands alone."""
+    """Reasoning with its provider's signature; encrypted data is a part of its own."""
     anthropic, google, openai = (
         fields.mapping(metadata, name) for name in ("anthropic", "google", "openai")
     )
@@ -124,7 +124,7 @@ def _thinking(text: str, metadata: dict[str, Any]) -> Iterator[Thinking]:
 
 
 def _tool(part: dict[str, Any], read: Read) -> Iterator[Part]:
-    """The call of a tool's part; its result, where there is one, is put aside."""
+    """The call of a tool's part; its result, if any, is added to `read`."""
     id_, name = fields.text(part, "callID"), fields.text(part, "tool")
     state = fields.mapping(part, "state")
     yield ToolCall(id_, name, state.get("input", {}))
@@ -144,7 +144,7 @@ def _tool(part: dict[str, Any], read: Read) -> Iterator[Part]:
 
 
 def read_file(part: JSON) -> Image | File | None:
-    """The picture or file of a part; None where it has no address."""
+    """The image or file of a part; None if it has no address."""
     url = fields.text(part, "url")
     media_type = fields.text(part, "mime") or "application/octet-stream"
     name = fields.text(part, "filename") or None
@@ -159,15 +159,16 @@ def read_file(part: JSON) -> Image | File | None:
 
 
 def begun_by(part: dict[str, Any]) -> str:
-    """The session of the sub-agent that a tool's part began; empty of another part."""
+    """The session of the sub-agent that a tool's part started; empty for other parts."""
     metadata = fields.mapping(fields.mapping(part, "state"), "metadata")
     return fields.text(metadata, "sessionId", "sessionID")
 
 
 def read_usage(tokens: JSON) -> Usage | None:
-    """The `tokens` of a message: `input` is without what was cached.
+    """The `tokens` of a message, in which `input` excludes cached tokens.
 
-    Newer versions count reasoning beside the output, older ones within it; the total tells.
+    Newer versions count reasoning separately from the output, older ones within it; the total
+    shows which.
     """
     if not isinstance(tokens, dict):
         return None

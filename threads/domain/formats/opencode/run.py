@@ -1,7 +1,7 @@
-"""What a run of opencode prints with `--format json`: a part of the model's messages a line.
+"""The output of opencode with `--format json`: one part of the model's messages per line.
 
-Prompts and the model's name are not printed. The lines of a message name it; where they don't,
-it goes on up to the next step. Kilo's command line prints the same. Source:
+Prompts and the model's name are not printed. The lines of a message name it; if they don't, it
+continues up to the next step. Kilo's command line prints the same. Source:
 packages/opencode/src/cli/cmd/run.ts of sst/opencode.
 """
 
@@ -28,7 +28,7 @@ _TYPES = _SAYING | {"step_start", "step_finish"}
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The sessions of a run's output. Raises Invalid where it holds no message."""
+    """The sessions in a run's output. Raises Invalid if it holds no message."""
     found = stream_runs.find(file, _begins, _note)
     items = partial(_items, file)
     members = {"format": NAME, "strategy": "openai"}
@@ -53,7 +53,7 @@ def _items(file: BinaryIO, run: StreamRun, warnings: list[Warning]) -> Iterator[
 def _turns(
     file: BinaryIO, run: StreamRun, warnings: list[Warning]
 ) -> Iterator[SessionTurn | Event]:
-    """The model's messages, each of the lines that make it, and lines that make none."""
+    """The model's messages, each assembled from its lines, and events for other lines."""
     held = _HeldTurn()
     for row in stream_runs.rows(file, run, warnings):
         record = fields.mapping(row.value)
@@ -69,7 +69,7 @@ def _turns(
 
 
 class _HeldTurn:
-    """The lines of a message, while more of them may come."""
+    """The lines of a message that may continue."""
 
     def __init__(self) -> None:
         self._number = 0
@@ -90,7 +90,7 @@ class _HeldTurn:
         return id_ != self._id or (not id_ and record["type"] == "step_start")
 
     def add(self, record: dict[str, Any], row: Element) -> None:
-        """One more part."""
+        """Add a part."""
         part = record["part"]
         if not self._parts:
             self._id = fields.text(part, "messageID")
@@ -100,7 +100,7 @@ class _HeldTurn:
         self._size += row.span.end - row.span.start
 
     def ended(self) -> Iterator[SessionTurn]:
-        """The message that was held, if there is one."""
+        """The message that was held, if any."""
         if self._parts:
             self._number += 1
             info = {
@@ -114,13 +114,13 @@ class _HeldTurn:
 
 
 def _is_part(record: dict[str, Any]) -> bool:
-    """Whether a record brings a part of a message."""
+    """Whether a record has a part of a message."""
     type_ = fields.text(record, "type")
     return isinstance(record.get("part"), dict) and type_ in _TYPES
 
 
 def _score(sample: Sample) -> float:
-    """A part of a message that a session's line brings."""
+    """By a line with a session's id and a part of a message."""
     lines = (record for record in sample.records if "sessionID" in record)
     return 0.9 if any(_is_part(record) for record in lines) else 0
 

@@ -1,10 +1,10 @@
 """A session of opencode, however its messages are stored.
 
-A message of its own is several parts, a tool's part call and result.
+A message in opencode consists of several parts; a tool's part is both call and result.
 
-A turn of the model becomes the assistant's message and, behind it, the tool's. A compaction is
-a user's message with a part `compaction` and the summary that answers it; an output that was
-cleared later is one too. Parts that are no content (steps, patches, snapshots) are events.
+A turn of the model becomes an assistant message followed by a tool message. A compaction is a user
+message with a part `compaction`, and the summary that answers it; an output that was cleared later
+is a compaction too. Parts without content (steps, patches, snapshots) are events.
 
 Source: packages/opencode/src/session/message-v2.ts and compaction.ts of sst/opencode.
 """
@@ -37,22 +37,22 @@ from .parts import Read, SessionTurn, read_turn, read_usage
 NAME = "opencode"
 LABEL = "an opencode session"
 ASKED = "What did we do so far?"
-"""What opencode lets the user ask where a compaction was wanted; the summary answers it."""
+"""The user's question that opencode inserts for a compaction; the summary answers it."""
 CLEARED = "[Old tool result content cleared]"
-"""What the model reads where opencode has cleared the output of a tool."""
+"""What the model reads in place of a tool's output that opencode cleared."""
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 _UNNAMED = re.compile(r"(New|Child) session - \d{4}-")
-"""How a title begins that nobody gave."""
+"""How a generated default title begins."""
 _PROVIDERS = {"anthropic": "anthropic", "google": "gemini", "google-vertex": "gemini"}
 
 ReadTurns = Callable[[list[Warning]], Iterator[SessionTurn | Event]]
-"""Reads the turns of a session; an event stands where one can't be read."""
+"""Reads the turns of a session, with an event for each one that can't be read."""
 
 
 def items_of(
     read: ReadTurns, info: dict[str, Any], given: list[Warning] | None = None
 ) -> Items:
-    """The items of a session; `given` is what was found before they are read."""
+    """The items of a session; `given` are warnings found before they are read."""
 
     def items(warnings: list[Warning]) -> Iterator[Item]:
         turns = _Turns(info.get("revert"))
@@ -70,9 +70,9 @@ def transcript(
     call_of: Callable[[str, str], str] = lambda _parent, _child: "",
     member: str = "",
 ) -> Transcript | None:
-    """The conversation of a session; None where it holds no message.
+    """The conversation of a session; None if it holds no message.
 
-    `call_of` finds the call in the parent's session that began this one.
+    `call_of` finds the call in the parent's session that started this one.
     """
     opening = first_messages(items)
     if not opening:
@@ -101,7 +101,7 @@ def transcript(
 
 
 def _strategy(info: dict[str, Any], opening: list[Message]) -> str:
-    """Whose calls and signatures these are: its provider's, else what the model's name says."""
+    """The parsing strategy: that of the session's provider, else of the model's name."""
     provider = fields.text(info.get("model"), "providerID")
     models = " ".join(message.model or "" for message in opening)
     for word, strategy in (("claude", "anthropic"), ("gemini", "gemini")):
@@ -119,11 +119,11 @@ class _Turns:
         self._shown: list[str] = []
         self._asked: dict[str, str] = {}
         self._cleared: list[tuple[float, int, str, Message]] = []
-        """A heap: when it was cleared, how many were before it, whose it was, what it reads."""
+        """A heap of (time of clearing, sequence number, key, message with cleared outputs)."""
         self._count = 0
 
     def take(self, turn: SessionTurn) -> Iterator[Item]:
-        """What a turn comes to."""
+        """The items of a turn."""
         role = fields.text(turn.info, "role")
         created = fields.mapping(turn.info, "time").get("created")
         if isinstance(created, int | float):
@@ -140,7 +140,7 @@ class _Turns:
         yield from self._spoken(turn, ROLES[role])
 
     def end(self) -> Iterator[Item]:
-        """What was cleared after the last turn."""
+        """The outputs cleared after the last turn."""
         yield from self._clear(math.inf)
 
     def _spoken(self, turn: SessionTurn, role: Role) -> Iterator[Item]:
@@ -166,7 +166,7 @@ class _Turns:
         yield from read.after
 
     def _is_summary(self, info: dict[str, Any]) -> bool:
-        """Whether this is the summary of a compaction that came to its end."""
+        """Whether a message is the summary of a completed compaction."""
         is_whole = info.get("summary") is True and not info.get("error")
         asked = fields.text(info, "parentID") in self._asked
         return is_whole and bool(info.get("finish")) and asked
@@ -176,7 +176,7 @@ class _Turns:
         self._view.add(key)
 
     def _compact(self, turn: SessionTurn, messages: list[Message]) -> Iterator[Item]:
-        """The summary in the place of what it sums up, but for the tail that was kept."""
+        """The summary in place of all messages except the tail that was kept."""
         tail = self._asked[fields.text(turn.info, "parentID")]
         kept = self._shown[self._shown.index(tail) :] if tail in self._shown else []
         asked = Message(role=Role.USER, parts=(Text(ASKED),), records=(turn.record,))
@@ -184,7 +184,7 @@ class _Turns:
         yield from self._change(keys, turn.id, messages, turn.record, asked)
 
     def _clear(self, before: float) -> Iterator[Item]:
-        """Show cleared outputs as such, from the moment on when they were cleared."""
+        """Yield a compaction for each message whose outputs were cleared before this time."""
         while self._cleared and self._cleared[0][0] < before:
             _, _, key, message = heappop(self._cleared)
             if key in self._shown:
@@ -205,9 +205,9 @@ class _Turns:
         record: str,
         *before: Message,
     ) -> Iterator[Item]:
-        """Make the view these keys, of which one is new and stands for these messages.
+        """Change the view to these keys, of which `key` is new and stands for these messages.
 
-        What is given before them, the model reads only where they hide something.
+        The model sees the messages in `before` only if something is hidden.
         """
         hidden = [n for change in self._view.become(keys) for n in change.hidden]
         if hidden:
@@ -254,7 +254,7 @@ def _messages(turn: SessionTurn, role: Role, read: Read) -> list[Message]:
 
 
 def _cleared(message: Message, read: Read) -> Message:
-    """The results as the model reads them since some were cleared."""
+    """The message of results as the model reads it after some were cleared."""
     parts = [
         replace(part, content=(Text(CLEARED),))
         if isinstance(part, ToolResult) and part.call_id in read.cleared
