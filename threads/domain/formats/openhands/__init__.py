@@ -1,6 +1,6 @@
-"""OpenHands' conversations of three generations, told apart by their containers and events.
+"""OpenHands' conversations in three generations, distinguished by their containers and events.
 
-- Evaluations of 2024 and later (`output.jsonl`): an instance a line, its `history` a list of
+- Evaluations since 2024 (`output.jsonl`): one instance per line, whose `history` is a list of
   events, or of `[action, observation]` pairs.
 - Trajectories (V0): a list of events with `action` or `observation`.
 - The SDK (V1): events with a `kind`, as a list, as lines, or as a folder of `base_state.json` and
@@ -32,18 +32,18 @@ from .sdk import Kinds
 NAME = "openhands"
 LABEL = "an OpenHands conversation"
 NOTES = ("base_state.json", "metadata.json")
-"""Files beside the events of a folder that say what the conversation is."""
+"""Files with facts about the conversation, beside the events of a folder."""
 LISTS = ("trajectory", "events", "items")
-"""Members of an object in which a server answers events."""
+"""Members of a server's response that hold events."""
 _EVENT_FILE = re.compile(r"(.*/)?events/(?:event-)?(\d{1,9})(?:-[\w-]+)?\.json")
 
 Maker = Callable[[], Actions | Kinds]
 
 
 def read(file: BinaryIO, name: str) -> list[Transcript]:
-    """The conversations of a file. Raises Invalid where it holds no message.
+    """The conversations of a file. Raises Invalid if it holds no message.
 
-    What it holds is seen by its first object: an instance with a history, or an event.
+    The first object shows what the file holds: an instance with a history, or an event.
     """
     first = next((row for row in _given(file, []) if isinstance(row.value, dict)), None)
     value = fields.mapping(first.value if first else None)
@@ -56,7 +56,7 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
 
 
 def _given(file: BinaryIO, warnings: list[Warning]) -> Iterator[Element]:
-    """The events of a file: its lines, its elements, or those of a list in its object."""
+    """The events of a file: its lines, its elements, or the elements of a list in its object."""
     whole = json_file.one_object(file)
     found = json_file.members(file, whole.start, []) if whole else {}
     named = [found[name] for name in LISTS if name in found]
@@ -78,7 +78,7 @@ def _items(
 
 
 def _history(rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]:
-    """Events one by one, also where an action and its observation come as a pair."""
+    """Events one by one; a pair of an action and its observation is split."""
     events = (
         Element(value, row.span, row.line)
         for row in rows
@@ -91,7 +91,7 @@ def _history(rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]
 
 
 def gather(folder: Folder) -> list[Gathered]:
-    """The conversations that lie as a file an event, with what is said of them beside."""
+    """The conversations stored as one file per event, with their notes."""
     places: dict[str, list[tuple[int, Member]]] = {}
     for name, member in folder.members.items():
         if match := _EVENT_FILE.fullmatch(name):
@@ -149,7 +149,7 @@ def _rows(inside: list[Member], warnings: list[Warning]) -> Iterator[Element]:
 
 
 def _score(sample: Sample) -> float:
-    """An SDK's kind of event, an evaluation's instance, or an event of a trajectory."""
+    """By the SDK's kind of event, an evaluation's instance, or a trajectory's event."""
     lists = (fields.items(sample.object, name) for name in LISTS)
     for row in [*sample.rows, *(one for found in lists for one in found)]:
         kind = fields.text(row, "kind")
@@ -170,6 +170,6 @@ INSTANCES = ListFormat(
     lists={"history": _history},
     known=lambda said, _: {"title": fields.text({"id": said["instance_id"]}, "id")},
 )
-"""Evaluations: one conversation a line, named as its instance, with what became of it."""
+"""Evaluations: one conversation per line, titled by its instance, with its outcome as events."""
 FORMAT = Format(NAME, LABEL, _score, read, gather=gather)
 FORMATS = (FORMAT,)

@@ -1,8 +1,8 @@
-"""OpenHands' events before the SDK: an action of the agent's, an observation of what it did.
+"""OpenHands' events before the SDK: actions, and observations of what they did.
 
 An observation names its action in `cause`, or follows it (2024). With tool calls, both repeat the
-answer of the model that they come from (`tool_call_metadata.model_response`): its first action
-is the message, with all its calls; its other actions stay events.
+model's answer that they come from (`tool_call_metadata.model_response`): the first action of an
+answer becomes the message, with all its calls; the other actions stay events.
 """
 
 from collections.abc import Iterator
@@ -36,18 +36,18 @@ _OWN_ARGUMENTS = frozenset(
 
 @dataclass(slots=True)
 class Actions:
-    """Makes items of events, one after the other."""
+    """Makes items from events, one after the other."""
 
     _answers: set[str] = field(default_factory=set)
-    """The model's answers that were given already."""
+    """The ids of the model's answers that were already yielded."""
     _last_call: str = ""
     _calls: int = 0
     _count: int = 0
     _ordinals: dict[int, int] = field(default_factory=dict)
-    """The message that each event became, by the event's number."""
+    """Map of an event's number to the ordinal of its message."""
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The item of an event. Raises Invalid where it is none."""
+        """The item of an event. Raises Invalid if it isn't one."""
         event = fields.require(row.value, dict, "an event", ())
         moment = fields.moment(event.get("timestamp"))
         action, seen = fields.text(event, "action"), fields.text(event, "observation")
@@ -69,7 +69,7 @@ class Actions:
         yield made or Event(kind, row.record, moment)
 
     def rest(self) -> Iterator[Item]:
-        """Nothing is held back."""
+        """Empty: nothing is held back."""
         return iter(())
 
     def _action(self, event: dict[str, Any], action: str) -> Message | None:
@@ -86,7 +86,7 @@ class Actions:
         return self._called(event, action, arguments)
 
     def _answer(self, event: dict[str, Any], answer: dict[str, Any]) -> Message | None:
-        """The model's answer, once; where it isn't whole, its one call."""
+        """The model's answer, only once; if it can't be read, the action's own call."""
         id_ = fields.text(answer, "id") or str(event.get("id"))
         if id_ in self._answers:
             return None
@@ -101,7 +101,7 @@ class Actions:
     def _called(
         self, event: dict[str, Any], action: str, arguments: dict[str, Any]
     ) -> Message:
-        """An action without the model's own words for it: a thought and a call."""
+        """An action without the model's own answer: its thought and a call."""
         thought = fields.text(arguments, "thought")
         self._calls += 1
         told = _metadata(event)
@@ -114,7 +114,7 @@ class Actions:
         return Message(role=Role.ASSISTANT, parts=(*words, call))
 
     def _observation(self, event: dict[str, Any], seen: str) -> Message | None:
-        """What came of a call; of what no model asked for, an event."""
+        """The result of a call; None if no model made the call."""
         told = _metadata(event)
         call_id = fields.text(told, "tool_call_id") or _call_id(event.get("cause"))
         call_id = call_id or ("" if "cause" in event else self._last_call)
@@ -128,7 +128,7 @@ class Actions:
         return Message(role=Role.TOOL, parts=(part,))
 
     def _condensation(self, event: dict[str, Any], row: Element) -> Compaction | None:
-        """What the condenser forgot, with its summary in place; without one an event."""
+        """The forgotten messages, replaced by the condenser's summary; None without a summary."""
         told = fields.mapping(event, "args")
         named = fields.items(told, "forgotten_event_ids")
         forgotten = {id_ for id_ in named if isinstance(id_, int)}
@@ -144,12 +144,12 @@ def _metadata(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _call_id(event_id: Any) -> str:
-    """The id of a call that has none: its event's number."""
+    """An id, made from the event's number, for a call that has none."""
     return f"event-{event_id}" if isinstance(event_id, int) and event_id >= 0 else ""
 
 
 def _said(role: Role, arguments: dict[str, Any]) -> Message | None:
-    """Words of a user, of the agent or of the system; None where there are none."""
+    """A message by the user, the agent or the system; None if it is empty."""
     words = blocks.read_content(arguments.get("content"), ("args", "content"))
     images = _images(arguments.get("image_urls") or arguments.get("images_urls"))
     parts = (*words, *images)
@@ -157,7 +157,7 @@ def _said(role: Role, arguments: dict[str, Any]) -> Message | None:
 
 
 def _images(urls: Any) -> Iterator[Image | Opaque]:
-    """The pictures at these addresses; what is no address, or can't be decoded, as it stands."""
+    """The images at these addresses; one that can't be decoded is kept whole."""
     for url in urls if isinstance(urls, list) else []:
         if isinstance(url, str) and url.startswith("data:"):
             if found := base64_text.split_data_uri(url):

@@ -1,4 +1,4 @@
-"""Events of OpenHands' SDK: each of a `kind`, those for the model with its message in them."""
+"""Events of OpenHands' SDK: each has a `kind`, and events for the model hold its message."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -25,19 +25,19 @@ from threads.domain.transcript import Compaction, Event
 
 @dataclass(slots=True)
 class Kinds:
-    """Makes items of events; the calls of one answer, which follow one another, are joined."""
+    """Makes items from events; the calls of one answer, which are consecutive, are joined."""
 
     _held: Message | None = None
     _between: list[Event] = field(default_factory=list)
-    """Events that came after what is held."""
+    """Events that came after the held message."""
     _ids: list[str] = field(default_factory=list)
-    """The events that are in what is held."""
+    """The ids of the events in the held message."""
     _count: int = 0
     _ordinals: dict[str, int] = field(default_factory=dict)
-    """The message that each event became, by the event's id."""
+    """Map of an event's id to the ordinal of its message."""
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The items that an event makes. Raises Invalid where it is none."""
+        """The items made from an event. Raises Invalid if it isn't one."""
         event = fields.require(row.value, dict, "an event", ())
         moment = fields.moment(event.get("timestamp"))
         kind = fields.text(event, "kind") or "event"
@@ -59,7 +59,7 @@ class Kinds:
             yield other
 
     def rest(self) -> Iterator[Item]:
-        """What is still held, and the events after it."""
+        """The message that is still held, and the events after it."""
         if self._held is not None:
             self._ordinals.update(dict.fromkeys(self._ids, self._count))
             self._count += 1
@@ -68,7 +68,7 @@ class Kinds:
         self._held, self._between, self._ids = None, [], []
 
     def _join(self, made: Message, id_: str) -> Iterator[Item]:
-        """Hold a message until one comes that isn't of the same answer."""
+        """Hold a message until one comes that belongs to another answer."""
         held = self._held
         if held is not None and made.source_id and made.source_id == held.source_id:
             records = held.records + made.records
@@ -79,7 +79,7 @@ class Kinds:
         self._held, self._ids = made, [id_]
 
     def _condensation(self, event: dict[str, Any], row: Element) -> Compaction | None:
-        """What the condenser forgot, with its summary in place; without one an event."""
+        """The forgotten messages, replaced by the condenser's summary; None without a summary."""
         forgotten = set(map(str, fields.items(event, "forgotten_event_ids")))
         known = {self._ordinals[id_] for id_ in forgotten & self._ordinals.keys()}
         return summarized(known, fields.text(event, "summary"), row)
@@ -92,7 +92,7 @@ def _system(event: dict[str, Any]) -> Message:
 
 
 def _message(event: dict[str, Any]) -> Message:
-    """A message, with what the agent's skills added to it."""
+    """A message, with the text that the agent's skills added to it."""
     given = fields.require(
         event.get("llm_message"), dict, "a message", ("llm_message",)
     )
@@ -147,13 +147,13 @@ def _failed(event: dict[str, Any], words: str) -> Message:
 
 
 def _list(value: Any, name: str) -> list[Any]:
-    """The member that is a list; a text is a list of one block."""
+    """The member if it is a list; a text becomes a list of one block."""
     words = fields.text(value, name)
     return [{"type": "text", "text": words}] if words else fields.items(value, name)
 
 
 def _thinking(value: dict[str, Any]) -> Iterator[Part]:
-    """Reasoning in any of the forms in which providers give it."""
+    """Reasoning in any of the forms that providers use."""
     signed = fields.items(value, "thinking_blocks")
     for index, block in enumerate(signed):
         yield from blocks.read_block(block, ("thinking_blocks", index))
@@ -169,7 +169,7 @@ def _thinking(value: dict[str, Any]) -> Iterator[Part]:
 
 
 def _content(given: list[Any]) -> Iterator[Part]:
-    """Blocks of text and of pictures by their addresses."""
+    """The parts of text blocks, and of images by address."""
     for index, block in enumerate(given):
         urls = fields.items(block, "image_urls")
         for url in urls:
@@ -180,7 +180,7 @@ def _content(given: list[Any]) -> Iterator[Part]:
 
 
 def _call(call: Any) -> ToolCall:
-    """A call as the SDK keeps it, or as OpenAI does."""
+    """A call in the SDK's form or in OpenAI's."""
     given = fields.mapping(call, "function") or fields.mapping(call)
     at = ("tool_call", "name")
     name = fields.require(given.get("name"), str, "the name of a tool", at)
