@@ -1,4 +1,4 @@
-"""Agents in the terminal that keep a session as lines of JSON, as JSON, or in a database."""
+"""Terminal agents that store a session as JSON Lines, as JSON, or in a database."""
 
 from . import antigravity, crush, droid, grok, kimi, kiro, qwen_code
 

@@ -1,8 +1,8 @@
 """Google's Antigravity: the steps of a conversation, `transcript.jsonl`, `transcript_full.jsonl`.
 
-A step is a user's request, a plan of the model's (words, thoughts, calls), or what a tool did.
-Calls have no ids: a tool's step answers the first call that waits. The same conversation also
-lies in a database of protocol buffers, which is not read.
+A step is a user's request, a plan by the model (text, reasoning, calls), or a tool's result. Calls
+have no ids: a tool's step answers the first call that waits. The same conversation is also in a
+database of protocol buffers, which is not read.
 
 Sources: github.com/jazzyalex/agent-sessions, `Resources/Fixtures/stage0/agents/antigravity`;
 github.com/Dicklesworthstone/coding_agent_session_search, `tests/fixtures/antigravity`.
@@ -25,17 +25,17 @@ _PLANS = frozenset({"PLANNER_RESPONSE", "NOTIFY_USER"})
 _TOLD = frozenset(
     {"SYSTEM_MESSAGE", "EPHEMERAL_MESSAGE", "CHECKPOINT", "ERROR_MESSAGE"}
 )
-"""What the client tells the model in the user's place."""
+"""Steps with text by the client, which is given to the model as a user message."""
 
 
 @dataclass(slots=True)
 class AntigravitySteps:
-    """Makes messages of steps."""
+    """Makes messages from steps."""
 
     links: CallLinks = field(default_factory=CallLinks)
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The messages of a step. Raises Invalid where it is none."""
+        """The messages of a step. Raises Invalid if it isn't one."""
         given = fields.require(row.value, dict, "a step", ())
         kind, words = fields.text(given, "type"), fields.text(given, "content")
         thought = fields.text(given, "thinking")
@@ -59,7 +59,7 @@ class AntigravitySteps:
             yield event(row, "type")
 
     def rest(self) -> Iterable[Item]:
-        """Nothing: a step is never held."""
+        """Empty: a step is never held."""
         return ()
 
 

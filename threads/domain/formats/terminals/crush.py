@@ -1,7 +1,7 @@
 """Crush's database (`crush.db`): the tables `sessions` and `messages`, a message's parts as JSON.
 
-From a summary on, the model is given the summary as a user's message and what follows it. A
-sub-agent's session is named after the call that began it (`<message>$$<call>`).
+After a summary, the model is given the summary as a user message, and the messages after it. A
+sub-agent's session is named after the call that started it (`<message>$$<call>`).
 
 Source: github.com/charmbracelet/crush, `internal/db/migrations`, `internal/message/content.go`,
 `internal/agent/agent.go`.
@@ -104,7 +104,7 @@ def _items(
 
 
 def _message(row: dict[str, Any], warnings: list[Warning]) -> Message | Event:
-    """The message of a row; an event where it says nothing, or can't be read."""
+    """The message of a row; an event if it says nothing, or can't be read."""
     record = f"row:messages/{row['place']}"
     moment = fields.moment(row.get("created_at"))
     parts = sqlite_file.parsed(row["parts"], ("messages", row["place"]), warnings)

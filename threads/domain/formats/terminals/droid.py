@@ -1,9 +1,9 @@
-"""Factory's Droid: its sessions, and what `droid exec --output-format stream-json` prints.
+"""Factory's Droid: its sessions, and the output of `droid exec --output-format stream-json`.
 
-- `~/.factory/sessions/**/<id>.jsonl`: `session_start`, then `message`s that are Anthropic's.
-  `compaction_state` holds the summary that stands for what came before it.
-- The output of a run: `system`, `message`, `tool_call`, `tool_result` and `completion`, whose
-  final text is printed before it as a message by some versions, and by others is not.
+- `~/.factory/sessions/**/<id>.jsonl`: `session_start`, then `message`s in Anthropic's form.
+  `compaction_state` holds the summary that replaces everything before it.
+- The output of a run: `system`, `message`, `tool_call`, `tool_result` and `completion`. Some
+  versions also print the final text of `completion` as a message before it.
 
 Sources: github.com/specstoryai/getspecstory, `specstory-cli/pkg/providers/droidcli`;
 github.com/jazzyalex/agent-sessions, `Resources/Fixtures/stage0/agents/droid`.
@@ -30,12 +30,12 @@ _THOUGHTS = frozenset({"thinking", "reasoning", "thought"})
 
 @dataclass(slots=True)
 class DroidEntries:
-    """Makes items of a session's lines."""
+    """Makes items from a session's lines."""
 
     context: GivenContext = field(default_factory=GivenContext)
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The item of a line. Raises Invalid where it is malformed."""
+        """The item of a line. Raises Invalid if it is malformed."""
         given = fields.require(row.value, dict, "an entry", ())
         kind = fields.text(given, "type")
         item: Item | None = None
@@ -52,7 +52,7 @@ class DroidEntries:
         yield item
 
     def rest(self) -> Iterable[Item]:
-        """Nothing: a line is an item of its own."""
+        """Empty: each line is an item of its own."""
         return ()
 
 
@@ -77,7 +77,7 @@ def _message(given: dict[str, Any], row: Element) -> Message | None:
 
 
 def _block(block: JSON) -> JSON:
-    """A block as Anthropic has it: some versions name thoughts otherwise."""
+    """A block in Anthropic's form: some versions use other names for reasoning."""
     if fields.text(block, "type") in _THOUGHTS:
         words = fields.text(block, "thinking", "text")
         return {**block, "type": "thinking", "thinking": words}
@@ -113,15 +113,15 @@ SESSION = RowFormat(
 
 @dataclass(slots=True)
 class DroidRun:
-    """Makes items of what a run prints."""
+    """Makes items from the output of a run."""
 
     said: str = ""
-    """The last words of the model."""
+    """The model's last text."""
     model: str = ""
     names: dict[str, str] = field(default_factory=dict)
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The item of a line. Raises Invalid where it is none."""
+        """The item of a line. Raises Invalid if it isn't an object."""
         given = fields.require(row.value, dict, "a line of Droid's output", ())
         kind = fields.text(given, "type")
         self.model = fields.word(given, "model") or self.model
@@ -147,7 +147,7 @@ class DroidRun:
         yield _printed(given, row, role, parts, usage, self.model)
 
     def rest(self) -> Iterable[Item]:
-        """Nothing: a line is an item of its own."""
+        """Empty: each line is an item of its own."""
         return ()
 
     def _call(self, given: dict[str, Any]) -> ToolCall:
@@ -191,7 +191,7 @@ def _printed(
 
 
 def _stream_score(sample: Sample) -> float:
-    """Calls or an end as only Droid prints them; a message alone has its text beside its role."""
+    """By calls or an end as only Droid prints them, in a run with messages or system events."""
     rows = sample.records
     kinds = {fields.text(row, "type") for row in rows}
     own = any(

@@ -1,7 +1,7 @@
-"""xAI's Grok in the terminal: `~/.grok/sessions/**/chat_history.jsonl`, with `summary.json` beside.
+"""xAI's Grok in the terminal: `~/.grok/sessions/**/chat_history.jsonl`, beside a `summary.json`.
 
-A line is who speaks. Reasoning stands on lines of its own before the answer that it is part of;
-what the provider ran itself (`backend_tool_call`) is kept whole in that answer.
+The type of a line is its speaker. Reasoning is on lines of its own, before the answer that it is
+part of. Calls that the provider ran itself (`backend_tool_call`) are kept whole in that answer.
 
 Sources: github.com/Piebald-AI/splitrail, `src/analyzers/grok.rs`;
 github.com/jazzyalex/agent-sessions, `Resources/Fixtures/stage0/agents/grok`.
@@ -31,13 +31,13 @@ _OWN = frozenset({"synthetic_reason", "prompt_index", "model_fingerprint", "mode
 
 @dataclass(slots=True)
 class GrokLines:
-    """Makes messages of lines; reasoning waits for its answer."""
+    """Makes messages from lines; reasoning is held until its answer."""
 
     _held: list[Part] = field(default_factory=list)
     _records: list[str] = field(default_factory=list)
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The items of a line. Raises Invalid where it is malformed."""
+        """The items of a line. Raises Invalid if it is malformed."""
         given = fields.require(row.value, dict, "a line of Grok's history", ())
         kind = fields.text(given, "type")
         if kind == "reasoning":
@@ -55,7 +55,7 @@ class GrokLines:
             yield event(row, "type")
 
     def rest(self) -> Iterable[Item]:
-        """The reasoning of an answer that did not come."""
+        """Reasoning that was not followed by an answer."""
         if self._held:
             yield Message(
                 role=Role.ASSISTANT,
@@ -104,7 +104,7 @@ def _said(given: dict[str, Any], kind: str, row: Element) -> Message | None:
 
 
 def _content(content: JSON) -> JSON:
-    """A content with its pictures as OpenAI's Responses have them; an empty text is none."""
+    """The content with images in the form of OpenAI's Responses."""
     if not isinstance(content, list):
         return content
     return [
@@ -116,7 +116,7 @@ def _content(content: JSON) -> JSON:
 
 
 def gather(folder: Folder) -> list[Gathered]:
-    """Sessions with what is noted of them beside: their ids, titles and models."""
+    """Sessions with their summary files, which have their ids, titles and models."""
     found = []
     for member in folder.named(HISTORY):
         place = member.name.removesuffix(HISTORY)
@@ -150,7 +150,7 @@ def _session(member: Member, summary: Member) -> Gathered | None:
 
 
 def _score(sample: Sample) -> float:
-    """Lines whose type is who speaks, with the content beside it."""
+    """By lines whose type is the speaker, with content beside it."""
     rows = [row for row in sample.records if "content" in row and "role" not in row]
     kinds = {fields.text(row, "type") for row in rows}
     if not kinds <= {"system", "user", "assistant", "tool_result"}:

@@ -1,10 +1,11 @@
-"""Kimi in the terminal: what Kimi CLI and Kimi Code keep of a session.
+"""Kimi in the terminal: the session files of Kimi CLI and Kimi Code.
 
-- Kimi CLI, `context.jsonl`: messages as OpenAI has them, with thoughts as blocks, and lines of the
-  program's own (`_system_prompt`, `_checkpoint`, `_usage`).
-- Kimi CLI, `wire.jsonl`: what was shown, in pieces: a turn's input, a step's parts, calls, results.
+- Kimi CLI, `context.jsonl`: OpenAI's messages, with reasoning as blocks, and lines of the program's
+  own (`_system_prompt`, `_checkpoint`, `_usage`).
+- Kimi CLI, `wire.jsonl`: what was shown, in pieces: the input of turns, the parts of steps, calls
+  and results.
 - Kimi Code, `wire.jsonl`: a journal of the context: messages, the parts of steps, compactions,
-  clearings, undone turns.
+  clearings and undone turns.
 
 Sources: github.com/MoonshotAI/kimi-cli, `src/kimi_cli/soul/context.py`, `src/kimi_cli/wire`,
 `packages/kosong/src/kosong/message.py`; github.com/MoonshotAI/kimi-code,
@@ -37,17 +38,17 @@ class KimiRows:
     steps: KimiSteps = field(default_factory=KimiSteps)
 
     def take(self, row: Element) -> Iterable[Item]:
-        """The items of a line. Raises Invalid where it is malformed."""
+        """The items of a line. Raises Invalid if it is malformed."""
         is_of_context = "role" in fields.mapping(row.value)
         return _of_context(row) if is_of_context else self.steps.take(row)
 
     def rest(self) -> Iterable[Item]:
-        """The answer that a journal ends in."""
+        """The answer that a journal ends with."""
         return self.steps.rest()
 
 
 def _of_context(row: Element) -> Iterator[Item]:
-    """A line of `context.jsonl`."""
+    """The item of a line of `context.jsonl`."""
     given = row.value
     role = fields.text(given, "role")
     if role == "_system_prompt" and (words := fields.text(given, "content")):

@@ -1,4 +1,4 @@
-"""The journals of Kimi's sessions, read step by step."""
+"""Reads the journals of Kimi's sessions, step by step."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -24,30 +24,30 @@ _ROLES = {
 
 @dataclass(slots=True)
 class KimiSteps:
-    """Makes items of a journal's records; the parts of a step are one answer."""
+    """Makes items from a journal's records; the parts of a step form one answer."""
 
     model: str = ""
     context: GivenContext = field(default_factory=GivenContext)
     _system: str = ""
     _parts: list[Part] = field(default_factory=list)
     _pieces: list[str] = field(default_factory=list)
-    """Of the arguments of the last part, a call, in their order."""
+    """Pieces of the arguments of the last part, a call, in order."""
     _records: list[str] = field(default_factory=list)
     _began: datetime | None = None
     _usage: Usage | None = None
     _typed: dict[int, Message] = field(default_factory=dict)
-    """What a person said, by the ordinals: compactions keep it, and undoing begins there."""
+    """Map of ordinal to a person's message: compactions keep these, and undo goes back to one."""
 
     def take(self, row: Element) -> Iterator[Item]:
-        """The items that a record makes. Raises Invalid where it is malformed."""
+        """The items made from a record. Raises Invalid if it is malformed."""
         given = fields.require(row.value, dict, "a record", ())
         self.model = fields.word(given, "model") or self.model
-        for item in self._read(given, row):  # noted before the next is made
+        for item in self._read(given, row):  # note each before making the next
             self.context.note(item)
             yield item
 
     def rest(self) -> Iterator[Item]:
-        """The answer that is held, if there is one."""
+        """The answer that is held, if any."""
         self._join()
         if self._parts:
             yield Message(
@@ -87,7 +87,7 @@ class KimiSteps:
     def _retried(
         self, _held: dict[str, Any], row: Element, moment: datetime | None
     ) -> Iterator[Item]:
-        """What came of an answer that failed, and is written again from its beginning."""
+        """Turn the parts of a failed answer, which is retried from its beginning, into events."""
         for record in self._records:
             yield Event("retried", record, self._began)
         self._parts, self._pieces, self._records, self._began = [], [], [], None
@@ -116,7 +116,7 @@ class KimiSteps:
     def _call_part(
         self, held: dict[str, Any], row: Element, moment: datetime | None
     ) -> Iterator[Item]:
-        """A piece of the arguments of the call before it."""
+        """Take a piece of the arguments of the call before it."""
         last = self._parts[-1] if self._parts else None
         piece = fields.text(held, "arguments_part")
         if isinstance(last, ToolCall) and piece:
@@ -126,7 +126,7 @@ class KimiSteps:
         yield Event("ToolCallPart", row.record, moment)
 
     def _join(self) -> None:
-        """Put the pieces of a call's arguments behind what it began with."""
+        """Append the pieces of a call's arguments to those it began with."""
         if self._pieces and isinstance(call := self._parts[-1], ToolCall):
             begun = "" if call.arguments is None else text_of(call)
             words = "".join([begun, *self._pieces])
@@ -140,7 +140,7 @@ class KimiSteps:
         if parts and isinstance(parts[0], Text) and self._parts:
             last = self._parts[-1]
             if isinstance(last, Text) and fields.text(row.value, "type") != _APPENDED:
-                self._parts[-1] = Text(last.text + parts[0].text)  # a stream's pieces
+                self._parts[-1] = Text(last.text + parts[0].text)  # pieces of a stream
                 parts = parts[1:]
         self._parts += parts
         self._records.append(row.record)
@@ -190,7 +190,7 @@ class KimiSteps:
     def _appended(
         self, held: dict[str, Any], row: Element, moment: datetime | None
     ) -> Iterator[Item]:
-        """A message that was put into the context whole."""
+        """Take a message that was appended to the context as a whole."""
         yield from self.rest()
         said = fields.mapping(held, "message")
         role = blocks.read_role(said, _ROLES, ("message",))
@@ -221,7 +221,7 @@ class KimiSteps:
     def _configured(
         self, held: dict[str, Any], row: Element, moment: datetime | None
     ) -> Iterator[Item]:
-        """The system prompt, where it is told for the first time or changed."""
+        """Take the system prompt, if it is new or changed."""
         words = fields.text(held, "systemPrompt")
         if words and words != self._system:
             self._system = words
@@ -233,7 +233,7 @@ class KimiSteps:
     def _compacted(
         self, held: dict[str, Any], row: Element, moment: datetime | None
     ) -> Iterator[Item]:
-        """The summary in place of what was said; newer versions keep what people said before it."""
+        """Put the summary in place of messages; newer versions keep people's messages before it."""
         yield from self.rest()
         summary = held.get("summary")
         words = fields.text(held, "contextSummary", "summary")
@@ -250,7 +250,7 @@ class KimiSteps:
         yield _replaced(hidden, said, row, moment)
 
     def _kept(self, held: dict[str, Any], hidden: set[int]) -> list[Message]:
-        """What a person said and a compaction keeps: the first of it and the last."""
+        """The messages by a person that a compaction keeps: the first and the last ones."""
         typed = [message for n, message in self._typed.items() if n in hidden]
         first = fields.count(held, "keptHeadUserMessageCount")
         last = fields.count(held, "keptUserMessageCount") - first
@@ -261,7 +261,7 @@ class KimiSteps:
     def _undone(
         self, held: dict[str, Any], row: Element, moment: datetime | None
     ) -> Iterator[Item]:
-        """Turns that were taken back: the newest, as many as it says."""
+        """Undo the newest turns, as many as the record says."""
         yield from self.rest()
         begun = sorted(self._typed)[-fields.count(held, "count") or len(self._typed) :]
         hidden = self.context.cut(begun[0]) if begun else set()
@@ -272,7 +272,7 @@ class KimiSteps:
     def _cleared(
         self, _held: dict[str, Any], row: Element, moment: datetime | None
     ) -> Iterator[Item]:
-        """The context begins anew."""
+        """Clear the context."""
         yield from self.rest()
         self._typed.clear()
         yield _replaced(self.context.cut(0), (), row, moment)
@@ -284,7 +284,7 @@ def _replaced(
     row: Element,
     moment: datetime | None,
 ) -> Item:
-    """What stands for hidden messages; an event where none is hidden."""
+    """The compaction that replaces hidden messages; an event if none is hidden."""
     if not hidden:
         return event(row, "type")
     return Compaction(
@@ -324,7 +324,7 @@ _READERS: dict[str, Reading] = {
 
 
 def read_blocks(content: JSON) -> JSON:
-    """A content with thoughts and pictures as the published forms have them."""
+    """The content with reasoning blocks in the published form."""
     if not isinstance(content, list):
         return content
     return [_block(block) for block in content]
@@ -340,7 +340,7 @@ def _block(block: JSON) -> JSON:
 
 
 def _content(output: JSON) -> tuple[Any, ...]:
-    """What a tool returned: text, blocks, or any other value as its JSON."""
+    """A tool's result: text, blocks, or any other value as JSON."""
     if output is not None and not isinstance(output, str | list):
         return (Text(json_text.decode(json_text.dump(output))),)
     return blocks.read_content(output, ("output",))
@@ -353,7 +353,7 @@ def _message(
 
 
 def _usage(usage: JSON) -> Usage | None:
-    """The tokens of a step: what was cached is input too."""
+    """The tokens of a step; cached tokens count as input too."""
     if not isinstance(usage, dict):
         return None
     cached = fields.count(usage, "inputCacheRead", "input_cache_read")

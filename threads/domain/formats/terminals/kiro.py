@@ -1,8 +1,8 @@
-"""A chat of Kiro's command line, formerly Amazon Q Developer's, as `/chat save` writes it.
+"""A chat of Kiro's command line (formerly Amazon Q Developer), as written by `/chat save`.
 
-Each entry of `history` is the user's message, which may bring results, and the model's answer:
-two members, or in older versions a list of the two. What hooks add is sent before the user's
-words. A summary (`latest_summary`) stands for what was compacted, which is not in the file.
+Each entry of `history` is the user's message, which may contain results, and the model's answer:
+two members or, in older versions, a list of the two. Text added by hooks is sent before the user's
+text. A summary (`latest_summary`) replaces compacted messages, which are not in the file.
 
 Source: crates/chat-cli/src/cli/chat (message.rs, conversation.rs) of aws/amazon-q-developer-cli.
 """
@@ -25,7 +25,7 @@ _ANSWERS = frozenset({"Response", "ToolUse"})
 
 
 def _entry(row: Element) -> Iterator[Item]:
-    """The messages of an entry; an event where it says nothing. Raises Invalid where it is none."""
+    """The messages of an entry; an event if it says nothing. Raises Invalid if it isn't one."""
     asked, answer, about = _halves(row.value)
     said = [*_asked(asked, row.record), *_answered(answer, about, row.record)]
     yield from said
@@ -34,7 +34,7 @@ def _entry(row: Element) -> Iterator[Item]:
 
 
 def _halves(entry: JSON) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """The user's message of an entry, the model's, and what is known of the request."""
+    """The user's message of an entry, the model's, and the request's metadata."""
     names = ("user", "assistant", "request_metadata")
     if isinstance(entry, list):
         entry = dict(zip(names, entry, strict=False))
@@ -44,7 +44,7 @@ def _halves(entry: JSON) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]
 
 
 def _asked(message: dict[str, Any], record: str) -> Iterator[Message]:
-    """Results, then what the user said: what hooks added, the words, the pictures."""
+    """Results, then the user's message: text added by hooks, the prompt, images."""
     stamp = fields.moment(message.get("timestamp"))
     content = fields.mapping(message, "content")
     kind = next(iter(content), "")
@@ -102,14 +102,14 @@ def _answered(
 
 
 def _call(given: dict[str, Any]) -> Part:
-    """A call as the model made it; a tool that there isn't is named `dummy` beside it."""
+    """A call as the model made it; for an unknown tool, the file also has the name `dummy`."""
     name = fields.text(given, "orig_name", "name")
     arguments = given.get("orig_args") or given.get("args") or {}
     return read_call(fields.text(given, "id"), name, arguments)
 
 
 def _summary(row: Element) -> Iterator[Item]:
-    """The words of a summary, which stand beside what is known of their request."""
+    """The message of a summary, whose list also holds its request's metadata."""
     if isinstance(row.value, str) and row.value:
         parts = (Text(row.value),)
         yield Message(role=Role.USER, parts=parts, records=(row.record,))
@@ -118,7 +118,7 @@ def _summary(row: Element) -> Iterator[Item]:
 
 
 def _alone(name: str, row: Element) -> Iterable[Item]:
-    """A summary without its request, or a message that no answer has come to."""
+    """A summary without its request, or a message without an answer."""
     if name == "latest_summary" and row.value is not None:
         return _summary(row)
     return list(_asked(fields.mapping(row.value), row.record))
@@ -132,7 +132,7 @@ def _known(values: Values, _name: str) -> dict[str, Any]:
 
 
 def _score(sample: Sample) -> float:
-    """An entry whose message and answer are named as only this program names them."""
+    """By an entry whose message and answer have names that only this program uses."""
     found = (
         _halves(entry)
         for row in sample.rows

@@ -1,10 +1,10 @@
 """Qwen Code's sessions: Gemini's contents in lines that name their parents.
 
-The thread is the path to the last line; what a rewind left is a branch. A `chat_compression`
-holds the whole context that the model was given from then on. Older sessions (one JSON object)
-are those of Gemini CLI.
+The thread is the path to the last line; lines abandoned by a rewind are a branch. A
+`chat_compression` holds the whole context that the model was given from then on. Older sessions
+(one JSON object) have Gemini CLI's format.
 
-A sub-agent's lines lie in a file of its own, `subagents/<session>/agent-<id>.jsonl`, under its
+A sub-agent's lines are in a file of its own, `subagents/<session>/agent-<id>.jsonl`, with its
 session's id.
 
 Source: github.com/QwenLM/qwen-code, `packages/core/src/services/chatRecordingService.ts`,
@@ -48,12 +48,12 @@ COMPRESSION = "system/chat_compression"
 
 @dataclass(slots=True)
 class QwenIndex:
-    """The lines of a file, by their places, and what they say of the session."""
+    """The places of a file's lines, and what they tell about the session."""
 
     file: BinaryIO
     session_id: str = ""
     agent_id: str = ""
-    """Of the sub-agent that the file is one of."""
+    """The id of the sub-agent that the file belongs to, if any."""
     title: str = ""
     model: str = ""
     spans: "array[int]" = field(default_factory=lambda: array("q"))
@@ -65,7 +65,7 @@ class QwenIndex:
     _places: dict[str, int] = field(default_factory=dict)
 
     def add(self, line: source.Line, value: JSON) -> None:
-        """Take the next line; without a parent that is known it hangs on the one before."""
+        """Take the next line; without a known parent, its parent is the line before."""
         place = len(self.parents)
         record = fields.mapping(value)
         id_ = fields.text(record, "uuid")
@@ -87,13 +87,13 @@ class QwenIndex:
 
     @property
     def external_id(self) -> str:
-        """The conversation's id: its session's, of a sub-agent with its own behind it."""
+        """The conversation's id: the session's, followed by the sub-agent's if it is one."""
         named = self.session_id and self.agent_id
         return f"{self.session_id}/{self.agent_id}" if named else self.session_id
 
     @property
     def parent(self) -> Parent | None:
-        """The session that a sub-agent belongs to."""
+        """The session that a sub-agent belongs to; None if it isn't a sub-agent."""
         if self.external_id == self.session_id:
             return None
         return Parent(external_id=self.session_id, relation=Relation.SUBAGENT)
@@ -107,7 +107,7 @@ class QwenIndex:
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The session of a file and its branches. Raises Invalid where it holds no message."""
+    """The session of a file and its branches. Raises Invalid if it holds no message."""
     index = QwenIndex(file)
     for line, value in source.records(file, index.warnings):
         index.add(line, value)
@@ -144,7 +144,7 @@ def _is_said(record: dict[str, Any]) -> bool:
 def _items(
     index: QwenIndex, nodes: Sequence[int], left: Sequence[int], warnings: list[Warning]
 ) -> Iterator[Item]:
-    """The messages on a way, in their order; lines on no way are events behind it."""
+    """The items of a branch, in order, followed by events for the lines on no branch."""
     reader = _Reading()
     for place in nodes:
         row = index.row(place, warnings)
@@ -155,14 +155,14 @@ def _items(
 
 
 class _Reading:
-    """Makes items of lines, and knows what the model sees."""
+    """Makes items from lines, and tracks what the model sees."""
 
     def __init__(self) -> None:
         self._calls = OpenCalls()
         self._view = ContextView()
 
     def take(self, row: Element) -> list[Item]:
-        """The items of a line. Raises Invalid where it is malformed."""
+        """The items of a line. Raises Invalid if it is malformed."""
         record = fields.require(row.value, dict, "a record", ())
         kind = _kind(record)
         if kind == COMPRESSION:
@@ -187,7 +187,7 @@ class _Reading:
         ]
 
     def _compressed(self, record: dict[str, Any], row: Element) -> Iterator[Item]:
-        """What the new context has otherwise than the old one."""
+        """Compactions for the differences between the new context and the old one."""
         payload = fields.mapping(record, "systemPayload")
         history = fields.items(payload, "compressedHistory")
         for change in list(self._view.become([_key(one) for one in history])):
@@ -210,7 +210,7 @@ class _Reading:
 
 
 def _key(content: JSON) -> Hashable:
-    """By what a content is known again in a context that was written anew."""
+    """A key that identifies a content in a rewritten context."""
     given = fields.mapping(content)
     return fields.text(given, "role"), repr(given.get("parts"))
 
