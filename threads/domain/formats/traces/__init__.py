@@ -1,4 +1,4 @@
-"""What programs recorded of their calls to models."""
+"""Traces that programs recorded of their calls to models."""
 
 from . import langchain, langfuse, langsmith, otel
 

@@ -1,10 +1,10 @@
-"""LangChain's messages, in each of the three ways in which they are written.
+"""LangChain's messages, in each of their three serialised forms.
 
-`messages_to_dict` writes `{"type": "human", "data": …}`, `dumps` a constructor
-(`{"lc": 1, "id": […, "HumanMessage"], "kwargs": …}`), pydantic the members flat. They come as a
-list, in an object with `messages` (LangGraph's state), one a line, or as a list of lists; or as
-rows of the table that a chat history is kept in (n8n's too), each with its session and, in
-`message`, what the others are, also as text.
+`messages_to_dict` writes `{"type": "human", "data": …}`, `dumps` writes a constructor
+(`{"lc": 1, "id": […, "HumanMessage"], "kwargs": …}`), and pydantic writes flat members. Messages
+come as a list, in an object with `messages` (LangGraph's state), one per line, as a list of lists,
+or as rows of the table that stores a chat history (also n8n's). Such a row has its session and, in
+`message`, a message in one of these forms, possibly as text.
 
 Sources: langchain_core `messages/`, `load/dump.py` (0.3 and 1); langchain_postgres
 `chat_message_histories.py`.
@@ -42,18 +42,18 @@ ROLES = {
 }
 CHAT_ROLES = {role.value: role for role in Role} | ROLES
 OTHERS = frozenset({"remove", "chat"})
-"""What stands among the messages: an order to take one out, one of a role of its own."""
+"""Other types among the messages: a removal order, and a message with a custom role."""
 OPENING = 50
-"""Messages among which a user's first words and the model are looked for."""
+"""How many messages are searched for the user's first words and the model."""
 SESSIONS = frozenset({*speakers.SESSIONS, "SessionId"})
 COLUMNS = ("message", "History")
-"""Members of a table's row that hold its message, where another names the session."""
+"""Members that hold the message of a table's row, if another member names the session."""
 HOLDERS = ("values", "kwargs", "channel_values", "input", "output", "data")
-"""Members of what surrounds a list of messages."""
+"""Members of objects that may enclose a list of messages."""
 
 
 def is_message(value: JSON) -> bool:
-    """Whether an object is a message of LangChain's, in any of the three ways."""
+    """Whether an object is a LangChain message, in any of the three forms."""
     type_, data = _opened(value)
     return type_ in ROLES.keys() | OTHERS and (
         "content" in data or (type_ == "remove" and "id" in data)
@@ -61,7 +61,7 @@ def is_message(value: JSON) -> bool:
 
 
 def read_message(value: JSON) -> Message | None:
-    """One message; None of what is none (an order to remove one)."""
+    """One message; None if it isn't one (such as a removal order)."""
     type_, data = _opened(value)
     role = ROLES.get(type_) or CHAT_ROLES.get(fields.text(data, "role"))
     if role is None or not is_message(value):
@@ -84,7 +84,7 @@ def read_message(value: JSON) -> Message | None:
 
 
 def _opened(value: JSON) -> tuple[str, dict[str, Any]]:
-    """The type of a message and its members, out of what surrounds them."""
+    """The type of a message and its members, without the enclosing objects."""
     said = _in_row(fields.mapping(value))
     type_ = fields.text(said, "type")
     if said.get("lc") == 1:
@@ -98,7 +98,7 @@ def _opened(value: JSON) -> tuple[str, dict[str, Any]]:
 
 
 def _in_row(value: dict[str, Any]) -> dict[str, Any]:
-    """The message of a table's row; what is none, itself."""
+    """The message of a table's row; any other value unchanged."""
     if "type" not in value and not SESSIONS.isdisjoint(value):
         for name in COLUMNS:
             held = value.get(name)
@@ -110,11 +110,11 @@ def _in_row(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parts(data: dict[str, Any]) -> Iterator[Part]:
-    """Reasoning, content, calls; those that stand in the content too count once."""
+    """Reasoning, content and calls; calls that are also in the content count once."""
     further = fields.mapping(data, "additional_kwargs")
     content = read_blocks(data.get("content"))
     if not any(isinstance(part, Thinking) for part in content):
-        # Beside the content: DeepSeek's words, OpenAI's summaries.
+        # Beside the content: DeepSeek's reasoning text, OpenAI's summaries.
         if words := fields.text(further, "reasoning_content"):
             yield Thinking(words)
         elif isinstance(further.get("reasoning"), dict):
@@ -132,7 +132,7 @@ def _parts(data: dict[str, Any]) -> Iterator[Part]:
 
 
 def _usage(data: dict[str, Any], meta: dict[str, Any]) -> Usage | None:
-    """LangChain's own count, in which what was cached is input; else the provider's."""
+    """LangChain's own counts, in which cached tokens are input; else the provider's."""
     counted = data.get("usage_metadata")
     if isinstance(counted, dict):
         details = fields.mapping(counted, "input_token_details")
@@ -149,7 +149,7 @@ def _usage(data: dict[str, Any], meta: dict[str, Any]) -> Usage | None:
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The conversations of a file: itself, or one a row."""
+    """The conversations of a file: the file as a whole, or one per row."""
     skipped: list[Warning] = []
     opener = opened(file)
     found: list[Transcript | None] = []
@@ -183,7 +183,7 @@ def _speakers(value: JSON) -> set[str]:
 
 
 def _held(file: BinaryIO, span: ByteSpan, value: JSON) -> list[ByteSpan] | None:
-    """Where the messages of a row stand; None where it is no row."""
+    """The places of a row's messages; None if it isn't a row with messages."""
     if isinstance(value, list):
         return [child.span for child in json_file.children(file, span.start, [])]
     if is_message(value) or not isinstance(value, dict):
@@ -202,7 +202,7 @@ def _held(file: BinaryIO, span: ByteSpan, value: JSON) -> list[ByteSpan] | None:
 def _transcript(
     file: BinaryIO, spans: list[ByteSpan], opener: Opener, row: JSON, called: str = ""
 ) -> Transcript | None:
-    """The conversation of these messages; None where not one can be read."""
+    """The conversation of these messages; None if none can be read."""
 
     def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
         for span in spans:
@@ -232,21 +232,21 @@ def _transcript(
 
 
 def _score(sample: Sample) -> float:
-    """Messages of its own; surer where a constructor or members of LangChain's stand."""
+    """By LangChain's messages; surer with a constructor or members that only LangChain has."""
     rows: list[Any] = [*sample.rows]
     if isinstance(sample.document, list) and not rows:
         rows = [one for row in sample.document if isinstance(row, list) for one in row]
     for row in rows[:1]:
         rows = [*rows, *_inner(row)]
     found = [row for row in rows if is_message(row)]
-    for row in found:  # by more than a type that others have too
+    for row in found:  # not only by a type that other formats have too
         if _opened(row)[0] in ("human", "ai") or "data" in row or row.get("lc") == 1:
             return 0.95
     return 0.6 if found else 0
 
 
 def _inner(row: JSON) -> list[Any]:
-    """The messages that a row holds, one or two members in."""
+    """The messages in a row, nested one or two members deep."""
     found = fields.items(row, "messages")
     for name in HOLDERS:
         found = found or fields.items(fields.mapping(row, name), "messages")

@@ -1,8 +1,8 @@
-"""Langfuse's traces: what a program did, as its page and its API give it.
+"""Langfuse's traces of what a program did, as exported by its web page and its API.
 
-`{"trace": …, "observations": […]}`, or the trace with its observations in it; alone, in a list,
-or in the `data` of a page. The input and the output of an observation are JSON, often in a
-string, in the shape of whatever framework was traced.
+A file has `{"trace": …, "observations": […]}`, or a trace that contains its observations: one, a
+list, or a page with `data`. The input and output of an observation are JSON, often in a string, in
+the shape of the traced framework.
 
 Source: langfuse `packages/shared/src/domain/observations.ts`, `utils/chatml`.
 """
@@ -30,11 +30,11 @@ CACHED = (
     *("input_cache_read", "input_cached_tokens", "cache_read_input_tokens"),
     "prompt_details.cache_read",
 )
-"""What integrations call the tokens that were read from a cache."""
+"""Names that integrations use for cached tokens."""
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The conversations of each trace in a file; those of one session are looked at as one."""
+    """The conversations of each trace in a file; traces of one session are combined."""
     skipped: list[Warning] = []
     steps: list[TraceStep] = []
     titles: dict[str, str] = {}
@@ -52,7 +52,7 @@ def _trace(
     called: dict[str, Message],
     skipped: list[Warning],
 ) -> Iterator[TraceStep]:
-    """The observations of one trace, as steps; the trace itself where none holds a message."""
+    """The observations of one trace as steps, and the trace itself if none holds a message."""
     file = json_file.in_memory(file, span)
     members = json_file.places(file, span, skipped)
     own = members.get("trace", span)
@@ -77,9 +77,9 @@ def _trace(
 def _note_calls(
     file: BinaryIO, found: list[TraceStep], called: dict[str, Message]
 ) -> None:
-    """What was called by requests that are logged twice, once with a printed `None` as answer.
+    """Find the calls of requests that are logged twice, once with a printed `None` as the answer.
 
-    The inner log, of the provider's client, then reads as the outer one, of the framework.
+    The inner log, by the provider's client, is then read like the outer one, by the framework.
     """
     around = {one.id: one for one in found if one.kind == GENERATION and one.calls}
     for place, one in enumerate(found):
@@ -116,10 +116,10 @@ def _step(
 
 
 def read_said(value: dict[str, Any], called: Mapping[str, Message]) -> StepMessages:
-    """What an observation was given and gave. Only a model's words need no role to be some.
+    """The input and output of an observation. Plain text counts as a message only for a generation.
 
-    `called` are the calls of requests, by their ids, in which another log of them stands that
-    printed the content they lack.
+    `called` maps the id of an observation to its answer with calls. It replaces the answer of an
+    inner log of the same request that printed the missing content.
     """
     given, gave = value.get("input"), value.get("output")
     kind = fields.text(value, "type")
@@ -136,7 +136,7 @@ def read_said(value: dict[str, Any], called: Mapping[str, Message]) -> StepMessa
 
 
 def tool_result(answer: Any, name: str, call_id: str = "") -> Message:
-    """What a tool gave, as the message that its model is sent."""
+    """A tool's result as the message that the model is sent."""
     answer = shapes.unwrapped(answer)
     if isinstance(answer, dict) and isinstance(answer.get("content"), list):
         answer = answer["content"]
@@ -145,7 +145,7 @@ def tool_result(answer: Any, name: str, call_id: str = "") -> Message:
 
 
 def _usage(value: dict[str, Any]) -> Usage | None:
-    """Tokens by kind: what has a kind of its own (`input_…`) is not in `input` again."""
+    """Tokens by kind; tokens of a more specific kind (`input_…`) are not included in `input`."""
     said = fields.mapping(value, "usageDetails")
     if not said:
         return shapes.read_usage(value.get("output"))
@@ -159,14 +159,14 @@ def _usage(value: dict[str, Any]) -> Usage | None:
 
 
 def _score(sample: Sample) -> float:
-    """A trace beside its observations, or around them."""
+    """By a trace beside its observations, or containing them."""
     rows = [*sample.rows, *map(fields.mapping, fields.items(sample.object, "data"))]
     for row in rows:
         if isinstance(row.get("trace"), dict) and "observations" in row:
             return 0.95
         if "observations" in row and row.keys() & {"projectId", "sessionId", "latency"}:
             return 0.95
-    # The trace alone may be longer than the sample.
+    # The trace by itself may be longer than the sample.
     whole = fields.mapping(sample.object, "trace")
     return 0.9 if {"id", "projectId"} <= whole.keys() else 0
 

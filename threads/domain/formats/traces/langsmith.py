@@ -1,8 +1,8 @@
 """LangSmith's runs: what a program did, as its API and its exports give it.
 
-A list of runs, one a line, in `runs`, or a run with those below it in `child_runs`. A run's
-`inputs` and `outputs` are as the program logged them, in the shape of whatever framework it is.
-Runs of one thread (`metadata.thread_id` …) are looked at as one, else those of one trace.
+A file is a list of runs, has one per line or in `runs`, or is a run with its descendants in
+`child_runs`. A run's `inputs` and `outputs` are as the program logged them, in the shape of its
+framework. Runs of one thread (`metadata.thread_id` …) are combined, else the runs of one trace.
 
 Source: docs.langchain.com/langsmith/run-data-format; langchain-ai/langsmith-sdk, schemas.
 """
@@ -30,7 +30,7 @@ _OWN = frozenset(
     {"trace_id", "dotted_order", "parent_run_id", "child_runs", "child_run_ids"}
     | {"parent_run_ids", "start_time", "serialized"}
 )
-"""Of these a run has some, beside its type, its inputs and its outputs."""
+"""A run has some of these, besides its type, its inputs and its outputs."""
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
@@ -50,7 +50,7 @@ def _run(
     titles: dict[str, str],
     skipped: list[Warning],
 ) -> Iterator[TraceStep]:
-    """A run, and those below it, which belong to the same group."""
+    """The steps of a run and its descendants, which belong to the same group."""
     value = fields.mapping(json_file.known_value(file, span, skipped))
     metadata = fields.mapping(fields.mapping(value, "extra"), "metadata")
     own = fields.word(metadata, *THREADS, limit=200)
@@ -79,7 +79,7 @@ def _run(
 
 
 def read_said(value: dict[str, Any]) -> StepMessages:
-    """What a run was given and gave. Only a model's words need no role to be some."""
+    """The input and output of a run. Plain text counts as a message only for a generation."""
     given, gave = value.get("inputs"), value.get("outputs")
     kind = KINDS.get(fields.text(value, "run_type"), OTHER)
     if kind == TOOL:
@@ -95,7 +95,7 @@ def read_said(value: dict[str, Any]) -> StepMessages:
 
 
 def _flat(said: Any) -> Any:
-    """What was logged, with its batches opened: lists of lists of messages, of which one counts."""
+    """The logged value; of a batch (a list of lists of messages), only the first element."""
     if not isinstance(said, dict):
         return said
     for name in ("messages", "generations", "prompts"):
@@ -107,7 +107,7 @@ def _flat(said: Any) -> Any:
 
 
 def _usage(run: dict[str, Any]) -> Usage | None:
-    """The tokens of a run, its own or those that its provider's answer says."""
+    """The tokens of a run: its own, or those in the provider's answer."""
     outputs = fields.mapping(run, "outputs")
     if "total_tokens" in run:
         return Usage(
@@ -127,12 +127,12 @@ def _usage(run: dict[str, Any]) -> Usage | None:
 
 
 def _score(sample: Sample) -> float:
-    """The type of a run, what went in, and what only runs have."""
+    """By a run's type, its inputs, and members that only runs have."""
     rows = [*sample.rows, *map(fields.mapping, fields.items(sample.object, "runs"))]
     for row in rows:
         if {"run_type", "inputs"} <= row.keys() and _OWN & row.keys():
             return 0.95
-    # The inputs alone may be longer than the sample.
+    # The inputs by themselves may be longer than the sample.
     return 0.9 if "run_type" in sample.object and _OWN & sample.object.keys() else 0
 
 

@@ -1,7 +1,7 @@
-"""Traces of OpenTelemetry: spans of requests to models and of tools at work.
+"""OpenTelemetry traces: spans of requests to models and of tool executions.
 
-OTLP as JSON (`resourceSpans`; the collector writes one object a line), or spans as rows of a
-list or of JSON Lines, as Phoenix and the SDKs' exporters write them.
+A file is OTLP as JSON (`resourceSpans`; the collector writes one object per line), or has spans as
+rows of a list or of JSON Lines, as written by Phoenix and the SDKs' exporters.
 
 Sources: opentelemetry-proto `trace/v1/trace.proto` in JSON, Phoenix `get_spans`.
 """
@@ -25,7 +25,7 @@ from .trace_steps import TOOL, StepMessages, TraceStep
 NAME = "otel"
 LABEL = "a trace of OpenTelemetry"
 NESTED = ("resourceSpans", "scopeSpans", "instrumentationLibrarySpans", "spans")
-"""The lists of OTLP, one in the other."""
+"""The nested lists of OTLP, from the outermost."""
 GROUPS = ("gen_ai.conversation.id", "session.id")
 TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name")
 TOOL_IDS = ("gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id")
@@ -49,7 +49,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def _joined(steps: list[tuple[TraceStep, str]]) -> Iterator[TraceStep]:
-    """Steps with their groups: a trace of which one span names its conversation is all of it."""
+    """The steps with their groups: if a trace names one conversation, all of it belongs to that."""
     named: dict[str, set[str]] = {}
     for one, trace in steps:
         named.setdefault(trace, set()).update({one.group} - {""})
@@ -59,7 +59,7 @@ def _joined(steps: list[tuple[TraceStep, str]]) -> Iterator[TraceStep]:
 
 
 def _spans(file: BinaryIO, row: ByteSpan, skipped: list[Warning]) -> Iterator[ByteSpan]:
-    """The places of spans: the row itself, or those in OTLP's lists."""
+    """The places of spans: the row itself, or the spans in OTLP's lists."""
     members = json_file.places(file, row, skipped)
     held = [members[name] for name in NESTED if name in members]
     if not held:
@@ -71,7 +71,7 @@ def _spans(file: BinaryIO, row: ByteSpan, skipped: list[Warning]) -> Iterator[By
 
 
 def _step(value: dict[str, Any], place: ByteSpan) -> tuple[TraceStep, str]:
-    """A span as a step, and its trace."""
+    """A span as a step, and the id of its trace."""
     context = fields.mapping(value, "context")
     tree = _attributes(value)
     trace = fields.text(value, "traceId", "trace_id", "context.trace_id")
@@ -96,7 +96,7 @@ def _step(value: dict[str, Any], place: ByteSpan) -> tuple[TraceStep, str]:
 
 
 def read_said(value: dict[str, Any]) -> StepMessages:
-    """What a span was given and gave."""
+    """The input and output of a span."""
     tree = _attributes(value)
     kind = otel_messages.kind(tree)
     if kind == TOOL:
@@ -111,7 +111,7 @@ def read_said(value: dict[str, Any]) -> StepMessages:
 
 
 def _attributes(value: dict[str, Any]) -> Tree:
-    """A span's attributes, also where they are columns (`attributes.llm.model_name`)."""
+    """A span's attributes, which may also be columns (`attributes.llm.model_name`)."""
     prefix = "attributes."
     columns = {
         name.removeprefix(prefix): inner
@@ -122,7 +122,7 @@ def _attributes(value: dict[str, Any]) -> Tree:
 
 
 def _moment(value: dict[str, Any], *names: str) -> Any:
-    """A time, of nanoseconds since 1970 or as text."""
+    """A time, given in nanoseconds since 1970 or as text."""
     for name in names:
         said: JSON = value.get(name)
         if isinstance(said, str) and said.isdecimal():
@@ -135,7 +135,7 @@ def _moment(value: dict[str, Any], *names: str) -> Any:
 
 
 def _score(sample: Sample) -> float:
-    """OTLP's list, or rows with attributes of a convention for models."""
+    """By OTLP's list, or by rows with attributes of one of the conventions for models."""
     rows = [*sample.rows, *map(fields.mapping, fields.items(sample.object, "data"))]
     for row in rows:
         if "resourceSpans" in row:

@@ -1,9 +1,9 @@
-"""What a span of OpenTelemetry says of a request to a model, out of its attributes.
+"""Reads the messages of a request to a model from the attributes of an OpenTelemetry span.
 
-Four conventions are read, the newest first: OpenTelemetry's own (`gen_ai.input.messages`, before
-it events such as `gen_ai.user.message`), OpenInference's (`llm.input_messages.0.message.role`),
-OpenLLMetry's (`gen_ai.prompt.0.role`) and the AI SDK's (`ai.prompt.messages`); else the whole
-input and output as text.
+Four conventions are read, the newest first: OpenTelemetry's own (`gen_ai.input.messages`, formerly
+events such as `gen_ai.user.message`), OpenInference's (`llm.input_messages.0.message.role`),
+OpenLLMetry's (`gen_ai.prompt.0.role`) and the AI SDK's (`ai.prompt.messages`); else the whole input
+and output as text.
 
 Sources: opentelemetry.io/docs/specs/semconv/gen-ai, Arize openinference `spec/`, Traceloop
 openllmetry `semconv_ai`, vercel/ai `telemetry`.
@@ -21,10 +21,10 @@ from . import shapes
 from .trace_steps import GENERATION, OTHER, TOOL, StepMessages
 
 Tree = dict[str, Any]
-"""Attributes by the steps of their dotted names."""
+"""Attributes as a tree, by the steps of their dotted names."""
 _WHOLE = re.compile("-?[0-9]{1,20}")
 STEPS = 16
-"""Names in one key; what lies deeper is one name with dots in it."""
+"""The most steps in one key; the rest of a longer key is one name with dots in it."""
 REQUESTS = frozenset(
     {"chat", "text_completion", "generate_content", "completion", "llm"}
 )
@@ -46,9 +46,9 @@ WHOLE = (
     ("output.value", "traceloop.entity.output", "langfuse.observation.output"),
 )
 LOGGED = ("events", "all_messages_events", "pydantic_ai.all_messages")
-"""Attributes in which pydantic-ai keeps messages (`events`) or a whole run."""
+"""Attributes in which pydantic-ai stores messages (`events`) or a whole run."""
 WRAPPERS = frozenset({"message", "tool_call", "message_content"})
-"""Objects of OpenInference's that hold one member of this name, and nothing else."""
+"""OpenInference objects whose only member has one of these names."""
 MODELS = (
     "gen_ai.response.model",
     "gen_ai.request.model",
@@ -74,7 +74,7 @@ USAGE = {
 
 
 def kind(tree: Tree) -> str:
-    """What a span is: a request to a model, a tool at work, or something around them."""
+    """The kind of a span: a request to a model, a tool execution, or something around them."""
     said = {str(get(tree, name)).lower() for name in KIND_NAMES}
     operation = word(tree, "ai.operationId")
     if said & TOOLS or get(tree, "ai.toolCall.name"):
@@ -86,7 +86,7 @@ def kind(tree: Tree) -> str:
 
 
 def usage(tree: Tree) -> Usage | None:
-    """Tokens as the span counts them."""
+    """The tokens that the span reports."""
     counts = {
         name: next((n for key in keys if (n := _count(get(tree, key)))), 0)
         for name, keys in USAGE.items()
@@ -95,7 +95,7 @@ def usage(tree: Tree) -> Usage | None:
 
 
 def said(tree: Tree, events: Sequence[tuple[str, Tree]], of: str) -> StepMessages:
-    """What a span was given and gave; `events` are its own, by name and attributes."""
+    """The input and output of a span; `events` are the span's events, as name and attributes."""
     for _, inner in events:
         if get(inner, "gen_ai.input.messages", "gen_ai.output.messages"):
             for name, value in inner.items():
@@ -127,14 +127,14 @@ def _outputs(tree: Tree, of: str) -> list[Message]:
 
 
 def _listed(value: JSON, role: Role, of: str) -> list[Message]:
-    """Messages in any of the conventions' shapes."""
+    """Messages in the shape of any of the conventions."""
     if isinstance(value, dict) and all(key.isdecimal() for key in value if key):
         value = [value[key] for key in sorted((k for k in value if k), key=_number)]
     return _read(_with_role(_unwrapped(shapes.unwrapped(value)), role), role, of)
 
 
 def _with_role(value: JSON, role: Role) -> JSON:
-    """A list of messages, with a role where one says none."""
+    """A list of messages, with the role added to messages that have none."""
     if not isinstance(value, list):
         return value
     return [
@@ -146,7 +146,7 @@ def _with_role(value: JSON, role: Role) -> JSON:
 
 
 def _unwrapped(value: JSON) -> JSON:
-    """OpenInference's messages without the objects around them."""
+    """OpenInference's messages without their wrapper objects."""
     if isinstance(value, list):
         return [_unwrapped(one) for one in value]
     if not isinstance(value, dict):
@@ -165,7 +165,7 @@ def _unwrapped(value: JSON) -> JSON:
 
 
 def _from_events(tree: Tree, events: Sequence[tuple[str, Tree]]) -> StepMessages | None:
-    """Messages that were logged one by one; what the model said comes as a choice."""
+    """Messages that were logged one by one; the model's answer is logged as a choice."""
     given: list[JSON] = []
     gave: list[JSON] = []
     for name, message in _logged(tree, events):
@@ -180,7 +180,7 @@ def _from_events(tree: Tree, events: Sequence[tuple[str, Tree]]) -> StepMessages
             given.append(_with_role(whole, Role.USER))
         else:
             role = name.removeprefix("gen_ai.").removesuffix(".message")
-            # A tool's message has the id of its call in `id`.
+            # A tool message has the id of its call in `id`.
             call = {"tool_call_id": message["id"]} if fields.text(message, "id") else {}
             given.append({"role": role, **call, **message})
     if not given and not gave:
@@ -192,7 +192,7 @@ def _from_events(tree: Tree, events: Sequence[tuple[str, Tree]]) -> StepMessages
 def _logged(
     tree: Tree, events: Sequence[tuple[str, Tree]]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Messages by the names of the events that they are, in an attribute or of the span."""
+    """Logged messages with their event names, from an attribute or from the span's events."""
     held = shapes.unwrapped(get(tree, *LOGGED))
     for one in held if isinstance(held, list) else []:
         if isinstance(one, dict):
@@ -200,7 +200,7 @@ def _logged(
     for name, inner in events:
         if name.startswith("gen_ai."):
             body = shapes.unwrapped(get(inner, "event_body", "body"))
-            # JSON in attributes is opened, but for the words.
+            # JSON in attributes is parsed, except for the content.
             yield (
                 name,
                 fields.mapping(body)
@@ -212,7 +212,7 @@ def _logged(
 
 
 def _read(value: JSON, role: Role, of: str) -> list[Message]:
-    """The messages in a value; words alone are some only of a request."""
+    """The messages in a value; plain text counts as a message only for a request."""
     reader = shapes.read_messages if of == GENERATION else shapes.read_structured
     return reader(value, role)
 
@@ -222,7 +222,7 @@ def _number(key: str) -> int:
 
 
 def _count(value: JSON) -> int:
-    """A count, which some exporters write as text."""
+    """A count, which some exporters write as text; 0 if it isn't one."""
     if isinstance(value, str) and value.isdecimal():
         value = int(value[:18])
     return fields.count({"n": value}, "n")
@@ -232,7 +232,7 @@ def _count(value: JSON) -> int:
 
 
 def attributes(value: JSON) -> Tree:
-    """Attributes as a tree of their dotted names, be they OTLP's list or an object."""
+    """Attributes, from OTLP's list or an object, as a tree by their dotted names."""
     tree: Tree = {}
     if isinstance(value, list):
         pairs: Iterable[tuple[str, JSON]] = (
@@ -247,7 +247,7 @@ def attributes(value: JSON) -> Tree:
 
 
 def plain(value: JSON) -> JSON:
-    """A value of OTLP (`{"stringValue": …}`) as it is in JSON."""
+    """An OTLP value (`{"stringValue": …}`) as plain JSON."""
     for name, inner in fields.mapping(value).items():
         if name in ("stringValue", "boolValue", "doubleValue", "bytesValue"):
             return inner
@@ -264,7 +264,7 @@ def plain(value: JSON) -> JSON:
 
 
 def get(tree: Tree, *names: str) -> JSON:
-    """The value of the first of these attributes that there is; None of none."""
+    """The value of the first of these attributes that exists; None if none does."""
     for name in names:
         value: JSON = tree
         for step in name.split("."):
@@ -275,7 +275,7 @@ def get(tree: Tree, *names: str) -> JSON:
 
 
 def word(tree: Tree, *names: str, limit: int = 128) -> str:
-    """The first of these attributes that is a name."""
+    """The first of these attributes that is a name as in `fields.word`, else an empty string."""
     for name in names:
         if found := fields.word({"value": get(tree, name)}, "value", limit=limit):
             return found
@@ -283,7 +283,7 @@ def word(tree: Tree, *names: str, limit: int = 128) -> str:
 
 
 def put(tree: Tree, path: list[str], value: JSON) -> None:
-    """Set a value at a path; objects grow together, of two other values the last counts."""
+    """Set a value at a path; objects are merged, and of two other values the last counts."""
     for name in path[:-1]:
         inner = tree.get(name)
         if not isinstance(inner, dict):

@@ -1,9 +1,9 @@
-"""Content blocks of agent frameworks, whatever their dialect.
+"""Content blocks of agent frameworks, in any dialect.
 
-LangChain, the AI SDK, OpenTelemetry's GenAI conventions and others write the providers' blocks,
-and blocks of their own that say the same: a call is `tool_call`, `tool-call`, `tool_use` or
-`function_call`, its arguments `args`, `input` or `arguments`. One table reads them all; what is
-not in it is kept whole. Nothing here raises: traces hold whatever a program wrote.
+LangChain, the AI SDK, OpenTelemetry's GenAI conventions and others write the providers' blocks, and
+blocks of their own that mean the same: a call is `tool_call`, `tool-call`, `tool_use` or
+`function_call`, its arguments `args`, `input` or `arguments`. One table reads them all; other
+blocks are kept whole. Nothing here raises: traces hold whatever a program wrote.
 
 Sources: LangChain `messages/content.py`, OpenTelemetry `gen-ai-input-messages.json`,
 the AI SDK's `ModelMessage`, and the providers' own (`blocks`).
@@ -41,7 +41,7 @@ RESULTS = frozenset(
     | {"server_tool_result", "server_tool_call_response", "tool-error"}
 )
 IDS = ("tool_use_id", "tool_call_id", "toolCallId", "call_id", "id")
-"""The id of a call; of an item of OpenAI's Responses `id` is the item's own."""
+"""Members with the id of a call; in an item of OpenAI's Responses, `id` is the item's own."""
 NAMES = ("name", "toolName", "tool_name")
 ARGUMENTS = ("args", "input", "arguments")
 ANSWERS = ("content", "response", "result", "output")
@@ -52,13 +52,13 @@ GEMINI = frozenset(
 
 
 def read_blocks(content: JSON) -> tuple[Part, ...]:
-    """The parts of a content: text, a block, or a list of both; empty text is no part."""
+    """The parts of a content: text, a block, or a list of both; empty text is not a part."""
     found = content if isinstance(content, list) else [content]
     return tuple(part for block in found for part in _read(block))
 
 
 def read_call(call: JSON) -> ToolCall | None:
-    """A call in any of its shapes, OpenAI's `function` among them; None where it is none."""
+    """A call in any shape, including OpenAI's `function`; None if it isn't one."""
     inner = fields.mapping(call, "function") or fields.mapping(call, "custom")
     name = fields.text(inner, *NAMES) or fields.text(call, *NAMES)
     if not name and not isinstance(fields.mapping(call).get("function"), str):
@@ -70,7 +70,7 @@ def read_call(call: JSON) -> ToolCall | None:
 
 
 def read_id(record: JSON, *names: str) -> str:
-    """The first of these ids; of a list of them (a run's and the call's) the last."""
+    """The first of these ids; if it is a list (a run's and the call's), the last in it."""
     for name in names:
         value = fields.mapping(record).get(name)
         if isinstance(value, list) and value:
@@ -81,7 +81,7 @@ def read_id(record: JSON, *names: str) -> str:
 
 
 def read_result(block: Block, call_id: str, name: str) -> ToolResult:
-    """What a tool answered: text, blocks, or a value that is written as JSON."""
+    """A tool's result: text, blocks, or a value that is written as JSON."""
     answer = next((block[n] for n in ANSWERS if block.get(n) is not None), None)
     failed = block.get("is_error") is True or block.get("isError") is True
     failed = failed or fields.text(block, "status") == "error"
@@ -92,7 +92,7 @@ def read_result(block: Block, call_id: str, name: str) -> ToolResult:
 
 
 def read_answer(answer: JSON) -> tuple[Text | Image | File | Opaque, ...]:
-    """A tool's answer as the parts that a result holds."""
+    """A tool's answer as the parts of a result."""
     if isinstance(answer, dict) and set(answer) == {"type", "value"}:  # the AI SDK's
         answer = answer["value"]
     is_blocks = isinstance(answer, list) and all(
@@ -106,7 +106,7 @@ def read_answer(answer: JSON) -> tuple[Text | Image | File | Opaque, ...]:
 
 
 def spelled(value: JSON) -> str:
-    """A value as text: itself, or its JSON; nothing of null."""
+    """A value as text: a string itself, else its JSON; empty for null."""
     if isinstance(value, str):
         return value
     return "" if value is None else json_text.dump(value).decode()
@@ -126,7 +126,7 @@ def _read(block: JSON) -> Iterator[Part]:
 
 
 class _NoIds(OpenCalls):
-    """Leaves calls without ids as they are: they are linked with those of other dialects."""
+    """Leaves calls without ids as they are: they are linked later, with those of other dialects."""
 
     def begin(self, id_: str, name: str) -> str:
         return id_
@@ -149,7 +149,7 @@ def _part(block: Block, kind: str) -> Part | None:
 
 
 def _thinking(block: Block) -> Thinking | None:
-    """Reasoning: its words or its summaries, its signature, what only the provider reads."""
+    """Reasoning: its text or summaries, its signature, and its encrypted data; None if empty."""
     extras = fields.mapping(block, "extras")
     summaries = fields.items(block, "summary")
     words = fields.text(block, "thinking", "reasoning", "text", "content")
@@ -163,7 +163,7 @@ def _thinking(block: Block) -> Thinking | None:
 
 
 def _media(block: Block) -> Image | File | None:
-    """A picture or a file by bytes or by address, as the frameworks write them."""
+    """An image or a file, by bytes or by address, as frameworks write them; else None."""
     kind = fields.text(block, "modality") or fields.text(block, "type")
     type_ = fields.text(block, "mime_type", "mediaType", "mimeType", "media_type")
     is_image = kind.startswith("image") or type_.startswith("image/")
@@ -182,7 +182,7 @@ def _media(block: Block) -> Image | File | None:
 
 
 def _provider_s(block: Block) -> Part | None:
-    """A block that a provider's own table knows."""
+    """The part of a block in a provider's published form; None if it can't be read."""
     try:
         return next(iter(blocks.read_block(block, ())), None)
     except Invalid:

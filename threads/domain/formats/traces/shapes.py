@@ -1,10 +1,10 @@
 """Messages as programs log them: one reader for the shapes of many frameworks.
 
-A trace holds what a framework gave and got: lists of messages, bodies of requests and
-responses, a prompt and its answer, all of them as JSON or as JSON in a string (also twice).
-What is no message reads as nothing; nothing raises.
+A trace holds a framework's inputs and outputs: lists of messages, request and response bodies, a
+prompt and its answer, as JSON or as JSON in a string (sometimes encoded twice). Values that aren't
+messages read as nothing; nothing raises.
 
-Held against the pairs of traces and messages that Langfuse publishes for 19 frameworks.
+Checked against the pairs of traces and messages that Langfuse publishes for 19 frameworks.
 """
 
 from collections.abc import Iterator
@@ -26,21 +26,21 @@ from .shape_blocks import TEXTS, read_blocks, read_call, read_id, read_result
 
 ROLES = langchain.CHAT_ROLES | {"model": Role.ASSISTANT, "chatbot": Role.ASSISTANT}
 NESTED = 4
-"""JSON in strings, and objects around messages, are opened so deep."""
+"""The most levels of JSON in strings, and of objects around messages, that are unwrapped."""
 LISTS = ("messages", "contents", "input_messages", "output_messages")
 HOLDERS = (
     *("message", "new_message", "output", "input", "generations", "kwargs"),
     "response",
 )
-"""Members that hold one message or more, in what is none itself."""
+"""Members that hold one or more messages, in an object that isn't a message itself."""
 ANSWERS = ("completion", "text", "answer", "output_text")
-"""Members that hold an answer's words."""
+"""Members that hold an answer's text."""
 
 
 def read_messages(value: JSON, role: Role) -> list[Message]:
-    """The messages with words in a logged value; plain words are one of this role.
+    """The messages with content in a logged value; plain text is one message of this role.
 
-    Results are linked to calls by name and order where no id is.
+    Results without an id are linked to calls by name and order.
     """
     links = CallLinks()
     found = _unprinted(list(_read(value, role, NESTED)))
@@ -48,9 +48,9 @@ def read_messages(value: JSON, role: Role) -> list[Message]:
 
 
 def _unprinted(found: list[Message]) -> Iterator[Message]:
-    """The messages, without the content of an answer that was null and that a program printed.
+    """The messages, without the content of answers whose null content was printed as text.
 
-    The calls in it, or the results that follow it, show that it called and said nothing.
+    The calls in an answer, or the results that follow it, show that it had calls but no text.
     """
     for message, following in zip_longest(found, found[1:]):
         is_called = following is not None and following.role is Role.TOOL
@@ -63,18 +63,18 @@ def _unprinted(found: list[Message]) -> Iterator[Message]:
 
 
 def is_printed(content: JSON) -> bool:
-    """Whether a content may be null, as Python prints it."""
+    """Whether a content may be null as Python prints it."""
     return isinstance(content, str) and content == "None"
 
 
 def read_structured(value: JSON, role: Role) -> list[Message]:
-    """The messages in a value that says itself what is one: words alone are none."""
+    """The messages in a structured value: plain text doesn't count as a message."""
     value = unwrapped(value)
     return [] if isinstance(value, str) else read_messages(value, role)
 
 
 def unwrapped(value: JSON) -> JSON:
-    """A value out of the strings of JSON it was written in."""
+    """A value parsed from the strings of JSON it was encoded in."""
     for _ in range(NESTED):
         if not isinstance(value, str) or not value.lstrip().startswith(("[", "{", '"')):
             break
@@ -86,7 +86,7 @@ def unwrapped(value: JSON) -> JSON:
 
 
 def read_message(message: dict[str, Any], role: Role | None = None) -> Message | None:
-    """One message of any framework; `role` is the one who speaks where it says none."""
+    """One message of any framework; `role` applies if it has none. None if it isn't a message."""
     if langchain.is_message(message):
         return langchain.read_message(message)
     if openai_items.is_item(message):
@@ -104,7 +104,7 @@ def read_message(message: dict[str, Any], role: Role | None = None) -> Message |
     if speaker is Role.TOOL:
         parts = _results(message, parts, name or (said if said not in ROLES else ""))
         speaker = Role.ASSISTANT if _all(parts, ToolCall) else speaker
-    elif _all(parts, ToolResult):  # a user's for Anthropic and Gemini
+    elif _all(parts, ToolResult):  # a user message for Anthropic and Gemini
         speaker = Role.TOOL if "parts" in message else speaker
     return Message(
         role=speaker,
@@ -118,11 +118,11 @@ def read_message(message: dict[str, Any], role: Role | None = None) -> Message |
 CONTENT = frozenset(
     {"content", "parts", "tool_calls", "toolCalls", "function_call", "text"}
 )
-"""One of these a message has."""
+"""Every message has one of these members."""
 
 
 def read_usage(value: JSON) -> Usage | None:
-    """The usage in a response, whosever it is."""
+    """The usage in a response of any provider."""
     usage = fields.mapping(unwrapped(value), "usage")
     if "prompt_tokens" in usage:
         return openai.read_usage(usage)
@@ -141,7 +141,7 @@ def _read(value: JSON, role: Role, depth: int) -> Iterator[Message]:
 
 
 def _list(values: list[Any], role: Role, depth: int) -> Iterator[Message]:
-    """Messages one after the other; a list of blocks or of calls is one message."""
+    """The messages of a list; a list of blocks or of calls is one message."""
     blocks = [fields.text(value, "type") for value in values]
     calls = [read_call(fields.mapping(value)) for value in values]
     if values and all(kind in TEXTS for kind in blocks):
@@ -153,7 +153,7 @@ def _list(values: list[Any], role: Role, depth: int) -> Iterator[Message]:
 
 
 def _joined(values: list[Any], role: Role, depth: int) -> Iterator[Message]:
-    """Messages of a list; items of one answer of OpenAI's Responses are one message."""
+    """The messages of a list; the items of one OpenAI Responses answer are one message."""
     held: Message | None = None
     for value in values:
         if not isinstance(value, dict | list):
@@ -174,7 +174,7 @@ def _joined(values: list[Any], role: Role, depth: int) -> Iterator[Message]:
 
 
 def _is_bare_call(value: JSON) -> bool:
-    """Whether an object is a call without a message around it, as the AI SDK logs replies."""
+    """Whether an object is a call outside a message, as the AI SDK logs replies."""
     keys = fields.mapping(value).keys()
     return "toolName" in keys or ("function" in keys and "role" not in keys)
 
@@ -201,14 +201,14 @@ def _object(value: dict[str, Any], role: Role, depth: int) -> Iterator[Message]:
     elif value.get("prompt"):
         yield from before
         yield from _read(value["prompt"], Role.USER, depth)
-    elif isinstance(value.get("content"), dict):  # a candidate of Gemini's
+    elif isinstance(value.get("content"), dict):  # a Gemini candidate
         yield from _read(value["content"], role, depth)
     else:
         yield from _inside(value, role, depth)
 
 
 def _inside(value: dict[str, Any], role: Role, depth: int) -> Iterator[Message]:
-    """The messages in a member that holds them, else an answer's words."""
+    """The messages in a member that holds them, else the text of an answer."""
     for name in HOLDERS:
         if isinstance(value.get(name), dict | list):
             found = [*_read(value[name], role, depth)]
@@ -224,7 +224,7 @@ def _inside(value: dict[str, Any], role: Role, depth: int) -> Iterator[Message]:
 
 
 def _system(value: dict[str, Any]) -> Iterator[Message]:
-    """What a request says to the system beside its messages."""
+    """The system prompt that a request has beside its messages."""
     names = ("system", "system_instruction", "systemInstruction", "instructions")
     for holder in (value, fields.mapping(value, "config")):
         for name in names:
@@ -248,7 +248,7 @@ def _choices(value: dict[str, Any]) -> Iterator[Message]:
 
 
 def _parts(message: dict[str, Any]) -> Iterator[Part]:
-    """Reasoning, content, calls; a call that stands in the content too counts once."""
+    """Reasoning, content and calls; a call that is also in the content counts once."""
     words = fields.text(message, "reasoning_content", "reasoning")
     if words:
         yield Thinking(words)
@@ -268,7 +268,7 @@ def _parts(message: dict[str, Any]) -> Iterator[Part]:
 def _results(
     message: dict[str, Any], parts: tuple[Part, ...], name: str
 ) -> tuple[Part, ...]:
-    """A tool's message: its results, or the one that its content is."""
+    """The results in a tool message, or its content as one result."""
     if any(isinstance(part, ToolResult | ToolCall) for part in parts):
         return parts
     if isinstance(fields.mapping(message, "content").get("function"), dict):
@@ -278,7 +278,7 @@ def _results(
 
 
 def _filed_calls(message: dict[str, Any]) -> tuple[Part, ...]:
-    """Calls that a log holds as the content of a message, the tool's or the model's."""
+    """Calls that a log has as the content of a tool's or the model's message."""
     listed, is_call = message.get("content"), _is_function
     if isinstance(listed, str) and listed.startswith("[{"):
         listed, is_call = unwrapped(listed), _is_bare_call

@@ -1,6 +1,6 @@
-"""The steps of programs that call models and tools, as traces hold them.
+"""The steps of programs that call models and tools, as recorded in traces.
 
-Only hashes of a step's messages are held, by which steps are compared.
+A step holds only hashes of its messages, by which steps are compared.
 """
 
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ GENERATION, TOOL, OTHER = "generation", "tool", "other"
 
 
 class StepMessages(NamedTuple):
-    """What a step was given, and what it gave."""
+    """The input and output of a step."""
 
     inputs: list[Message]
     outputs: list[Message]
 
     @property
     def all(self) -> list[Message]:
-        """The conversation that a step shows; an output that repeats the input counts once."""
+        """The conversation that a step shows; messages in both its input and output count once."""
         known, given = list(map(mark, self.inputs)), list(map(mark, self.outputs))
         if given[: len(known)] == known:
             return self.outputs
@@ -36,28 +36,28 @@ class TraceStep:
     """One observation or span, with hashes in place of its messages."""
 
     span: ByteSpan
-    """Where it stands in the file."""
+    """Its place in the file."""
     kind: str
     name: str = ""
     id: str = ""
     parent: str = ""
     group: str = ""
-    """The conversation or the trace that it says it belongs to."""
+    """The conversation or the trace that it belongs to."""
     model: str = ""
     usage: Usage | None = None
     start: datetime | None = None
     end: datetime | None = None
     marks: tuple[int, ...] = ()
     given: int = 0
-    """How many of the marks are its input."""
+    """How many of the marks are of its input."""
     calls: tuple[str, ...] = ()
-    """The tools that its last message calls."""
+    """The names of the tools that its last message calls."""
 
 
 def mark(message: Message) -> int:
-    """What tells a message from another, whatever the dialect it was logged in.
+    """A hash that identifies a message, whatever dialect it was logged in.
 
-    Ids and names are left out: the same call has them in one log and not in the other.
+    Ids and names are left out, because the same call may have them in one log and not in another.
     """
     role = Role.SYSTEM if message.role is Role.DEVELOPER else message.role
     words: list[str] = [role]
@@ -77,7 +77,7 @@ def mark(message: Message) -> int:
 
 
 def step(said: StepMessages, **members: Any) -> TraceStep:
-    """A step by its messages, of which only the marks are held."""
+    """A step with the marks of its messages; the messages themselves are not kept."""
     messages = said.all
     given = 0 if messages is said.outputs else len(said.inputs)
     given -= len(said.outputs) if messages is said.inputs else 0

@@ -1,12 +1,12 @@
-"""Conversations out of traces: the steps of programs that call models and tools.
+"""Conversations from traces: from the steps of programs that call models and tools.
 
-Each request to a model is a step that repeats the whole conversation so far. Of steps of which
-one holds what the other says, the longest is the conversation; the others tell when an answer
-was made and what it cost. Where requests are logged without their history, one after the other
-is one conversation, with what the tools between them gave. What made no message is an event.
+Each request to a model is a step that repeats the whole conversation so far. If one step contains
+what others say, the longest is the conversation; the others tell when an answer was made and what
+it cost. Requests that are logged without their history form one conversation, one after the other,
+with the results of the tools between them. A step that contributes no message becomes an event.
 
-While steps are compared only hashes of their messages are held; the messages are read again
-from the steps that were chosen.
+While steps are compared, only hashes of their messages are held. The messages are read again from
+the chosen steps.
 """
 
 from bisect import bisect_left
@@ -29,15 +29,15 @@ from .trace_steps import GENERATION, OTHER, TOOL, StepMessages, TraceStep
 
 NEVER = datetime.max.replace(tzinfo=UTC)
 ReadSaid = Callable[[dict[str, Any]], StepMessages]
-"""What a step's JSON says that it was given and gave."""
+"""Reads the input and output of a step from its JSON."""
 
 
 @dataclass(slots=True)
 class TraceThread:
     """A conversation: the steps whose messages make it, one after the other.
 
-    `told` maps places of answers to the steps that made them. Before them stand the first
-    `lead` messages of the input of a step around them, `front`.
+    `told` maps the indexes of answers to the steps that made them. The conversation begins with
+    the first `lead` messages of the input of `front`, an enclosing step.
     """
 
     steps: list[TraceStep]
@@ -47,9 +47,9 @@ class TraceThread:
     lead: int = 0
 
     def places_of(self, other: Sequence[int]) -> list[int]:
-        """Where the messages of another stand in this one, in their order; empty if not all do.
+        """The indexes at which another's messages occur in this one, in order; empty if not all do.
 
-        Not always side by side: calls made at once are logged with their results between.
+        They need not be adjacent: concurrent calls are logged with their results between them.
         """
         places: list[int] = []
         at = 0
@@ -62,13 +62,13 @@ class TraceThread:
 
     @property
     def records(self) -> set[str]:
-        """The places of all steps that messages of it are read from or told by."""
+        """The records of all steps that its messages are read from or dated by."""
         front = [self.front] if self.front else []
         return {one.span.record for one in (*self.steps, *self.told.values(), *front)}
 
 
 def threads(steps: Iterable[TraceStep]) -> list[TraceThread]:
-    """The conversations in steps of one trace (or of one conversation over several)."""
+    """The conversations in the steps of one trace, or of one conversation over several traces."""
     ordered = sorted(steps, key=_start)
     requests = _chains(ordered)
     around = [
@@ -80,7 +80,7 @@ def threads(steps: Iterable[TraceStep]) -> list[TraceThread]:
     for thread in requests:
         by_first.setdefault(thread.marks[0], []).append(thread)
     kept: list[TraceThread] = []
-    holding: dict[int, list[TraceThread]] = {}  # those kept that hold a mark
+    holding: dict[int, list[TraceThread]] = {}  # kept threads, by mark
     for thread in sorted([*requests, *around], key=lambda one: -len(one.marks)):
         known_by = [holding.get(known, []) for known in set(thread.marks)]
         fewest = min(known_by, key=len)
@@ -103,7 +103,7 @@ def _start(one: TraceStep) -> datetime:
 
 
 def _is_held(thread: TraceThread, holders: Iterable[TraceThread]) -> bool:
-    """Whether a conversation is part of a longer one, which then knows what this one told."""
+    """Whether a conversation is part of a longer one, which then takes over its `told` steps."""
     for holder in holders:
         if places := holder.places_of(thread.marks):
             holder.told |= {places[at]: by for at, by in thread.told.items()}
@@ -112,7 +112,7 @@ def _is_held(thread: TraceThread, holders: Iterable[TraceThread]) -> bool:
 
 
 def _holds(thread: TraceThread, by_first: Mapping[int, list[TraceThread]]) -> bool:
-    """Whether what a program gave and got is a conversation with a model."""
+    """Whether a program's input and output contain a conversation with a model."""
     return any(
         bool(thread.places_of(request.marks))
         for known in set(thread.marks)
@@ -121,10 +121,10 @@ def _holds(thread: TraceThread, by_first: Mapping[int, list[TraceThread]]) -> bo
 
 
 def _chains(ordered: Sequence[TraceStep]) -> list[TraceThread]:
-    """Each request as a conversation; one without a history follows the one before it.
+    """Each request as a conversation; a request without a history continues the one before it.
 
-    What tools gave in between belongs to it only then: else the next request repeats it.
-    Answers to no request (the pieces of a stream) count only where there is nothing else.
+    Only then do the results of tools in between belong to it: else the next request repeats them.
+    Answers without a request (the pieces of a stream) count only if there is nothing else.
     """
     has_requests = any(one.kind == GENERATION and one.given for one in ordered)
     found: list[TraceThread] = []
@@ -151,7 +151,7 @@ def _chains(ordered: Sequence[TraceStep]) -> list[TraceThread]:
 
 
 def _lead(thread: TraceThread, by_id: Mapping[str, TraceStep]) -> None:
-    """What the program around a request was given, and the log of the request leaves out."""
+    """Find the messages that an enclosing step was given but the request's log leaves out."""
     seen: set[str] = set()
     above = by_id.get(thread.steps[0].parent)
     while above is not None and above.id not in seen:
@@ -165,7 +165,7 @@ def _lead(thread: TraceThread, by_id: Mapping[str, TraceStep]) -> None:
 
 
 def _answer(thread: TraceThread, ordered: Sequence[TraceStep]) -> None:
-    """What tools gave to a conversation's last calls, where no further request repeats it."""
+    """Append the results of a conversation's last calls, which no further request repeats."""
     last = thread.steps[-1]
     calls = list(last.calls)
     first = bisect_left(ordered, _start(last), key=_start) if calls else 0
@@ -181,7 +181,7 @@ def _answer(thread: TraceThread, ordered: Sequence[TraceStep]) -> None:
 def _reading(
     thread: TraceThread, events: Iterable[TraceStep], read_said: ReadSaid
 ) -> ReadFile:
-    """How a conversation's items are read; `events` are the steps that made none of it."""
+    """A reader of a conversation's items; `events` are the steps that contribute no message."""
 
     def items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
         waiting = deque(sorted(events, key=_start))
@@ -201,7 +201,7 @@ def _reading(
 def _messages(
     thread: TraceThread, file: BinaryIO, read_said: ReadSaid, warnings: list[Warning]
 ) -> Iterator[tuple[int, Message]]:
-    """The messages of a conversation by their places, which are negative in front of it."""
+    """The messages of a conversation with their indexes; -1 for those from `front`."""
 
     def said(one: TraceStep) -> StepMessages:
         value = json_file.known_value(file, one.span, warnings)
@@ -242,9 +242,10 @@ def transcripts(
     read_said: ReadSaid,
     skipped: list[Warning],
 ) -> list[Transcript]:
-    """The conversations of each group of steps; what made no message is with the first one.
+    """The conversations of each group of steps; steps without messages go to the first one.
 
-    `skipped` is what could not be read of the file. Raises Invalid where nobody says anything.
+    `skipped` are warnings about unreadable parts of the file. Raises Invalid if nobody says
+    anything.
     """
     groups: dict[str, list[TraceStep]] = {}
     for one in steps:
