@@ -1,4 +1,4 @@
-"""What went over the wire between programs and providers: recorded calls, streamed replies."""
+"""Recorded traffic between programs and providers: requests with responses, streamed replies."""
 
 from . import event_stream, har
 

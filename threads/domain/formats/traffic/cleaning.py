@@ -1,9 +1,9 @@
-"""What is kept of a recording of requests (HAR): the calls of models, and no key.
+"""Cleans a recording of requests (HAR): it keeps the calls of models, and no key.
 
-A recording of a browser holds whatever the browser sent and got: passwords, cookies, keys in
-headers and addresses. Nothing is kept but what is named here, so that nothing need be known to be
-secret: of a call its body and the response's, a few headers, the address without what follows
-`?`; of any other request when it was sent, and to which host.
+A browser's recording holds everything that the browser sent and received: passwords, cookies, keys
+in headers and addresses. Only what is listed here is kept, so that no list of secrets is needed:
+for a call its body and the response's, a few headers, and the address without the query; for any
+other request its time and host.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,22 +22,22 @@ HEADERS = frozenset(
     {"content-type", "content-encoding", "date", "user-agent", "retry-after"}
     | {"anthropic-version", "anthropic-beta", "openai-version", "openai-processing-ms"}
 )
-"""Those that are kept; none of them holds a key."""
+"""The headers that are kept; none of them holds a key."""
 COMMENT = "cleaned"
-"""One word: the report counts no text that nobody said."""
+"""A single word, so that it isn't counted as a text leaf in the import report."""
 _TIMES = ("startedDateTime", "time")
 _OF_LOG = ("version", "creator", "browser")
 _BODY = ("mimeType", "size", "text", "encoding", "_encoding")
 
 
 def is_recording(sample: Sample) -> bool:
-    """Whether a file is a HAR: a log of entries, or with what recorders put before them."""
+    """Whether a file is a HAR: a log with entries, or with the members that come before them."""
     log = fields.mapping(sample.object, "log")
     return isinstance(log.get("entries"), list) or {"version", "creator"} <= log.keys()
 
 
 def needs_cleaning(head: bytes) -> bool:
-    """Whether a file that begins with these bytes may not be kept as it is."""
+    """Whether a file that begins with these bytes must be cleaned before it is kept."""
     return b'"log"' in head and is_recording(Sample(head[:HEAD]))
 
 
@@ -50,7 +50,7 @@ def entries(file: BinaryIO, warnings: list[Warning]) -> Iterator[Element]:
 
 
 def cleaned(file: BinaryIO) -> Iterator[bytes]:
-    """A recording as it is kept, an entry a line. What can't be read of it is left out."""
+    """The recording as it is kept, one entry per line, without anything unreadable."""
     log = json_file.members(file, 0, []).get("log")
     members = json_file.members(file, log.start, []) if log else {}
     said = {name: json_file.get(file, members, name) for name in _OF_LOG}
@@ -62,7 +62,7 @@ def cleaned(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _plain(value: JSON) -> JSON:
-    """A version, or the name and version of a program."""
+    """A text, or the name and version of a program."""
     if isinstance(value, dict):
         return {name: fields.text(value, name) for name in ("name", "version")}
     return value if isinstance(value, str) else None
@@ -86,7 +86,7 @@ def _entry(entry: JSON) -> JSON:
 
 
 def _named(value: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, JSON]:
-    """Of an object the texts and numbers with these names."""
+    """The members of an object with these names that are texts or numbers."""
     return {
         name: value[name]
         for name in names

@@ -1,9 +1,9 @@
-"""Replies as they were streamed, copied event by event: of OpenAI, Anthropic, Gemini.
+"""Streamed replies of OpenAI, Anthropic or Gemini, recorded event by event.
 
-Server-sent events (`data: {...}`, from `curl`, a browser or a log), JSON Lines or a list of the
-events' data. Each reply is a message of the assistant's that points at all of its events. Requests
-are not in a stream, so that several replies in one file are one conversation without its
-questions. Other lines are events.
+A file has server-sent events (`data: {...}`, from `curl`, a browser or a log), or JSON Lines or a
+list of the events' data. Each reply is an assistant message with the records of all its events. A
+stream has no requests, so several replies in one file are one conversation without its questions.
+Other lines are events.
 
 Sources: platform.openai.com/docs/api-reference/chat-streaming and /responses-streaming,
 docs.anthropic.com/en/api/messages-streaming, ai.google.dev/api/generate-content.
@@ -35,13 +35,13 @@ NAME = "event_stream"
 LABEL = "a streamed reply, event by event"
 DONE = b"[DONE]"
 SURE = 0.92
-"""Surer than the readers of whole responses, which events hold too."""
+"""Higher than the scores of formats for whole responses, which events contain too."""
 _FIELDS = (b"event:", b"id:", b"retry:", b":")
-"""How lines of a stream begin that bring no data."""
+"""How lines of a stream without data begin."""
 
 
 class _Piece(NamedTuple):
-    """The data of an event, and its value; of another line neither."""
+    """The data of an event and its parsed value; empty and None for any other line."""
 
     data: bytes
     value: JSON
@@ -50,19 +50,19 @@ class _Piece(NamedTuple):
 
 @dataclass(slots=True)
 class _Reply:
-    """A reply that is being put together."""
+    """A reply that is being assembled."""
 
     form: str
     assembler: Assembler
     start: int
     end: int
     at: int
-    """How many of its kind were before it, for ids of calls."""
+    """The number of the reply, used for ids of calls."""
 
 
 @dataclass(slots=True)
 class _Replies:
-    """Puts the events of a file together, reply by reply."""
+    """Assembles the events of a file, reply by reply."""
 
     warnings: list[Warning]
     _current: _Reply | None = None
@@ -70,7 +70,7 @@ class _Replies:
     _aside: list[Event] = field(default_factory=list)
 
     def take(self, piece: _Piece) -> Iterator[Item]:
-        """What an event completes: the reply before it, where it begins another."""
+        """The items that an event completes: the reply before it, if it begins another one."""
         form = form_of(piece.value)
         current = self._current
         if form and (current is None or self._is_another(form, piece.value, current)):
@@ -92,18 +92,18 @@ class _Replies:
         known = current.assembler
         if form != current.form or begins(form, event, known.response):
             return True
-        # Of chat the counts may come in a last chunk, behind the reason to finish.
+        # In Chat Completions, the usage may come in a last chunk, after the finish reason.
         return known.is_whole
 
     def _belongs(self, form: str, piece: _Piece, current: _Reply) -> bool:
-        """Whether an event is one of the reply, as are also counts, pings and the end."""
+        """Whether an event belongs to the reply, including usage, pings and the end."""
         if form or piece.data.strip() == DONE:
             return True
         is_said = isinstance(piece.value, dict) and "error" not in piece.value
         return is_said and not current.assembler.is_whole
 
     def rest(self) -> Iterator[Item]:
-        """The reply at hand, as far as it came, and what stood among its events."""
+        """The current reply, as far as it arrived, and the other lines among its events."""
         if (current := self._current) is not None:
             record = f"bytes:{current.start}-{current.end}"
             try:
@@ -130,7 +130,7 @@ def _messages(reply: _Reply, warnings: list[Warning]) -> list[Message]:
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The replies of a file. Raises Invalid where it holds none."""
+    """The conversation of the replies in a file. Raises Invalid if there are none."""
     items = Items(partial(_items, file))
     forms = (form_of(piece.value) for piece in _pieces(file, []))
     form = next(filter(None, forms), "openai")
@@ -153,7 +153,7 @@ def _items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
 
 
 def _pieces(file: BinaryIO, warnings: list[Warning]) -> Iterator[_Piece]:
-    """The events of a file in their order, in a form that is read."""
+    """The events of a file in order, translated into a form that is read."""
     known = other_streams.KnownEvents()
     for piece in _given(file, warnings):
         if form_of(piece.value) or (event := known.of(piece.value)) is None:
@@ -165,7 +165,7 @@ def _pieces(file: BinaryIO, warnings: list[Warning]) -> Iterator[_Piece]:
 
 
 def _given(file: BinaryIO, warnings: list[Warning]) -> Iterator[_Piece]:
-    """Those that it holds; a line of a stream that says nothing is left out."""
+    """The events in the file; lines of a stream without content are left out."""
     if _is_json(file):
         for row in json_file.rows(file, warnings):
             data = source.piece_at(file, row.span) or b""
@@ -185,7 +185,7 @@ def _is_json(file: BinaryIO) -> bool:
 
 
 def _score(sample: Sample) -> float:
-    """Sure of events that only a provider's stream has: most rows, or most lines with data."""
+    """`SURE` if most rows, or any line with data, are events that only streams have."""
     if rows := sample.rows:
         told = [*filter(form_of, map(_known, rows))]
         are_pieces = _is_streamed(told) or _are_of_one_reply(sample.records)
@@ -200,12 +200,12 @@ def _known(event: JSON) -> JSON:
 
 
 def _is_streamed(rows: list[dict[str, Any]]) -> bool:
-    """Whether these are pieces of replies: Gemini's chunks alone may be whole responses."""
+    """Whether rows are pieces of replies; if all are Gemini's, they may be whole responses."""
     return any(form_of(row) != "gemini" for row in rows)
 
 
 def _are_of_one_reply(lines: list[dict[str, Any]]) -> bool:
-    """Whether lines of Gemini's name one reply more than once: whole responses have an id each."""
+    """Whether Gemini's lines repeat a reply's id: whole responses have different ids."""
     named = [id_ for line in lines if (id_ := fields.text(line, "responseId"))]
     return len(named) > len(set(named))
 

@@ -1,13 +1,13 @@
-"""Recordings of a browser, of mitmproxy or of a test (HAR) in which models were called.
+"""Recordings (HAR) by a browser, mitmproxy or a test in which models were called.
 
-A request holds the whole conversation so far. So of requests of which one begins with the messages
-of another, the last is the conversation, with its reply; the others say when an answer was made
-and what it cost. A request that goes on with none (a title, a sub-agent) is a conversation of its
-own. The prompt is that of the last request. Each call is an event before its answer, for what it
-holds beside messages; so is every request that calls no model.
+A request holds the whole conversation so far. So if requests each begin with the messages of the
+one before, the last one is the conversation, with its reply; the others tell when an answer was
+made and what it cost. A request that continues no other (for a title, by a sub-agent) is a
+conversation of its own. The prompt is that of the last request. Each call is an event before its
+answer, for its contents other than messages, and so is every request that calls no model.
 
-What is kept of a recording is cleaned first (`cleaning`): keys, cookies and other requests' bodies
-are not read here.
+A recording is cleaned before it is kept (`cleaning`): keys, cookies and the bodies of other
+requests are not in the file that is read here.
 
 Source: w3c.github.io/web-performance/specs/HAR/Overview.html.
 """
@@ -47,7 +47,7 @@ CALL, OTHER = "request", "request/other"
 
 @dataclass(slots=True)
 class _Call:
-    """A call of a model: where it stands, and what tells its messages apart."""
+    """A call of a model: its place, and digests of its messages."""
 
     span: ByteSpan
     form: str
@@ -59,22 +59,22 @@ class _Call:
 
 @dataclass(slots=True)
 class _Chain:
-    """A conversation: its calls, each of which goes on with the one before it."""
+    """A conversation: its calls, each of which continues the one before it."""
 
     calls: list[_Call]
     aside: list[Event] = field(default_factory=list)
-    """Requests that call no model."""
+    """Events for requests that call no model."""
 
     def goes_on(self, call: _Call) -> bool:
-        """Whether a call begins with all messages of the last one."""
+        """Whether a call begins with all messages of the chain's last call."""
         last = self.calls[-1]
         return call.form == last.form and call.marks[: len(last.marks)] == last.marks
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The conversations of a recording. Raises Invalid where no model was called."""
+    """The conversations of a recording. Raises Invalid if no model was called."""
     file.seek(0)
-    if not needs_cleaning(file.read(HEAD)):  # and so was kept as it came
+    if not needs_cleaning(file.read(HEAD)):  # so it was kept as it came, uncleaned
         raise Invalid(f"This is not {LABEL}.", code="format_unknown")
     skipped: list[Warning] = []
     chains: list[_Chain] = []
@@ -114,7 +114,7 @@ def _time(entry: Element) -> datetime | None:
 
 
 def _call(entry: Element, warnings: list[Warning]) -> _Call | None:
-    """The call that an entry is; None where it is none, or says nothing that can be read."""
+    """The call of an entry; None if it isn't one, or its request can't be read."""
     exchange = call_of(entry.value)
     if exchange is None:
         return None
@@ -136,7 +136,7 @@ def _call(entry: Element, warnings: list[Warning]) -> _Call | None:
 
 
 def _mark(message: Message) -> bytes:
-    """What is said, without what clients leave out or change later: reasoning, blanks around."""
+    """A digest of a message without what clients drop or change later, such as reasoning."""
     parts = [_plain(one) for one in message.parts if not isinstance(one, Thinking)]
     return digest(message.role, parts)
 
@@ -160,10 +160,10 @@ def _transcript(file: BinaryIO, chain: _Chain) -> Transcript | None:
 
 
 def _items(file: BinaryIO, chain: _Chain, warnings: list[Warning]) -> Iterator[Item]:
-    """The messages of the last call, with each call before the answer that it brought."""
+    """The messages of the last call, with an event for each call before its answer."""
     last = chain.calls[-1]
     exchange = call_of(json_file.known_value(file, last.span, warnings))
-    if exchange is None:  # the file was another when it was looked at
+    if exchange is None:  # the file has changed since it was scanned
         return
     calls = {len(call.marks): call for call in chain.calls[:-1]}
     answers = {place: call for place, call in calls.items() if place < len(last.marks)}
@@ -172,7 +172,7 @@ def _items(file: BinaryIO, chain: _Chain, warnings: list[Warning]) -> Iterator[I
         yield replace(message, records=(last.span.record,))
     yield from chain.aside
     for call in chain.calls[:-1]:
-        if id(call) not in told:  # it was asked again
+        if id(call) not in told:  # it was repeated by a later call
             yield _event(call)
     for place, message in enumerate(exchange.asked()):
         found = replace(message, records=(last.span.record,))
@@ -189,7 +189,7 @@ def _event(call: _Call) -> Event:
 
 
 def _told(message: Message, call: _Call) -> Message:
-    """An answer with what its own call says of it."""
+    """An answer with the model, usage and time of its own call."""
     return replace(
         message,
         model=call.model or None,

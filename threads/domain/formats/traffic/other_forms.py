@@ -1,4 +1,4 @@
-"""Requests and responses in forms that are nearly one that is read, written as that.
+"""Translates requests and responses from other forms into the similar forms that are read.
 
 Text completions and Ollama's become Chat Completions, Bedrock's Converse becomes Anthropic's.
 
@@ -28,7 +28,7 @@ class Translated(NamedTuple):
 
 
 def translated(path: str, body: Body, response: str) -> Translated | None:
-    """The call in a form that is read; None where it is of none of these."""
+    """The call in a form that is read; None if it is in none of these forms."""
     read = next((read for end, read in _ENDS.items() if path.endswith(end)), None)
     return read(path, body, response) if read else None
 
@@ -37,7 +37,7 @@ def translated(path: str, body: Body, response: str) -> Translated | None:
 
 
 def _completion(_path: str, body: Body, response: str) -> Translated | None:
-    """The prompt is what the user says; several prompts are what follows one another."""
+    """A text completion: prompts are user messages; the texts of each choice are joined."""
     prompts = body.get("prompt")
     said = [prompts] if isinstance(prompts, str) else prompts
     if not isinstance(said, list) or not all(isinstance(one, str) for one in said):
@@ -98,7 +98,7 @@ def _of_chunks(
 
 
 def _joined(said: Iterable[Body]) -> Body:
-    """The pieces of a reply as the message that they are."""
+    """The pieces of a reply as one message."""
     found: Body = {"role": "assistant", "content": ""}
     for piece in said:
         for name in ("content", "thinking"):
@@ -111,7 +111,7 @@ _OF_OLLAMA = ("content", "reasoning_content")
 
 
 def _of_ollama(message: Body, calls: OpenCalls | None = None) -> Body:
-    """A message of Ollama's, whose calls have no ids, as one of Chat Completions."""
+    """An Ollama message, whose calls have no ids, in the form of Chat Completions."""
     calls = calls or OpenCalls()
     words, role = fields.text(message, "content"), fields.text(message, "role")
     whole = normalize.with_ollama({**message, "content": words})
@@ -161,7 +161,7 @@ def _reply(message: Body) -> Body:
 
 
 def _values(response: str) -> list[Body]:
-    """The objects of a response: itself, one a line, or the data of its events."""
+    """The objects of a response: the whole, one per line, or the data of its events."""
     whole = json_file.parsed(response.encode("utf-8", "surrogatepass"))
     if isinstance(whole, dict):
         return [whole]
@@ -176,4 +176,4 @@ _ENDS: dict[str, Callable[[str, Body, str], Translated | None]] = {
     "/api/generate": _ollama_generate,
     "/converse": _converse,
 }
-"""By the ends of addresses."""
+"""Map of the end of a path to the translator."""

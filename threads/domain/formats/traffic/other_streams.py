@@ -1,6 +1,6 @@
-"""Events of streams that are nearly one that is read, written as that.
+"""Translates the events of other streams into the similar forms that are read.
 
-Ollama's chunks and Cohere's events become chunks of Chat Completions, those of Bedrock's Converse
+Ollama's chunks and Cohere's events become Chat Completions chunks; the events of Bedrock's Converse
 become Anthropic's.
 
 Sources: github.com/ollama/ollama, `docs/api.md`; docs.cohere.com/v2/docs/streaming;
@@ -15,13 +15,13 @@ from threads.domain.part import JSON
 
 Form = dict[str, Any]
 _ASKING = frozenset({"messages", "prompt", "request", "input"})
-"""Members of a log of questions and answers, which is no stream."""
+"""Members of a log of questions and answers, which isn't a stream."""
 _OF_COHERE = frozenset(
     {"message-start", "content-start", "content-delta", "tool-plan-delta"}
     | {"tool-call-start", "tool-call-delta", "message-end"}
 )
 _PADDING = frozenset({"p"})
-"""Letters by which Bedrock hides how long an event is."""
+"""The padding by which Bedrock hides the length of an event."""
 _COUNTS = {
     "input_tokens": "inputTokens",
     "output_tokens": "outputTokens",
@@ -31,14 +31,14 @@ _COUNTS = {
 
 
 class KnownEvents:
-    """Writes the events of a file, one after another, in a form that is read."""
+    """Translates the events of a file, one after the other."""
 
     def __init__(self) -> None:
         self._calls = 0
-        """How many calls there were, for the ids of those that bring none."""
+        """The number of calls so far, used for ids of calls without one."""
 
     def of(self, event: JSON) -> Form | None:
-        """What an event is in that form; None where it is none of these."""
+        """The translated event; None if it is in none of these forms."""
         if not isinstance(event, dict):
             return None
         if isinstance(event.get("done"), bool) and fields.text(event, "model"):
@@ -65,7 +65,7 @@ class KnownEvents:
         return _chunk(event, delta, usage, fields.text(event, "done_reason") or "stop")
 
     def _of_ollama(self, calls: list[JSON]) -> Iterator[Form]:
-        """Calls, each of which comes whole, and mostly without an id."""
+        """Ollama's calls, each of which comes whole, and usually without an id."""
         for call in map(fields.mapping, calls):
             self._calls += 1
             function = fields.mapping(call, "function")
@@ -78,7 +78,7 @@ class KnownEvents:
 
 
 def ends(event: JSON) -> bool:
-    """Whether an event is the last of its reply, by its own form."""
+    """Whether an untranslated event is the last of its reply."""
     return fields.mapping(event).get("done") is True
 
 
@@ -132,7 +132,7 @@ def _bedrock(event: Form) -> Form | None:
 
 def _begun(held: Form) -> Form:
     use = fields.mapping(fields.mapping(held, "start"), "toolUse")
-    if not use:  # a block of words, which its first piece begins
+    if not use:  # a text block, which its first delta begins
         return {"type": "content_block_start"}
     block = {"type": "tool_use", "id": use.get("toolUseId"), "name": use.get("name")}
     return {"type": "content_block_start", "content_block": block}
@@ -169,4 +169,4 @@ _BEDROCK = {
     },
     "metadata": _counted,
 }
-"""By the one member of an event."""
+"""Map of the only member of an event to its translator."""

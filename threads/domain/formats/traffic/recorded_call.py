@@ -1,8 +1,8 @@
 """A recorded request and its response: whether a model was called, and what was said.
 
-Whose form a request has is told by the end of its path, whatever host it went to, and by its body:
-gateways and local servers speak the same forms at addresses of their own. Forms that are nearly one
-of these are written as it first (`other_forms`).
+The form of a request is recognised by the end of its path, whatever host it went to, and by its
+body: gateways and local servers use the same forms at addresses of their own. Similar forms are
+translated first (`other_forms`).
 """
 
 import zlib
@@ -23,7 +23,7 @@ from .replies import read_reply
 
 READERS = openai.READERS | anthropic.READERS | gemini.READERS
 MOST_BYTES = 64 << 20
-"""Of a body, once it is unpacked."""
+"""The most bytes of a decompressed body."""
 _ENDS = {
     "/chat/completions": "openai",
     "/messages": "anthropic",
@@ -32,7 +32,7 @@ _ENDS = {
     ":streamGenerateContent": "gemini",
 }
 _LISTS = {"openai-responses": "input", "gemini": "contents"}
-"""Where a request has its messages, other than in `messages`."""
+"""Map of form to the member with a request's messages, if it isn't `messages`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,17 @@ class RecordedCall:
     form: str
     body: dict[str, Any]
     response: JSON
-    """Its text, or what that was found to be."""
+    """The text of the response, or its translated value."""
     packing: str = ""
-    """How a response was packed that can't be unpacked here."""
+    """The compression of the response, if it can't be decompressed here."""
 
     @property
     def model(self) -> str:
-        """The model that was asked for, where the body says it."""
+        """The requested model; empty if the body doesn't name it."""
         return fields.word(self.body, "model")
 
     def system(self) -> list[Message]:
-        """The prompt that stands beside the messages. Raises Invalid at what is malformed."""
+        """The system prompt beside the messages. Raises Invalid if it is malformed."""
         if self.form == "gemini":
             given = self.body.get("systemInstruction") or self.body.get(
                 "system_instruction"
@@ -62,7 +62,7 @@ class RecordedCall:
         return [*read_system(self.body.get(name))]
 
     def asked(self) -> list[Message]:
-        """The messages that were sent. Raises Invalid at what is malformed."""
+        """The messages that were sent. Raises Invalid at the place that is malformed."""
         given = self.body.get(_LISTS.get(self.form, "messages"))
         if isinstance(given, str):
             given = [{"role": "user", "content": given}]
@@ -70,14 +70,14 @@ class RecordedCall:
         return _joined(found) if self.form == "openai-responses" else found
 
     def answered(self, calls: str = "call_") -> list[Message]:
-        """The reply, be it streamed or not; empty where it is none. Raises Invalid."""
+        """The reply, streamed or not; empty if there is none. Raises Invalid."""
         response = self.whole()
         if not isinstance(response, dict):
             return []
         return read_reply(self.form, response, calls)
 
     def whole(self) -> JSON:
-        """The response as it would have come at once."""
+        """The response as without streaming."""
         return streams.at_once(self.form, self._said())
 
     def _said(self) -> JSON:
@@ -94,7 +94,7 @@ class RecordedCall:
 
 
 def _joined(messages: list[Message]) -> list[Message]:
-    """Messages of which those that the model said at once are one, as its reply was."""
+    """The messages, with consecutive ones by the model joined into one, as in its reply."""
     found: list[Message] = []
     for message in messages:
         if found and found[-1].role is message.role is Role.ASSISTANT:
@@ -106,7 +106,7 @@ def _joined(messages: list[Message]) -> list[Message]:
 
 
 def call_of(entry: JSON) -> RecordedCall | None:
-    """The call of a model that an entry of a HAR is; None where it is another request."""
+    """The call of a model in an entry of a HAR; None for any other request."""
     request = fields.mapping(entry, "request")
     if fields.text(request, "method").upper() != "POST":
         return None
@@ -146,7 +146,7 @@ def _form_of(path: str, body: dict[str, Any]) -> str:
 
 
 def _body(text: str) -> dict[str, Any]:
-    """The object that a body is, or the request in it (Gemini's of a Google account)."""
+    """The object of a body, merged with the request in it (Gemini with a Google account)."""
     try:
         found = fields.mapping(json_text.parse(text.encode("utf-8", "surrogatepass")))
     except Invalid:
@@ -156,7 +156,7 @@ def _body(text: str) -> dict[str, Any]:
 
 
 def _text_of(holder: dict[str, Any]) -> str:
-    """The text of a body, out of base64 and gzip; of bytes that are neither an empty one."""
+    """The text of a body, decoded from base64 and gzip; empty if it can't be decoded."""
     text = fields.text(holder, "text")
     encoding = fields.text(holder, "encoding", "_encoding")
     if encoding != "base64":
@@ -175,7 +175,7 @@ def _text_of(holder: dict[str, Any]) -> str:
 
 
 def _decoded(text: str) -> list[bytes]:
-    """The bytes of base64; some recorders hold the pieces of a packed body in a list."""
+    """The decoded pieces of base64; some recorders list the pieces of a compressed body."""
     pieces: JSON = [text]
     if text.startswith("["):
         try:

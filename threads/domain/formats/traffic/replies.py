@@ -1,4 +1,4 @@
-"""The messages that a response is, whichever provider's it is."""
+"""Reads the messages of a response from any provider."""
 
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.gemini import messages as gemini
@@ -14,7 +14,7 @@ STRATEGIES = {
     "anthropic": "anthropic",
     "gemini": "gemini",
 }
-"""What messages of a form are parsed by."""
+"""Map of form to the parsing strategy of its messages."""
 _READERS = {
     "openai": chat.read_reply,
     "anthropic": anthropic.read_reply,
@@ -22,9 +22,9 @@ _READERS = {
 
 
 def read_reply(form: str, response: JSONObject, calls: str = "call_") -> list[Message]:
-    """The messages of a response that came at once; none where it says nothing.
+    """The messages of a response without streaming; none if it says nothing.
 
-    `calls` begins the ids of calls that bring none. Raises Invalid where it isn't understood.
+    `calls` is the prefix of ids for calls without one. Raises Invalid if it isn't understood.
     """
     if form == "openai-responses":
         return responses.read_reply(response)
