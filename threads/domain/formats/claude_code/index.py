@@ -17,7 +17,7 @@ from .notes import CONTINUED, TITLES, ConversationNotes, link_agents
 from .record import BOUNDARY, CLEARING, SUMMARY, KeptLines, Spawn
 
 MOST_KEPT = 2000
-"""The most lines followed from the last to the first that a compaction kept in the context."""
+"""The most lines that a compaction kept, followed from the last one up to the first."""
 _NAMING = frozenset(TITLES[:3])
 """Types of records that name the session."""
 MOST_AGENTS = 1000
