@@ -4,6 +4,7 @@ guard → memory → record of keys → limits → tokenizer → proxy → `appl
 Django. WebSockets: none to providers → guard → Channels.
 """
 
+import atexit
 import gc
 import os
 
@@ -25,6 +26,7 @@ from operations.forwarding.proxy.application import (
     without_sockets,
 )
 
+from .database.spare import spare
 from .mcp.mount import with_mcp
 from .memory import with_memory_given_back
 from .web.guard import HostGuard, no_such_socket
@@ -41,7 +43,8 @@ application = without_sockets(
         ProtocolTypeRouter(
             {
                 "http": with_memory_given_back(
-                    RequestLog(Limits(with_tokenizer(with_proxy(_behind_the_proxy))))
+                    RequestLog(Limits(with_tokenizer(with_proxy(_behind_the_proxy)))),
+                    free=spare.close,
                 ),
                 "websocket": AuthMiddlewareStack(
                     URLRouter([*websocket_urlpatterns, re_path("", no_such_socket)])  # type: ignore[arg-type]  # ASGI
@@ -51,6 +54,9 @@ application = without_sockets(
         )
     )
 )
+
+spare.is_open = True
+atexit.register(spare.close)
 
 # What is loaded by now lives as long as the process, and a long thread is 100,000 objects: with
 # Python's default thresholds a third of its time would go into garbage collection.

@@ -38,9 +38,18 @@ def give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def with_memory_given_back(application: Application) -> Application:
-    """An application after whose requests memory is returned, at most once per `PAUSE`."""
+def with_memory_given_back(
+    application: Application, *, free: Callable[[], object]
+) -> Application:
+    """An application after whose requests memory is returned, at most once per `PAUSE`.
+
+    `free` drops what is kept for requests that soon follow.
+    """
     due = float("-inf")
+
+    def drop() -> None:
+        free()
+        give_back()
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:
         nonlocal due
@@ -50,6 +59,6 @@ def with_memory_given_back(application: Application) -> Application:
             if time.monotonic() >= due:
                 due = time.monotonic() + PAUSE
                 loop = asyncio.get_running_loop()
-                loop.call_later(PAUSE, loop.run_in_executor, None, give_back)
+                loop.call_later(PAUSE, loop.run_in_executor, None, drop)
 
     return answer

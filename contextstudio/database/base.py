@@ -1,13 +1,16 @@
 """Django's backend for SQLite, whose writers wait for their turn (`turns`)."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
+from weakref import WeakSet
 
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base
 
+from .spare import spare
 from .turns import Turns, is_impatient, turns_of
 
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE"})
@@ -21,12 +24,22 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """The queue in which this connection has the turn."""
     after_turn: Callable[[], object] | None = None
     """Called after each commit, when others may already write: it may take its time."""
+    _opened = 0.0
+    """When the connection was opened, as `time.monotonic` has it."""
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        super().__init__(*values, **named)
+        self._cursors: WeakSet[Any] = WeakSet()
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Connect to the file, creating it readable by its owner only.
 
-        SQLite's own files beside it get the same mode.
+        SQLite's own files beside it get the same mode. A spare connection is used if there is one.
         """
+        if taken := spare.take(str(conn_params["database"])):
+            connection, self._opened = taken
+            return connection
+        self._opened = time.monotonic()
         if not self.is_in_memory_db():
             with suppress(OSError):  # it exists, or SQLite reports what is wrong
                 flags = os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -35,7 +48,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def create_cursor(self, name: str | None = None) -> Any:
         """A cursor whose writes outside transactions wait for their turn too."""
-        return self.connection.cursor(factory=self._cursor_of)
+        cursor = self.connection.cursor(factory=self._cursor_of)
+        self._cursors.add(cursor)
+        return cursor
 
     def _cursor_of(self, connection: Any) -> "_Cursor":
         return _Cursor(connection, self._turn)
@@ -64,9 +79,24 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _close(self) -> None:
         try:
-            super()._close()  # type: ignore[misc]  # not in its stubs
+            if not self._spared():
+                super()._close()  # type: ignore[misc]  # not in its stubs
         finally:
             self._end_turn()
+
+    def _spared(self) -> bool:
+        """Whether the connection is kept for others instead of being closed.
+
+        A cursor that was not read to its end, and that somebody still holds, would show them the
+        database as it was.
+        """
+        cursors, self._cursors = self._cursors, WeakSet()
+        if self.connection is None or self.errors_occurred:
+            return False
+        for cursor in tuple(cursors):
+            cursor.close()
+        path = str(self.settings_dict["NAME"])
+        return spare.keep(self.connection, path, self._opened)
 
     def _begin_turn(self) -> None:
         turns = turns_of(str(self.settings_dict["NAME"]))

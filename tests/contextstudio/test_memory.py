@@ -108,7 +108,10 @@ async def test_after_requests_memory_is_given_back_once_a_minute(
 
     async def answered(*_: Any) -> None: ...
 
-    application = memory.with_memory_given_back(answered)
+    freed: list[int] = []
+    application = memory.with_memory_given_back(
+        answered, free=lambda: freed.append(clock.given_back)
+    )
     for _ in range(3):
         await application({}, None, None)
     clock.passes(memory.PAUSE - 1)
@@ -120,6 +123,7 @@ async def test_after_requests_memory_is_given_back_once_a_minute(
     await application({}, None, None)
     clock.passes(memory.PAUSE)
     assert clock.given_back == 2
+    assert freed == [0, 1]  # each time before
 
 
 async def test_after_a_request_that_fails_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,6 +133,6 @@ async def test_after_a_request_that_fails_too(monkeypatch: pytest.MonkeyPatch) -
         raise OSError("gone")
 
     with pytest.raises(OSError, match="gone"):
-        await memory.with_memory_given_back(broken)({}, None, None)
+        await memory.with_memory_given_back(broken, free=list)({}, None, None)
     clock.passes(memory.PAUSE)
     assert clock.given_back == 1
