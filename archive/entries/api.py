@@ -27,7 +27,12 @@ from .services import archive_by_hand
 router = Router(tags=["archive"])
 
 
-@router.get("/archive", response=EntryPage, operation_id="archive_entries_api_entries")
+@router.get(
+    "/archive",
+    response=EntryPage,
+    operation_id="archive_entries_api_entries",
+    summary="List archive entries",
+)
 def entries(
     request: HttpRequest,
     session: uuid.UUID | None = None,
@@ -70,6 +75,7 @@ def entries(
     "/archive",
     response={201: EntriesOut},
     operation_id="archive_entries_api_archive",
+    summary="Archive messages",
 )
 def archive(request: HttpRequest, body: ArchiveIn) -> Status[Any]:
     """Put messages into the archive by hand; the thread stays as it is."""
@@ -99,6 +105,7 @@ def _in_range(session: Session, start: int | None, end: int | None) -> list[Key]
     "/archive/{path:ref_id}",
     response=RecalledOut,
     operation_id="archive_entries_api_entry",
+    summary="Recall a reference",
 )
 def entry(
     request: HttpRequest,

@@ -24,6 +24,7 @@ router = Router(tags=["hindsight"])
     "/sessions/{uuid:session_id}/hindsight",
     response=HindsightOut,
     operation_id="archive_hindsight_api_hindsight",
+    summary="Read hindsight",
 )
 def hindsight(
     request: HttpRequest, session_id: uuid.UUID, operation: str = ""
@@ -40,7 +41,7 @@ def hindsight(
     "/sessions/{uuid:session_id}/hindsight",
     response=HindsightOut,
     operation_id="archive_hindsight_api_try",
-    summary="Try Alternative",
+    summary="Try an alternative",
 )
 def try_instead(
     request: HttpRequest, session_id: uuid.UUID, body: HindsightIn
@@ -63,7 +64,7 @@ def try_instead(
     "/projects/{str:slug}/hindsight",
     response={202: TrialStarted},
     operation_id="archive_hindsight_api_try_on_sessions",
-    summary="Try Policy",
+    summary="Try a policy on a project",
 )
 def try_on_sessions(request: HttpRequest, slug: str, body: TrialIn) -> Status[object]:
     """Try a policy on a project's newest sessions, as a job: what it would have saved and lost.

@@ -29,6 +29,7 @@ router = Router(tags=["pruning"])
     "/sessions/{uuid:session_id}/prune",
     response=PruneOut,
     operation_id="archive_pruning_api_prune",
+    summary="Prune a session",
 )
 def prune(
     request: HttpRequest, session_id: uuid.UUID, body: PruneIn | None = None
@@ -51,6 +52,7 @@ def prune(
     "/sessions/{uuid:session_id}/rules",
     response=RulesOut,
     operation_id="archive_pruning_api_rules",
+    summary="Read pruning rules",
 )
 def rules(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """The rules by which a session is pruned."""
@@ -62,6 +64,7 @@ def rules(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     "/sessions/{uuid:session_id}/rules",
     response=RulesOut,
     operation_id="archive_pruning_api_set_rules",
+    summary="Change pruning rules",
 )
 def set_rules(
     request: HttpRequest, session_id: uuid.UUID, body: RulesIn

@@ -35,6 +35,7 @@ router = Router(tags=["summaries"])
     "/sessions/{uuid:session_id}/summaries",
     response={202: OrderedOut},
     operation_id="archive_summaries_api_order_summary",
+    summary="Order a summary",
 )
 def order_summary(
     request: HttpRequest, session_id: uuid.UUID, body: SummaryIn
@@ -54,6 +55,7 @@ def order_summary(
     "/providers",
     response=ProvidersOut,
     operation_id="archive_summaries_api_list_providers",
+    summary="List providers",
 )
 def list_providers(
     request: HttpRequest,
@@ -84,6 +86,7 @@ _PROVIDER = "/projects/{str:slug}/providers/{str:name}"
     _PROVIDER,
     response=ProviderOut,
     operation_id="archive_summaries_api_set_provider",
+    summary="Set up a provider",
 )
 def set_provider(
     request: HttpRequest, slug: str, name: str, body: ProviderIn
@@ -105,6 +108,7 @@ def set_provider(
     _PROVIDER,
     response={204: None},
     operation_id="archive_summaries_api_delete_provider",
+    summary="Delete a provider",
 )
 def delete_provider(request: HttpRequest, slug: str, name: str) -> Status[None]:
     """Delete a project's settings for a provider, with its key."""
@@ -116,6 +120,7 @@ def delete_provider(request: HttpRequest, slug: str, name: str) -> Status[None]:
     f"{_PROVIDER}/test",
     response={202: OrderedOut},
     operation_id="archive_summaries_api_test_provider",
+    summary="Test a provider",
 )
 def test_provider(
     request: HttpRequest, slug: str, name: str, body: TestIn
@@ -129,6 +134,7 @@ def test_provider(
     "/projects/{str:slug}/summaries",
     response=SettingsOut,
     operation_id="archive_summaries_api_project_settings",
+    summary="Read a project's summary settings",
 )
 def project_settings(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Which model summarises a project's sessions."""
@@ -139,6 +145,7 @@ def project_settings(request: HttpRequest, slug: str) -> dict[str, Any]:
     "/projects/{str:slug}/summaries",
     response=SettingsOut,
     operation_id="archive_summaries_api_set_project_settings",
+    summary="Change a project's summary settings",
 )
 def set_project_settings(
     request: HttpRequest, slug: str, body: SettingsIn
@@ -152,6 +159,7 @@ def set_project_settings(
     "/sessions/{uuid:session_id}/summaries",
     response=SettingsOut,
     operation_id="archive_summaries_api_session_settings",
+    summary="Read a session's summary settings",
 )
 def session_settings(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """A session's own settings, which override those of its project."""
@@ -163,6 +171,7 @@ def session_settings(request: HttpRequest, session_id: uuid.UUID) -> dict[str, A
     "/sessions/{uuid:session_id}/summaries",
     response=SettingsOut,
     operation_id="archive_summaries_api_set_session_settings",
+    summary="Change a session's summary settings",
 )
 def set_session_settings(
     request: HttpRequest, session_id: uuid.UUID, body: SettingsIn

@@ -30,7 +30,7 @@ class TransferOut(BaseModel):
     "/sessions/{uuid:session_id}/transfer",
     response=dict[str, Any],
     operation_id="archive_transfer_api_write",
-    summary="Write Transfer File",
+    summary="Download a transfer file",
 )
 def write(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """The session as one file: originals, the operations that are on, and what is archived."""
@@ -41,7 +41,7 @@ def write(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     "/sessions/transfer",
     response={201: TransferOut},
     operation_id="archive_transfer_api_read",
-    summary="Read Transfer File",
+    summary="Create a session from a transfer file",
 )
 @decorate_view(reads_first)
 def read(

@@ -22,13 +22,23 @@ router = Router(tags=["archive"])
 _TRAY = "/sessions/{uuid:session_id}/tray"
 
 
-@router.get(_TRAY, response=TrayOut, operation_id="archive_tray_api_tray")
+@router.get(
+    _TRAY,
+    response=TrayOut,
+    operation_id="archive_tray_api_tray",
+    summary="Read the tray",
+)
 def tray(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """The caller's tray, the same in every session, with its tokens as this session counts them."""
     return present_tray(tray_of(caller_of(request), session_id))
 
 
-@router.post(_TRAY, response={201: TrayOut}, operation_id="archive_tray_api_collect")
+@router.post(
+    _TRAY,
+    response={201: TrayOut},
+    operation_id="archive_tray_api_collect",
+    summary="Add to the tray",
+)
 def collect_entry(
     request: HttpRequest, session_id: uuid.UUID, body: TrayIn
 ) -> Status[dict[str, Any]]:
@@ -38,7 +48,12 @@ def collect_entry(
     return Status(201, present_tray(tray_of(caller, session_id)))
 
 
-@router.delete(_TRAY, response={204: None}, operation_id="archive_tray_api_empty")
+@router.delete(
+    _TRAY,
+    response={204: None},
+    operation_id="archive_tray_api_empty",
+    summary="Empty the tray",
+)
 def empty_tray(request: HttpRequest, session_id: uuid.UUID) -> Status[None]:
     """Take everything out of the tray."""
     return _taken(request, session_id, None)
@@ -48,6 +63,7 @@ def empty_tray(request: HttpRequest, session_id: uuid.UUID) -> Status[None]:
     f"{_TRAY}/{{uuid:item_id}}",
     response={204: None},
     operation_id="archive_tray_api_take_out",
+    summary="Remove from the tray",
 )
 def take_out_entry(
     request: HttpRequest, session_id: uuid.UUID, item_id: uuid.UUID
@@ -60,6 +76,7 @@ def take_out_entry(
     f"{_TRAY}/insert",
     response={201: TrayInsertedOut},
     operation_id="archive_tray_api_insert",
+    summary="Insert the tray",
 )
 def insert_entries(
     request: HttpRequest, session_id: uuid.UUID

@@ -1,7 +1,7 @@
 """Completes the API's description: every route may refuse, and writes can be repeated.
 
 Ninja describes what a route returns; that any route can refuse, and in which shape, is known only
-to the API as a whole.
+to the API as a whole. So is what the parameters mean that many routes take.
 """
 
 from typing import Any
@@ -11,10 +11,12 @@ from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.schema import OpenAPISchema
 from pydantic import BaseModel, ConfigDict, Field
 
+from contextstudio.accounts.domain.paging import DEFAULT_LIMIT, MOST
 from contextstudio.accounts.idempotency import LONGEST_KEY
 from contextstudio.accounts.responses import PROBLEM
 from contextstudio.accounts.shape import names_known
 
+from .field_docs import describe_fields
 from .guard import SAFE_METHODS
 from .parameters import names_model
 from .repeats import HEADER
@@ -51,6 +53,7 @@ class DescribedAPI(NinjaAPI):
     """Ninja's API, with descriptions and refusals that apply to all routes."""
 
     def __init__(self, **options: Any) -> None:
+        self._models: list[Any] = []
         super().__init__(**options)
         self._described: dict[str, OpenAPISchema] = {}
 
@@ -59,6 +62,7 @@ class DescribedAPI(NinjaAPI):
         super().add_router(prefix, router, **options)
         for path in router.path_operations.values():
             for operation in path.operations:
+                self._models += [*operation.models, *operation.response_models.values()]
                 operation.models = [*operation.models, names_model(operation)]
 
     def validation_error_from_error_contexts(
@@ -95,6 +99,7 @@ class DescribedAPI(NinjaAPI):
             ref_template="#/components/schemas/{model}"
         )
         components["schemas"] |= {**shape.pop("$defs"), ProblemDocument.__name__: shape}
+        describe_fields(components["schemas"], self._models)
         components["responses"] = {ProblemDocument.__name__: _REFUSAL}
         components["parameters"] = {"IdempotencyKey": _IDEMPOTENCY_KEY}
         for route in described["paths"].values():
@@ -119,8 +124,28 @@ _IDEMPOTENCY_KEY = {
     "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY},
 }
 
+_PARAMETERS = {
+    "active_tags": "Tags that are active for this request alone, separated by commas; empty: "
+    "none. By default, the session's active tags.",
+    "bundle_id": "The bundle's id, a UUID.",
+    "cursor": "`next_cursor` of the previous page; omit it for the first page.",
+    "import_id": "The import's id, a UUID.",
+    "inline": "Whether to return images and files as `data:` URIs instead of URLs.",
+    "job_id": "The job's id, a UUID.",
+    "key_id": "The key's id, a number.",
+    "limit": f"How many items a page has at most: 1 to {MOST}, {DEFAULT_LIMIT} by default.",
+    "operation_id": "The operation's id, a UUID.",
+    "session_id": "The session's id, a UUID.",
+    "slug": "The project's slug.",
+    "username": "The person's username.",
+}
+"""What parameters mean that mean the same in every route."""
+
 
 def _complete(operation: dict[str, Any], *, writes: bool) -> None:
+    for parameter in operation.get("parameters", ()):
+        if parameter["name"] in _PARAMETERS:
+            parameter.setdefault("description", _PARAMETERS[parameter["name"]])
     # As strings: Ninja's keys are numbers, which can't be sorted with `default`.
     returned = {str(code): what for code, what in operation["responses"].items()}
     refused = {"default": {"$ref": "#/components/responses/ProblemDocument"}}

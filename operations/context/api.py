@@ -23,7 +23,11 @@ from .services import ContextQuery, assemble, effect_of
 router = Router(tags=["context"])
 
 
-@router.get("/sessions/{uuid:session_id}/context", response=ContextOut)
+@router.get(
+    "/sessions/{uuid:session_id}/context",
+    response=ContextOut,
+    summary="Read the context",
+)
 def context(
     request: HttpRequest,
     session_id: uuid.UUID,
@@ -59,7 +63,11 @@ def context(
     return json_response(present_context(found))
 
 
-@router.get("/sessions/{uuid:session_id}/policy", response=PolicyOut)
+@router.get(
+    "/sessions/{uuid:session_id}/policy",
+    response=PolicyOut,
+    summary="Read a session's policy",
+)
 def policy(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """The policy by which a session's context is assembled."""
     session = get_session(caller_of(request), session_id)
@@ -67,7 +75,11 @@ def policy(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     return _policy(found.policy, own=found.of == "session")
 
 
-@router.put("/sessions/{uuid:session_id}/policy", response=PolicyOut | EffectOut)
+@router.put(
+    "/sessions/{uuid:session_id}/policy",
+    response=PolicyOut | EffectOut,
+    summary="Set a session's policy",
+)
 def set_policy(
     request: HttpRequest, session_id: uuid.UUID, body: SessionPolicyIn
 ) -> dict[str, Any]:
@@ -80,14 +92,18 @@ def set_policy(
     return _policy(chosen, own=body.policy is not None)
 
 
-@router.get("/projects/{slug}/policy", response=PolicyOut)
+@router.get(
+    "/projects/{slug}/policy", response=PolicyOut, summary="Read a project's policy"
+)
 def default_policy(request: HttpRequest, slug: str) -> dict[str, Any]:
     """The policy for a project's sessions that have none of their own."""
     project = get_project(caller_of(request), slug)
     return _policy(policies.default_policy(project), own=False)
 
 
-@router.put("/projects/{slug}/policy", response=PolicyOut)
+@router.put(
+    "/projects/{slug}/policy", response=PolicyOut, summary="Set a project's policy"
+)
 def set_default_policy(
     request: HttpRequest, slug: str, body: PolicyIn
 ) -> dict[str, Any]:

@@ -15,7 +15,11 @@ from .services import export_response
 router = Router(tags=["operations"])
 
 
-@router.get("/sessions/{uuid:session_id}/export", operation_id="operations_api_export")
+@router.get(
+    "/sessions/{uuid:session_id}/export",
+    operation_id="operations_api_export",
+    summary="Export a session",
+)
 def export(
     request: HttpRequest,
     session_id: uuid.UUID,

@@ -19,6 +19,7 @@ router = Router(tags=["operations"])
     "/sessions/{uuid:session_id}/suggestions",
     response=SuggestionList,
     operation_id="operations_pattern_api_suggestions",
+    summary="List suggested replacements",
 )
 def suggestions(
     request: HttpRequest, session_id: uuid.UUID, include_folded: bool = False
@@ -33,6 +34,7 @@ def suggestions(
     "/operations/{uuid:operation_id}/reveal",
     response=RevealedOut,
     operation_id="operations_pattern_api_reveal_operation",
+    summary="Reveal a redaction",
 )
 def reveal_operation(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
     """The text that a redaction masks: only for an owner, and recorded for audit."""

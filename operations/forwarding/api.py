@@ -116,6 +116,7 @@ def _as_answered(route: Route) -> Route:
     "/sessions/{uuid:session_id}/apply",
     response=ApplyOut,
     operation_id="operations_api_apply",
+    summary="Apply operations to a request",
 )
 @decorate_view(_as_answered)
 def apply(request: HttpRequest, session_id: uuid.UUID, body: ApplyIn) -> HttpResponse:
@@ -160,6 +161,7 @@ def _applied(
     "/sessions/{uuid:session_id}/requests",
     response=RequestPage,
     operation_id="operations_api_requests",
+    summary="List requests",
 )
 def requests(
     request: HttpRequest,

@@ -16,7 +16,9 @@ from .services import ledger as ledger_of
 router = Router(tags=["ledger"])
 
 
-@router.get("/sessions/{uuid:session_id}/ledger", response=LedgerOut)
+@router.get(
+    "/sessions/{uuid:session_id}/ledger", response=LedgerOut, summary="Read the ledger"
+)
 def ledger(
     request: HttpRequest,
     session_id: uuid.UUID,

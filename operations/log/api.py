@@ -21,6 +21,7 @@ router = Router(tags=["operations"])
     "/sessions/{uuid:session_id}/log",
     response=LogPage,
     operation_id="operations_api_log",
+    summary="List log entries",
 )
 def log(
     request: HttpRequest,
@@ -44,7 +45,11 @@ def log(
     )
 
 
-@router.get("/operations/{uuid:operation_id}", operation_id="operations_api_operation")
+@router.get(
+    "/operations/{uuid:operation_id}",
+    operation_id="operations_api_operation",
+    summary="Read an operation",
+)
 def operation(request: HttpRequest, operation_id: uuid.UUID) -> HttpResponse:
     """An operation with everything that it was recorded with."""
     session, key = get_operation(caller_of(request), operation_id)

@@ -24,6 +24,7 @@ router = Router(tags=["operations"])
     "/sessions/{uuid:session_id}/thread",
     response=ThreadOut,
     operation_id="operations_api_thread",
+    summary="Read a thread",
 )
 def thread(
     request: HttpRequest,

@@ -28,6 +28,7 @@ router = Router(tags=["context"])
     "/sessions/{uuid:session_id}/scratchpad",
     response=ScratchpadOut,
     operation_id="operations_context_api_scratchpad",
+    summary="Read the scratchpad",
 )
 def scratchpad(
     request: HttpRequest, session_id: uuid.UUID, version: int | None = None
@@ -41,6 +42,7 @@ def scratchpad(
     "/sessions/{uuid:session_id}/scratchpad/versions",
     response=ScratchpadsOut,
     operation_id="operations_context_api_scratchpad_versions",
+    summary="List versions of the scratchpad",
 )
 def scratchpad_versions(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """All versions of the scratchpad, newest first."""
@@ -53,6 +55,7 @@ def scratchpad_versions(request: HttpRequest, session_id: uuid.UUID) -> dict[str
     "/sessions/{uuid:session_id}/scratchpad",
     response=ScratchpadOut,
     operation_id="operations_context_api_write_scratchpad",
+    summary="Write the scratchpad",
 )
 def write_scratchpad(
     request: HttpRequest, session_id: uuid.UUID, body: ScratchpadIn
@@ -73,6 +76,7 @@ def write_scratchpad(
     "/sessions/{uuid:session_id}/state",
     response=StatesOut,
     operation_id="operations_context_api_state",
+    summary="Read STATE",
 )
 def state(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """STATE of a session with its versions: those from its responses, and those that were set."""
@@ -87,6 +91,7 @@ def state(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     "/sessions/{uuid:session_id}/state",
     response=StateOut,
     operation_id="operations_context_api_set_state",
+    summary="Set STATE",
 )
 def set_state(
     request: HttpRequest, session_id: uuid.UUID, body: StateIn

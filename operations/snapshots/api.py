@@ -18,7 +18,12 @@ router = Router(tags=["operations"])
 _SNAPSHOTS = "/sessions/{uuid:session_id}/snapshots"
 
 
-@router.get(_SNAPSHOTS, response=SnapshotList, operation_id="operations_api_snapshots")
+@router.get(
+    _SNAPSHOTS,
+    response=SnapshotList,
+    operation_id="operations_api_snapshots",
+    summary="List snapshots",
+)
 def snapshots(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """The snapshots of a session, the newest first. `context?snapshot=` shows one of them."""
     session = get_session(caller_of(request), session_id)
@@ -29,6 +34,7 @@ def snapshots(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     _SNAPSHOTS,
     response={201: SnapshotOut},
     operation_id="operations_api_take_snapshot",
+    summary="Take a snapshot",
 )
 def take_snapshot(
     request: HttpRequest, session_id: uuid.UUID, body: SnapshotIn
@@ -45,6 +51,7 @@ def take_snapshot(
     f"{_SNAPSHOTS}/{{name}}",
     response=SnapshotOut,
     operation_id="operations_api_snapshot",
+    summary="Read a snapshot",
 )
 def snapshot(request: HttpRequest, session_id: uuid.UUID, name: str) -> dict[str, Any]:
     """One snapshot."""
@@ -56,6 +63,7 @@ def snapshot(request: HttpRequest, session_id: uuid.UUID, name: str) -> dict[str
     f"{_SNAPSHOTS}/{{name}}",
     response={204: None},
     operation_id="operations_api_delete_snapshot",
+    summary="Delete a snapshot",
 )
 def delete_snapshot(
     request: HttpRequest, session_id: uuid.UUID, name: str
@@ -69,6 +77,7 @@ def delete_snapshot(
     f"{_SNAPSHOTS}/{{name}}/restore",
     response=SwitchOut,
     operation_id="operations_api_restore_snapshot",
+    summary="Restore a snapshot",
 )
 def restore_snapshot(
     request: HttpRequest, session_id: uuid.UUID, name: str, body: HeadIn | None = None

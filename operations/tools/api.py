@@ -16,7 +16,12 @@ from .schemas import ToolList, description, function_schemas, parameters
 router = Router(tags=["operations"])
 
 
-@router.get("/tools", response=ToolList, operation_id="operations_api_tools")
+@router.get(
+    "/tools",
+    response=ToolList,
+    operation_id="operations_api_tools",
+    summary="List tools",
+)
 def tools(
     request: HttpRequest, format: ToolFormat = "openai", tools: str = ""
 ) -> HttpResponse:
@@ -58,7 +63,9 @@ for each in TOOLS.values():
     _add_route(each)
 
 
-@router.post("/tools/{name}", operation_id="operations_api_call_tool")
+@router.post(
+    "/tools/{name}", operation_id="operations_api_call_tool", summary="Call a tool"
+)
 def call_tool(
     request: HttpRequest, name: str, arguments: Body[dict[str, Any]]
 ) -> HttpResponse:

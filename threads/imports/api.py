@@ -37,6 +37,7 @@ router = Router(tags=["sessions"])
     "/sessions/import",
     response={201: ImportOut, 200: ImportOut, 202: JobStarted},
     operation_id="threads_api_import_session",
+    summary="Import files",
 )
 @decorate_view(reads_first)
 def import_session(
@@ -70,7 +71,12 @@ def import_session(
     return Status(201 if imported.created else 200, present_import(imported))
 
 
-@router.get("/imports", response=ImportPage, operation_id="threads_api_imports_made")
+@router.get(
+    "/imports",
+    response=ImportPage,
+    operation_id="threads_api_imports_made",
+    summary="List imports",
+)
 def imports_made(
     request: HttpRequest,
     project: str | None = None,
@@ -90,6 +96,7 @@ def imports_made(
     "/imports/{uuid:import_id}",
     response=ImportReport,
     operation_id="threads_api_import_report",
+    summary="Read an import report",
 )
 def import_report(
     request: HttpRequest,

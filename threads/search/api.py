@@ -82,6 +82,7 @@ class RelevancePage(BaseModel):
     "/sessions/{uuid:session_id}/relevance",
     response=RelevancePage,
     operation_id="threads_api_relevance",
+    summary="List the relevance of messages",
 )
 def session_relevance(
     request: HttpRequest,
@@ -118,7 +119,12 @@ def session_relevance(
     )
 
 
-@router.get("/search", response=SearchPage, operation_id="threads_api_search_messages")
+@router.get(
+    "/search",
+    response=SearchPage,
+    operation_id="threads_api_search_messages",
+    summary="Search messages",
+)
 def search_messages(
     request: HttpRequest,
     q: str,

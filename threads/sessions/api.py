@@ -26,7 +26,10 @@ _MESSAGES = f"{_SESSION}/messages"
 
 
 @router.post(
-    "/sessions", response={201: SessionOut}, operation_id="threads_api_create_session"
+    "/sessions",
+    response={201: SessionOut},
+    operation_id="threads_api_create_session",
+    summary="Create a session",
 )
 def create_session(
     request: HttpRequest, body: presentation.NewSessionIn
@@ -43,7 +46,12 @@ def create_session(
     return Status(201, presentation.present_session(session))
 
 
-@router.get("/sessions", response=SessionPage, operation_id="threads_api_sessions")
+@router.get(
+    "/sessions",
+    response=SessionPage,
+    operation_id="threads_api_sessions",
+    summary="List sessions",
+)
 def sessions(
     request: HttpRequest,
     project: str | None = None,
@@ -74,13 +82,23 @@ def sessions(
     return {"items": items, "next_cursor": found.next_cursor}
 
 
-@router.get(_SESSION, response=SessionOut, operation_id="threads_api_session")
+@router.get(
+    _SESSION,
+    response=SessionOut,
+    operation_id="threads_api_session",
+    summary="Read a session",
+)
 def session(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """A session without its messages."""
     return presentation.present_session(get_session(caller_of(request), session_id))
 
 
-@router.patch(_SESSION, response=SessionOut, operation_id="threads_api_update_session")
+@router.patch(
+    _SESSION,
+    response=SessionOut,
+    operation_id="threads_api_update_session",
+    summary="Change a session",
+)
 def update_session(
     request: HttpRequest, session_id: uuid.UUID, body: presentation.SessionPatch
 ) -> dict[str, Any]:
@@ -91,7 +109,10 @@ def update_session(
 
 
 @router.delete(
-    _SESSION, response={204: None}, operation_id="threads_api_delete_session"
+    _SESSION,
+    response={204: None},
+    operation_id="threads_api_delete_session",
+    summary="Delete a session",
 )
 def delete_session(
     request: HttpRequest, session_id: uuid.UUID, purge: bool = False
@@ -105,6 +126,7 @@ def delete_session(
     f"{_SESSION}/restore",
     response=SessionOut,
     operation_id="threads_api_restore_session",
+    summary="Restore a deleted session",
 )
 def restore_session(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """Bring back a session that was deleted within the last 30 days."""
@@ -112,7 +134,12 @@ def restore_session(request: HttpRequest, session_id: uuid.UUID) -> dict[str, An
     return presentation.present_session(session)
 
 
-@router.get(_MESSAGES, response=MessageList, operation_id="threads_api_messages")
+@router.get(
+    _MESSAGES,
+    response=MessageList,
+    operation_id="threads_api_messages",
+    summary="List messages",
+)
 def messages(
     request: HttpRequest,
     session_id: uuid.UUID,
@@ -140,7 +167,10 @@ def messages(
 
 
 @router.post(
-    _MESSAGES, response={201: SessionOut}, operation_id="threads_api_append_messages"
+    _MESSAGES,
+    response={201: SessionOut},
+    operation_id="threads_api_append_messages",
+    summary="Append messages",
 )
 def append_messages(
     request: HttpRequest, session_id: uuid.UUID, body: presentation.MessagesIn
@@ -156,7 +186,12 @@ def append_messages(
     return Status(201, presentation.present_session(session))
 
 
-@router.get("/blobs/{sha256}", response={200: None}, operation_id="threads_api_blob")
+@router.get(
+    "/blobs/{sha256}",
+    response={200: None},
+    operation_id="threads_api_blob",
+    summary="Download a blob",
+)
 def blob(request: HttpRequest, sha256: str) -> HttpResponse:
     """The bytes of an image or a file."""
     found = get_blob(caller_of(request), sha256)

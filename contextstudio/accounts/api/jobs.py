@@ -91,7 +91,7 @@ def cancel_job(request: HttpRequest, job_id: uuid.UUID) -> Job:
 @router.post(
     "/jobs/{job_id}/continue",
     response=JobOut,
-    summary="Continue a job that asks",
+    summary="Continue a waiting job",
     operation_id="contextstudio_accounts_api_jobs_continue",
 )
 def go_on(request: HttpRequest, job_id: uuid.UUID) -> Job:
@@ -103,7 +103,7 @@ def go_on(request: HttpRequest, job_id: uuid.UUID) -> Job:
 @router.post(
     "/jobs/{job_id}/retry",
     response=JobOut,
-    summary="Start a job again",
+    summary="Restart a job",
     operation_id="contextstudio_accounts_api_jobs_retry",
 )
 def retry(request: HttpRequest, job_id: uuid.UUID) -> Job:

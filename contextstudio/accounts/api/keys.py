@@ -88,7 +88,9 @@ class KeyList(Schema):
     items: list[KeyOut]
 
 
-@router.get("/keys", response=KeyList, operation_id="accounts_api_keys")
+@router.get(
+    "/keys", response=KeyList, operation_id="accounts_api_keys", summary="List keys"
+)
 def keys(request: HttpRequest) -> dict[str, Any]:
     """The keys that the caller may see: their own, and those of projects that they administer.
 
@@ -98,7 +100,12 @@ def keys(request: HttpRequest) -> dict[str, Any]:
     return {"items": [_present(one) for one in found]}
 
 
-@router.post("/keys", response={201: NewKeyOut}, operation_id="accounts_api_create_key")
+@router.post(
+    "/keys",
+    response={201: NewKeyOut},
+    operation_id="accounts_api_create_key",
+    summary="Create a key",
+)
 def create_key(request: HttpRequest, body: KeyIn) -> HttpResponse:
     """Make a key. A key needs `admin` for that, and can't make one that may do more than itself."""
     caller = caller_of(request)
@@ -114,14 +121,22 @@ def create_key(request: HttpRequest, body: KeyIn) -> HttpResponse:
     return _with_secret(made, 201)
 
 
-@router.get("/keys/{int:key_id}", response=KeyOut, operation_id="accounts_api_key")
+@router.get(
+    "/keys/{int:key_id}",
+    response=KeyOut,
+    operation_id="accounts_api_key",
+    summary="Read a key",
+)
 def key(request: HttpRequest, key_id: int) -> dict[str, Any]:
     """One key."""
     return _present(get_key(caller_of(request), key_id))
 
 
 @router.patch(
-    "/keys/{int:key_id}", response=KeyOut, operation_id="accounts_api_change_key"
+    "/keys/{int:key_id}",
+    response=KeyOut,
+    operation_id="accounts_api_change_key",
+    summary="Change a key",
 )
 def change_key(request: HttpRequest, key_id: int, body: KeyChange) -> dict[str, Any]:
     """Change a key. Only a person may, and only the person who made it may let it do more."""
@@ -150,6 +165,7 @@ def change_key(request: HttpRequest, key_id: int, body: KeyChange) -> dict[str, 
     "/keys/{int:key_id}/rotate",
     response=NewKeyOut,
     operation_id="accounts_api_rotate_key",
+    summary="Rotate a key",
 )
 def rotate_key(request: HttpRequest, key_id: int, body: Rotation) -> HttpResponse:
     """Draw a new secret for a key that the caller made, or for the key that makes the request."""
@@ -159,7 +175,10 @@ def rotate_key(request: HttpRequest, key_id: int, body: Rotation) -> HttpRespons
 
 
 @router.delete(
-    "/keys/{int:key_id}", response={204: None}, operation_id="accounts_api_revoke_key"
+    "/keys/{int:key_id}",
+    response={204: None},
+    operation_id="accounts_api_revoke_key",
+    summary="Revoke a key",
 )
 def revoke_key(request: HttpRequest, key_id: int) -> Status[None]:
     """Revoke a key at once and for good. What it recorded stays."""

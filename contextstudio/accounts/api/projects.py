@@ -86,6 +86,7 @@ class MemberPage(Schema):
     response=ProjectPage,
     tags=["projects"],
     operation_id="accounts_api_projects",
+    summary="List projects",
 )
 def projects(
     request: HttpRequest, cursor: str | None = None, limit: int | None = None
@@ -101,6 +102,7 @@ def projects(
     response={201: ProjectOut},
     tags=["projects"],
     operation_id="accounts_api_create_project",
+    summary="Create a project",
 )
 def create_project(request: HttpRequest, body: ProjectIn) -> Status[Any]:
     """Make a project. A key can't: a project needs a person as its owner."""
@@ -116,6 +118,7 @@ def create_project(request: HttpRequest, body: ProjectIn) -> Status[Any]:
     response=MemberPage,
     tags=["projects"],
     operation_id="accounts_api_members",
+    summary="List members",
 )
 def members(
     request: HttpRequest,
@@ -134,6 +137,7 @@ def members(
     response={201: MemberOut},
     tags=["projects"],
     operation_id="accounts_api_add_member",
+    summary="Add a member",
 )
 def add_member(request: HttpRequest, slug: str, body: NewMemberIn) -> Status[Any]:
     """Add a person who has an account. Needs the right to administer.
@@ -158,6 +162,7 @@ def add_member(request: HttpRequest, slug: str, body: NewMemberIn) -> Status[Any
     response=MemberOut,
     tags=["projects"],
     operation_id="accounts_api_set_member",
+    summary="Add a member or change a role",
 )
 def set_member(
     request: HttpRequest, slug: str, username: str, body: MemberIn
@@ -178,6 +183,7 @@ def set_member(
     response={204: None},
     tags=["projects"],
     operation_id="accounts_api_remove_member",
+    summary="Remove a member",
 )
 def remove_member(request: HttpRequest, slug: str, username: str) -> Status[Any]:
     """Remove a member, or leave the project. Refused for the last owner."""

@@ -19,6 +19,7 @@ router = Router(tags=["operations"])
     "/sessions/{uuid:session_id}/lenses",
     response=list[LensOut],
     operation_id="operations_api_lenses",
+    summary="List lenses",
 )
 def lenses(request: HttpRequest, session_id: uuid.UUID) -> list[Lens]:
     """The lenses of a session: its named sets of active tags."""
@@ -29,6 +30,7 @@ def lenses(request: HttpRequest, session_id: uuid.UUID) -> list[Lens]:
     "/sessions/{uuid:session_id}/lenses/{name}",
     response=LensOut,
     operation_id="operations_api_lens",
+    summary="Read a lens",
 )
 def lens(request: HttpRequest, session_id: uuid.UUID, name: str) -> Lens:
     """One named set of active tags."""
@@ -39,6 +41,7 @@ def lens(request: HttpRequest, session_id: uuid.UUID, name: str) -> Lens:
     "/sessions/{uuid:session_id}/lenses/{name}",
     response=LensOut,
     operation_id="operations_api_save_lens",
+    summary="Save a lens",
 )
 def save_lens(
     request: HttpRequest, session_id: uuid.UUID, name: str, body: LensIn
@@ -51,6 +54,7 @@ def save_lens(
     "/sessions/{uuid:session_id}/lenses/{name}",
     response={204: None},
     operation_id="operations_api_delete_lens",
+    summary="Delete a lens",
 )
 def delete_lens(request: HttpRequest, session_id: uuid.UUID, name: str) -> Status[Any]:
     """Delete a named set of active tags."""

@@ -46,15 +46,24 @@ router = Router(tags=["operations"])
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def _recording(path: str, operation_id: str, *, tag: str = "operations") -> _Decorator:
-    """A route that answers what was switched, taken back or reviewed."""
-    return router.post(path, response=SwitchOut, operation_id=operation_id, tags=[tag])
+def _recording(
+    path: str, operation_id: str, summary: str, *, tag: str = "operations"
+) -> _Decorator:
+    """A route that returns what was switched, undone or reviewed."""
+    return router.post(
+        path,
+        response=SwitchOut,
+        operation_id=operation_id,
+        summary=summary,
+        tags=[tag],
+    )
 
 
 @router.post(
     "/sessions/{uuid:session_id}/operations",
     response={200: DryRunOut, 201: RecordedOut},
     operation_id="operations_api_record_operation",
+    summary="Record an operation",
 )
 def record_operation(
     request: HttpRequest, session_id: uuid.UUID, body: Body[AnyEdit]
@@ -75,6 +84,7 @@ def record_operation(
     "/sessions/{uuid:session_id}/operations",
     response=OperationList,
     operation_id="operations_api_operations",
+    summary="List operations",
 )
 def operations(
     request: HttpRequest,
@@ -99,7 +109,9 @@ def operations(
     return json_response({"operations": items, "next_cursor": following})
 
 
-@_recording("/sessions/{uuid:session_id}/undo", "operations_api_undo")
+@_recording(
+    "/sessions/{uuid:session_id}/undo", "operations_api_undo", "Undo the last entry"
+)
 def undo(
     request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
@@ -107,7 +119,9 @@ def undo(
     return _done(request, own_entries.undo, session_id, body=body)
 
 
-@_recording("/sessions/{uuid:session_id}/redo", "operations_api_redo")
+@_recording(
+    "/sessions/{uuid:session_id}/redo", "operations_api_redo", "Redo what was undone"
+)
 def redo(
     request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
@@ -115,7 +129,11 @@ def redo(
     return _done(request, own_entries.redo, session_id, body=body)
 
 
-@_recording("/operations/{uuid:operation_id}/toggle", "operations_api_toggle")
+@_recording(
+    "/operations/{uuid:operation_id}/toggle",
+    "operations_api_toggle",
+    "Switch an operation on or off",
+)
 def toggle(
     request: HttpRequest, operation_id: uuid.UUID, body: ToggleIn
 ) -> dict[str, Any]:
@@ -128,6 +146,7 @@ def toggle(
     "/sessions/{uuid:session_id}/actors",
     response=ActorList,
     operation_id="operations_api_actors",
+    summary="List actors",
 )
 def actors(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Who recorded operations of a session, and how many of theirs are on, off and proposed."""
@@ -136,7 +155,9 @@ def actors(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 @_recording(
-    "/sessions/{uuid:session_id}/actors/{str:actor}/toggle", "operations_api_toggle_all"
+    "/sessions/{uuid:session_id}/actors/{str:actor}/toggle",
+    "operations_api_toggle_all",
+    "Switch an actor's operations on or off",
 )
 def toggle_all(
     request: HttpRequest, session_id: uuid.UUID, actor: str, body: ToggleIn
@@ -152,7 +173,11 @@ def toggle_all(
     return present_transaction(transaction)
 
 
-@_recording("/operations/{uuid:operation_id}/revert", "operations_api_revert")
+@_recording(
+    "/operations/{uuid:operation_id}/revert",
+    "operations_api_revert",
+    "Revert an operation",
+)
 def revert(
     request: HttpRequest, operation_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
@@ -160,7 +185,11 @@ def revert(
     return _done(request, services.switch, operation_id, Act.REVERT, body=body)
 
 
-@_recording("/operations/{uuid:operation_id}/accept", "operations_api_accept")
+@_recording(
+    "/operations/{uuid:operation_id}/accept",
+    "operations_api_accept",
+    "Accept an operation",
+)
 def accept(
     request: HttpRequest, operation_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
@@ -168,7 +197,11 @@ def accept(
     return _done(request, services.switch, operation_id, Act.ACCEPT, body=body)
 
 
-@_recording("/operations/{uuid:operation_id}/reject", "operations_api_reject")
+@_recording(
+    "/operations/{uuid:operation_id}/reject",
+    "operations_api_reject",
+    "Reject an operation",
+)
 def reject(
     request: HttpRequest, operation_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
@@ -176,7 +209,11 @@ def reject(
     return _done(request, services.switch, operation_id, Act.REJECT, body=body)
 
 
-@_recording("/operations/{uuid:operation_id}/amend", "operations_api_amend")
+@_recording(
+    "/operations/{uuid:operation_id}/amend",
+    "operations_api_amend",
+    "Amend an operation",
+)
 def amend(
     request: HttpRequest, operation_id: uuid.UUID, body: AmendArguments
 ) -> dict[str, Any]:
@@ -188,6 +225,7 @@ def amend(
     "/sessions/{uuid:session_id}/bundles",
     response={201: BundleOut},
     operation_id="operations_api_record_bundle",
+    summary="Record a bundle",
 )
 def record_bundle(
     request: HttpRequest, session_id: uuid.UUID, body: BundleIn
@@ -203,7 +241,11 @@ def record_bundle(
     return Status(201, present_bundle(transaction))
 
 
-@_recording("/bundles/{uuid:bundle_id}/toggle", "operations_api_toggle_bundle")
+@_recording(
+    "/bundles/{uuid:bundle_id}/toggle",
+    "operations_api_toggle_bundle",
+    "Switch a bundle on or off",
+)
 def toggle_bundle(
     request: HttpRequest, bundle_id: uuid.UUID, body: ToggleIn
 ) -> dict[str, Any]:
@@ -212,7 +254,11 @@ def toggle_bundle(
     return _done(request, services.switch_bundle, bundle_id, act, body=body)
 
 
-@_recording("/bundles/{uuid:bundle_id}/revert", "operations_api_revert_bundle")
+@_recording(
+    "/bundles/{uuid:bundle_id}/revert",
+    "operations_api_revert_bundle",
+    "Revert a bundle",
+)
 def revert_bundle(
     request: HttpRequest, bundle_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
@@ -220,7 +266,11 @@ def revert_bundle(
     return _done(request, services.switch_bundle, bundle_id, Act.REVERT, body=body)
 
 
-@_recording("/bundles/{uuid:bundle_id}/accept", "operations_api_accept_bundle")
+@_recording(
+    "/bundles/{uuid:bundle_id}/accept",
+    "operations_api_accept_bundle",
+    "Accept a bundle",
+)
 def accept_bundle(
     request: HttpRequest, bundle_id: uuid.UUID, body: AcceptIn | None = None
 ) -> dict[str, Any]:
@@ -236,7 +286,11 @@ def accept_bundle(
     )
 
 
-@_recording("/bundles/{uuid:bundle_id}/reject", "operations_api_reject_bundle")
+@_recording(
+    "/bundles/{uuid:bundle_id}/reject",
+    "operations_api_reject_bundle",
+    "Reject a bundle",
+)
 def reject_bundle(
     request: HttpRequest, bundle_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
@@ -248,6 +302,7 @@ def reject_bundle(
     "/sessions/{uuid:session_id}/staged",
     response={201: BundleOut},
     operation_id="operations_staging_api_stage",
+    summary="Stage edits",
     tags=["ledger"],
 )
 def stage(request: HttpRequest, session_id: uuid.UUID, body: BundleIn) -> Status[Any]:
@@ -266,6 +321,7 @@ def stage(request: HttpRequest, session_id: uuid.UUID, body: BundleIn) -> Status
 @_recording(
     "/sessions/{uuid:session_id}/staged/commit",
     "operations_staging_api_commit",
+    "Commit staged edits",
     tag="ledger",
 )
 def commit(
@@ -285,6 +341,7 @@ def commit(
 @_recording(
     "/sessions/{uuid:session_id}/staged/discard",
     "operations_staging_api_discard",
+    "Discard staged edits",
     tag="ledger",
 )
 def discard(
@@ -298,6 +355,7 @@ def discard(
     "/sessions/{uuid:session_id}/staged",
     response=StagedOut,
     operation_id="operations_staging_api_staged",
+    summary="List staged edits",
     tags=["ledger"],
 )
 def staged(

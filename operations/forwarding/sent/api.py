@@ -58,6 +58,7 @@ class SentRequestOut(RequestOut):
     "/sessions/{uuid:session_id}/requests/{int:number}",
     response=SentRequestOut,
     operation_id="operations_api_request",
+    summary="Read a request",
 )
 def sent_request(
     request: HttpRequest,

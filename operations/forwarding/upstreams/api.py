@@ -16,7 +16,12 @@ router = Router(tags=["projects"])
 _PATH = "/projects/{str:slug}/upstreams"
 
 
-@router.get(_PATH, response=UpstreamList, operation_id="operations_api_list_upstreams")
+@router.get(
+    _PATH,
+    response=UpstreamList,
+    operation_id="operations_api_list_upstreams",
+    summary="List upstreams",
+)
 def list_upstreams(request: HttpRequest, slug: str) -> dict[str, Any]:
     """The upstreams of a project, without their keys."""
     project = get_project(caller_of(request), slug)
@@ -27,6 +32,7 @@ def list_upstreams(request: HttpRequest, slug: str) -> dict[str, Any]:
     f"{_PATH}/{{provider}}",
     response=UpstreamOut,
     operation_id="operations_api_set_upstream",
+    summary="Set up an upstream",
 )
 def set_upstream(
     request: HttpRequest, slug: str, provider: WireProvider, body: UpstreamIn
@@ -48,6 +54,7 @@ def set_upstream(
     f"{_PATH}/{{provider}}",
     response={204: None},
     operation_id="operations_api_delete_upstream",
+    summary="Delete an upstream",
 )
 def delete_upstream(
     request: HttpRequest, slug: str, provider: WireProvider
