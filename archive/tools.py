@@ -22,7 +22,7 @@ class ArchiveTool(Tool):
     """Base of tools that reach beyond one session; naming the current session is optional."""
 
     session_id: uuid.UUID | None = Field(
-        None, description="The session that you are in, a UUID."
+        None, description="The id of the session that you are in, a UUID."
     )
 
     def refuse_stale(self, caller: Caller) -> None:
@@ -50,7 +50,7 @@ class SaveMemo(ArchiveTool):
     group = "memos"
 
     content: str = Field(description="1 to 20,000 characters.")
-    tags: Tags = []
+    tags: Tags = Field([], description="Such as gotcha, and the topic.")
     supersedes: uuid.UUID | None = Field(
         None, description="The memo that this one replaces; it is no longer found."
     )
@@ -83,8 +83,10 @@ class RetrieveMemos(ArchiveTool):
     group = "memos"
     reads_only = True
 
-    tags: Tags = []
-    query: str = Field("", max_length=1000)
+    tags: Tags = Field([], description="Find memos with any of these.")
+    query: str = Field(
+        "", max_length=1000, description="Find memos that share a word with this."
+    )
 
     def call(self, caller: Caller) -> dict[str, Any]:
         self.refuse_stale(caller)
@@ -125,7 +127,7 @@ class UpdateMemo(ArchiveTool):
 
     memo_id: uuid.UUID = Field(description="As retrieve_memos gives it.")
     content: str | None = Field(None, description="1 to 20,000 characters.")
-    tags: Tags | None = None
+    tags: Tags | None = Field(None, description="In place of its present tags.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
         self.refuse_stale(caller)
@@ -178,7 +180,11 @@ class Recall(ArchiveTool):
     cuts_itself = True
     reads_only = True
 
-    ref_id: str = Field(min_length=1, max_length=500)
+    ref_id: str = Field(
+        min_length=1,
+        max_length=500,
+        description="`msg-1a2b3c4d`, a key such as `m12`, or a nexora:// URI.",
+    )
     lines: str = Field("", max_length=30, description="A range such as 10-50, from 1.")
     search: str = Field("", max_length=500, description="Only lines that contain this.")
     max_tokens: int = Field(2000, ge=1, le=100_000, description="Limit for the text.")

@@ -1,10 +1,11 @@
 """REST for the archive."""
 
 import uuid
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router, Status
+from ninja.params.functions import Path, Query
 from pydantic import AwareDatetime
 
 from archive.domain.tool_use import KindName
@@ -35,22 +36,44 @@ router = Router(tags=["archive"])
 )
 def entries(
     request: HttpRequest,
-    session: uuid.UUID | None = None,
-    project: str | None = None,
-    type: Literal["", KindName] = "",
-    tool: str = "",
-    path: str = "",
-    since: AwareDatetime | None = None,
-    until: AwareDatetime | None = None,
-    q: str = "",
-    meaning: bool = False,
+    session: Annotated[
+        uuid.UUID | None,
+        Query(description="Limits the list to one session, by its id."),
+    ] = None,
+    project: Annotated[
+        str | None, Query(description="Limits the list to one project, by its slug.")
+    ] = None,
+    type: Annotated[
+        Literal["", KindName],
+        Query(description="Limits the list to one type of content."),
+    ] = "",
+    tool: Annotated[
+        str, Query(description="Limits the list to results of one tool, by its name.")
+    ] = "",
+    path: Annotated[str, Query(description="Part of a path that an entry names.")] = "",
+    since: Annotated[
+        AwareDatetime | None,
+        Query(description="Limits the list to entries archived at or after this time."),
+    ] = None,
+    until: Annotated[
+        AwareDatetime | None,
+        Query(description="Limits the list to entries archived before this time."),
+    ] = None,
+    q: Annotated[
+        str, Query(description="Text to find in summaries, names of tools and paths.")
+    ] = "",
+    meaning: Annotated[
+        bool,
+        Query(
+            description="Whether to find entries of messages that are about `q`, the closest first."
+        ),
+    ] = False,
     cursor: str | None = None,
     limit: int | None = None,
 ) -> HttpResponse:
     """The archive entries that the caller may recall, the newest first.
 
-    `q` is searched in summaries, tools and paths; `since` and `until` limit the time of archiving.
-    With `meaning`, entries of the messages that are about what `q` says, the closest first.
+    In a search by meaning, the closest come first.
     """
     query = ArchiveQuery(
         session_id=session,
@@ -78,7 +101,7 @@ def entries(
     summary="Archive messages",
 )
 def archive(request: HttpRequest, body: ArchiveIn) -> Status[Any]:
-    """Put messages into the archive by hand; the thread stays as it is."""
+    """Archive messages by hand. The thread does not change."""
     caller = caller_of(request)
     session = get_session(caller, body.session_id)
     keys = body.targets
@@ -109,17 +132,30 @@ def _in_range(session: Session, start: int | None, end: int | None) -> list[Key]
 )
 def entry(
     request: HttpRequest,
-    ref_id: str,
-    lines: str = "",
-    search: str = "",
-    max_tokens: int = 2000,
-    session: uuid.UUID | None = None,
-    cursor: str | None = None,
+    ref_id: Annotated[
+        str, Path(description="A reference, as the tool `recall` takes it.")
+    ],
+    lines: Annotated[
+        str, Query(description="A range of lines, such as `10-50`, counted from 1.")
+    ] = "",
+    search: Annotated[
+        str, Query(description="Limits the text to lines that contain this.")
+    ] = "",
+    max_tokens: Annotated[
+        int, Query(description="Where the text is cut off: 1 to 100,000 tokens.")
+    ] = 2000,
+    session: Annotated[
+        uuid.UUID | None,
+        Query(
+            description="The session that a reference without one refers to, by its id."
+        ),
+    ] = None,
+    cursor: Annotated[
+        str | None,
+        Query(description="`next_cursor` of the previous response, to read on."),
+    ] = None,
 ) -> HttpResponse:
-    """What a reference names, as the tool `recall` returns it.
-
-    `session` is the current session, for references that name none.
-    """
+    """What a reference names, as the tool `recall` returns it."""
     if not 1 <= max_tokens <= 100_000:
         raise Invalid(
             "max_tokens must be a number from 1 to 100,000.", at=["max_tokens"]

@@ -17,32 +17,41 @@ class ArchiveIn(RequestBody):
 
     session_id: uuid.UUID
     start: int | None = Field(None, ge=0)
+    """Index of the first original."""
     end: int | None = Field(None, ge=0)
+    """Index of the last original, inclusive."""
     targets: list[str] | None = Field(None, min_length=1, max_length=1000)
+    """Keys of messages, instead of `start` and `end`."""
 
 
 class ArchiveEntryOut(BaseModel):
     """An archive entry, without its content."""
 
     ref_id: str
+    """The reference that recalls it: a `nexora://` URI."""
     project: str
+    """The project's slug."""
     session: uuid.UUID
+    """The session's id."""
     message: str
     """The key of the message."""
     location: str
+    """The part of the message, such as `tool-2`; empty for all of it."""
     content_type: str
     summary: str
     file_paths: list[str]
     tool_name: str
     token_count: int
     rule: str
-    """The pruner's rule that left it out; empty if it was archived in another way."""
+    """The pruning rule that left it out; empty if it was archived in another way."""
     original_created_at: datetime | None
+    """When the message was created."""
     archived_at: datetime
     last_accessed_at: datetime | None
     access_count: int
+    """How often it was recalled."""
     similarity: float | None
-    """In a search by meaning, how near its message is, from 0.2 to 1; otherwise null."""
+    """In a search by meaning, how close its message is to `q`, from 0.2 to 1; otherwise null."""
 
 
 class EntryPage(BaseModel):
@@ -51,11 +60,11 @@ class EntryPage(BaseModel):
     items: list[ArchiveEntryOut]
     next_cursor: str | None
     pending: int
-    """How many texts a search by meaning can't find yet; a job is indexing them."""
+    """How many texts a search by meaning can't find yet, because they are still being indexed."""
 
 
 class EntriesOut(BaseModel):
-    """What was archived."""
+    """The entries that were archived."""
 
     items: list[ArchiveEntryOut]
 
@@ -69,10 +78,11 @@ class RecalledOut(BaseModel):
     content: str
     file_paths: list[str]
     truncated: bool
+    """Whether the text goes on beyond `max_tokens`; `next_cursor` continues it."""
     token_count: int
     next_cursor: str | None = None
     purged: bool = False
-    """Whether the content was destroyed."""
+    """Whether the content was destroyed; nothing of it is left."""
 
 
 def present_entry(found: Readable) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """REST for hindsight: what was left out and needed later."""
 
 import uuid
+from typing import Annotated
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router, Status
+from ninja.params.functions import Query
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
@@ -27,11 +29,16 @@ router = Router(tags=["hindsight"])
     summary="Read hindsight",
 )
 def hindsight(
-    request: HttpRequest, session_id: uuid.UUID, operation: str = ""
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    operation: Annotated[
+        str, Query(description="Limits the answer to one operation, by its key or id.")
+    ] = "",
 ) -> HttpResponse:
-    """References that were used after the operations left them out, and that stand nowhere else.
+    """What operations left out and later messages needed.
 
-    `operation`, a key or an id, limits the answer to one.
+    For each operation, this lists the references (paths, URLs, numbers, hashes, names) that were
+    used afterwards although they stood only in what it left out.
     """
     found = services.of_log(caller_of(request), session_id, operation)
     return json_response(present_hindsight(found))
@@ -46,7 +53,7 @@ def hindsight(
 def try_instead(
     request: HttpRequest, session_id: uuid.UUID, body: HindsightIn
 ) -> HttpResponse:
-    """Hindsight of a policy, of pruning rules or of operations, in place of the log's operations.
+    """Hindsight as if a policy, pruning rules or other operations applied instead of the log's.
 
     Nothing is changed.
     """
@@ -67,10 +74,10 @@ def try_instead(
     summary="Try a policy on a project",
 )
 def try_on_sessions(request: HttpRequest, slug: str, body: TrialIn) -> Status[object]:
-    """Try a policy on a project's newest sessions, as a job: what it would have saved and lost.
+    """Start a job that finds out what a policy would have saved and lost in the newest sessions.
 
-    `sent` is what its window, its tiers and isolation leave out of requests, `pruned` what its
-    pruning rules do. Nothing is changed.
+    In the job's result, `sent` covers what the policy's window, truncation tiers and isolation
+    leave out of requests, and `pruned` what its pruning rules leave out. Nothing is changed.
     """
     job = trials.order_trial(caller_of(request), slug, body.policy, body.sessions)
     return Status(202, {"job_id": job.pk})

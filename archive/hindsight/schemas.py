@@ -18,7 +18,7 @@ LossKind = Literal["path", "file", "url", "number", "hash", "identifier"]
 
 
 class HindsightIn(RequestBody):
-    """What to try in place of the log's operations: one of these."""
+    """What to try in place of the log's operations: give exactly one of the fields."""
 
     policy: Annotated[
         dict[str, Any] | None,
@@ -29,12 +29,13 @@ class HindsightIn(RequestBody):
         Field(description="Changes to the rules by which the session is pruned."),
     ] = None
     operations: list[AnyEdit] | None = Field(None, min_length=1, max_length=1000)
+    """Edits, as they would be recorded."""
 
     @model_validator(mode="after")
     def _tries_one_thing(self) -> "HindsightIn":
         given = (self.policy, self.rules, self.operations)
         if sum(one is not None for one in given) != 1:
-            raise ValueError("give policy, or rules, or operations")
+            raise ValueError("give exactly one of policy, rules and operations")
         return self
 
 
@@ -42,7 +43,9 @@ class TrialIn(RequestBody):
     """A policy to try on the newest sessions of a project."""
 
     policy: dict[str, Any]
+    """A preset, and the settings that differ from it."""
     sessions: int = Field(MOST_SESSIONS, ge=1, le=MOST_SESSIONS)
+    """How many of the newest sessions to try it on."""
 
 
 class TrialStarted(BaseModel):
@@ -56,18 +59,18 @@ class TrialStarted(BaseModel):
 
 
 class LossOut(BaseModel):
-    """A reference that was needed when it was no longer there."""
+    """A reference that was used after it had been left out."""
 
     text: str
     kind: LossKind
     left_out_in: list[str]
-    """The left-out messages that contain it."""
+    """Keys of the left-out messages that contain it."""
     used_in: list[str]
-    """The messages that needed it."""
+    """Keys of the later messages that used it."""
 
 
 class OperationHindsightOut(BaseModel):
-    """What an operation, or a step of a policy, saves in tokens, and what was lost by it."""
+    """What an operation, or a step of a policy, saves and what it lost."""
 
     operation_id: uuid.UUID | None
     """Null if it is not in the log."""
@@ -78,7 +81,7 @@ class OperationHindsightOut(BaseModel):
 
 
 class BundleHindsightOut(BaseModel):
-    """How many references a bundle's operations lost; each operation lists its own."""
+    """How many references the operations of a bundle lost; `operations` lists which."""
 
     bundle_id: uuid.UUID
     operations: list[str]
@@ -88,20 +91,20 @@ class BundleHindsightOut(BaseModel):
 
 
 class HindsightTokens(BaseModel):
-    """Tokens before and after leaving something out."""
+    """Tokens of the thread before and after leaving something out."""
 
     before: int
     after: int
 
 
 class HindsightOut(BaseModel):
-    """What was needed after it was left out; counts are of distinct references."""
+    """What was left out and needed later. Counts are of distinct references."""
 
     session_id: uuid.UUID
     references: int
-    """References used after something was left out that had occurred earlier in the thread."""
+    """How many references from earlier in the thread were used after something was left out."""
     lost: int
-    """Those of them that occurred in nothing that was still sent."""
+    """How many of them stood in nothing that was still sent."""
     tokens: HindsightTokens
     operations: list[OperationHindsightOut]
     bundles: list[BundleHindsightOut]

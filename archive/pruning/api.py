@@ -34,9 +34,10 @@ router = Router(tags=["pruning"])
 def prune(
     request: HttpRequest, session_id: uuid.UUID, body: PruneIn | None = None
 ) -> HttpResponse:
-    """Condense and remove by the rules, as one bundle; `dry_run` only says what it would do.
+    """Condense and remove messages by the pruning rules, as one bundle.
 
-    What is left out is archived first. For callers who may not edit, the bundle is a proposal.
+    What is left out is archived first. If the caller may not edit, the bundle is a proposal. With
+    `dry_run`, nothing is recorded.
     """
     caller, body = caller_of(request), body or PruneIn.model_validate({})
     head = expected_head(request, body.expected_head)
@@ -69,7 +70,10 @@ def rules(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
 def set_rules(
     request: HttpRequest, session_id: uuid.UUID, body: RulesIn
 ) -> dict[str, Any]:
-    """Change the rules in the session's policy; `automatic` prunes before an overlong request."""
+    """Change the pruning rules in the session's policy.
+
+    With the rule `automatic`, the session is pruned before a request that would be too long.
+    """
     caller = caller_of(request)
     services.set_rules(caller, session_id, body.rules)
     return present_rules(get_session(caller, session_id), own=True)

@@ -18,7 +18,7 @@ from .services import Pruned, PruneQuery, rules_of
 
 
 class ProtectIn(RequestBody):
-    """What a run leaves alone, besides what the rules protect; tools and paths may have `*`."""
+    """What a run doesn't change, besides what the rules protect. Tools and paths may hold `*`."""
 
     keys: list[str] = Field(default=[], max_length=10_000)
     tools: list[str] = Field(default=[], max_length=200)
@@ -41,16 +41,21 @@ class PruneIn(RequestBody):
     """A run of the pruner."""
 
     dry_run: bool = False
+    """Whether to record nothing and only return what the run would do."""
     rules: dict[str, Any] | None = Field(
-        None, description="Changes to the session's rules, for this run."
+        None, description="Rules that differ from the session's, for this run only."
     )
     target_tokens: int | None = Field(
-        None, ge=0, description="Prune only as much as brings the thread down to this."
+        None,
+        ge=0,
+        description="Prune only as much as brings the thread down to this, least harmful first.",
     )
     protect: Protect = Field(
-        None, description="Keys of messages, or `{keys, tools, paths, tags}`."
+        None,
+        description="Keys of messages to leave as they are, or `{keys, tools, paths, tags}`.",
     )
     expected_head: int | None = Field(None, ge=0)
+    """Refuse (409) if the log has grown beyond this entry."""
 
     @property
     def query(self) -> PruneQuery:
@@ -70,12 +75,13 @@ class PruneIn(RequestBody):
 
 
 class PruneItemOut(BaseModel):
-    """What a run does to a message."""
+    """What a run does to one message."""
 
     key: str
     prune_class: Literal["keep", "condense", "remove"] = Field(alias="class")
     reason: str
     rule: str | None
+    """The rule that decided; null if none did."""
     tokens: int
     tokens_after: int
     ref_id: str | None = None
@@ -92,11 +98,13 @@ class PruneOut(BaseModel):
     condensed: int
     removed: int
     first_changed: str | None
+    """Key of the first message that changes; null if none does."""
     fits: bool | None = None
     """Whether the thread is as short as requested; null without `target_tokens`."""
     bill: BillOut | None = None
     """For a dry run, what it would save and cost in a request, as in the ledger."""
     bundle_id: str | None = None
+    """The bundle that was recorded; null if nothing was."""
     status: Literal["applied", "proposed"] | None = None
     """A proposal changes nothing until it is accepted; null if nothing was recorded."""
     head: int
@@ -104,25 +112,31 @@ class PruneOut(BaseModel):
 
 
 class RegretOut(BaseModel):
-    """How much of what a rule left out was recalled after all."""
+    """How much of what a pruning rule left out was recalled later."""
 
     rule: str
     archived: int
+    """How many entries it archived."""
     recalled: int
-    """How many entries were recalled at least once."""
+    """How many of them were recalled at least once."""
     recalls: int
+    """How often they were recalled in total."""
 
 
 class TriggerOut(BaseModel):
-    """How full the model's window would be with the thread as it stands; figures are tokens."""
+    """How full the model's context window would be with the thread as it is. Figures in tokens."""
 
     model: str
     window: int | None
+    """The size of the window; null if it isn't known for this model."""
     projected: int
+    """What the thread takes up."""
     remaining: int | None
     threshold: int
+    """The session is due for pruning once no more than this remains."""
     due: bool
     sentence: str
+    """All of this in words."""
 
 
 class RulesOut(BaseModel):
@@ -130,13 +144,14 @@ class RulesOut(BaseModel):
 
     rules: dict[str, Any]
     own: bool
-    """Whether the session's policy has rules of its own; otherwise they are document 1's."""
+    """Whether the session's policy sets rules of its own; otherwise they are the defaults."""
     trigger: TriggerOut
     regret: list[RegretOut]
+    """What was recalled of what each rule left out."""
 
 
 class RulesIn(RequestBody):
-    """Changes to the rules."""
+    """Changes to the pruning rules; rules left out stay as they are."""
 
     rules: dict[str, Any]
 

@@ -21,8 +21,8 @@ class Prune(SessionTool):
     undo_operation undoes the whole run. If you may only propose, nothing changes until it is
     accepted.
 
-    `dry_run` only says what would happen. With `target_tokens` only as much is pruned as brings the
-    conversation down to that, the least harmful first. `rules` changes the rules for this call:
+    `dry_run` only says what would happen. With `target_tokens`, only as much is pruned as brings
+    the conversation down to that, the least harmful first. `rules` changes rules for this call:
     keep_last_n (10), condense_after_n (5), remove_errors_after (5), condense_above (500 tokens),
     protect_tools, protect_paths, protect_tags, keep_relevant_above (0 to 1: relevance to the
     objective, if search by meaning is on).
@@ -33,9 +33,13 @@ class Prune(SessionTool):
     name = "prune"
     group = "prune"
 
-    dry_run: bool = False
-    target_tokens: int | None = Field(None, ge=0)
-    rules: dict[str, Any] | None = None
+    dry_run: bool = Field(False, description="Only say what would happen.")
+    target_tokens: int | None = Field(
+        None, ge=0, description="Prune no more than this needs."
+    )
+    rules: dict[str, Any] | None = Field(
+        None, description="Rules to change for this call."
+    )
     protect: Protect = Field(
         None,
         description="Keys, or `{keys, tools, paths, tags}`; tools and paths may have `*`.",

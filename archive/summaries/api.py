@@ -1,10 +1,11 @@
 """REST: summaries of a session, the providers that make them, their settings."""
 
 import uuid
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Router, Status
+from ninja.params.functions import Query
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid
@@ -40,7 +41,7 @@ router = Router(tags=["summaries"])
 def order_summary(
     request: HttpRequest, session_id: uuid.UUID, body: SummaryIn
 ) -> Status[dict[str, Any]]:
-    """Have a range summarised by a model, or by rule if no provider is set up.
+    """Start a job that summarises messages: by a model, or by rules if no provider is set up.
 
     The job's result is `{operation_id, summary, made_by, retained, dropped, tokens, cost}`.
     """
@@ -59,10 +60,18 @@ def order_summary(
 )
 def list_providers(
     request: HttpRequest,
-    session: uuid.UUID | None = None,
-    project: str | None = None,
+    session: Annotated[
+        uuid.UUID | None,
+        Query(description="The session whose settings decide, by its id."),
+    ] = None,
+    project: Annotated[
+        str | None,
+        Query(
+            description="The project's slug; needed if you are in several and name no session."
+        ),
+    ] = None,
 ) -> dict[str, Any]:
-    """All providers, whether each is set up for a project, and which would summarise, and why."""
+    """All providers, with whether each is set up for a project, and which one would summarise."""
     caller = caller_of(request)
     open_session = get_session(caller, session) if session else None
     found: Project | None = open_session.project if open_session else None
@@ -125,7 +134,7 @@ def delete_provider(request: HttpRequest, slug: str, name: str) -> Status[None]:
 def test_provider(
     request: HttpRequest, slug: str, name: str, body: TestIn
 ) -> Status[dict[str, Any]]:
-    """Test a provider: a job asks it for one word and says how it went."""
+    """Start a job that tests a provider by asking its model for one word."""
     made = services.order_test(caller_of(request), slug, name, body.model)
     return Status(202, present_order(made))
 

@@ -20,30 +20,35 @@ class SummaryIn(RequestBody):
     start: int | None = Field(None, ge=0, description="Index of the first original.")
     end: int | None = Field(None, ge=0, description="Index after the last original.")
     targets: list[str] | None = Field(
-        None, min_length=1, description="Keys, instead of start and end."
+        None,
+        min_length=1,
+        description="Keys of messages, instead of `start` and `end`.",
     )
     provider: str = Field(
         "",
         max_length=32,
-        description="If left out, as the settings say, else the fastest that is set up. "
-        "`rules`: a structural digest, without a model.",
+        description="By default as the settings say, or else the fastest that is set up. "
+        "`rules` makes a structural digest without a model.",
     )
-    model: Name = Field("", max_length=128)
+    model: Name = Field("", max_length=128, description="By default the provider's.")
     instructions: str = Field(
         "",
         max_length=LONGEST_WISH,
         pattern=r"^[^\x00]*$",
         description="What the summary should pay attention to.",
     )
-    propose: bool = Field(False, description="Record it as a proposal.")
+    propose: bool = Field(
+        False, description="Record the digest as a proposal, to be reviewed."
+    )
     record: bool = Field(
-        True, description="False: only return the text, and record nothing."
+        True, description="Whether to record a digest; if false, only return the text."
     )
     expected_head: int | None = Field(None, ge=0)
+    """Refuse (409) if the log has grown beyond this entry."""
 
 
 class ChoiceOut(Schema):
-    """Which model is asked, and why. Without a provider, the rules make a structural digest."""
+    """Which model is asked, and why. If `provider` is null, rules make a structural digest."""
 
     provider: str | None
     model: str | None
@@ -57,20 +62,20 @@ class OrderedOut(ChoiceOut):
 
 
 class ProviderOut(Schema):
-    """A provider of models, and whether this project can ask it."""
+    """A provider of models, and whether it is set up for this project."""
 
     name: str
     label: str
     is_set: bool
     source: Literal["environment", "project", "upstream"] | None
-    """Where its key comes from."""
+    """Where its key comes from; null if it isn't set up."""
     base_url: str
     model: str
-    """The model used unless another is named."""
+    """The model that is used unless a request names another."""
 
 
 class ProvidersOut(Schema):
-    """All providers, and which of them would summarise now."""
+    """All providers, and the one that would summarise now."""
 
     items: list[ProviderOut]
     chosen: ChoiceOut
@@ -80,25 +85,29 @@ class ProviderIn(RequestBody):
     """A project's settings for a provider."""
 
     base_url: str = Field(
-        "", max_length=500, description="Empty: the provider's own address."
+        "", max_length=500, description="By default the provider's own."
     )
     api_key: str | None = Field(
         None,
         max_length=4000,
-        description="Stored encrypted. If left out, the stored key stays as long as the origin "
-        "does; if empty, it is removed.",
+        description="Stored encrypted. If left out, the stored key is kept unless the origin of "
+        "`base_url` changes; if empty, it is removed.",
     )
-    model: Name = Field("", max_length=128, description="Empty: the default one.")
+    model: Name = Field("", max_length=128, description="By default the provider's.")
 
 
 class TestIn(RequestBody):
-    """Which model to ask for one word."""
+    """The model to test."""
 
     model: Name = Field("", max_length=128)
 
 
 class SettingsIn(RequestBody):
-    """Which model summarises; fields left out stay, and empty or null falls back."""
+    """Which model summarises. Fields left out stay as they are.
+
+    An empty text or null removes a setting: then a session follows its project, and a project the
+    default, which is the fastest model that is set up.
+    """
 
     summarization_provider: str | None = Field("", max_length=32)
     summarization_model: Name | None = Field("", max_length=128)
@@ -106,7 +115,7 @@ class SettingsIn(RequestBody):
 
 
 class SettingsOut(Schema):
-    """The settings of a project, or those that a session itself has."""
+    """The settings of a project, or a session's own, without those that it inherits."""
 
     summarization_provider: str
     summarization_model: str

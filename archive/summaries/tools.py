@@ -14,7 +14,7 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Job
 from contextstudio.accounts.selectors import get_job
 from operations.context.rebuild_state import rebuild_state
-from operations.edits.arguments import DigestArguments, Index
+from operations.edits.arguments import DigestArguments, EndIndex, Index
 from operations.edits.schemas import present_edit
 from operations.edits.services import record_edit
 from operations.log.selectors import load_thread
@@ -50,7 +50,7 @@ class SummarizeMessageRange(SessionTool):
     group = "search"
 
     start_idx: Index
-    end_idx: Index
+    end_idx: EndIndex
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Propose the digest. Raises Invalid for a range that is not in the session."""

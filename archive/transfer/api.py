@@ -1,11 +1,12 @@
 """REST for taking a session elsewhere, with its operations and its archive."""
 
 import uuid
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Router, Status
 from ninja.decorators import decorate_view
+from ninja.params.functions import Query
 from pydantic import BaseModel
 
 from contextstudio.accounts.authentication import caller_of
@@ -18,12 +19,13 @@ router = Router(tags=["archive"])
 
 
 class TransferOut(BaseModel):
-    """The session that was made from a file."""
+    """The session that was created from a file."""
 
     id: uuid.UUID
     title: str
     message_count: int
     head: int
+    """Number of the last entry of its log."""
 
 
 @router.get(
@@ -33,7 +35,7 @@ class TransferOut(BaseModel):
     summary="Download a transfer file",
 )
 def write(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The session as one file: originals, the operations that are on, and what is archived."""
+    """A session as one file: its originals, the operations that are on, and its archive."""
     return transfer_response(caller_of(request), session_id)
 
 
@@ -45,9 +47,16 @@ def write(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 )
 @decorate_view(reads_first)
 def read(
-    request: HttpRequest, body: Body[dict[str, Any]], project: str | None = None
+    request: HttpRequest,
+    body: Body[dict[str, Any]],
+    project: Annotated[
+        str | None,
+        Query(
+            description="Slug of the project to create it in; needed if you may edit in several."
+        ),
+    ] = None,
 ) -> Status[Any]:
-    """Create a session from a transfer file: all of it or nothing."""
+    """Create a session from a transfer file. If any part is refused, nothing is created."""
     session = read_session(caller_of(request), body, project)
     return Status(
         201,

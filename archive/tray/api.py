@@ -1,10 +1,11 @@
 """REST for the tray: what the caller sets aside from the archive, to insert it together."""
 
 import uuid
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Router, Status
+from ninja.params.functions import Path
 
 from contextstudio.accounts.authentication import caller_of
 from threads.store.selectors import get_session
@@ -42,7 +43,7 @@ def tray(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
 def collect_entry(
     request: HttpRequest, session_id: uuid.UUID, body: TrayIn
 ) -> Status[dict[str, Any]]:
-    """Put what a reference names into the tray, once. 409 (`tray_full`) if the tray is full."""
+    """Add what a reference names to the tray, once. Returns 409 (`tray_full`) if it is full."""
     caller = caller_of(request)
     collect(caller, session_id, body.ref_id)
     return Status(201, present_tray(tray_of(caller, session_id)))
@@ -55,7 +56,7 @@ def collect_entry(
     summary="Empty the tray",
 )
 def empty_tray(request: HttpRequest, session_id: uuid.UUID) -> Status[None]:
-    """Take everything out of the tray."""
+    """Remove all items from the tray."""
     return _taken(request, session_id, None)
 
 
@@ -66,9 +67,11 @@ def empty_tray(request: HttpRequest, session_id: uuid.UUID) -> Status[None]:
     summary="Remove from the tray",
 )
 def take_out_entry(
-    request: HttpRequest, session_id: uuid.UUID, item_id: uuid.UUID
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    item_id: Annotated[uuid.UUID, Path(description="The item's id, a UUID.")],
 ) -> Status[None]:
-    """Take one item out of the tray; it is no error if it is not there."""
+    """Remove an item from the tray. Succeeds even if the item is not in it."""
     return _taken(request, session_id, item_id)
 
 
@@ -81,9 +84,10 @@ def take_out_entry(
 def insert_entries(
     request: HttpRequest, session_id: uuid.UUID
 ) -> Status[dict[str, Any]]:
-    """Insert what is in the tray at the end of the thread as one bundle, and empty the tray of it.
+    """Insert the tray's items at the end of the thread as one bundle, and empty the tray.
 
-    For callers who may not edit, it is a proposal. 409 (`tray_empty`) if nothing can be inserted.
+    If the caller may not edit, the bundle is a proposal. Returns 409 (`tray_empty`) if nothing can
+    be inserted.
     """
     return Status(201, present_inserted(insert_tray(caller_of(request), session_id)))
 

@@ -13,7 +13,7 @@ from .services import Inserted, Tray
 
 
 class TrayIn(RequestBody):
-    """A reference to set aside, as `recall` takes it."""
+    """A reference to add to the tray, as `recall` takes it."""
 
     ref_id: str = Field(min_length=1, max_length=500)
 
@@ -25,26 +25,27 @@ class TrayItemOut(BaseModel):
     ref_id: str
     added_at: datetime
     readable: bool
-    """Whether it can still be read, and so will be inserted."""
+    """Whether it can still be read, and so can be inserted."""
     summary: str
     tokens: int
-    """The tokens that inserting it adds."""
+    """How many tokens inserting it would add."""
 
 
 class TrayOut(BaseModel):
-    """The caller's tray, in the order in which it was filled."""
+    """The caller's tray, its items in the order in which they were added."""
 
     items: list[TrayItemOut]
     tokens: int
-    """The tokens that inserting all of it adds."""
+    """How many tokens inserting all of it would add."""
 
 
 class TrayInsertedOut(BundleOut):
     """The result of inserting a tray."""
 
     entries: int
+    """How many items were inserted."""
     left: int
-    """The number of items that can no longer be read and stayed in the tray."""
+    """How many items stayed in the tray, because they can no longer be read."""
 
 
 def present_tray(tray: Tray) -> dict[str, Any]:

@@ -25,14 +25,14 @@ from operations.tools.schemas import function_schemas
 logger = logging.getLogger(__name__)
 
 INSTRUCTIONS = """\
-ContextStudio keeps chat threads of agents and lets you restructure what the model sees of
-them: fold a range into a summary, leave messages out, reorder, insert, search what is gone
-from view. Nothing is overwritten, every operation can be taken back. Find the session with
-list_sessions, look at it with list_groups and get_message_range, then act. Message indexes
-are 0-based over the original messages. An operation recorded with a key that may only
-propose waits for a person's review: its status is `proposed`. A key that keeps its own
-sessions makes them with create_session; in them scratchpad, memos, window and tags are its
-own to change, and what changes the words of the thread is proposed."""
+ContextStudio stores agents' chat threads and lets you restructure what the model sees of
+them: fold a range into a summary, leave messages out, reorder and insert messages, and search
+what is out of view. Nothing is overwritten, and every operation can be undone. Find the session
+with list_sessions, read it with list_groups and get_message_range, then act. Message indexes are
+0-based over the original messages. If your key may only propose, your operations wait for a
+person's review with the status `proposed`. If your key keeps sessions of its own, create them with
+create_session: in them you may change the scratchpad, memos, window and tags directly, and
+operations that change the words of the thread are proposed."""
 
 _CALLER = "contextstudio.caller"
 """The scope's member that holds the caller of a connection."""

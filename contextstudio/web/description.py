@@ -23,29 +23,29 @@ from .repeats import HEADER
 
 
 class Fault(BaseModel):
-    """One thing that is wrong with a request. A conflict may add members with its facts."""
+    """One thing that is wrong with a request. A conflict may have further members."""
 
     model_config = ConfigDict(extra="allow")
 
-    code: str = Field(description="For programs; it never changes.")
-    detail: str = Field(description="One sentence for people.")
+    code: str = Field(description="A stable identifier, for programs.")
+    detail: str = Field(description="What is wrong, in a sentence for people.")
     at: list[str | int] = Field(
         description="The place in the request, as names and indexes; empty for the whole request."
     )
 
 
 class ProblemDocument(Fault):
-    """A refusal (RFC 9457). Depending on its code, it may have further members.
+    """The body of every error response (RFC 9457).
 
-    Those of a conflict are `operations`, `needs`, `fitting`, `head`, `version`, `message_count` or
-    `job_id`.
+    A conflict may also have `operations`, `needs`, `fitting`, `head`, `version`, `message_count` or
+    `job_id`, depending on its code.
     """
 
     type: str
-    title: str = Field(description="The status in words.")
-    status: int = Field(description="The status of the answer.")
+    title: str = Field(description="The name of the status.")
+    status: int = Field(description="The HTTP status of the response.")
     errors: list[Fault] = Field(
-        description="Every fault, with its place; the refusal itself if there is only one."
+        description="Every fault, with its place in the request; at least one."
     )
 
 
@@ -110,9 +110,9 @@ class DescribedAPI(NinjaAPI):
 
 _REFUSAL = {
     "description": (
-        "Refused: 401 without valid credentials, 403 without the right, 404 for what does not "
-        "exist or the caller may not know of, 409 for a conflict with what is recorded, 422 for "
-        "a malformed request, 429 and 503 (with `Retry-After`) if it may succeed later."
+        "An error: 401 without valid credentials, 403 without the right, 404 for what doesn't "
+        "exist or isn't visible to the caller, 409 for a conflict with what is recorded, 422 for "
+        "an invalid request, 429 and 503 (with `Retry-After`) if a later request may succeed."
     ),
     "content": {PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}},
 }
@@ -120,7 +120,7 @@ _IDEMPOTENCY_KEY = {
     "name": HEADER,
     "in": "header",
     "required": False,
-    "description": "Requests repeated with the same key take effect once and get the first answer.",
+    "description": "Requests with the same key take effect once and get the same response.",
     "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY},
 }
 

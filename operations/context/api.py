@@ -1,10 +1,11 @@
 """REST for what the model sees: context, policies, scratchpad, state."""
 
 import uuid
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
+from ninja.params.functions import Query
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
@@ -31,21 +32,45 @@ router = Router(tags=["context"])
 def context(
     request: HttpRequest,
     session_id: uuid.UUID,
-    provider: str = "",
-    model: str = "",
+    provider: Annotated[
+        str,
+        Query(
+            description="The provider to compile the request for; by default the session's."
+        ),
+    ] = "",
+    model: Annotated[
+        str,
+        Query(
+            description="The model's name at the provider; by default the session's."
+        ),
+    ] = "",
     active_tags: str | None = None,
-    max_tokens: int | None = None,
-    consume: bool = False,
-    recall: bool | None = None,
-    snapshot: str = "",
+    max_tokens: Annotated[
+        int | None,
+        Query(
+            description="Sets `over_budget` if the request has more tokens; nothing is cut."
+        ),
+    ] = None,
+    consume: Annotated[
+        bool,
+        Query(description="Has no effect; it is kept for older clients."),
+    ] = False,
+    recall: Annotated[
+        bool | None,
+        Query(
+            description="Whether the model can call `recall`; by default, as in the last request."
+        ),
+    ] = None,
+    snapshot: Annotated[
+        str,
+        Query(
+            description="Name of a snapshot: shows the context of the thread as it was then."
+        ),
+    ] = "",
 ) -> HttpResponse:
     """What would be sent to a model now: layers, messages, and the request body.
 
-    `max_tokens` never cuts: it sets `over_budget`, and `heaviest` names the heaviest ranges.
-    A pending slice of this key is shown. Only `apply` uses it up: `consume` is kept for older
-    clients and has no effect. `active_tags` is as for the thread. `recall` says whether the
-    model has that tool; by default, whether it had in the session's last request. `snapshot`
-    names a point of the session: the context is that of the thread as it was then.
+    If a slice of this key is pending, it is shown, but only `apply` uses it up.
     """
     query = ContextQuery(
         provider=provider,

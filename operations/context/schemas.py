@@ -9,23 +9,24 @@ from contextstudio.accounts.shape import RequestBody
 ProviderName = Annotated[
     str,
     Field(
-        description="openai, openai-responses, anthropic, gemini, mistral, deepseek, "
-        "bedrock or generic-strict; empty: the session's own."
+        description="`openai`, `openai-responses`, `anthropic`, `gemini`, `mistral`, `deepseek`, "
+        "`bedrock` or `generic-strict`; by default the session's."
     ),
 ]
 
 
 class PolicyIn(RequestBody):
-    """A policy: a preset, and the settings that differ from it; null for no policy of its own."""
+    """A policy to set."""
 
     policy: dict[str, Any] | None
+    """A preset, and the settings that differ from it; null to have no policy of its own."""
 
 
 class SessionPolicyIn(PolicyIn):
-    """A policy of one session, whose effect can be tried."""
+    """A policy to set for a session, or to try."""
 
     dry_run: bool = False
-    """Answer what it would change, and save nothing."""
+    """Whether to save nothing and only return what the policy would change."""
     provider: ProviderName = ""
 
 
@@ -34,12 +35,12 @@ class PolicyOut(BaseModel):
 
     policy: dict[str, Any]
     own: bool
-    """Whether it is the session's own; else the project's, or `replay`."""
+    """Whether it is the session's own; otherwise it is the project's, or `replay`."""
     presets: dict[str, dict[str, Any]]
 
 
 class LeftOutOut(BaseModel):
-    """What a message lost, and why."""
+    """The tokens that a step left out of a message, and why."""
 
     key: str
     tokens: int
@@ -47,7 +48,7 @@ class LeftOutOut(BaseModel):
 
 
 class StepOut(BaseModel):
-    """What a step did: before + added - what was left out = after."""
+    """What a step did, in tokens: `before` + `added` - those of `left_out` = `after`."""
 
     name: str
     before: int
@@ -57,7 +58,7 @@ class StepOut(BaseModel):
 
 
 class EffectOut(BaseModel):
-    """What a policy would change; figures are tokens."""
+    """What a policy would change: the tokens sent before and after."""
 
     policy: dict[str, Any]
     before: int
@@ -66,17 +67,22 @@ class EffectOut(BaseModel):
 
 
 class IssueOut(BaseModel):
-    """A rule of the provider that the thread breaks, and what was done about it."""
+    """A provider's rule that the messages break, and what was done about it."""
 
     rule: str
+    """`R1` to `R19`, as docs/providers.md numbers them."""
     severity: Literal["note", "repaired", "refused"]
+    """`note`: sent as it is; `refused`: no request can be made."""
     keys: list[str]
+    """Keys of the messages."""
     detail: str
+    """What was found."""
     repair: str
+    """What was done about it; empty if nothing was."""
 
 
 class InjectedOut(BaseModel):
-    """A memo that is sent, and why."""
+    """A memo that is sent, and why it was chosen."""
 
     id: str
     text: str
@@ -84,33 +90,41 @@ class InjectedOut(BaseModel):
 
 
 class LayerOut(BaseModel):
-    """Text that precedes the history."""
+    """Text that is sent before the history: system prompt, state, scratchpad or memos."""
 
     name: str
     text: str
     tokens: int
     keys: list[str]
+    """Keys of the messages that it was made of; none but for the system prompt."""
 
 
 class RangeOut(BaseModel):
     """Consecutive messages of one group."""
 
     group: int
+    """The group's number."""
     first: str
+    """Key of the first message."""
     last: str
     count: int
     tokens: int
 
 
 class ContextTokens(BaseModel):
-    """Tokens of the originals, of the thread, and of what is sent; `by_layer` adds up to `sent`."""
+    """How many tokens the originals have, how many the thread, and how many are sent."""
 
     total: int
+    """Of all originals."""
     shown: int
+    """Of the thread, after its operations."""
     sent: int
+    """Of what would be sent."""
     by_layer: dict[str, int]
+    """The tokens of each layer and of the `history`; they add up to `sent`."""
     tokenizer: str
     exact: bool
+    """Whether this is the model's own tokenizer; otherwise counts are estimates."""
 
 
 class ContextOut(BaseModel):
@@ -120,8 +134,11 @@ class ContextOut(BaseModel):
     provider: str
     model: str
     policy: str
+    """The preset of the policy in force."""
     request: dict[str, Any]
+    """The request body, in the provider's format."""
     messages: list[dict[str, Any]]
+    """The messages in `request`."""
     system: Annotated[
         Any,
         Field(description="The system prompt, if the provider takes it separately."),
@@ -132,7 +149,10 @@ class ContextOut(BaseModel):
     ]
     issues: list[IssueOut]
     steps: list[StepOut]
+    """What each step of the assembly left out or added, in order."""
     over_budget: bool
+    """Whether more than `max_tokens` would be sent."""
     max_tokens: int | None
     heaviest: list[RangeOut]
+    """The ranges with the most tokens, which are worth folding first."""
     tokens: ContextTokens

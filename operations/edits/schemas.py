@@ -13,22 +13,24 @@ from .arguments import AnyEdit, TagNames
 
 
 class HeadIn(RequestBody):
-    """The last entry of the log that the caller knows of."""
+    """The last entry of the log that the caller has seen."""
 
     expected_head: int | None = Field(None, ge=0)
+    """Refuse (409) if the log has grown beyond this entry."""
 
 
 class ToggleIn(HeadIn):
-    """On or off."""
+    """Whether to switch on or off."""
 
     active: bool
+    """True to switch on, false to switch off."""
 
 
 class AcceptIn(HeadIn):
-    """How to accept proposals together."""
+    """How to accept several proposals."""
 
     skip_conflicts: bool = Field(
-        False, description="If some can't be accepted, accept the others."
+        False, description="Whether to accept the others if some can't be accepted."
     )
 
 
@@ -36,7 +38,9 @@ class BundleIn(HeadIn):
     """Edits to record as one bundle."""
 
     title: str = Field(
-        "", max_length=300, description="Of all of them; without it each keeps its own."
+        "",
+        max_length=300,
+        description="A title for all of them; by default each keeps its own.",
     )
     operations: list[AnyEdit] = Field(min_length=1, max_length=1000)
 
@@ -48,7 +52,7 @@ class LensIn(RequestBody):
 
 
 class WarningOut(BaseModel):
-    """Something the caller should know about what was recorded."""
+    """Something to know about what was recorded."""
 
     code: str
     detail: str
@@ -61,8 +65,11 @@ class ChangedOut(BaseModel):
     id: uuid.UUID
     type: str
     before: str
+    """Its status before."""
     status: str
+    """Its status now."""
     reason: str
+    """Why it has this status."""
 
 
 class SwitchOut(BaseModel):
@@ -70,16 +77,20 @@ class SwitchOut(BaseModel):
 
     success: bool
     head: int
+    """Number of the last entry of the log."""
     warnings: list[WarningOut]
     changed: list[ChangedOut]
+    """Other operations whose status has changed as a result."""
 
 
 class ResolvedOut(BaseModel):
-    """The messages that an edit names: the range of its originals, and its keys."""
+    """The messages that an edit acts on."""
 
     first: int | None
+    """Index of the first original; null if it names none."""
     last: int | None
     count: int
+    """The number of keys."""
     keys: list[str]
 
 
@@ -92,6 +103,7 @@ class OneRecorded(BaseModel):
     resolved: ResolvedOut
     status: str
     reason: str
+    """Why it has this status; empty if there is nothing to explain."""
 
 
 class RecordedOut(SwitchOut, OneRecorded):

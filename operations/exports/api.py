@@ -1,9 +1,11 @@
 """REST for exports: the originals, or what the model would see, as a file."""
 
 import uuid
+from typing import Annotated
 
 from django.http import HttpRequest
 from ninja import Router
+from ninja.params.functions import Query
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import Streamed
@@ -23,8 +25,15 @@ router = Router(tags=["operations"])
 def export(
     request: HttpRequest,
     session_id: uuid.UUID,
-    format: str = "contextstudio",
-    view: ViewName = "original",
+    format: Annotated[
+        str, Query(description="The format of the file.")
+    ] = "contextstudio",
+    view: Annotated[
+        ViewName,
+        Query(
+            description="`original` for the originals, `effective` for what the model would see."
+        ),
+    ] = "original",
 ) -> Streamed:
     """Download the originals, or what the model would see."""
     caller = caller_of(request)

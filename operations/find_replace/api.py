@@ -1,10 +1,11 @@
 """REST for text inside messages: what may be replaced, and what a redaction masks."""
 
 import uuid
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Router
+from ninja.params.functions import Query
 
 from contextstudio.accounts.authentication import caller_of
 from threads.store.selectors import get_session
@@ -22,7 +23,11 @@ router = Router(tags=["operations"])
     summary="List suggested replacements",
 )
 def suggestions(
-    request: HttpRequest, session_id: uuid.UUID, include_folded: bool = False
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    include_folded: Annotated[
+        bool, Query(description="Whether to search messages inside folds too.")
+    ] = False,
 ) -> dict[str, Any]:
     """Patterns that are worth replacing: stack traces, output of package managers."""
     session = get_session(caller_of(request), session_id)
@@ -37,6 +42,6 @@ def suggestions(
     summary="Reveal a redaction",
 )
 def reveal_operation(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
-    """The text that a redaction masks: only for an owner, and recorded for audit."""
+    """The text that a redaction masks. Only an owner may ask, and the audit log records it."""
     revealed = services.reveal(caller_of(request), operation_id)
     return {"spans": [present_revealed(one) for one in revealed]}

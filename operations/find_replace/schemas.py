@@ -23,7 +23,7 @@ class ExcerptOut(BaseModel):
 
 
 class MatchOut(BaseModel):
-    """Text that a pattern matches; key, part, start, end and sha256 name it as a span."""
+    """Text that a pattern matches. `key`, `part`, `start`, `end` and `sha256` form its span."""
 
     pattern: int = Field(description="Index of the pattern, from 0.")
     key: str
@@ -42,16 +42,17 @@ class MatchOut(BaseModel):
 
 
 class DryRunOut(BaseModel):
-    """What recording would change, and everything that prevents it."""
+    """What recording the edit would change, and everything that prevents it."""
 
     dry_run: Literal[True] = True
     matches: list[MatchOut]
     tokens_saved: int
     errors: list[dict[str, Any]]
+    """The faults with which recording it would be refused."""
 
 
 class PatternOut(BaseModel):
-    """A pattern as `patterns` takes it."""
+    """A pattern, in the form that `patterns` of an edit takes."""
 
     start: str
     end: str | None
@@ -60,13 +61,16 @@ class PatternOut(BaseModel):
 
 
 class SuggestionOut(BaseModel):
-    """A pattern that is worth replacing: `length` characters in `matches` places."""
+    """A pattern that is worth replacing."""
 
     kind: str
     title: str
     key: str
+    """Key of the message with the first match."""
     length: int
+    """How many characters it removes at least."""
     matches: int
+    """How many matches there are."""
     pattern: PatternOut
 
 
@@ -77,13 +81,14 @@ class SuggestionList(BaseModel):
 
 
 class RevealedSpan(BaseModel):
-    """Text that a redaction masks; null if the words of its message were destroyed."""
+    """A span of text that a redaction masks."""
 
     key: str
     part: int
     start: int
     end: int
     text: str | None
+    """Null if the content of its message was destroyed."""
 
 
 class RevealedOut(BaseModel):

@@ -36,43 +36,54 @@ class ApplyIn(RequestBody):
     """The request that a client is about to send."""
 
     messages: list[MessageData]
+    """The whole conversation, as the client would send it."""
     format: Literal["openai", "anthropic"] = "openai"
+    """The format of `messages`, and of the messages in the response."""
     system: str | list[dict[str, Any]] | None = None
+    """The system prompt, if it stands beside the messages, as in Anthropic's format."""
     tools: list[dict[str, Any]] | None = None
+    """The tools of the request."""
     model: str | None = None
+    """The model that the request goes to; by default the session's."""
     active_tags: TagNames | None = None
+    """Tags that are active for this request alone; by default the session's active tags."""
     append: bool = True
+    """Whether to record messages that are new."""
 
 
 class SuspendedOut(BaseModel):
-    """An operation that had nothing to act on in the request."""
+    """An operation that didn't apply, because the request held nothing for it to act on."""
 
     id: uuid.UUID
     reason: str
 
 
 class ApplyTokens(BaseModel):
-    """Tokens of what came in, and of what goes out."""
+    """Tokens of the messages in the request, and of those in the response."""
 
     before: int
     after: int
 
 
 class ApplyOut(BaseModel):
-    """The messages to send in place of those given."""
+    """The messages to send instead of those in the request."""
 
     messages: list[dict[str, Any]]
-    system: Annotated[Any, Field(description="As it was given, or as changed.")] = None
+    system: Annotated[
+        Any, Field(description="The system prompt to send, if the request had one.")
+    ] = None
     applied: list[uuid.UUID]
+    """Ids of the operations that applied."""
     suspended: list[SuspendedOut]
     issues: list[IssueOut]
     steps: list[StepOut]
     injected: list[InjectedOut]
-    """The memos that were put before the history, at most five."""
+    """The memos that were put before the history: at most five."""
     tokens: ApplyTokens
     session_id: uuid.UUID
+    """The session of these messages: a linked one if they share none with the given session."""
     message_count: int
-    """Of the session by now: `expected_count` of who appends the reply."""
+    """How many messages the session has now: the `expected_count` to append the reply with."""
 
 
 def answered(caller: Caller, session_id: uuid.UUID, body: bytes, client: str) -> bytes:
@@ -120,7 +131,7 @@ def _as_answered(route: Route) -> Route:
 )
 @decorate_view(_as_answered)
 def apply(request: HttpRequest, session_id: uuid.UUID, body: ApplyIn) -> HttpResponse:
-    """Rewrite the messages that a client is about to send."""
+    """Rewrite the messages that a client is about to send, as the session's operations say."""
     caller, raw = caller_of(request), read_raw(request.body)
     return json_answer(_applied(caller, session_id, body, raw, _client(request)))
 

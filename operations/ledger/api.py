@@ -1,9 +1,11 @@
 """REST for the ledger: what operations cost once and save each turn."""
 
 import uuid
+from typing import Annotated
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
+from ninja.params.functions import Query
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
@@ -22,14 +24,22 @@ router = Router(tags=["ledger"])
 def ledger(
     request: HttpRequest,
     session_id: uuid.UUID,
-    provider: str = "",
-    model: str = "",
-    operation: str = "",
+    provider: Annotated[
+        str,
+        Query(description="The provider to count for; by default the session's."),
+    ] = "",
+    model: Annotated[
+        str,
+        Query(description="The model whose prices are used; by default the session's."),
+    ] = "",
+    operation: Annotated[
+        str, Query(description="Key of the only operation to return a row for.")
+    ] = "",
 ) -> HttpResponse:
     """What each operation costs once and saves each turn, and after how many turns it pays off.
 
-    `operation` gives one row alone, by comparing the contexts with and without it; if it doesn't
-    apply, the row says what it would cost and save. `total` compares with the originals.
+    With `operation`, the only row compares the contexts with and without that operation; if it
+    doesn't apply now, the row says what it would cost and save.
     """
     query = ContextQuery(provider=provider, model=model)
     found = ledger_of(caller_of(request), session_id, query, operation)

@@ -19,52 +19,60 @@ class PricesOut(BaseModel):
     """The prices that were used, in dollars per token; null where none is known."""
 
     model: str | None
-    """The model's name in the price map; null if it isn't there."""
+    """The model's name in the price list; null if it isn't listed."""
     input: float | None
+    """Input that isn't cached."""
     write: float | None
+    """Input written to the provider's cache."""
     read: float | None
+    """Input read from the provider's cache."""
     minimum: int | None
-    """The tokens of the shortest prefix that is cached; null if nothing is cached."""
+    """Tokens of the shortest prefix that the provider caches; null if it caches nothing."""
     block: int
-    """The step, in tokens, in which prefixes are cached."""
+    """Prefixes are cached in multiples of this many tokens."""
     estimated: list[str]
-    """What is estimated because it isn't in the map: `prices`, `read`, `write`, `minimum`."""
+    """Values that aren't listed and were estimated: `prices`, `read`, `write`, `minimum`."""
 
 
 class BillTokens(BaseModel):
-    """Tokens of a request before and after: `kept` + `rewritten` + `uncached` = `after`."""
+    """Tokens of a request before and after. `kept` + `rewritten` + `uncached` = `after`."""
 
     before: int
     after: int
     saved: int
     prefix: int
-    """The tokens before the earliest change."""
+    """Tokens before the earliest change."""
     kept: int
+    """Tokens that are still read from the provider's cache."""
     rewritten: int
+    """Tokens that are written to the cache once more."""
     uncached: int
+    """Tokens that the provider doesn't cache."""
 
 
 class CostOut(BaseModel):
-    """Dollars: `once` is what rewriting costs beyond reading."""
+    """Costs in dollars."""
 
     once: float
+    """What it costs once: writing to the cache what would have been read from it."""
     per_turn: float
+    """What it saves with each turn; negative if a turn costs more."""
 
 
 class BillOut(BaseModel):
     """What operations cost and save."""
 
     first: str | None
-    """The message, fold or layer where the request first changes; null if it doesn't."""
+    """Key of the message, fold or layer where the request first changes; null if it doesn't."""
     tokens: BillTokens
     cost: CostOut | None
     """Null if no price is known."""
     turns: int | None
-    """After how many turns it has paid for itself; null if never."""
+    """After how many turns it has paid for itself; null for never."""
     seals: list[str]
-    """Messages whose signed reasoning would be valid without it, and now isn't."""
+    """Keys of messages whose signed reasoning it invalidates."""
     exact: bool
-    """Whether two contexts were compared; otherwise it was derived from the thread."""
+    """Whether two contexts were compared; otherwise the figures are derived from the thread."""
 
 
 class RowOut(BillOut):
@@ -81,24 +89,24 @@ class BundleRowOut(BillOut):
 
     bundle_id: uuid.UUID
     waits: bool
-    """Whether these are the operations that wait for a decision, or else those that apply."""
+    """True for the operations that wait for a decision, false for those that apply."""
 
 
 class NoteOut(BaseModel):
-    """What a rule of docs/providers.md means for these figures."""
+    """What one of the provider's rules means for these figures."""
 
     rule: str
     detail: str
 
 
 class StagedOut(BaseModel):
-    """What the caller has staged, and what committing all of it costs and saves."""
+    """The caller's staged edits, and what committing all of them would cost and save."""
 
     session_id: uuid.UUID
     head: int
     bundle_id: uuid.UUID | None
     operations: list[str]
-    """Their keys, in log order."""
+    """Keys of the staged edits, in log order."""
     prices: PricesOut | None
     total: BillOut | None
     """Null if nothing is staged."""
@@ -112,6 +120,7 @@ class LedgerOut(BaseModel):
     provider: str
     model: str
     sent: int
+    """Tokens that are sent now."""
     prices: PricesOut
     total: BillOut | None
     """All operations together, compared with the originals."""

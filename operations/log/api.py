@@ -29,7 +29,7 @@ def log(
     cursor: str | None = None,
     limit: int | None = None,
 ) -> HttpResponse:
-    """The entries of a session's log, first to last."""
+    """The entries of a session's log, oldest first."""
     session = get_session(caller_of(request), session_id)
     history = load_history(session)
     (known,) = decode_cursor(cursor, 1) if cursor else (0,)
@@ -51,7 +51,7 @@ def log(
     summary="Read an operation",
 )
 def operation(request: HttpRequest, operation_id: uuid.UUID) -> HttpResponse:
-    """An operation with everything that it was recorded with."""
+    """An operation with all that it holds, as last amended."""
     session, key = get_operation(caller_of(request), operation_id)
     replayed = load_thread(session)
     recorded = replayed.log.edit(key)

@@ -36,16 +36,17 @@ MOST_WORDS = 100
 
 
 class ActorOut(BaseModel):
-    """An actor that the log names."""
+    """Who recorded something."""
 
     id: str
+    """Such as `user:1`, or `key:5` for a key."""
     name: str
 
 
 class AuthorOut(ActorOut):
     """Who recorded operations, and how many of them are on, off and proposed.
 
-    Those that they have staged are none of these.
+    Staged operations are in none of these counts.
     """
 
     is_agent: bool
@@ -55,7 +56,7 @@ class AuthorOut(ActorOut):
 
 
 class ActorList(BaseModel):
-    """The actors who recorded operations of a session, in the order of their first operation."""
+    """Who recorded operations of a session, in the order of their first operation."""
 
     actors: list[AuthorOut]
 
@@ -64,8 +65,11 @@ class ConditionOut(BaseModel):
     """When an operation applies."""
 
     tags: list[str]
+    """Tags that are compared with the active ones."""
     objectives: list[str]
+    """Objectives that are compared with the session's."""
     match: Literal["all", "any", "none"]
+    """Whether all of them must be active, any, or none."""
 
 
 class OperationOut(BaseModel):
@@ -76,11 +80,15 @@ class OperationOut(BaseModel):
     type: str
     title: str
     status: str
+    """`applied`, `off`, `proposed`, …: docs/operations.md lists them."""
     staged: bool
-    """Whether its author has staged it, to commit it together with others."""
+    """Whether it is staged: proposed, until its author commits it together with others."""
     reason: str
+    """Why it has this status."""
     hidden_by: str | None
+    """Key of the fold that hides all that it shows; null if any of it is visible."""
     condition: ConditionOut | None
+    """Null if it applies whatever tags are active."""
     bundle_id: uuid.UUID | None
     actor: ActorOut
     created_at: str
@@ -98,12 +106,17 @@ class EntryOut(BaseModel):
     """An entry of the log, as it was recorded."""
 
     number: int
+    """Its number in the log, from 1."""
     key: str
+    """`o` and its number."""
     id: uuid.UUID
     type: str
     entry: dict[str, Any]
+    """What was recorded; redacted text is masked."""
     proposed: bool
+    """Whether it was recorded as a proposal."""
     staged: bool
+    """Whether it was staged."""
     bundle_id: uuid.UUID | None
     actor: ActorOut
     created_at: str

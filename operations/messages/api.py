@@ -1,9 +1,11 @@
 """REST for a thread as replayed."""
 
 import uuid
+from typing import Annotated
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
+from ninja.params.functions import Query
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.paging import clamp
@@ -29,20 +31,39 @@ router = Router(tags=["operations"])
 def thread(
     request: HttpRequest,
     session_id: uuid.UUID,
-    view: ViewName = "annotated",
-    start: int = 0,
+    view: Annotated[
+        ViewName,
+        Query(description="Which thread to read."),
+    ] = "annotated",
+    start: Annotated[
+        int,
+        Query(description="Position of the first top-level node to return, from 0."),
+    ] = 0,
     limit: int | None = None,
-    unfold: str = "",
-    children_start: int = 0,
-    children_limit: int | None = None,
+    unfold: Annotated[
+        str,
+        Query(
+            description="Keys of folds whose children to return, separated by commas: `o7,o9`."
+        ),
+    ] = "",
+    children_start: Annotated[
+        int,
+        Query(
+            description="Position of the first child of each of these folds, from 0."
+        ),
+    ] = 0,
+    children_limit: Annotated[
+        int | None,
+        Query(
+            description="How many children each of these folds has at most, as for `limit`."
+        ),
+    ] = None,
     active_tags: str | None = None,
     inline: bool = False,
 ) -> HttpResponse:
     """A thread as replayed: annotated, effective (what the model sees), or original.
 
-    `start` and `limit` count top-level nodes; `unfold=o7,o9` adds what these folds hold.
-    `active_tags` apply to this request alone (empty: none); by default the session's apply.
-    `inline`: images as their bytes. `operations` are the newest 100 of `operations_total`.
+    `start` and `limit` count top-level nodes: messages and folds.
     """
     session = get_session(caller_of(request), session_id)
     tags = tags_of(active_tags)

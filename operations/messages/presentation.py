@@ -30,16 +30,21 @@ class TokensOut(BaseModel):
 
 
 class ThreadOut(BaseModel):
-    """A window into a thread."""
+    """A window of a thread."""
 
     session_id: uuid.UUID
     head: int
+    """Number of the last entry of the log."""
     message_count: int
+    """How many originals there are."""
     total: int
+    """How many top-level nodes this view has."""
     nodes: list[dict[str, Any]]
+    """Messages and folds."""
     operations: list[OperationOut]
-    """The newest 100."""
+    """The newest 100 operations."""
     operations_total: int
+    """How many operations there are."""
     active_tags: list[str]
     tokens: TokensOut
 

@@ -1,10 +1,11 @@
 """REST for scratchpad and state."""
 
 import uuid
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Router
+from ninja.params.functions import Query
 
 from contextstudio.accounts.authentication import caller_of
 from threads.store.selectors import get_session
@@ -31,7 +32,11 @@ router = Router(tags=["context"])
     summary="Read the scratchpad",
 )
 def scratchpad(
-    request: HttpRequest, session_id: uuid.UUID, version: int | None = None
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    version: Annotated[
+        int | None, Query(description="Number of a version; by default the newest.")
+    ] = None,
 ) -> dict[str, Any]:
     """The scratchpad of a session, or an older version of it."""
     session = get_session(caller_of(request), session_id)
@@ -79,7 +84,7 @@ def write_scratchpad(
     summary="Read STATE",
 )
 def state(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
-    """STATE of a session with its versions: those from its responses, and those that were set."""
+    """A session's STATE and its versions: those from its responses, and those set by hand."""
     session = get_session(caller_of(request), session_id)
     versions = [present_state(one) for one in states.list_states(session)]
     current = next((one for one in versions if one["in_force"]), None)
@@ -96,5 +101,5 @@ def state(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
 def set_state(
     request: HttpRequest, session_id: uuid.UUID, body: StateIn
 ) -> dict[str, Any]:
-    """Set STATE, until a later response brings its own."""
+    """Set STATE. It is in force until a later response contains a STATE block."""
     return present_state(states.set_state(caller_of(request), session_id, body.content))

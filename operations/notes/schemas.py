@@ -14,8 +14,11 @@ class ScratchpadIn(RequestBody):
     """New content for the scratchpad."""
 
     content: str
+    """Markdown."""
     action: Literal["update", "append"] = "update"
+    """Whether to replace the content or to add to its end."""
     expected_version: int | None = Field(None, ge=0)
+    """Refuse (409) if the scratchpad has another version."""
 
 
 class ScratchpadOut(BaseModel):
@@ -34,13 +37,14 @@ class ScratchpadsOut(BaseModel):
 
 
 class StateIn(RequestBody):
-    """New content for STATE."""
+    """A new STATE block."""
 
     content: str
+    """The block's text."""
 
 
 class StateOut(BaseModel):
-    """A version of STATE; `key` is the response that it comes from."""
+    """A version of STATE."""
 
     version: int
     text: str
@@ -49,18 +53,20 @@ class StateOut(BaseModel):
     resolved: str
     technical_anchors: str
     key: str | None
+    """Key of the response that it comes from; null if it was set by hand."""
     actor: str
     created_at: str | None
     in_force: bool
+    """Whether it is the one that is sent."""
 
 
 class StatesOut(BaseModel):
-    """STATE in force, and all versions, oldest first."""
+    """The STATE in force, and all versions, oldest first."""
 
     state: StateOut | None
     versions: list[StateOut]
     objective_suggested: str
-    """STATE's goal, if the session has no objective of its own."""
+    """The goal in STATE, if the session has no objective; otherwise empty."""
 
 
 def present_scratchpad(found: Scratchpad) -> dict[str, Any]:

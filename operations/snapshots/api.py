@@ -25,7 +25,7 @@ _SNAPSHOTS = "/sessions/{uuid:session_id}/snapshots"
     summary="List snapshots",
 )
 def snapshots(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
-    """The snapshots of a session, the newest first. `context?snapshot=` shows one of them."""
+    """The snapshots of a session, newest first. `GET …/context?snapshot=<name>` shows one."""
     session = get_session(caller_of(request), session_id)
     return {"items": list(map(present_snapshot, selectors.list_snapshots(session)))}
 
@@ -39,7 +39,7 @@ def snapshots(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
 def take_snapshot(
     request: HttpRequest, session_id: uuid.UUID, body: SnapshotIn
 ) -> Status[Any]:
-    """Name the point at which a session is now, so that anybody can go back to it."""
+    """Name the current point of a session, so that anybody can go back to it."""
     head = expected_head(request, body.expected_head)
     made = services.take_snapshot(
         caller_of(request), session_id, body.name, expected_head=head
@@ -68,7 +68,7 @@ def snapshot(request: HttpRequest, session_id: uuid.UUID, name: str) -> dict[str
 def delete_snapshot(
     request: HttpRequest, session_id: uuid.UUID, name: str
 ) -> Status[Any]:
-    """Delete a snapshot: the name alone, for the log keeps everything."""
+    """Delete a snapshot. Only its name is deleted; the log keeps everything."""
     services.delete_snapshot(caller_of(request), session_id, name)
     return Status(204, None)
 
@@ -82,9 +82,9 @@ def delete_snapshot(
 def restore_snapshot(
     request: HttpRequest, session_id: uuid.UUID, name: str, body: HeadIn | None = None
 ) -> dict[str, Any]:
-    """Let operations apply as they did at a snapshot, as one bundle that one undo takes back.
+    """Make operations apply as they did at a snapshot, by one bundle that one undo reverses.
 
-    Messages that came since stay; so do redactions, and what clients did to their own messages.
+    Messages added since stay, as do redactions and the clients' edits of their own messages.
     """
     head = expected_head(request, body.expected_head if body else None)
     transaction = services.restore(

@@ -11,17 +11,21 @@ from .selectors import LONGEST_NAME, NamedPoint
 
 
 class SnapshotIn(HeadIn):
-    """A name for the point at which the session is now."""
+    """A name for the session's current point."""
 
-    name: str = Field(max_length=LONGEST_NAME, description="Without a slash.")
+    name: str = Field(
+        max_length=LONGEST_NAME, description="Printable characters, without a slash."
+    )
 
 
 class SnapshotOut(BaseModel):
     """A named point of a session."""
 
     name: str
-    head: int = Field(description="The number of the last entry of the log then.")
-    message_count: int = Field(description="How many messages there were.")
+    head: int = Field(description="Number of the last entry of the log at that point.")
+    message_count: int = Field(
+        description="How many originals there were at that point."
+    )
     actor: ActorOut
     created_at: str
 

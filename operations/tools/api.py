@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Router
+from ninja.params.functions import Query
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
@@ -23,12 +24,19 @@ router = Router(tags=["operations"])
     summary="List tools",
 )
 def tools(
-    request: HttpRequest, format: ToolFormat = "openai", tools: str = ""
+    request: HttpRequest,
+    format: Annotated[
+        ToolFormat,
+        Query(description="The provider whose form the list has, or `mcp`."),
+    ] = "openai",
+    tools: Annotated[
+        str,
+        Query(
+            description="Groups or tools, separated by commas: `edit,recall`. By default all."
+        ),
+    ] = "",
 ) -> HttpResponse:
-    """The agent's tools as a provider's request lists them under `tools`.
-
-    `tools` names groups or single tools, separated by commas: `edit,recall`.
-    """
+    """The agent's tools as a provider's request lists them under `tools`."""
     return json_response({"tools": function_schemas(chosen(tools), format)})
 
 
@@ -69,7 +77,7 @@ for each in TOOLS.values():
 def call_tool(
     request: HttpRequest, name: str, arguments: Body[dict[str, Any]]
 ) -> HttpResponse:
-    """Call one of the agent's tools."""
+    """Call one of the agent's tools, by its name."""
     return _called(request, name, arguments)
 
 

@@ -17,8 +17,8 @@ _HEAD = """\
 # The agent's tools
 
 This page is generated from the table of tools: `manage.py tools_page > docs/tools.md`. Models
-are given the same descriptions, but OpenAI's, which may have at most 1,024 characters, a shorter
-one of `context`.
+read the same descriptions, except that OpenAI's, which may have at most 1,024 characters, read a
+shorter one of `context`.
 
 Every tool is called in the same way over MCP (`/mcp`), REST (`POST /api/tools/<name>`) and from
 a shell (`manage.py tool <name> '<json>'`); `GET /api/tools?format=openai|anthropic|mcp` gives
@@ -32,10 +32,6 @@ Besides its own fields, every tool takes `project`, `expected_head` (refuse if t
 beyond this entry), `idempotency_key` (a repeated call gets the same answer), `max_tokens` (4,000:
 where an answer is cut) and `cursor` (continue where the last answer was cut). Unknown fields are
 refused.
-
-Fields without a description below: `targets` and `order` list keys, `messages` and `replacements`
-messages as in a chat request; `propose` records a proposal that waits for review; `tags` limits an
-edit to when all of them are active (in `tag_messages`, they are the tags to give).
 """
 
 

@@ -1,12 +1,13 @@
 """REST for imports and their reports."""
 
 import uuid
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import File, Form, Router, Status
 from ninja.decorators import decorate_view
 from ninja.files import UploadedFile
+from ninja.params.functions import Query
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid
@@ -48,8 +49,10 @@ def import_session(
     project: Form[str | None] = None,
     session: Form[uuid.UUID | None] = None,
 ) -> Status[Any]:
-    """Import a transcript, an archive, or several files: at once (201; 200 if nothing new
-    came of it), or as a job (202). `paths` is a JSON list of the files' paths in their folder.
+    """Import a transcript, an archive, or several files.
+
+    Small imports are done at once: 201, or 200 if they brought nothing new. Larger ones become a
+    job: 202. Several files may come with `paths`, a JSON list of their paths in their folder.
     """
     caller = caller_of(request)
     if session is None:
@@ -79,7 +82,9 @@ def import_session(
 )
 def imports_made(
     request: HttpRequest,
-    project: str | None = None,
+    project: Annotated[
+        str | None, Query(description="Limits the list to one project, by its slug.")
+    ] = None,
     cursor: str | None = None,
     limit: int | None = None,
 ) -> dict[str, Any]:
@@ -101,12 +106,19 @@ def imports_made(
 def import_report(
     request: HttpRequest,
     import_id: uuid.UUID,
-    q: str = "",
-    outcome: str = "",
+    q: Annotated[
+        str,
+        Query(
+            description="Part of the name of a file, or of the title of its session."
+        ),
+    ] = "",
+    outcome: Annotated[
+        str, Query(description="Limits the files to those with this outcome.")
+    ] = "",
     cursor: str | None = None,
     limit: int | None = None,
 ) -> dict[str, Any]:
-    """The result of an import, and its files: `q` is a part of their names."""
+    """The report of an import, and its files in the order in which they were read."""
     row = get_import(caller_of(request), import_id)
     files = list_files(row, query=q, outcome=outcome, cursor=cursor, limit=limit)
     return {

@@ -12,7 +12,7 @@ from .running.outcome import Imported
 
 
 class ImportedSession(BaseModel):
-    """A session that a file was imported into."""
+    """A session into which a file was imported."""
 
     id: uuid.UUID
     title: str
@@ -21,19 +21,23 @@ class ImportedSession(BaseModel):
 
 
 class ImportWarning(BaseModel):
-    """A part of a file that was not read as it stands; `line` counts from 1."""
+    """Something in a file that was not imported as it is."""
 
     code: str
     detail: str
     line: int | None
+    """The line in the file, counted from 1."""
 
 
 class ImportOut(BaseModel):
     """The result of an import."""
 
     sessions: list[ImportedSession]
+    """The sessions that were created or continued."""
     warnings: list[ImportWarning]
-    warning_count: int = Field(description="Of all; `warnings` are the first of them.")
+    warning_count: int = Field(
+        description="How many warnings there are; `warnings` lists the first of them."
+    )
     import_id: uuid.UUID
 
 
@@ -45,19 +49,21 @@ class ImportedFile(BaseModel):
     sha256: str
     format: str
     outcome: str
+    """What became of it, such as `created` or `known`; empty while it is being imported."""
     session_id: uuid.UUID | None
     session_title: str | None
     report: dict[str, Any]
 
 
 class ImportRow(BaseModel):
-    """An import; `report` counts what was found, and what it became."""
+    """An import, with its counts in `report`."""
 
     id: uuid.UUID
     project: str
     name: str
     size: int
     sha256: str
+    """Hash of the uploaded file; empty for a folder."""
     created_by: str
     created_at: str
     report: dict[str, Any]

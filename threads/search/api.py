@@ -1,10 +1,11 @@
 """The REST route for search over all sessions, and its schemas."""
 
 import uuid
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
+from ninja.params.functions import Query
 from pydantic import BaseModel
 
 from contextstudio.accounts.authentication import caller_of
@@ -24,7 +25,7 @@ router = Router(tags=["sessions"])
 
 
 class SearchExcerpt(BaseModel):
-    """The text around the first match: `text[start:end]`, in code points, is what matched."""
+    """Text around the first match, which is `text[start:end]`, counted in code points."""
 
     text: str
     start: int
@@ -32,7 +33,7 @@ class SearchExcerpt(BaseModel):
 
 
 class FoundTitle(BaseModel):
-    """A session whose title contains what was searched for."""
+    """A session whose title contains the text."""
 
     session_id: uuid.UUID
     project: str
@@ -47,17 +48,17 @@ class SearchMatch(FoundTitle):
     role: str
     excerpt: SearchExcerpt
     similarity: float | None
-    """Of a search by meaning how near it is, from 0.2 to 1; else null."""
+    """In a search by meaning, how close it is to `q`, from 0.2 to 1; otherwise null."""
 
 
 class SearchPage(BaseModel):
-    """Some matches, the newest text first; in a search by meaning, the closest first."""
+    """A page of matches, the newest text first; in a search by meaning, the closest first."""
 
     items: list[SearchMatch]
     titles: list[FoundTitle]
     next_cursor: str | None
     pending: int
-    """Texts that a search by meaning could not look at yet: a job is at it."""
+    """How many texts a search by meaning can't find yet, because they are still being indexed."""
 
 
 class Relevance(BaseModel):
@@ -66,16 +67,17 @@ class Relevance(BaseModel):
     key: str
     index: int
     relevance: float
+    """From 0 to 1."""
 
 
 class RelevancePage(BaseModel):
     """Messages of a session in their order, with their relevance."""
 
     question: str
-    """What was asked; the session's objective, where nothing was."""
+    """The question, or the session's objective if none was asked."""
     items: list[Relevance]
     next_start: int | None
-    """Where the next page starts."""
+    """`start` of the next page; null on the last."""
 
 
 @router.get(
@@ -87,15 +89,25 @@ class RelevancePage(BaseModel):
 def session_relevance(
     request: HttpRequest,
     session_id: uuid.UUID,
-    question: str = "",
-    least: float = 0,
-    start: int = 0,
+    question: Annotated[
+        str,
+        Query(
+            description="What to compare the messages with; by default the session's objective."
+        ),
+    ] = "",
+    least: Annotated[
+        float,
+        Query(description="Leaves out messages that are less relevant, from 0 to 1."),
+    ] = 0,
+    start: Annotated[
+        int, Query(description="Index of the first original to return.")
+    ] = 0,
     limit: int | None = None,
 ) -> HttpResponse:
-    """How relevant each original is to the session's objective, or to a question: from 0 to 1.
+    """How relevant each original is to the session's objective or to a question, from 0 to 1.
 
-    `least` leaves out what is less relevant. Originals that have no vectors yet are left out.
-    409 if search by meaning is off, or if there is neither a question nor an objective.
+    Originals that are not indexed yet are left out. Returns 409 if search by meaning is off, or if
+    there is neither a question nor an objective.
     """
     session = get_session(caller_of(request), session_id)
     if len(question) > LONGEST_QUERY:
@@ -127,21 +139,32 @@ def session_relevance(
 )
 def search_messages(
     request: HttpRequest,
-    q: str,
-    project: str | None = None,
-    session: uuid.UUID | None = None,
-    meaning: bool = False,
+    q: Annotated[str, Query(description="Text to find, ignoring case.")],
+    project: Annotated[
+        str | None, Query(description="Limits the search to one project, by its slug.")
+    ] = None,
+    session: Annotated[
+        uuid.UUID | None,
+        Query(description="Limits the search to one session, by its id."),
+    ] = None,
+    meaning: Annotated[
+        bool,
+        Query(
+            description="Whether to find messages that are about `q`, whatever their wording."
+        ),
+    ] = False,
     cursor: str | None = None,
     limit: int | None = None,
 ) -> HttpResponse:
     """Messages that contain `q` literally, ignoring case, the newest text first.
 
-    `titles` are sessions whose title contains it, on the first page only: the newest 20 (`q` of
-    `GET /api/sessions` lists all). A page may have fewer items than asked for, or none, and still
-    have a next one: it ends once many texts were read.
+    A page ends once many texts were read, so it may have fewer items than `limit`, or none, and
+    still have a `next_cursor`. The first page also lists in `titles` the newest 20 sessions whose
+    title contains `q`; `GET /api/sessions?q=` lists all of them.
 
-    With `meaning`, messages that are about what `q` says, the closest first, without titles.
-    409 (`meaning_search_off`, `meaning_search_not_installed`) if that is not switched on.
+    With `meaning`, the messages that are about `q` are returned instead, the closest first, without
+    titles. Returns 409 (`meaning_search_off`, `meaning_search_not_installed`) if search by meaning
+    is not available.
     """
     caller = caller_of(request)
     if project is not None:

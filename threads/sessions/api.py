@@ -1,10 +1,11 @@
 """The REST routes of sessions and their originals; the rules are in services."""
 
 import uuid
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router, Status
+from ninja.params.functions import Path, Query
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.paging import clamp
@@ -54,18 +55,24 @@ def create_session(
 )
 def sessions(
     request: HttpRequest,
-    project: str | None = None,
-    q: str = "",
-    source: str = "",
-    external_id: str | None = None,
+    project: Annotated[
+        str | None, Query(description="Limits the list to one project, by its slug.")
+    ] = None,
+    q: Annotated[str, Query(description="Part of the title, ignoring case.")] = "",
+    source: Annotated[
+        str,
+        Query(
+            description="Where they come from, as in their `source`: `Claude Code`, `API`, `File`."
+        ),
+    ] = "",
+    external_id: Annotated[
+        str | None,
+        Query(description="The client's own id of a session, unique in its project."),
+    ] = None,
     cursor: str | None = None,
     limit: int | None = None,
 ) -> dict[str, Any]:
-    """Sessions, the last changed first; `q` is a part of the title, ignoring case.
-
-    `source` is where they come from, as sessions give it: `Claude Code`, `Codex`, `API`, `File`.
-    `external_id` is the caller's own id for a session: at most one in a project has it.
-    """
+    """The sessions that the caller may see, the last changed first."""
     caller = caller_of(request)
     if project is not None:
         get_project(caller, project)
@@ -115,9 +122,19 @@ def update_session(
     summary="Delete a session",
 )
 def delete_session(
-    request: HttpRequest, session_id: uuid.UUID, purge: bool = False
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    purge: Annotated[
+        bool,
+        Query(
+            description="Whether to erase it at once. Needs the right to administer."
+        ),
+    ] = False,
 ) -> Status[Any]:
-    """Hide a session for 30 days; `purge=1` (needs admin) erases it at once, deleted or not."""
+    """Delete a session. It can be restored for 30 days.
+
+    With `purge` it is erased at once, whether or not it was deleted before.
+    """
     services.delete_session(caller_of(request), session_id, purge=purge)
     return Status(204, None)
 
@@ -143,14 +160,20 @@ def restore_session(request: HttpRequest, session_id: uuid.UUID) -> dict[str, An
 def messages(
     request: HttpRequest,
     session_id: uuid.UUID,
-    start: int = 0,
-    end: int | None = None,
+    start: Annotated[
+        int, Query(description="Index of the first original to return.")
+    ] = 0,
+    end: Annotated[
+        int | None,
+        Query(
+            description="Index after the last original; by default, 100 are returned."
+        ),
+    ] = None,
     inline: bool = False,
 ) -> HttpResponse:
-    """Originals `start` to `end` (half-open), at most 500; 100 where no end is given.
+    """The originals from `start` up to, but not including, `end`: at most 500.
 
-    `end` in the answer says where it stopped, `message_count` how many there are. `inline`:
-    images as their bytes.
+    `end` in the response says where it stopped, `message_count` how many originals there are.
     """
     found = get_session(caller_of(request), session_id)
     start = max(start, 0)
@@ -192,7 +215,10 @@ def append_messages(
     operation_id="threads_api_blob",
     summary="Download a blob",
 )
-def blob(request: HttpRequest, sha256: str) -> HttpResponse:
+def blob(
+    request: HttpRequest,
+    sha256: Annotated[str, Path(description="SHA-256 of the blob's bytes, in hex.")],
+) -> HttpResponse:
     """The bytes of an image or a file."""
     found = get_blob(caller_of(request), sha256)
     inline = found.media_type in SHOWN_TYPES  # all else is only ever downloaded

@@ -33,32 +33,39 @@ MessageData = Annotated[
 
 
 class NewSessionIn(RequestBody):
-    """A session to create; `system` becomes original 0."""
+    """A session to create. The system prompt, if given, becomes message 0."""
 
     title: Title = ""
     project: str | None = None
+    """The project's slug; needed if you may create sessions in several."""
     external_id: Name | None = Field(None, min_length=1, max_length=255)
+    """The client's own id of the conversation, unique in the project."""
     parsing_strategy: Literal["openai", "anthropic", "gemini", "gemini_gca"] = "openai"
+    """The provider's format that the conversation has."""
     model: Name = Field("", max_length=128)
+    """The model's name at the provider."""
     system: str | None = None
+    """The system prompt."""
     messages: list[MessageData] = Field(
         [], description="Each may have `created_at`, `usage` and `tags` of its own."
     )
 
 
 class SessionPatch(RequestBody):
-    """Changes to a session; fields left out stay."""
+    """Changes to a session. Fields left out stay as they are."""
 
     title: Title | None = None
     objective: str | None = Field(None, max_length=500)
+    """What the session is for."""
     model: Name | None = Field(None, max_length=128)
 
 
 class MessagesIn(RequestBody):
-    """Messages to append; with `expected_count`, only if the session still has that many."""
+    """Messages to append."""
 
     messages: list[MessageData] = Field(min_length=1)
     expected_count: int | None = Field(None, ge=0)
+    """Refuse (409) if the session has another number of messages."""
 
 
 class SessionOut(BaseModel):
@@ -69,19 +76,26 @@ class SessionOut(BaseModel):
     title: str
     external_id: str | None
     parent: uuid.UUID | None
-    """The session that it came from, or that it was asked beside."""
+    """The session that it is a sub-agent, branch or continuation of."""
     relation: Relation | None
-    """What it is to its `parent`, also where that isn't here."""
+    """What it is to its parent, even if that was not imported."""
     format: str
+    """The format that it was imported from."""
     source: str
-    """The agent, service or library that it comes from, as people call it."""
+    """The agent, service or library that it comes from, such as `Claude Code`."""
     parsing_strategy: str
+    """The provider's format that the conversation has."""
     model: str
     objective: str
+    """What the session is for."""
     message_count: int
+    """How many originals it has."""
     head: int
+    """Number of the last entry of its log."""
     tokens: int
+    """Tokens of the originals."""
     encoding: str
+    """The tokenizer's encoding in which they are counted."""
     created_at: str
     updated_at: str
 
@@ -94,26 +108,34 @@ class SessionPage(BaseModel):
 
 
 class MessageOut(BaseModel):
-    """A message in the public form."""
+    """A message."""
 
     key: str
+    """`m` and its index."""
     id: uuid.UUID
     short_id: str
+    """`msg-` and 8 hex digits, unique in the session."""
     index: int
+    """Its index in the session, from 0."""
     role: str
     content: str | list[dict[str, Any]] | None
+    """The content in the form of OpenAI chat."""
     parts: list[dict[str, Any]]
+    """The content in full, part by part: text, thinking, calls, results, images, files."""
     tool_calls: list[dict[str, Any]] = []
     tool_call_id: str | None = None
     tool_results: list[dict[str, Any]]
     parsing_strategy: str
     group_id: int
+    """The group: the user messages are counted from 1; 0 is what precedes the first."""
     status: str
+    """`complete`, or `partial` for a reply that broke off."""
     tags: list[str]
     tokens: int
     weight: int | None
+    """Tokens of prompt and completion, as the provider reported them: the sum of `usage`."""
     usage: dict[str, int] | None = None
-    """As the client or the transcript gave it; `weight` is what it sums up to."""
+    """Tokens by kind, as the client or the transcript gave them."""
     created_at: str | None
 
 
@@ -122,9 +144,9 @@ class MessageList(BaseModel):
 
     items: list[MessageOut]
     end: int
-    """The index to go on from: that of the first message behind these."""
+    """Index of the message after the last one returned: `start` of the next request."""
     message_count: int
-    """How many the session has."""
+    """How many originals the session has."""
 
 
 def present_session(session: Session) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 import uuid
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
 from ninja import Router, Schema
+from ninja.params.functions import Query
 
 from contextstudio.accounts import jobs
 from contextstudio.accounts.authentication import caller_of
@@ -18,16 +19,21 @@ JobStatus = Literal["queued", "running", "done", "failed", "cancelled", "asks"]
 
 
 class JobOut(Schema):
-    """A job, with its progress and its result. `error` is a sentence."""
+    """A job, with its progress and its result."""
 
     id: uuid.UUID
     kind: str
     status: JobStatus
+    """`asks` waits for somebody to continue or cancel it."""
     done: int
+    """How much is done, counted in `unit`."""
     total: int | None
+    """How much there is to do; null if it isn't known."""
     unit: str
     result: dict[str, object] | None
+    """What the job returned, or the problem document if it was refused; null before it ends."""
     error: str | None
+    """Why it failed or what it asks, in a sentence."""
     created_at: datetime
     finished_at: datetime | None
 
@@ -52,8 +58,12 @@ class JobPage(Schema):
 )
 def list_all(
     request: HttpRequest,
-    status: JobStatus | None = None,
-    project: str | None = None,
+    status: Annotated[
+        JobStatus | None, Query(description="Limits the list to jobs with this status.")
+    ] = None,
+    project: Annotated[
+        str | None, Query(description="Limits the list to one project, by its slug.")
+    ] = None,
     cursor: str | None = None,
     limit: int | None = None,
 ) -> dict[str, Any]:
@@ -72,7 +82,7 @@ def list_all(
     operation_id="contextstudio_accounts_api_projects_read_job",
 )
 def read_job(request: HttpRequest, job_id: uuid.UUID) -> Job:
-    """A job; `result` is its result once it is done, or the problem document if it was refused."""
+    """A job. `result` is what it returned once it is done, or the problem document if refused."""
     return _as_it_is_now(get_job(caller_of(request), job_id))
 
 
@@ -83,7 +93,7 @@ def read_job(request: HttpRequest, job_id: uuid.UUID) -> Job:
     operation_id="contextstudio_accounts_api_projects_cancel_job",
 )
 def cancel_job(request: HttpRequest, job_id: uuid.UUID) -> Job:
-    """Cancel a job: at once if it is queued, else at its next step. An ended job stays as it is."""
+    """Cancel a job: at once if it is queued, else at its next step. An ended job doesn't change."""
     job = get_job_to_change(caller_of(request), job_id)
     return _as_it_is_now(jobs.request_cancel(job))
 
@@ -95,7 +105,10 @@ def cancel_job(request: HttpRequest, job_id: uuid.UUID) -> Job:
     operation_id="contextstudio_accounts_api_jobs_continue",
 )
 def go_on(request: HttpRequest, job_id: uuid.UUID) -> Job:
-    """Let a job repeat a call that may already have been charged: nothing else makes it do so."""
+    """Let a job with the status `asks` repeat a call to a model that may already have been charged.
+
+    Without this, the job does not repeat the call.
+    """
     job = get_job_to_change(caller_of(request), job_id)
     return _as_it_is_now(jobs.go_on(job))
 
@@ -107,7 +120,7 @@ def go_on(request: HttpRequest, job_id: uuid.UUID) -> Job:
     operation_id="contextstudio_accounts_api_jobs_retry",
 )
 def retry(request: HttpRequest, job_id: uuid.UUID) -> Job:
-    """Start a failed or cancelled job again; what it had finished is not done twice."""
+    """Start a failed or cancelled job again. What it had finished is not done twice."""
     job = get_job_to_change(caller_of(request), job_id)
     return _as_it_is_now(jobs.repeat(job))
 

@@ -22,26 +22,28 @@ router = Router(tags=["keys"])
 _RECALLS: Any = Field(
     default_factory=list,
     max_length=100,
-    description="Slugs of other projects whose memos it finds and whose messages it recalls.",
+    description="Slugs of other projects whose memos it may find and whose messages it may recall.",
 )
 _LIMIT: Any = Field(
-    None, ge=1, le=MOST_REQUESTS, description="null: the server's own limit."
+    None, ge=1, le=MOST_REQUESTS, description="By default (null) the server's limit."
 )
 
 
 class KeyIn(RequestBody):
     """A new key, for one project."""
 
-    project: str = Field(max_length=64, description="Its slug.")
+    project: str = Field(max_length=64, description="The project's slug.")
     name: str = Field("", max_length=100)
     scopes: list[Right] = [Right.READ, Right.PROPOSE]
+    """What the key may do in the project."""
     recalls: list[str] = _RECALLS
     expires_at: AwareDatetime | None = None
+    """When the key stops working; null for never."""
     requests_per_minute: int | None = _LIMIT
 
 
 class KeyChange(RequestBody):
-    """Changes to a key; fields left out stay."""
+    """Changes to a key. Fields left out stay as they are."""
 
     name: str = Field("", max_length=100)
     scopes: list[Right] = []
@@ -51,10 +53,10 @@ class KeyChange(RequestBody):
 
 
 class Rotation(RequestBody):
-    """How long the present secret keeps working beside the new one."""
+    """How long the current secret keeps working beside the new one."""
 
     old_until: AwareDatetime | None = Field(
-        None, description="null: it stops working at once."
+        None, description="When the current secret stops working; null for at once."
     )
 
 
@@ -64,7 +66,7 @@ class KeyOut(Schema):
     id: int
     project: str
     name: str
-    prefix: str = Field(description="The beginning of its secret.")
+    prefix: str = Field(description="The first characters of its secret.")
     scopes: list[Right]
     recalls: list[str]
     created_by: str
@@ -94,7 +96,7 @@ class KeyList(Schema):
 def keys(request: HttpRequest) -> dict[str, Any]:
     """The keys that the caller may see: their own, and those of projects that they administer.
 
-    A key sees itself, and with `admin` those of its project.
+    A key sees itself, and with the scope `admin` all keys of its project.
     """
     found = list_keys(caller_of(request)).prefetch_related("recalls")
     return {"items": [_present(one) for one in found]}
@@ -107,7 +109,10 @@ def keys(request: HttpRequest) -> dict[str, Any]:
     summary="Create a key",
 )
 def create_key(request: HttpRequest, body: KeyIn) -> HttpResponse:
-    """Make a key. A key needs `admin` for that, and can't make one that may do more than itself."""
+    """Create a key.
+
+    A key that creates another needs the scope `admin`, and can't grant more than it may do itself.
+    """
     caller = caller_of(request)
     made = services.create_key_as(
         caller,
@@ -139,7 +144,7 @@ def key(request: HttpRequest, key_id: int) -> dict[str, Any]:
     summary="Change a key",
 )
 def change_key(request: HttpRequest, key_id: int, body: KeyChange) -> dict[str, Any]:
-    """Change a key. Only a person may, and only the person who made it may let it do more."""
+    """Change a key. Only a person can, and only the person who created it can let it do more."""
     caller = caller_of(request)
     known, given = get_key(caller, key_id), body.model_fields_set
     recalls = _projects(caller, body.recalls) if "recalls" in given else None
@@ -168,7 +173,7 @@ def change_key(request: HttpRequest, key_id: int, body: KeyChange) -> dict[str, 
     summary="Rotate a key",
 )
 def rotate_key(request: HttpRequest, key_id: int, body: Rotation) -> HttpResponse:
-    """Draw a new secret for a key that the caller made, or for the key that makes the request."""
+    """Give a new secret to a key that the caller created, or to the key that makes the request."""
     caller = caller_of(request)
     rotated = services.rotate_key(caller, key_id, old_until=body.old_until)
     return _with_secret(rotated, 200)

@@ -29,7 +29,7 @@ _MEMBERS = "/projects/{str:slug}/members"
 
 
 class ProjectIn(RequestBody):
-    """A new project; whoever makes it is its owner."""
+    """A new project. The caller becomes its owner."""
 
     slug: str = Field(
         min_length=1, max_length=64, description="Letters, digits, `-` and `_`."
@@ -55,13 +55,13 @@ class ProjectPage(Schema):
 
 
 class MemberIn(RequestBody):
-    """The role that a person is to have in a project."""
+    """The role of a person in a project."""
 
     role: ProjectRole
 
 
 class NewMemberIn(MemberIn):
-    """A person who is to be a member, and their role."""
+    """A person to add, and their role."""
 
     username: str = Field(min_length=1, max_length=150)
 
@@ -105,7 +105,7 @@ def projects(
     summary="Create a project",
 )
 def create_project(request: HttpRequest, body: ProjectIn) -> Status[Any]:
-    """Make a project. A key can't: a project needs a person as its owner."""
+    """Create a project. A key can't, because the caller becomes the owner: a person."""
     caller = caller_of(request)
     name = body.name.strip() or body.slug
     made = services.create_project(caller, slug=body.slug, name=name)
@@ -142,7 +142,7 @@ def members(
 def add_member(request: HttpRequest, slug: str, body: NewMemberIn) -> Status[Any]:
     """Add a person who has an account. Needs the right to administer.
 
-    Somebody who is a member already is refused with 409 and their `role`; PUT changes it.
+    For somebody who is already a member, this returns 409 with their `role`; PUT changes it.
     """
     caller = caller_of(request)
     project = get_project(caller, slug, Right.ADMIN)
@@ -167,9 +167,9 @@ def add_member(request: HttpRequest, slug: str, body: NewMemberIn) -> Status[Any
 def set_member(
     request: HttpRequest, slug: str, username: str, body: MemberIn
 ) -> dict[str, Any]:
-    """Make a person a member, or replace the role of one. Needs the right to administer.
+    """Add a member, or replace a member's role. Needs the right to administer.
 
-    POST to the list of members adds somebody without ever changing a role.
+    To add somebody without ever changing a role, POST to the list of members.
     """
     caller = caller_of(request)
     project = get_project(caller, slug, Right.ADMIN)
@@ -186,7 +186,7 @@ def set_member(
     summary="Remove a member",
 )
 def remove_member(request: HttpRequest, slug: str, username: str) -> Status[Any]:
-    """Remove a member, or leave the project. Refused for the last owner."""
+    """Remove a member, or leave the project. The last owner can't be removed."""
     caller = caller_of(request)
     project = get_project(caller, slug)
     services.set_member(caller, project, get_member(project, username), None)

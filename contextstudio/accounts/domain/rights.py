@@ -5,7 +5,10 @@ from enum import StrEnum
 
 
 class Right(StrEnum):
-    """One thing that a caller may do in a project; also the scopes of a key."""
+    """A right in a project, and a scope of a key.
+
+    `own_session` is the right to create sessions and to keep one's work in them.
+    """
 
     READ = "read"
     PROPOSE = "propose"

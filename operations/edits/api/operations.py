@@ -2,10 +2,11 @@
 
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Router, Status
+from ninja.params.functions import Path, Query
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid
@@ -68,7 +69,7 @@ def _recording(
 def record_operation(
     request: HttpRequest, session_id: uuid.UUID, body: Body[AnyEdit]
 ) -> Status[Any]:
-    """Record an edit at the end of the log; a dry run returns what it would change."""
+    """Record an edit. With `dry_run`, return what it would change (200) and record nothing."""
     head = expected_head(request, body.expected_head)
     if isinstance(body, TextArguments) and body.dry_run:
         session = get_session(caller_of(request), session_id)
@@ -89,11 +90,13 @@ def record_operation(
 def operations(
     request: HttpRequest,
     session_id: uuid.UUID,
-    active_only: bool = False,
+    active_only: Annotated[
+        bool, Query(description="Whether to list only operations that apply now.")
+    ] = False,
     cursor: str | None = None,
     limit: int | None = None,
 ) -> HttpResponse:
-    """The operations of a session, first to last; `active_only`: those that apply now."""
+    """The operations of a session, in the order of the log."""
     session = get_session(caller_of(request), session_id)
     (after,) = decode_cursor(cursor, 1) if cursor else (0,)
     if not isinstance(after, int):
@@ -160,9 +163,14 @@ def actors(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     "Switch an actor's operations on or off",
 )
 def toggle_all(
-    request: HttpRequest, session_id: uuid.UUID, actor: str, body: ToggleIn
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    actor: Annotated[
+        str, Path(description="The `id` of an actor, as `GET …/actors` lists it.")
+    ],
+    body: ToggleIn,
 ) -> dict[str, Any]:
-    """Switch all operations of an actor off with one entry, or back on those that were on."""
+    """Switch all operations of an actor off with one log entry, or those back on that were on."""
     transaction = services.switch_all(
         caller_of(request),
         session_id,
@@ -181,7 +189,7 @@ def toggle_all(
 def revert(
     request: HttpRequest, operation_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
-    """Revert an operation."""
+    """Revert an operation: the thread reads as if it had not been made."""
     return _done(request, services.switch, operation_id, Act.REVERT, body=body)
 
 
@@ -217,7 +225,7 @@ def reject(
 def amend(
     request: HttpRequest, operation_id: uuid.UUID, body: AmendArguments
 ) -> dict[str, Any]:
-    """Give an operation new words or a new condition."""
+    """Give an operation new content or a new condition. Its targets stay the same."""
     return _done(request, services.amend, operation_id, body.amended, body=body)
 
 
@@ -262,7 +270,7 @@ def toggle_bundle(
 def revert_bundle(
     request: HttpRequest, bundle_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
-    """Revert a bundle."""
+    """Revert the operations of a bundle."""
     return _done(request, services.switch_bundle, bundle_id, Act.REVERT, body=body)
 
 
@@ -306,7 +314,7 @@ def reject_bundle(
     tags=["ledger"],
 )
 def stage(request: HttpRequest, session_id: uuid.UUID, body: BundleIn) -> Status[Any]:
-    """Add edits to those that the caller has staged already: all wait in one bundle."""
+    """Stage edits: they wait, with any staged before, as one bundle until the caller commits it."""
     transaction = services.record_bundle(
         caller_of(request),
         session_id,
@@ -327,7 +335,7 @@ def stage(request: HttpRequest, session_id: uuid.UUID, body: BundleIn) -> Status
 def commit(
     request: HttpRequest, session_id: uuid.UUID, body: AcceptIn | None = None
 ) -> dict[str, Any]:
-    """Apply all that the caller has staged: all or none, with one entry of the log."""
+    """Apply all staged edits with one log entry: all or none, unless `skip_conflicts` is set."""
     skips = body is not None and body.skip_conflicts
     return _done(
         request,
@@ -347,7 +355,7 @@ def commit(
 def discard(
     request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None
 ) -> dict[str, Any]:
-    """Discard all that the caller has staged."""
+    """Discard all staged edits."""
     return _done(request, own_entries.discard, session_id, body=body)
 
 
@@ -359,9 +367,18 @@ def discard(
     tags=["ledger"],
 )
 def staged(
-    request: HttpRequest, session_id: uuid.UUID, provider: str = "", model: str = ""
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    provider: Annotated[
+        str,
+        Query(description="The provider to count for; by default the session's."),
+    ] = "",
+    model: Annotated[
+        str,
+        Query(description="The model whose prices are used; by default the session's."),
+    ] = "",
 ) -> HttpResponse:
-    """What the caller has staged, and what committing it costs once and saves each turn."""
+    """The edits that the caller has staged, and what committing them would cost and save."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
     keys = own_entries.staged_keys(session, caller)

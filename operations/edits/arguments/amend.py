@@ -17,15 +17,23 @@ from .edit import ConditionArguments, TagNames, Words, made_messages
 
 
 class AmendArguments(RequestBody):
-    """New words or a new condition for an operation; fields left out stay."""
+    """New content or a new condition for an operation. Fields left out stay as they are."""
 
-    summary: Words | None = None
-    text: Words | None = None
-    replacements: list[MessageData] | None = Field(None, min_length=1)
-    messages: list[MessageData] | None = Field(None, min_length=1)
-    tags: TagNames | None = None
+    summary: Words | None = Field(None, description="The new summary of a digest.")
+    text: Words | None = Field(None, description="The new text of a condense.")
+    replacements: list[MessageData] | None = Field(
+        None, min_length=1, description="The new messages of a revise."
+    )
+    messages: list[MessageData] | None = Field(
+        None, min_length=1, description="The new messages of an insert."
+    )
+    tags: TagNames | None = Field(
+        None, description="The new tags of a tag; otherwise, tags that must be active."
+    )
     condition: ConditionArguments | None = None
-    expected_head: int | None = Field(None, ge=0)
+    expected_head: int | None = Field(
+        None, ge=0, description="Refuse (409) if the log has grown beyond this entry."
+    )
 
     def amended(self, edit: Edit) -> Edit:
         """The edit with these changes. Raises Invalid for a field that its kind doesn't have."""

@@ -62,6 +62,9 @@ KeyOrId = Annotated[
     Field(max_length=40, description="`m12`, `msg-1a2b3c4d`, `o7` or `o7.0`."),
 ]
 Index = Annotated[int, Field(ge=0, description="0-based index over the originals.")]
+EndIndex = Annotated[
+    int, Field(ge=0, description="0-based index after the last message.")
+]
 TagName = Annotated[
     str,
     Field(
@@ -71,6 +74,10 @@ TagName = Annotated[
     AfterValidator(_tag),
 ]
 TagNames = Annotated[list[TagName], Field(max_length=MOST_TAGS)]
+ConditionTags = Annotated[
+    TagNames | None,
+    Field(description="Apply it only while all of these tags are active."),
+]
 Words = Annotated[str, AfterValidator(_not_blank), Field(description="Not empty.")]
 
 
@@ -94,7 +101,7 @@ def _says_something(part: Part) -> bool:
 class ActiveTags(BaseModel):
     """The tags under which conditions are to hold."""
 
-    tags: TagNames
+    tags: TagNames = Field(description="All tags that are to be active; may be empty.")
 
 
 class ConditionArguments(RequestBody):
@@ -102,7 +109,9 @@ class ConditionArguments(RequestBody):
 
     tags: TagNames = []
     objectives: TagNames = []
-    match: Literal["all", "any", "none"] = "all"
+    match: Literal["all", "any", "none"] = Field(
+        "all", description="Whether all, any or none of them must be active."
+    )
 
     def condition(self) -> Condition:
         """The domain's condition."""
@@ -115,7 +124,7 @@ class EditArguments(RequestBody, ABC):
     """What every edit takes."""
 
     condition: ConditionArguments | None = None
-    propose: bool = False
+    propose: bool = Field(False, description="Record it as a proposal, to be reviewed.")
     title: str = Field(
         "", max_length=300, description="What it is for, in a few words."
     )
@@ -144,9 +153,11 @@ class RangeArguments(EditArguments):
     start_idx: Index | None = None
     end_idx: Index | None = None
     range: tuple[Index, Index] | None = Field(
-        None, description="`[start_idx, end_idx]`."
+        None, description="`[start_idx, end_idx]`, in place of these two."
     )
-    targets: list[KeyOrId] | None = Field(None, min_length=1)
+    targets: list[KeyOrId] | None = Field(
+        None, min_length=1, description="Keys or short ids, in place of a range."
+    )
 
     @model_validator(mode="after")
     def _names_its_targets_once(self) -> "RangeArguments":
@@ -186,7 +197,7 @@ class TagArguments(RangeArguments):
     """Give messages tags."""
 
     type: Literal["tag"] = "tag"
-    tags: TagNames = Field(min_length=1)
+    tags: TagNames = Field(min_length=1, description="The tags to give.")
 
     def edit(self, session: Session, thread: Thread) -> Tag:
         return Tag(
@@ -201,9 +212,7 @@ class DigestArguments(RangeArguments):
 
     type: Literal["digest"] = "digest"
     summary: Words
-    tags: TagNames | None = Field(
-        None, description="Short for a condition that needs all of them."
-    )
+    tags: ConditionTags = None
 
     def edit(self, session: Session, thread: Thread) -> Digest:
         """The digest; its summary is a message with the role system."""
@@ -218,8 +227,10 @@ class ReviseArguments(RangeArguments):
     """Show other messages in place of these."""
 
     type: Literal["revise"] = "revise"
-    replacements: list[MessageData] = Field(min_length=1)
-    tags: TagNames | None = None
+    replacements: list[MessageData] = Field(
+        min_length=1, description="The messages to show, as in a chat request."
+    )
+    tags: ConditionTags = None
 
     def edit(self, session: Session, thread: Thread) -> Revise:
         return Revise(
@@ -259,7 +270,7 @@ class SnipArguments(RangeArguments):
     """Leave messages out, behind a single marker."""
 
     type: Literal["snip"] = "snip"
-    tags: TagNames | None = None
+    tags: ConditionTags = None
 
     def edit(self, session: Session, thread: Thread) -> Snip:
         return Snip(
@@ -274,7 +285,7 @@ class CondenseArguments(EditArguments):
     type: Literal["condense"] = "condense"
     target: Key
     text: Words
-    tags: TagNames | None = None
+    tags: ConditionTags = None
 
     def edit(self, session: Session, thread: Thread) -> Condense:
         try:

@@ -14,17 +14,23 @@ from operations.messages.names import keys_named, name_of
 from threads.models import Session
 from threads.sessions.presentation import MessageData
 
-from .edit import EditArguments, Index, Key, KeyOrId, TagNames, made_messages
+from .edit import ConditionTags, EditArguments, Index, Key, KeyOrId, made_messages
 
 
 class InsertArguments(EditArguments):
     """Insert messages of your own after a message; the originals stay."""
 
     type: Literal["insert"] = "insert"
-    after_idx: int | None = Field(None, ge=-1, description="-1 inserts at the top.")
-    after: KeyOrId | int | None = None
-    messages: list[MessageData] = Field(min_length=1)
-    tags: TagNames | None = None
+    after_idx: int | None = Field(
+        None, ge=-1, description="0-based index of an original; -1: at the top."
+    )
+    after: KeyOrId | int | None = Field(
+        None, description="A key or short id, in place of after_idx."
+    )
+    messages: list[MessageData] = Field(
+        min_length=1, description="The messages to insert, as in a chat request."
+    )
+    tags: ConditionTags = None
 
     @model_validator(mode="after")
     def _names_its_anchor_once(self) -> "InsertArguments":
@@ -59,9 +65,13 @@ class ResequenceArguments(EditArguments):
     """Reorder the listed messages among the places that they hold now."""
 
     type: Literal["resequence"] = "resequence"
-    new_order: list[Index] | None = Field(None, min_length=2)
-    order: list[KeyOrId] | None = Field(None, min_length=1)
-    tags: TagNames | None = None
+    new_order: list[Index] | None = Field(
+        None, min_length=2, description="The indexes in their new order."
+    )
+    order: list[KeyOrId] | None = Field(
+        None, min_length=1, description="Keys or short ids, in place of new_order."
+    )
+    tags: ConditionTags = None
 
     @model_validator(mode="after")
     def _names_its_order_once(self) -> "ResequenceArguments":

@@ -14,7 +14,7 @@ from operations.messages.expressions import SearchExpression
 from operations.messages.search import edit_of
 from threads.models import Session
 
-from .edit import EditArguments, TagNames
+from .edit import ConditionTags, EditArguments
 
 MOST_PATTERNS = 100
 MOST_SPANS = 1000
@@ -23,7 +23,7 @@ LONGEST_PATTERN = 100_000
 
 
 class PatternArguments(RequestBody):
-    """Text from a start to the nearest end after it in the same part of a message."""
+    """Text from a start to the nearest end after it, in the same part of a message."""
 
     start: str = Field(
         min_length=1,
@@ -66,18 +66,20 @@ class PatternArguments(RequestBody):
 
 
 class SpanArguments(RequestBody):
-    """A stretch of a part's text, by its place in the message as it was recorded."""
+    """A stretch of text, by its position in a message as it was recorded."""
 
     key: str = Field(max_length=40, description="The message: `m12` or `o7.0`.")
-    part: int = Field(0, ge=0)
-    start: int = Field(ge=0, description="In code points.")
-    end: int = Field(ge=1, description="Exclusive.")
+    part: int = Field(0, ge=0, description="Index of the message's part.")
+    start: int = Field(
+        ge=0, description="Position of the first character, in code points."
+    )
+    end: int = Field(ge=1, description="Position after the last character.")
     sha256: str = Field(
         "",
         pattern="^([0-9a-f]{64})?$",
-        description="Hash of the covered text, in hex: refuse if the text has another.",
+        description="SHA-256 of the text, in hex: refuse if it has changed.",
     )
-    replacement: str = ""
+    replacement: str = Field("", description="Text to show in its place.")
 
     def span(self) -> Span:
         return Span(
@@ -99,14 +101,22 @@ class TextArguments(EditArguments):
     """The minimum number of characters of a match."""
 
     patterns: list[PatternArguments] | None = Field(
-        None, min_length=1, max_length=MOST_PATTERNS
+        None,
+        min_length=1,
+        max_length=MOST_PATTERNS,
+        description="What to find. Give either patterns or spans.",
     )
-    spans: list[SpanArguments] | None = Field(None, min_length=1, max_length=MOST_SPANS)
+    spans: list[SpanArguments] | None = Field(
+        None,
+        min_length=1,
+        max_length=MOST_SPANS,
+        description="Where the text is, in place of patterns.",
+    )
     include_folded: bool = Field(
         False, description="Also search messages inside folds."
     )
-    tags: TagNames | None = None
-    dry_run: bool = Field(False, description="Record nothing, return the matches.")
+    tags: ConditionTags = None
+    dry_run: bool = Field(False, description="Record nothing and return the matches.")
 
     @model_validator(mode="after")
     def _names_its_text_once(self) -> "TextArguments":
@@ -135,7 +145,7 @@ class TextArguments(EditArguments):
 
 
 class ReplaceArguments(TextArguments):
-    """Replace text inside messages, in places of 30 characters and more."""
+    """Replace text inside messages; a match has at least 30 characters."""
 
     type: Literal["replace"] = "replace"
     changes = Replace
@@ -143,7 +153,7 @@ class ReplaceArguments(TextArguments):
 
 
 class RedactArguments(TextArguments):
-    """Mask text everywhere."""
+    """Mask text wherever it occurs."""
 
     type: Literal["redact"] = "redact"
     changes = Redact

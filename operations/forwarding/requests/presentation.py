@@ -14,54 +14,79 @@ from operations.models import SessionRequest
 
 
 class ClientChangeOut(BaseModel):
-    """What was recorded for one of the client's own edits."""
+    """An operation that was recorded for one of the client's own edits."""
 
     key: str
+    """Its key."""
     act: str
-    """`made`, `amended`, `restored` or `reverted`."""
+    """What was done to it: `made`, `amended`, `restored` or `reverted`."""
     kind: str
+    """Its type, such as `revise`."""
     cause: str
+    """The kind of edit: `prompt`, `edited`, `trimmed`, `regenerated` or `compacted`."""
     count: int
-    """How many originals it folds; of an insert how many messages it puts in."""
+    """How many originals it folds, or how many messages it inserts."""
 
 
 class RequestOut(BaseModel):
-    """One request of a client: how it related to the session, what was sent, what came back."""
+    """A client's request: how it relates to the session, what was sent and what came back."""
 
     id: uuid.UUID
     number: int
+    """Its number in the session, from 1."""
     created_at: str
     actor: ActorOut
     client: str
+    """What the client calls itself (`User-Agent`)."""
     door: str
+    """`apply` or `proxy`."""
     format: str
     model: str
     decision: str
+    """How it relates to the session, such as `extended`, `edited` or `compacted`."""
     sentence: str
     """The decision in words."""
     messages: int
+    """How many messages the client sent, including the system prompt."""
     known: int
+    """How many of them the session had already."""
     new: int
+    """How many of them became originals."""
     unknown: int
+    """How many of them stand in place of originals or between them, as the client's own edit."""
     absent: int
+    """How many originals the client didn't send."""
     tools: int
+    """How many tools the request offers."""
     edits: list[ClientChangeOut]
+    """What was recorded for the client's own edits."""
     head: int
+    """Number of the last log entry when the request was rewritten."""
     message_count: int
+    """How many originals the session had then."""
     applied: int
+    """How many operations applied."""
     suspended: dict[str, list[str]]
-    """Keys of operations, by the reason why they had nothing to act on."""
+    """Keys of the operations that had nothing to act on, by reason."""
     tokens: dict[str, int]
+    """Tokens `before` and `after` it was rewritten."""
     prepared_ms: float
+    """How long it took to rewrite, in milliseconds."""
     status: str
+    """`prepared`, `sent`, `answered`, `partial`, `failed` or `refused`."""
     error: str
     upstream_status: int | None
+    """The HTTP status of the provider's response."""
     usage: dict[str, int | None]
+    """Tokens as the provider counted them."""
     cost: float | None
-    """In dollars."""
+    """In dollars; null if it isn't known."""
     first_byte_ms: float | None
+    """From the request's arrival to the first byte of the reply, in milliseconds."""
     total_ms: float | None
+    """From the request's arrival to the end of the reply, in milliseconds."""
     reply_index: int | None
+    """Index of the original that the reply became."""
 
 
 class RequestPage(BaseModel):

@@ -1,10 +1,11 @@
 """REST: one request of a session as it was sent, and what it changed of another."""
 
 import uuid
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
+from ninja.params.functions import Path, Query
 from pydantic import BaseModel
 
 from contextstudio.accounts.authentication import caller_of
@@ -22,34 +23,39 @@ class SentPieceOut(BaseModel):
     """The list of tools, the system prompt or a message, as it was sent."""
 
     position: int
+    """Its position in the request, from 0."""
     kind: str
     """`tools`, `system` or `message`."""
     keys: list[str]
-    """The messages of the thread that it was made of; none of what a layer or a rule added."""
+    """Keys of the messages that it was made of; none if a layer or a rule added it."""
     tokens: int
     body: Any
 
 
 class SentChangeOut(BaseModel):
-    """How a request differs from another one. `kept`, `again`, `new` and `dropped` are tokens."""
+    """How a request differs from another one of the session, in tokens."""
 
     against: int
+    """The number of the other request."""
     position: int
-    """Of the first piece that differs."""
+    """Position of the first piece that differs."""
     kept: int
-    """Before that position: the provider's cache may hold it."""
+    """Tokens before that position, which the provider's cache may hold."""
     again: int
-    """Behind it, of pieces that the other request had too."""
+    """Tokens after it, of pieces that the other request had too."""
     new: int
+    """Tokens of pieces that the other request didn't have."""
     dropped: int
-    """Of pieces that only the other request had."""
+    """Tokens of pieces that only the other request had."""
     extends: bool
+    """Whether it begins with the whole of the other request."""
 
 
 class SentRequestOut(RequestOut):
     """A request with what was sent."""
 
     total: int
+    """How many pieces it has."""
     pieces: list[SentPieceOut]
     change: SentChangeOut | None
 
@@ -63,12 +69,21 @@ class SentRequestOut(RequestOut):
 def sent_request(
     request: HttpRequest,
     session_id: uuid.UUID,
-    number: int,
-    against: int | None = None,
-    start: int = 0,
+    number: Annotated[
+        int, Path(description="The request's number in the session, from 1.")
+    ],
+    against: Annotated[
+        int | None,
+        Query(
+            description="Number of the request to compare with; by default the one before."
+        ),
+    ] = None,
+    start: Annotated[
+        int, Query(description="Position of the first piece to return, from 0.")
+    ] = 0,
     limit: int | None = None,
 ) -> HttpResponse:
-    """A request as it was sent, and how it differs from `against`, by default the one before."""
+    """A request as it was sent, in pieces, and how it differs from another one of the session."""
     session = get_session(caller_of(request), session_id)
     sent = load_sent(session, number)
     first = max(start, 0)

@@ -37,7 +37,7 @@ def list_upstreams(request: HttpRequest, slug: str) -> dict[str, Any]:
 def set_upstream(
     request: HttpRequest, slug: str, provider: WireProvider, body: UpstreamIn
 ) -> UpstreamOut:
-    """Set where requests in the form of one provider go."""
+    """Set where requests in one provider's format are forwarded to."""
     made = services.set_upstream(
         caller_of(request),
         slug,

@@ -13,7 +13,7 @@ from .services import WireProvider
 
 
 class UpstreamIn(RequestBody):
-    """Where requests in the form of one provider go."""
+    """Where requests in one provider's format are forwarded to."""
 
     base_url: str = Field(
         max_length=500,
@@ -22,17 +22,19 @@ class UpstreamIn(RequestBody):
     api_key: str | None = Field(
         None,
         max_length=4000,
-        description="Stored encrypted. If left out, the stored key stays as long as the origin "
-        "does; if empty, the caller brings one.",
+        description="Stored encrypted. If left out, the stored key is kept unless the origin of "
+        "`base_url` changes; if empty, each client sends its own.",
     )
     model: Name = Field(
-        "", max_length=128, description="If given, sent in place of the caller's."
+        "",
+        max_length=128,
+        description="A model to send instead of the one a client names.",
     )
     tools: str = Field(
         "",
         max_length=500,
-        description="Tools of ContextStudio to add to each request, whose calls are then answered "
-        "here: names and groups, separated by commas, such as `edit,recall`.",
+        description="ContextStudio's tools to add to each request and to answer calls of: names "
+        "and groups, separated by commas, such as `edit,recall`.",
     )
 
 

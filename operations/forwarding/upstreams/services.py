@@ -28,7 +28,7 @@ MOST_KEY = 4000
 
 
 class WireProvider(StrEnum):
-    """The forms of requests that are forwarded, each named after its provider."""
+    """A format of requests that are forwarded, named after its provider."""
 
     OPENAI = "openai"
     ANTHROPIC = "anthropic"

@@ -10,7 +10,7 @@ from operations.context.policies import request_slice, set_window
 from operations.context.presentation import present_context
 from operations.context.services import ContextQuery, assemble
 from operations.domain.context.selection import Preference
-from operations.edits.arguments import Index, TagNames
+from operations.edits.arguments import EndIndex, Index, TagNames
 from operations.notes.scratchpads import load_scratchpad, write_scratchpad
 from operations.tools.tool import SessionTool
 from threads.models import Session
@@ -49,7 +49,11 @@ class ShowContext(SessionTool):
     active_tags: TagNames | None = Field(
         None, description="Tags for this call only; by default the session's own."
     )
-    budget: int | None = Field(None, ge=1, description="Tokens to compare with.")
+    budget: int | None = Field(
+        None,
+        ge=1,
+        description="In tokens, to compare the request with.",
+    )
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Raises Invalid for an unknown provider, or if the context can't be sent to it."""
@@ -85,7 +89,7 @@ class SetContextWindow(SessionTool):
     name = "set_context_window"
     group = "context"
 
-    n: int = Field(ge=0, le=1_000_000, description="Groups; 0: all.")
+    n: int = Field(ge=0, le=1_000_000, description="How many groups; 0: all.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Set the window; the answer gives the same tokens as show_context."""
@@ -105,12 +109,12 @@ class RequestContextSlice(SessionTool):
 
     Use it when you need to see an earlier part in full once more. The range is half-open:
     {"start_message_index": 30, "end_message_index": 40} sends the messages 30 to 39.
-    `include_search_results` adds what your last search_session_history found. Of all these
-    only the newest `max_context_messages` are kept, which you can give without a range. What a
-    range or a search names is sent even if it has left the window (see set_context_window). The
-    system message, the last user message and everything after it are always sent, and calls
-    go with their results. The slice applies to the next request that you send through apply
-    with this key; a later slice replaces an earlier one.
+    `include_search_results` adds what your last search_session_history found.
+    `max_context_messages` keeps only the newest of all these; without a range, the newest of
+    the whole conversation. What a range or a search names is sent even if it has left the
+    window (see set_context_window). The system message, the last user message and everything
+    after it are always sent, and calls go with their results. The slice applies to the next
+    request that you send through apply with this key; a later slice replaces an earlier one.
 
     Example: {"session_id": "…", "start_message_index": 30, "end_message_index": 40}
     """
@@ -119,13 +123,15 @@ class RequestContextSlice(SessionTool):
     group = "context"
 
     start_message_index: Index | None = None
-    end_message_index: Index | None = None
-    include_search_results: bool = False
+    end_message_index: EndIndex | None = None
+    include_search_results: bool = Field(
+        False, description="Add the messages that your last search found."
+    )
     max_context_messages: int | None = Field(
         None,
         ge=1,
         le=1_000_000,
-        description="Besides the open turn; search results count.",
+        description="How many at most, besides the open turn.",
     )
 
     def call(self, caller: Caller) -> dict[str, Any]:
@@ -182,7 +188,9 @@ class ManageScratchpad(SessionTool):
 
     action: Literal["read", "update", "append"]
     content: str | None = Field(None, description="Markdown; not with `read`.")
-    expected_version: int | None = Field(None, ge=0)
+    expected_version: int | None = Field(
+        None, ge=0, description="Refuse (409) if the scratchpad has another version."
+    )
 
     def call(self, caller: Caller) -> dict[str, Any]:
         if (self.content is None) != (self.action == "read"):

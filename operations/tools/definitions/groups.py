@@ -25,7 +25,7 @@ from operations.tools.tool import SessionTool
 class GroupTool(SessionTool):
     """A tool that acts on one group."""
 
-    group_id: int = Field(ge=0, description="As list_groups gives it.")
+    group_id: int = Field(ge=0, description="The group's number, from list_groups.")
 
 
 class ListGroups(SessionTool):
@@ -44,7 +44,7 @@ class ListGroups(SessionTool):
     group = "groups"
     reads_only = True
 
-    n: int = Field(10, ge=0, description="How many, from the end; 0: all.")
+    n: int = Field(10, ge=0, description="How many of the last groups; 0: all.")
 
     def call(self, caller: Caller) -> list[dict[str, Any]]:
         session = self.open_session(caller)

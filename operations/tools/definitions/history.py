@@ -9,7 +9,7 @@ from contextstudio.accounts.domain.errors import Conflict, Invalid
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import project_to_edit
 from operations.context.policies import keep_matches
-from operations.edits.arguments import Index
+from operations.edits.arguments import EndIndex, Index
 from operations.log.selectors import load_thread
 from operations.messages.presentation import (
     MOST_MESSAGES,
@@ -47,11 +47,13 @@ class ListSessions(Tool):
     group = "sessions"
     reads_only = True
 
-    query: str = Field("", max_length=300, description="A part of the title.")
-    external_id: str | None = Field(
-        None, max_length=255, description="As given to create_session."
+    query: str = Field(
+        "", max_length=300, description="Part of the title, ignoring case."
     )
-    limit: int = Field(20, ge=1, le=500, description="How many at most.")
+    external_id: str | None = Field(
+        None, max_length=255, description="The name given to create_session."
+    )
+    limit: int = Field(20, ge=1, le=500, description="How many sessions at most.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
         page = list_sessions(
@@ -83,10 +85,15 @@ class CreateSession(Tool):
     group = "sessions"
 
     title: str = Field("", max_length=300)
-    external_id: Name | None = Field(None, min_length=1, max_length=255)
+    external_id: Name | None = Field(
+        None,
+        min_length=1,
+        max_length=255,
+        description="Your own name for the conversation.",
+    )
     system: str | None = Field(None, description="The system prompt: message 0.")
-    messages: list[MessageData] = []
-    model: Name = Field("", max_length=128)
+    messages: list[MessageData] = Field([], description="As in a chat request.")
+    model: Name = Field("", max_length=128, description="As the provider names it.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
         if self.expected_head:
@@ -117,8 +124,12 @@ class AppendMessages(SessionTool):
     name = "append_messages"
     group = "sessions"
 
-    messages: list[MessageData] = Field(min_length=1)
-    expected_count: int | None = Field(None, ge=0)
+    messages: list[MessageData] = Field(
+        min_length=1, description="As in a chat request."
+    )
+    expected_count: int | None = Field(
+        None, ge=0, description="Refuse (409) if the session has another number."
+    )
 
     def call(self, caller: Caller) -> dict[str, Any]:
         messages = read_given_messages(self.messages)
@@ -158,11 +169,15 @@ class SearchSessionHistory(SessionTool):
     query: str = Field(
         min_length=1, max_length=1000, description="Words, taken literally."
     )
-    meaning: bool = Field(False, description="Search by meaning instead.")
-    excerpts: bool = Field(
-        False, description="Only the words around a match, not whole messages."
+    meaning: bool = Field(
+        False, description="Search by meaning instead of for these words."
     )
-    start: Index = Field(0, description="The first index to search; not with meaning.")
+    excerpts: bool = Field(
+        False, description="Return only the words around a match, not whole messages."
+    )
+    start: Index = Field(
+        0, description="0-based index to search from; not with meaning."
+    )
 
     def call(self, caller: Caller) -> dict[str, Any]:
         session = self.open_session(caller)
@@ -226,7 +241,7 @@ class GetMessageRange(SessionTool):
     reads_only = True
 
     start: Index
-    end: Index
+    end: EndIndex
 
     def call(self, caller: Caller) -> dict[str, Any]:
         session = self.open_session(caller)

@@ -46,7 +46,7 @@ OperationName = Annotated[
     AfterValidator(_operation),
     Field(
         max_length=45,
-        description="As list_operations gives it: its id, a UUID, or its key, such as `o7`.",
+        description="Its id, a UUID, or its key, such as `o7`, from list_operations.",
     ),
 ]
 
@@ -59,7 +59,7 @@ class OperationTool(Tool):
 
     operation_id: OperationName
     session_id: uuid.UUID | None = Field(
-        None, description="Needed with a key; refuse (404) what is not in this session."
+        None, description="Needed with a key. Refuse (404) what is not in this session."
     )
 
     def session_at_hand(self, caller: Caller) -> Session:
@@ -110,8 +110,8 @@ class ListOperations(SessionTool):
     group = "log"
     reads_only = True
 
-    active_only: bool = False
-    n: int = Field(0, ge=0, description="How many, from the end; 0: all.")
+    active_only: bool = Field(False, description="Only those that are applied.")
+    n: int = Field(0, ge=0, description="How many of the last ones; 0: all.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
         session = self.open_session(caller)
@@ -148,7 +148,7 @@ class ToggleOperation(OperationTool):
     name = "toggle_operation"
     group = "log"
 
-    active: bool
+    active: bool = Field(description="False: off; true: on again.")
 
     def act(self, caller: Caller, operation: uuid.UUID) -> LogTransaction:
         return self.switch(caller, operation, Act.ON if self.active else Act.OFF)
@@ -168,8 +168,13 @@ class ToggleActor(SessionTool):
     name = "toggle_actor"
     group = "log"
 
-    actor: str | None = Field(None, min_length=1, max_length=64)
-    active: bool
+    actor: str | None = Field(
+        None,
+        min_length=1,
+        max_length=64,
+        description="Such as `key:5`; by default your own.",
+    )
+    active: bool = Field(description="False: off; true: back on.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
         transaction = services.switch_all(
@@ -186,7 +191,7 @@ class ReviewTool(OperationTool):
     """A tool that decides on a proposal, or on all proposals of its bundle."""
 
     bundle: bool = Field(
-        False, description="Decide on all proposals that are waiting in its bundle."
+        False, description="Decide on all waiting proposals of its bundle."
     )
 
     def act(self, caller: Caller, operation: uuid.UUID) -> LogTransaction:
@@ -224,7 +229,7 @@ class AcceptOperation(ReviewTool):
     switches_to = Act.ACCEPT
 
     skip_conflicts: bool = Field(
-        False, description="In a bundle, accept those that can be accepted."
+        False, description="In a bundle, accept the others if some can't be accepted."
     )
 
     def act(self, caller: Caller, operation: uuid.UUID) -> LogTransaction:

@@ -16,7 +16,7 @@ from operations.tools.tool import SessionTool
 class ManageSnapshots(SessionTool):
     """Name the point where a session is now, and go back to such a point later.
 
-    Use it before a larger change. `take` names this point by a `snapshot` of your choice.
+    Use it before a larger change. `take` gives this point the name in `snapshot`.
     `restore` lets the operations apply as they did there: what came since is reverted, all of
     it undone by one undo_operation; messages that came since stay, and so do redactions. It
     needs the right to edit. `list` shows the points, the newest first; `delete` forgets one.
@@ -31,7 +31,7 @@ class ManageSnapshots(SessionTool):
     snapshot: str | None = Field(
         None,
         max_length=LONGEST_NAME,
-        description="Its name, without a slash; not with `list`.",
+        description="Name of the point, without a slash; not with `list`.",
     )
 
     def call(self, caller: Caller) -> dict[str, Any]:

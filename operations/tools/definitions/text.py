@@ -161,10 +161,12 @@ class PruneContext(SessionTool):
         description='discard: ["hash"]; distill: ["hash", "summary"]; replace: an object.',
     )
     include_folded: bool = Field(
-        False, description="Replace: also search messages inside folds."
+        False, description="For replace: also search messages inside folds."
     )
     propose: bool = Field(False, description="Record it as a proposal, to be reviewed.")
-    title: str = Field("", max_length=300, description="What it is for.")
+    title: str = Field(
+        "", max_length=300, description="What it is for, in a few words."
+    )
 
     @field_validator("targets", mode="before")
     @classmethod
