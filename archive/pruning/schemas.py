@@ -79,6 +79,7 @@ class PruneItemOut(BaseModel):
 
     key: str
     prune_class: Literal["keep", "condense", "remove"] = Field(alias="class")
+    """What becomes of the message."""
     reason: str
     rule: str | None
     """The rule that decided; null if none did."""

@@ -221,6 +221,25 @@ def test_every_route_is_described_with_how_it_refuses_and_every_write_with_how_t
     assert list(content) == ["application/problem+json"]
 
 
+def test_every_parameter_but_a_name_is_described() -> None:
+    described = {
+        one["name"]: one.get("description")
+        for _, _, route in ROUTES
+        for one in route["parameters"]
+        if "$ref" not in one
+    }
+    assert [name for name, words in described.items() if not words] == ["name"]
+
+
+def test_a_docstring_below_a_field_describes_it_also_where_it_is_inherited() -> None:
+    shapes = DESCRIBED["components"]["schemas"]
+    for name in ("RequestOut", "SentRequestOut"):
+        field = shapes[name]["properties"]["sentence"]
+        assert field["description"] == "The decision in words."
+    found = shapes["PruneItemOut"]["properties"]["class"]
+    assert found["description"] == "What becomes of the message."
+
+
 def lists_of(agent: Client, project: Project) -> dict[str, dict[str, str]]:
     """The addresses of lists with cursors, with what has to be asked of them."""
     places = {"session_id": make_session(agent, 3), "slug": project.slug}
