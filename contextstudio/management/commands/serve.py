@@ -43,8 +43,8 @@ class Command(BaseCommand):
     """Prepares the database and serves until Ctrl+C or SIGTERM."""
 
     help = (
-        "Serve ContextStudio on HOST and PORT (127.0.0.1:8000), with its jobs. "
-        "The first start makes an owner, a project and a demonstration session."
+        "Serve ContextStudio on HOST and PORT (by default 127.0.0.1:8000) and run its jobs. "
+        "The first start creates an owner, a project and a demonstration session."
     )
     requires_migrations_checks = False
     requires_system_checks: list[str] = []

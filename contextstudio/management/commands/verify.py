@@ -16,7 +16,7 @@ _MOST = 20
 
 class Command(BaseCommand):
     help = (
-        "Check a backup against its manifest; without FILE, check this installation: "
+        "Check that a backup is complete and undamaged. Without FILE, check this installation: "
         "its database, the text of every message, and every file."
     )
     requires_system_checks: list[str] = []
@@ -34,7 +34,9 @@ class Command(BaseCommand):
             return
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            raise CommandError("The database is of another version, or empty.")
+            raise CommandError(
+                "The database is empty, or was made by another version of ContextStudio."
+            )
         with unhurried():
             found = list(islice(checks.faults(), _MOST + 1))
         if found:

@@ -15,13 +15,21 @@ from threads.models import Session
 class Command(BaseCommand):
     """Writes the originals, or what the model would see."""
 
-    help = "Write a session to standard output."
+    help = "Write a session to standard output in a given format."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("id", metavar="ID")
-        parser.add_argument("--format", required=True, metavar="F")
+        parser.add_argument("id", metavar="ID", help="the session's id, a UUID")
         parser.add_argument(
-            "--view", default="original", choices=["original", "effective"]
+            "--format",
+            required=True,
+            metavar="F",
+            help="such as contextstudio, openai, anthropic or markdown",
+        )
+        parser.add_argument(
+            "--view",
+            default="original",
+            choices=["original", "effective"],
+            help="the originals, or what the model would see; by default %(default)s",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

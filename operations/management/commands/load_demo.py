@@ -13,10 +13,15 @@ from operations.demonstration.loading import load_demonstration
 class Command(BaseCommand):
     """Loads it once; a project that had it keeps it as it is, or without it."""
 
-    help = "Load the demonstration session into a project that never had it."
+    help = "Load the demonstration session into a project that has never had it."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--project", metavar="SLUG", default=FIRST_PROJECT)
+        parser.add_argument(
+            "--project",
+            metavar="SLUG",
+            default=FIRST_PROJECT,
+            help="the project to load it into; by default %(default)s",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = Project.objects.filter(slug=options["project"]).first()

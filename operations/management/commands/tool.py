@@ -17,9 +17,14 @@ class Command(BaseCommand):
     help = "Call one of the agent's tools with JSON arguments and print its answer."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", metavar="NAME")
-        parser.add_argument("arguments", metavar="JSON")
-        parser.add_argument("--project", default="demo", metavar="SLUG")
+        parser.add_argument("name", metavar="NAME", help="the tool's name")
+        parser.add_argument("arguments", metavar="JSON", help="a JSON object")
+        parser.add_argument(
+            "--project",
+            default="demo",
+            metavar="SLUG",
+            help="the project whose owner makes the call; by default %(default)s",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -29,7 +34,7 @@ class Command(BaseCommand):
                 f"The arguments are not JSON: {error}.", at=["arguments"]
             ) from error
         if not isinstance(arguments, dict):
-            raise Invalid("The arguments are a JSON object.", at=["arguments"])
+            raise Invalid("The arguments must be a JSON object.", at=["arguments"])
         project = project_named(arguments.get("project") or options["project"])
         caller = caller_of_user(owner_of(project))
         answer = call_once(caller, read_call(options["name"], arguments))

@@ -20,12 +20,22 @@ from threads.imports.upload import Keep, keep_folder, keep_upload
 class Command(BaseCommand):
     """Imports in batches that become visible together; if it fails, what was begun is removed."""
 
-    help = "Import a transcript, an archive or a folder; print the ids of the sessions."
+    help = "Import a transcript, an archive or a folder, and print the ids of its sessions."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE", type=Path)
-        parser.add_argument("--project", default="demo", metavar="SLUG")
-        parser.add_argument("--format", default="auto", metavar="F")
+        parser.add_argument(
+            "--project",
+            default="demo",
+            metavar="SLUG",
+            help="the project to import into; by default %(default)s",
+        )
+        parser.add_argument(
+            "--format",
+            default="auto",
+            metavar="F",
+            help="the format of the files; by default it is detected",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the sessions. Raises NotFound or Invalid."""

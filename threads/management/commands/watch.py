@@ -21,11 +21,19 @@ DEBOUNCE_MS = 400
 class Command(BaseCommand):
     """Imports what is there, then whatever is written, until it is stopped."""
 
-    help = "Follow a folder that an agent writes its transcripts to, until Ctrl+C."
+    help = (
+        "Import the transcripts in a folder, and whatever an agent writes there later, "
+        "until Ctrl+C."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", metavar="FOLDER", type=Path)
-        parser.add_argument("--project", default="demo", metavar="SLUG")
+        parser.add_argument(
+            "--project",
+            default="demo",
+            metavar="SLUG",
+            help="the project to import into; by default %(default)s",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Watch the folder. Raises NotFound, or Invalid if it is not, or no longer, a folder."""
@@ -60,7 +68,7 @@ class Command(BaseCommand):
             watcher.import_quiet()
             if not watcher.folder.is_dir():
                 watcher.end()
-                raise Invalid(f"{watcher.folder} isn't there any more.")
+                raise Invalid(f"The folder {watcher.folder} no longer exists.")
         watcher.end()
 
     def _tell(self, line: str) -> None:

@@ -23,17 +23,24 @@ class Command(BaseCommand):
     """Prints settings with a new key, created as by `create_key`."""
 
     help = (
-        "Print what to set in a client (Claude Code, Codex, an SDK …) so that it works through "
-        "this server, with a fresh key for it."
+        "Create a key, and print what to set in a client (Claude Code, Codex, an SDK …) so that "
+        "its requests go through this server."
     )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--project", default=services.FIRST_PROJECT, metavar="SLUG")
-        parser.add_argument("--client", choices=CLIENTS, help="This client only.")
+        parser.add_argument(
+            "--project",
+            default=services.FIRST_PROJECT,
+            metavar="SLUG",
+            help="the project that the key is for; by default %(default)s",
+        )
+        parser.add_argument(
+            "--client", choices=CLIENTS, help="print the settings of this client only"
+        )
         parser.add_argument(
             "--url",
-            help="The server's address, where clients reach it by another name.",
+            help="the address at which clients reach the server, if it differs",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -16,27 +16,37 @@ from contextstudio.accounts.selectors import project_named
 class Command(BaseCommand):
     """Creates a key that acts for the project's owner."""
 
-    help = "Create an API key for a project and print it. It is never shown again."
+    help = "Create an API key for a project and print it. It can't be shown again."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument(
+            "--project",
+            required=True,
+            metavar="SLUG",
+            help="the project that the key is for",
+        )
         known = ",".join(Right)
-        parser.add_argument("--scopes", default="read,propose,edit", metavar=known)
-        parser.add_argument("--name", default="")
+        parser.add_argument(
+            "--scopes",
+            default="read,propose,edit",
+            metavar=known,
+            help="what the key may do; by default %(default)s",
+        )
+        parser.add_argument("--name", default="", help="a name to know the key by")
         parser.add_argument(
             "--days", type=int, help="days until it expires; by default it never does"
         )
         parser.add_argument(
             "--requests-per-minute",
             type=int,
-            help="how many requests it may send in a minute; by default the server's limit",
+            help="how many requests it may send per minute; by default the server's limit",
         )
         parser.add_argument(
             "--recalls",
             default="",
             metavar="SLUG,…",
-            help="further projects whose memos it finds and whose sessions it recalls",
+            help="other projects whose memos it may find and whose messages it may recall",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

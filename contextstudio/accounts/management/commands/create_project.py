@@ -15,9 +15,14 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("slug")
-        parser.add_argument("--name", default="")
-        parser.add_argument("--owner", default=services.FIRST_USER, metavar="NAME")
+        parser.add_argument("slug", help="letters, digits, - and _")
+        parser.add_argument("--name", default="", help="by default the slug")
+        parser.add_argument(
+            "--owner",
+            default=services.FIRST_USER,
+            metavar="NAME",
+            help="the username of its owner; by default %(default)s",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the project's slug. Raises NotFound, Invalid or Conflict."""

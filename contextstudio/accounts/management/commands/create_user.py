@@ -20,10 +20,17 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
-        parser.add_argument("--display-name", default="")
-        parser.add_argument("--project", metavar="SLUG")
         parser.add_argument(
-            "--role", choices=[role.value for role in ProjectRole], default="viewer"
+            "--display-name", default="", help="by default the username"
+        )
+        parser.add_argument(
+            "--project", metavar="SLUG", help="a project to add them to"
+        )
+        parser.add_argument(
+            "--role",
+            choices=[role.value for role in ProjectRole],
+            default="viewer",
+            help="their role in the project; by default %(default)s",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -18,7 +18,9 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--user", metavar="NAME")
+        parser.add_argument(
+            "--user", metavar="NAME", help="the username of the person to sign in"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the path. Raises NotFound."""
