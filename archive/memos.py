@@ -97,14 +97,14 @@ def _refuse_superseded(memo: Memo, at: str) -> None:
         return
     if other.deleted_at is not None:
         raise Conflict(
-            "The memo that superseded this one was deleted, and nobody finds either: save a new"
-            " one that supersedes none.",
+            "This memo was superseded by one that has been deleted since, so neither can be found. "
+            "Save a new memo without `supersedes`.",
             at=[at],
             code="superseded",
         )
     raise Conflict(
-        f"Memo {other.pk} supersedes this one, which nobody finds: change that"
-        " one, or save another.",
+        f"This memo was superseded by memo {other.pk} and can no longer be found. Use that one, "
+        "or save a new memo.",
         at=[at],
         code="superseded",
         facts={"superseded_by": str(other.pk)},

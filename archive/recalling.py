@@ -93,7 +93,9 @@ def look_up(
     if lines:
         location = read_lines(lines)
         if location is None:
-            raise Invalid("Lines are given as 10-50, from 1.", at=["lines"])
+            raise Invalid(
+                "Give lines as a range such as 10-50, counted from 1.", at=["lines"]
+            )
         content = _lines_of(content, location)
     if search:
         content = "\n".join(excerpt.matching(content, search))
@@ -140,7 +142,7 @@ def _lines_of(text: str, location: Location) -> str:
     wanted = excerpt.lines_of(text, location)
     if wanted is None:
         count = len(text.splitlines())
-        sentence = f"There is no line {location.first:,}: the text has {count:,}."
+        sentence = f"There is no line {location.first:,}: the text has {count:,} lines."
         raise Invalid(sentence, at=["lines"])
     return wanted
 
@@ -283,7 +285,7 @@ def _ambiguous(ref_id: str, found: Sequence[_Found]) -> Conflict:
             for one in found[:MOST_CANDIDATES]
         ]
     return Conflict(
-        f"{ref_id[:200]} may be any of {', '.join(candidates)}.",
+        f"{ref_id[:200]} is ambiguous: it may be any of {', '.join(candidates)}.",
         at=["ref_id"],
         code="ambiguous",
         facts={"candidates": candidates},

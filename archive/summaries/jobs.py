@@ -110,7 +110,10 @@ def run_state(context: JobContext, *, session_id: str) -> dict[str, Any]:
         Utterance(one.key, one.role, one.parts) for one in window.assembly.messages
     ]
     if not messages:
-        raise Conflict("The window holds no messages.", code="messages_gone")
+        raise Conflict(
+            "There is nothing to read STATE from: the window holds no messages.",
+            code="messages_gone",
+        )
     count = tokens.counter(session.encoding)
 
     def make(summariser: Summariser) -> State:

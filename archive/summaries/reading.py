@@ -22,7 +22,7 @@ def utterances_of(
     """
     texts = MessageReader(session, thread).effective(_standing(thread, keys))
     if not texts:
-        sentence = "Nothing is left of these messages that could be summed up."
+        sentence = "Nothing is left of these messages to summarise."
         raise Conflict(sentence, code="messages_gone")
     return [Utterance(one.key, one.role, one.parts) for one in texts.values()]
 

@@ -104,7 +104,9 @@ def order_test(caller: Caller, slug: str, provider: str, model: str = "") -> Ord
     project = get_project(caller, slug, Right.EDIT)
     choice = choices(project, provider=provider, model=model)[0]
     if choice.provider not in targets_of(project):
-        raise Invalid("There is nothing to test: rules asks no model.", at=["provider"])
+        raise Invalid(
+            "There is nothing to test: rules calls no model.", at=["provider"]
+        )
     arguments = {"provider": choice.provider, "model": choice.model}
     return Ordered(enqueue(project, TEST, arguments, caller), choice)
 

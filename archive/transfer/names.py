@@ -77,10 +77,13 @@ def read_snapshots(
         after, count = one.get("after"), one.get("message_count")
         last = entry_number(after) if isinstance(after, str) else None
         if after is not None and last not in numbers:
-            raise Invalid("There is no such operation.", at=[*at, "after"])
+            raise Invalid(
+                "after must be the key of an operation in this file.", at=[*at, "after"]
+            )
         if type(count) is not int or not 0 <= count <= session.message_count:
             raise Invalid(
-                "There are not that many messages.", at=[*at, "message_count"]
+                f"message_count must be a number from 0 to {session.message_count}.",
+                at=[*at, "message_count"],
             )
         head = numbers[last] if last else first
         try:
@@ -100,7 +103,7 @@ def read_lenses(session: Session, document: Mapping[str, Any]) -> int:
             tags = ActiveTags(tags=one.get("tags")).tags
             put_lens(session, text_of(one, "name"), tags)
         except ValidationError as error:
-            raise Invalid("These tags can't be read.", at=[*at, "tags"]) from error
+            raise Invalid("tags must be a list of tags.", at=[*at, "tags"]) from error
         except Invalid as error:
             raise Invalid(error.message, at=[*at, *error.at]) from error
     return len(given)
@@ -111,5 +114,5 @@ def _objects(document: Mapping[str, Any], name: str) -> list[tuple[Place, Any]]:
     given = list_of(document, name)
     for place, one in enumerate(given):
         if not isinstance(one, dict):
-            raise Invalid("It must be an object.", at=[name, place])
+            raise Invalid(f"Each of {name} must be an object.", at=[name, place])
     return [((name, place), one) for place, one in enumerate(given)]

@@ -112,7 +112,9 @@ def _edit(one: Mapping[str, Any], place: int) -> tuple[int, Edit]:
     number, _ = made_place(text_of(one, "key")) or (0, None)
     kind = text_of(one, "type")
     if not number or kind not in EDITS or kind == Redact.kind:
-        raise Invalid("There is no such operation.", at=at)
+        raise Invalid(
+            "This operation has a key or a type that can't be transferred.", at=at
+        )
     try:
         edit = _read(kind, one.get("payload"), (*at, "payload"))
         if _is_sound(edit):

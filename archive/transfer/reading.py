@@ -151,7 +151,9 @@ def _active_tags(document: Mapping[str, Any]) -> list[str]:
     try:
         return ActiveTags(tags=list_of(document, "active_tags")).tags
     except ValidationError as error:
-        raise Invalid("These tags can't be read.", at=["active_tags"]) from error
+        raise Invalid(
+            "active_tags must be a list of tags.", at=["active_tags"]
+        ) from error
 
 
 def _name(session: Session, given: Sequence[Any]) -> None:

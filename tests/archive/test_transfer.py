@@ -318,7 +318,7 @@ def test_a_file_with_an_operation_that_does_not_fit_is_not_imported(
     document = written(tools)
     document["operations"][0]["type"] = "redact"
     refused = imported(tools.client, document, expect=422)
-    assert refused["detail"] == "There is no such operation."
+    assert refused["detail"] == ("after must be the key of an operation in this file.")
     imported(tools.client, written(tools) | {"version": 2}, expect=422)
     assert len(get(tools.client, "/api/sessions")["items"]) == before
 

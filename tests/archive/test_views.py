@@ -120,7 +120,7 @@ def test_what_a_reference_names_is_shown_or_why_it_names_nothing(
         assert ">two\nthree</pre>" in shown
         assert f'href="/sessions/{session.pk}/?at=m0#n-m0">Open in thread</a>' in shown
     assert "Reference not found: m7" in text(client, session, ref="m7")
-    assert "Lines are given as" in text(client, session, ref="m0", lines="x")
+    assert "Give lines as a range" in text(client, session, ref="m0", lines="x")
 
 
 def test_a_stranger_finds_no_memos(

@@ -164,7 +164,9 @@ def explicit(wanted: Wanted, usable: Mapping[str, str]) -> Choice:
     if provider not in PROVIDERS:
         known = [*PROVIDERS, RULES]
         given = there_is_no("provider", provider, known) if provider else ""
-        raise Invalid(given or f"Give one of {', '.join(known)}.", at=["provider"])
+        raise Invalid(
+            given or f"Name a provider: one of {', '.join(known)}.", at=["provider"]
+        )
     if provider not in usable:
         raise Invalid(
             f"{PROVIDERS[provider].label} is not set up: "
@@ -196,7 +198,7 @@ def candidates(usable: Mapping[str, str], current: str = "") -> list[Choice]:
         Choice(
             one.provider,
             one.model,
-            f"The fastest model whose provider is set: about {one.speed:,} tokens/s.",
+            f"The fastest model whose provider is set up: about {one.speed:,} tokens/s.",
         )
         for one in FASTEST
         if one.provider in usable

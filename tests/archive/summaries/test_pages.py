@@ -177,7 +177,7 @@ def test_the_queue_cancels_continues_and_starts_again(
     job.refresh_from_db()
     assert (job.status, job.error) == ("queued", "")
     refused = browser.post(f"/settings/jobs/{job.pk}/continue", follow=True)
-    assert b"has no question to answer" in refused.content
+    assert b"is not waiting to be continued" in refused.content
     browser.post(f"/settings/jobs/{job.pk}/cancel")
     job.refresh_from_db()
     assert job.status == "cancelled"

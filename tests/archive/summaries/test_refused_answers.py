@@ -58,7 +58,8 @@ def test_state_of_a_window_without_messages_is_asked_of_no_model(
     use("fast")
     path, body = "/api/tools/rebuild_state", {"session_id": make_session(agent, [])}
     job = run(post(agent, path, body, **{"Idempotency-Key": "a"})["job_id"])
-    assert (job.error, provider.asked) == ("The window holds no messages.", [])
+    assert "the window holds no messages" in job.error
+    assert provider.asked == []
 
 
 def test_a_part_that_the_model_refuses_is_not_left_out_of_the_whole(

@@ -29,7 +29,7 @@ def test_the_fastest_that_is_set_comes_first_and_says_why() -> None:
         *("openai/gpt-4.1-mini", "rules"),
     ]
     assert found[0].why == (
-        "The fastest model whose provider is set: about 1,200 tokens/s."
+        "The fastest model whose provider is set up: about 1,200 tokens/s."
     )
 
 
