@@ -85,8 +85,8 @@ def once(
             return replace(run(), replayed=True)
         if claim.status == _PURGED:
             raise Conflict(
-                "The first request with this idempotency key was carried out; its response was "
-                "purged since.",
+                "The first request with this idempotency key was carried out, but its response has "
+                "been purged since.",
                 at=[at],
                 code="response_purged",
             )
@@ -217,7 +217,7 @@ def _claim(actor: str, key: str, request_digest: str, at: str) -> IdempotentResp
     if row is not None and not expired:
         if row.request_digest != request_digest:
             raise Invalid(
-                "This idempotency key was used for another request.",
+                "This idempotency key was used for a different request. Use a new one.",
                 at=[at],
                 code="idempotency_key_reused",
             )
@@ -255,7 +255,7 @@ def _keep(
     )
     if not kept:
         raise Conflict(
-            "This request took so long that a repeat of it has begun.",
+            "This request took so long that a repeat of it has started.",
             at=[at],
             code="idempotency_key_in_use",
         )

@@ -45,7 +45,7 @@ def read_json(body: bytes) -> Any:
 
 def too_deep() -> Invalid:
     """The refusal of a body that is nested too deep."""
-    return Invalid("The body is JSON that is nested too deeply.", code="json_too_deep")
+    return Invalid("The JSON of the body is nested too deeply.", code="json_too_deep")
 
 
 def dump(value: Any) -> bytes:

@@ -372,5 +372,7 @@ def project_to_edit(
         for project_id in caller.projects(Right.READ)[:1]:
             if not caller.projects(right):
                 require(caller, right, project_id)
-        raise Invalid("You may edit in several projects: name one.", at=["project"])
+        raise Invalid(
+            "You can write to several projects: name one in project.", at=["project"]
+        )
     return project

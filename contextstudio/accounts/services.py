@@ -103,11 +103,14 @@ def create_user(username: str, *, display_name: str = "") -> User:
 def create_project(caller: Caller, *, slug: str, name: str) -> Project:
     """Create a project owned by the caller, a person. Raises Forbidden, Invalid or Conflict."""
     if caller.user_id is None:
-        raise errors.Forbidden("Only a person can make a project.")
+        raise errors.Forbidden("Only a person can create a project.")
     if not slug_re.fullmatch(slug):
         raise errors.Invalid("Use only letters, digits, - and _.", at=["slug"])
     if slug == "_":
-        raise errors.Invalid("In references, _ means the current project.", at=["slug"])
+        raise errors.Invalid(
+            "Choose another slug: in references, _ means the current project.",
+            at=["slug"],
+        )
     refuse_unfit(Project, slug=slug, name=name)
     with unless_taken(f"There is a project {slug} already.", "slug"):
         project = Project.objects.create(slug=slug, name=name)
@@ -136,7 +139,9 @@ def set_member(
         Membership.objects.update_or_create(project=project, user=user, defaults=given)
     if not _active_owners(project).exists():
         raise errors.Conflict(
-            "A project needs an owner.", at=["role"], code="last_owner"
+            "A project needs an owner: give another member that role first.",
+            at=["role"],
+            code="last_owner",
         )
     audit(caller.actor, f"member.{role or 'remove'}", user.pk, project=project)
 
@@ -324,7 +329,7 @@ def owner_of(project: Project) -> User:
     owners = _active_owners(project).select_related("user")
     membership = owners.order_by("pk").first()
     if membership is None:
-        raise errors.NotFound("This project has no owner.", at=["project"])
+        raise errors.NotFound("This project has no active owner.", at=["project"])
     return membership.user
 
 

@@ -194,7 +194,7 @@ async def _allowance(secret: str) -> Allowance | None:
 def _refuse_too_many(allowance: Allowance | None) -> None:
     if allowance is not None and allowance.wait:
         raise errors.TooMany(
-            f"This key may send {allowance.limit:,} requests a minute.",
+            f"Too many requests: this key may send {allowance.limit:,} a minute.",
             retry_after=allowance.wait,
         )
 

@@ -185,7 +185,7 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith("/api/") or not request.accepts("text/html"):
         return problem_response(
             errors.NotFound(
-                "There is no such address; an id in one is a UUID.", at=["path"]
+                "There is no such address. Ids in addresses are UUIDs.", at=["path"]
             )
         )
     return refusal(request, 404, "There is no such page.")

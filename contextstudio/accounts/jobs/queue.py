@@ -254,7 +254,9 @@ def go_on(job: Job) -> Job:
     """Let a job that asks repeat what it may have paid for. Raises Conflict for other jobs."""
     row = Job.objects.select_for_update().get(pk=job.pk)
     if row.status != Status.ASKS:
-        raise Conflict("This job has no question to answer.", code="job_does_not_ask")
+        raise Conflict(
+            "This job is not waiting to be continued.", code="job_does_not_ask"
+        )
     row.notes.pop(PAYING, None)
     _queue_again(row)
     return row

@@ -88,7 +88,7 @@ def create_key_as(
         maker = User.objects.get(pk=caller.user_id)
     else:
         if not caller.may(Right.ADMIN, project.pk):
-            raise errors.Forbidden("Only a key with the scope admin can make keys.")
+            raise errors.Forbidden("Only a key with the scope admin can create keys.")
         own = ApiKey.objects.select_related("maker").get(pk=caller.key_id or 0)
         _refuse_stronger(own, with_implied(scopes), recalls, expires_at)
         maker = own.maker
@@ -120,13 +120,13 @@ def _refuse_stronger(
     known = {own.project_id, *own.recalls.values_list("pk", flat=True)}
     if any(project.pk not in known for project in recalls):
         raise errors.Invalid(
-            "This key can't give access to a project that it can't recall from.",
+            "This key can only give access to projects that it can recall from itself.",
             at=["recalls"],
         )
     ends = own.expires_at
     if ends is not None and (expires_at is None or expires_at > ends):
         raise errors.Invalid(
-            f"This key expires at {ends.isoformat()}; one that it makes can't last longer.",
+            f"This key expires at {ends.isoformat()}; a key that it creates must not last longer.",
             at=["expires_at"],
         )
 
@@ -254,7 +254,7 @@ def note_use(key: ApiKey) -> None:
 
 def _written(scopes: frozenset[Right]) -> list[str]:
     if not scopes:
-        raise errors.Invalid("A key needs a scope.", at=["scopes"])
+        raise errors.Invalid("A key needs at least one scope.", at=["scopes"])
     return [right.value for right in Right if right in scopes | {Right.READ}]
 
 

@@ -179,9 +179,9 @@ def test_the_last_owner_neither_leaves_nor_steps_down(
     page = f"/settings/projects/{project.slug}/"
     stepping_down = {"username": "owner", "role": "viewer", "change": "1"}
     shown = client.post(page, stepping_down, follow=True)
-    assert "A project needs an owner." in shown.content.decode()
+    assert "A project needs an owner:" in shown.content.decode()
     left = client.post(f"{page}remove", {"username": "owner"}, follow=True)
-    assert "A project needs an owner." in left.content.decode()
+    assert "A project needs an owner:" in left.content.decode()
     put(client, f"{members(project)}/editor", "owner")
     assert client.delete(path).status_code == 204
     assert roles(project) == {"editor": "owner"}
@@ -254,7 +254,7 @@ def test_on_a_page_drawn_before_one_was_removed_they_are_not_added_by_another_ro
     own = {"username": "owner", "role": "viewer", "change": "1"}
     assert 'name="change"' in client.get(page).content.decode()
     last = client.post(page, own, follow=True).content.decode()
-    assert "A project needs an owner." in last.partition('id="toasts"')[2]
+    assert "A project needs an owner:" in last.partition('id="toasts"')[2]
     set_member(caller(owner), project, viewer, None)
     other = {"username": "viewer", "role": "owner", "change": "1"}
     for path in (page, f"{page}remove"):
