@@ -18,7 +18,9 @@ def expected_head(request: HttpRequest, given: int | None) -> int | None:
     # No log is so long; of very many digits Python makes no number at all.
     if not (text.isdecimal() and text.isascii() and len(text) < 19):
         raise Invalid(
-            f'{HeaderHead.HEADER} is the head, as in "7".', at=[HeaderHead.HEADER]
+            f"{HeaderHead.HEADER} must be the number of the last log entry that you know of, in "
+            'quotes: "7".',
+            at=[HeaderHead.HEADER],
         )
     return HeaderHead(text)
 
@@ -53,7 +55,7 @@ def view_of(fields: QueryDict) -> View:
         return View(fields.get("view") or View.ANNOTATED)
     except ValueError as error:
         raise Invalid(
-            "The views are annotated, effective and original.", at=["view"]
+            "view must be annotated, effective or original.", at=["view"]
         ) from error
 
 

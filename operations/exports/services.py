@@ -72,7 +72,7 @@ def write_export(
     `export_id` is the session's id in a file that a tool can resume; new for each export.
     """
     if view == "annotated":
-        raise Invalid("Export the view original or effective.", at=["view"])
+        raise Invalid("view must be original or effective.", at=["view"])
     if view == "effective":
         provider = _BODIES.get(format) or _WRITTEN_FOR.get(format, "")
         context = assemble_session(session, ContextQuery(provider=provider))

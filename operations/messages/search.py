@@ -200,7 +200,7 @@ def _text(said: MessageText | None, span: Span, floor: int) -> str:
         raise Invalid(f"There is no message {span.key}.", code="unknown_key")
     text = covered(said.parts, span)
     if text is None:
-        raise Invalid("The span is outside the text.", code="range")
+        raise Invalid("The span ends beyond the text.", code="range")
     if span.sha256 and fingerprint(text) != span.sha256:
         raise Invalid("The text does not match the sha256 of the span.", code="text")
     if len(text) < floor:

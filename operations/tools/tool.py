@@ -140,7 +140,7 @@ def _refuse_other_project(caller: Caller, call: Tool) -> None:
 def _answer(caller: Caller, call: Tool) -> bytes:
     """The answer as JSON, limited to the requested tokens. Raises DomainError."""
     if call.cursor is not None and not call.reads_only:
-        raise Invalid("Only a tool that just reads takes a cursor.", at=["cursor"])
+        raise Invalid("Only read-only tools take a cursor.", at=["cursor"])
     _refuse_other_project(caller, call)
     body = dump(call.call(caller))
     count = tokens.counter(tokens.DEFAULT)

@@ -66,7 +66,7 @@ class Pruning:
         for name in ("remaining_share", "keep_relevant_above"):
             if (getattr(self, name) or 0) > 1:
                 raise Invalid(
-                    f"{name} must be a share from 0 to 1.", at=["pruning", name]
+                    f"{name} must be a number from 0 to 1.", at=["pruning", name]
                 )
 
 
@@ -190,7 +190,7 @@ def _read_number(name: str, current: Any, value: Any, place: list[str]) -> Any:
 def _read_texts(name: str, value: Any, place: list[str]) -> tuple[str, ...]:
     is_list = isinstance(value, list | tuple)
     if not is_list or not all(isinstance(item, str) and item for item in value):
-        raise Invalid(f"{name} must be a list of texts.", at=place)
+        raise Invalid(f"{name} must be a list of strings.", at=place)
     for number, item in enumerate(value):
         if storable(item) != item:
             sentence = f"{name} must not hold NUL or half a surrogate pair."

@@ -57,7 +57,7 @@ class Preference:
             and not (0 <= self.start < self.end)
         ):
             raise Invalid(
-                f"There is no range from {self.start} up to {self.end}.",
+                f"The range is half-open: {self.end} must be greater than {self.start}.",
                 at=["start_message_index"],
             )
         most = self.max_context_messages

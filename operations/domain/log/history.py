@@ -106,7 +106,7 @@ def undo(log: Log, actor: str) -> op.Undo:
     needed = needed_by(log, after, actor)
     if needed:
         raise Conflict(
-            f"Operations of others depend on what this undoes: {', '.join(needed)}.",
+            f"Operations of others depend on what this would undo: {', '.join(needed)}.",
             code="needed",
             facts={"operations": list(needed)},
         )

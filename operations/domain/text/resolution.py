@@ -141,7 +141,7 @@ def _choose(pattern: Pattern, found: Hits) -> tuple[Sequence[PatternMatch], str]
             f"has {_matches(count)}; there is no occurrence {pattern.occurrence}.",
         )
     if count > 1 and not pattern.every:
-        which = f"say which by occurrence, 1 to {count}, or take all"
+        which = f"choose one by occurrence, 1 to {count}, or set all to true"
         return [], f"has several matches, {count:,} in all; {which}."
     return matches, ""
 
@@ -188,8 +188,8 @@ def _too_long(
         if repeated > MOST_REPEATED:
             said = _naming(place, patterns[place])
             message = (
-                f"{said} has {_matches(count)}, and {size:,} characters to put in for each: "
-                f"a batch repeats at most {MOST_REPEATED:,} characters."
+                f"{said} has {_matches(count)} and would insert {size:,} characters for each: a "
+                f"batch may repeat at most {MOST_REPEATED:,} characters."
             )
             yield PatternFault("too_long", place, message)
             return
@@ -211,9 +211,7 @@ def _missing(
             yield PatternFault("not_found", place, said)
             continue
         said = f"{_naming(place, patterns[place])} is not found: {quoted(words)} is not"
-        where = (
-            "behind its start in the same part" if hits[place].has_start else "shown"
-        )
+        where = "after its start in the same part" if hits[place].has_start else "shown"
         alike = near.get(place, ())
         also = f" Similar: {', '.join(map(quoted, alike))}." if alike else ""
         yield PatternFault(

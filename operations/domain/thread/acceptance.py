@@ -43,7 +43,7 @@ def try_acceptance(thread: Thread, operations: Sequence[Key]) -> Acceptance:
             refused[report.key] = conflict_of(tried, report)
         elif missing := _missing(tried, report, refused):
             refused[report.key] = Conflict(
-                "It acts on messages that another of these proposals would make.",
+                "It acts on messages of another of these proposals, which can't be accepted.",
                 facts={"operations": missing},
             )
     for place, key in enumerate(operations):

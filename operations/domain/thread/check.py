@@ -158,7 +158,7 @@ def _warnings(thread: Thread, report: Report) -> list[EditWarning]:
     found += [
         EditWarning(
             "inside_fold",
-            f"All of them are inside {fold} and are reordered there.",
+            f"All of these messages are inside {fold}, so they are reordered there.",
             report.key,
         )
         for fold in thread.moved_within(report.key)

@@ -272,7 +272,7 @@ class Thread:
         """
         if not 0 <= first <= last < self.message_count:
             raise Invalid(
-                f"There is no range {first} to {last} in {self.message_count} messages.",
+                f"There is no range {first} to {last}: there are {self.message_count} messages.",
                 code="range",
             )
         between = inserted_between(self._draft, first + 1, last + 1)

@@ -28,7 +28,7 @@ _CUTS = "It covers only part of a fold."
 _OVERLAPS = "Other operations change the same text."
 _WITHHELD = "The client no longer sends any of its messages."
 _WITHHELD_ANCHOR = "The client no longer sends the message that it follows."
-_MAKER_WITHHELD = "It acts on what {} makes, which is suspended."
+_MAKER_WITHHELD = "It acts on messages of {}, which is suspended."
 
 
 class Move(NamedTuple):

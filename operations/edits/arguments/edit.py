@@ -90,7 +90,9 @@ def made_messages(messages: Sequence[dict[str, Any]], field: str) -> tuple[New, 
     given = read_messages(messages, at=(field,))
     for place, message in enumerate(given):
         if not any(_says_something(part) for part in message.parts):
-            raise Invalid("It must not be empty.", at=[field, place], code="empty")
+            raise Invalid(
+                "A message must not be empty.", at=[field, place], code="empty"
+            )
     return tuple(New(message.role, message.parts) for message in given)
 
 
@@ -184,7 +186,9 @@ class RangeArguments(EditArguments):
         ):  # the validator ensures it; this is for the type checker
             raise Invalid("Give start_idx and end_idx.", at=["start_idx"])
         if first > last:
-            raise Invalid("start_idx is greater than end_idx.", at=["start_idx"])
+            raise Invalid(
+                "start_idx must not be greater than end_idx.", at=["start_idx"]
+            )
         if last >= thread.message_count:
             raise Invalid(
                 f"The session has {thread.message_count} messages; end_idx is {last}.",

@@ -86,7 +86,7 @@ def without_sockets(application: Application) -> Application:
 
 
 async def _refuse_socket(scope: Scope, send: Send) -> None:
-    error = NoSockets("ContextStudio forwards HTTP alone, no WebSockets: use HTTP.")
+    error = NoSockets("ContextStudio forwards only HTTP, not WebSockets: use HTTP.")
     if _HTTP_ANSWER not in (scope.get("extensions") or {}):
         close = {"type": "websocket.close", "code": 4000 + error.status}
         await send({**close, "reason": error.message})
@@ -158,7 +158,7 @@ def _prepared(
     """The caller's actor, and the request to send."""
     if key is None:
         raise Unauthenticated(
-            "Send a key of ContextStudio in place of the provider's key."
+            "Send a ContextStudio key in place of the provider's key."
         )
     caller: Caller = caller_by_key(f"Bearer {key}")
     return caller.actor, prepare(caller, route, incoming)

@@ -126,8 +126,7 @@ def _not_known(body: ForwardedBody) -> str:
     if member == CONVERSATION:
         return f"Sent as it came: the provider keeps this conversation ({member})."
     return (
-        "Sent as it came: it names what the provider keeps and is not known here "
-        f"({member})."
+        f"Sent as it came: it refers to messages that only the provider has ({member})."
     )
 
 
@@ -141,8 +140,8 @@ def stateful(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
     session = _session_kept(asked, body)
     if _repeats(body) and _may_hide(asked, session):
         raise MayHide(
-            "The request names what is not known here, and a redaction is in force: it can't "
-            "be said what the request would show. Send all messages in full, with store: false.",
+            "The request refers to messages that only the provider has, and a redaction is in "
+            "force: they might show what it masks. Send all messages in full, with store: false.",
             at=[body.names_kept],
         )
     logger.info("A request was not rewritten. %s", _not_known(body))

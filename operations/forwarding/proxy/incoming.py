@@ -69,13 +69,13 @@ class Incoming:
             body = None
         if body is None:
             raise CannotBeForwarded(
-                "Send the body as plain JSON, or compressed as its Content-Encoding says: gzip, "
-                "deflate or zstd."
+                "Send the body as plain JSON, or compressed with gzip, deflate or zstd as its "
+                "Content-Encoding says."
             )
         if len(body) > MOST_BYTES:
             raise UnpackedTooLarge(
-                f"A request to this address has at most {MOST_BYTES >> 20} MB, "
-                "uncompressed too."
+                f"A request to this address has at most {MOST_BYTES >> 20} MB, also when it is "
+                "uncompressed."
             )
         headers = [one for one in self.headers if one[0] != _ENCODING]
         return replace(self, headers=headers, body=body)

@@ -184,7 +184,7 @@ class Exchanging:
             self._status = response.status
             if 300 <= response.status < 400 and response.status != 304:
                 sentence = (
-                    "The provider answers with a redirect, which is not followed."
+                    "The provider answered with a redirect, which is not followed."
                 )
                 raise self._failed(BadGateway(sentence, code="upstream_redirects"))
             if not 200 <= response.status < 600:
@@ -249,7 +249,9 @@ class Exchanging:
         ) as error:
             stalled = isinstance(error, httpcore.TimeoutException)
             self._error = (
-                "The provider fell silent." if stalled else "The provider broke off."
+                "The provider stopped sending."
+                if stalled
+                else "The provider broke off."
             )
             await self._break_off(GatewayTimeout if stalled else BadGateway)
 

@@ -195,7 +195,7 @@ def _applied(
         session = _session(asked, body, known.sessions[0] if known else None)
         if known and known.may_show(session):
             raise as_it_came.MayHide(
-                "The request names messages of another session, in which a redaction is in force."
+                "The request refers to messages of another session in which a redaction applies."
             )
         if session is None and not append:
             return None

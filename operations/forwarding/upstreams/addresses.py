@@ -109,11 +109,11 @@ def read_base(url: str, *, private: bool) -> BaseAddress:
         found["path"],
     )
     if base.port > 0xFFFF:
-        raise Invalid("There is no such port.", at=_AT)
+        raise Invalid("The port must be a number up to 65535.", at=_AT)
     if (base.scheme, base.port) != ("https", 443) and not private:
         raise Invalid(
-            "An upstream is called over https, on port 443. "
-            "CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS lets the operator allow others.",
+            "A base URL uses https and port 443, unless the operator allows others with "
+            "CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS.",
             at=_AT,
         )
     return base
@@ -131,7 +131,7 @@ def _host(text: str) -> str:
     except ValueError:
         raise Invalid("The host is not a valid IP address.", at=_AT) from None
     if not all(map(_LABEL.fullmatch, labels)):
-        raise Invalid("The host is not a valid name.", at=_AT)
+        raise Invalid("The host is not a valid host name.", at=_AT)
     return ".".join(labels).lower()
 
 

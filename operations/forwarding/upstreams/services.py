@@ -154,7 +154,7 @@ def read_key(text: str | None) -> str | None:
     """A key as it goes into a header. Raises Invalid."""
     key = None if text is None else text.strip()
     if key and (len(key) > MOST_KEY or not (key.isascii() and key.isprintable())):
-        raise Invalid("A key is one line of ASCII.", at=["api_key"])
+        raise Invalid("A key must be one line of ASCII characters.", at=["api_key"])
     return key
 
 

@@ -97,7 +97,10 @@ class CreateSession(Tool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         if self.expected_head:
-            raise Conflict("A new session has no log yet.", code="stale_head")
+            raise Conflict(
+                "A new session has no log yet: leave out expected_head.",
+                code="stale_head",
+            )
         project = project_to_edit(caller, self.project, Right.OWN_SESSION)
         new = NewSession(
             title=self.title,
@@ -201,7 +204,7 @@ class SearchSessionHistory(SessionTool):
 
     def _by_meaning(self, caller: Caller, session: Session) -> dict[str, Any]:
         if self.start:
-            raise Invalid("A search by meaning takes no start.", at=["start"])
+            raise Invalid("start can't be combined with meaning.", at=["start"])
         results = search_by_meaning(
             caller, self.query, session_id=session.pk, limit=MOST_MATCHES
         )
@@ -246,7 +249,7 @@ class GetMessageRange(SessionTool):
     def call(self, caller: Caller) -> dict[str, Any]:
         session = self.open_session(caller)
         if self.start > self.end:
-            raise Invalid("start is greater than end.", at=["start"])
+            raise Invalid("start must not be greater than end.", at=["start"])
         end = min(self.end, self.start + MOST_MESSAGES, session.message_count)
         start = min(self.start, end)
         thread = load_thread(session)

@@ -185,7 +185,9 @@ class PruneContext(SessionTool):
                 sentence = f"The action {self.action} takes targets such as {form}."
                 raise Invalid(sentence, at=["targets", place])
             if words is not None and not all(word.strip() for word in words):
-                raise Invalid("It must not be empty.", at=["targets", place])
+                raise Invalid(
+                    "A hash or summary must not be empty.", at=["targets", place]
+                )
         return self
 
     def call(self, caller: Caller) -> dict[str, Any]:

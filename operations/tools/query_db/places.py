@@ -30,8 +30,8 @@ def place_of(actor: str) -> Iterator[None]:
         if not _changed.wait_for(is_free, PATIENCE):
             waited = time.monotonic() - begun
             raise TooMany(
-                f"No query could start within {waited:.0f} seconds: {MOST_PER_CALLER} of a caller "
-                f"can run at once, and {MOST} in all.",
+                f"The query could not start within {waited:.0f} seconds: at most {MOST_PER_CALLER} "
+                f"queries of a caller can run at once, and {MOST} in total.",
                 code="too_many_queries",
                 retry_after=1,
             )

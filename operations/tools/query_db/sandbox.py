@@ -98,7 +98,9 @@ class Sandbox:
             raise _too_long() from late
         except (OSError, EOFError) as error:
             raise Invalid(
-                "The statement could not be run.", at=["sql"], code="too_large"
+                "The statement needed too much memory and was ended.",
+                at=["sql"],
+                code="too_large",
             ) from error
         if "code" in told:
             raise Invalid(told["sentence"], at=["sql"], code=told["code"])

@@ -76,7 +76,7 @@ def test_a_pattern_that_is_not_found_is_told_with_similar_ones(call: Tools) -> N
     )
     assert "not found" in start
     assert "START_VERBOSE_OUTPUT" in start
-    assert "behind its start in the same part" in end
+    assert "after its start in the same part" in end
 
 
 def test_several_matches_are_all_listed_with_message_and_excerpt(

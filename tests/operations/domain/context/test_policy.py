@@ -118,8 +118,8 @@ def test_rules_of_pruning_are_read_as_changes_to_others() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"protect_paths": "src"}, "protect_paths must be a list of texts."),
-        ({"protect_paths": ["src", ""]}, "protect_paths must be a list of texts."),
+        ({"protect_paths": "src"}, "protect_paths must be a list of strings."),
+        ({"protect_paths": ["src", ""]}, "protect_paths must be a list of strings."),
         ({"keep_last": 3}, "There is no setting keep_last; the settings are "),
     ],
 )

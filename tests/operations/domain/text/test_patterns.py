@@ -94,7 +94,7 @@ def test_what_several_patterns_put_in_counts_together():
 def test_a_match_ends_in_the_part_in_which_it_starts():
     found = fault(BLOCK[:30], BLOCK[30:], patterns=[MARKED])
     assert found.code == "not_found"
-    assert "behind its start in the same part" in found.message
+    assert "after its start in the same part" in found.message
 
 
 def test_without_an_end_the_start_is_all():

@@ -94,7 +94,7 @@ def test_what_hangs_on_a_suspended_operation_is_suspended_with_it():
         by_client(snip(0, 4)),
     )
     assert statuses(found) == ["suspended"] * 4 + ["applied"]
-    assert found.report(2).reason == "It acts on what o1 makes, which is suspended."
+    assert found.report(2).reason == "It acts on messages of o1, which is suspended."
 
 
 def test_what_was_recorded_before_never_takes_in_what_stands_there_instead():
