@@ -62,7 +62,7 @@ def refuse_known(project: Project, stage: uuid.UUID) -> None:
     same = Source.objects.filter(project=project, session__deleted_at=None)
     shown = same.filter(session__staged_by=None).exclude(brought_by__in=brought)
     if any(shown.filter(sha256__in=some).exists() for some in chunks(hashes)):
-        raise Conflict("This file was imported meanwhile.", at=["file"])
+        raise Conflict("This file was imported in the meantime.", at=["file"])
 
 
 def show(

@@ -82,7 +82,7 @@ def list_files(
     """
     if outcome and outcome not in FileOutcome.values:
         known = ", ".join(FileOutcome.values)
-        raise Invalid(f"The outcomes are {known}.", at=["outcome"])
+        raise Invalid(f"outcome must be one of {known}.", at=["outcome"])
     files = row.sources.select_related("session").order_by("id")
     if query:
         files = files.filter(holds("name", query) | holds("session__title", query))

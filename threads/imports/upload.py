@@ -228,7 +228,9 @@ class _Unpacking:
                 self._brought.members.append(taken)
                 return
             if depth >= archives.MOST_DEPTH:
-                sentence = "It lies in an archive inside an archive."
+                sentence = (
+                    "It is in an archive inside an archive, which is not unpacked."
+                )
                 self._problem(kept.name, "nested", sentence)
                 return
             if kind == "zip":

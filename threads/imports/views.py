@@ -252,7 +252,9 @@ def _ids(words: str) -> list[str]:
     try:
         return [str(uuid.UUID(word)) for word in found[:SHOWN_JOBS]]
     except ValueError as error:
-        raise Invalid("An id of a job is a UUID.", at=["watched"]) from error
+        raise Invalid(
+            "watched must list the ids of jobs: UUIDs.", at=["watched"]
+        ) from error
 
 
 def _moment(words: str) -> datetime:
@@ -261,7 +263,7 @@ def _moment(words: str) -> datetime:
     except ValueError:
         moment = None
     if moment is None or is_naive(moment):
-        raise Invalid("A moment is an ISO 8601 date and time with its zone.", at=["at"])
+        raise Invalid("at must be an ISO 8601 date and time with its zone.", at=["at"])
     return moment
 
 

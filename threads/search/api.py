@@ -116,7 +116,9 @@ def session_relevance(
         )
     asked = question or session.objective
     if not asked:
-        raise Conflict("This session has no objective.", code="no_objective")
+        raise Conflict(
+            "This session has no objective: give a question.", code="no_objective"
+        )
     found = relevance_of(session, asked)
     items = [
         {"key": key, "index": index, "relevance": share}

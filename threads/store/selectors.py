@@ -103,8 +103,8 @@ def require_in(caller: Caller, right: Right, session: Session) -> None:
         needed = Right.EDIT if right is Right.OWN_SESSION and is_anothers else right
         require(caller, needed, session.project_id)
     raise Forbidden(
-        "This key keeps sessions that it made itself, and this is another's: in it the key may "
-        f"propose. Changing it needs the scope {Right.EDIT}.",
+        "This key can change only sessions that it created itself. In this one it may propose; "
+        f"changing it needs the scope {Right.EDIT}.",
         facts={"right": Right.EDIT.value},
     )
 

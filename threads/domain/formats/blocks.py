@@ -224,7 +224,8 @@ def read_result(
     for index, part in enumerate(parts):
         if not isinstance(part, RESULT_KINDS):
             raise Invalid(
-                "A result holds no such block.", at=(*at, "content", index, "type")
+                "A result can't hold a block of this type.",
+                at=(*at, "content", index, "type"),
             )
     content = tuple(part for part in parts if isinstance(part, RESULT_KINDS))
     return ToolResult(call_id, content, name, block.get("is_error") is True)

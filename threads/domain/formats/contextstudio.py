@@ -133,7 +133,7 @@ def read_part(part: JSON, at: Place) -> Part:
             return File(member("media_type"), name, None, url, _data(part, at))
         case "opaque":
             return Opaque(member("kind"), part.get("data"))
-    raise Invalid("There is no such part.", at=(*at, "type"))
+    raise Invalid("There is no such type of part.", at=(*at, "type"))
 
 
 def _call(part: dict[str, Any], id_: str, name: str) -> ToolCall:
@@ -154,7 +154,7 @@ def _result(
     items = fields.require(part.get("content"), list, "a list of parts", at)
     content = tuple(read_part(item, (*at, i)) for i, item in enumerate(items))
     if not all(isinstance(item, blocks.RESULT_KINDS) for item in content):
-        raise Invalid("A result holds no such part.", at=at)
+        raise Invalid("A result can't hold a part of this type.", at=at)
     is_error = part.get("is_error") is True
     return ToolResult(call_id, content, name, is_error)  # type: ignore[arg-type]  # as checked
 

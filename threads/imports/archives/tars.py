@@ -89,7 +89,7 @@ def _taken_as(
         return None
     name = names.take(name)
     if not info.isreg() or info.issparse():
-        sentence = "It is a link or a device, or it has holes."
+        sentence = "It is a link, a device or a sparse file."
         unpacked.problems.append(Problem(name, "link", sentence))
         return None
     return name

@@ -76,8 +76,8 @@ class SessionIndex:
             add(number, start, end, value)
         if self._left:
             words = (
-                f"Only the first {MOST_AGENTS:,} sub-agents became sessions:"
-                f" records of others are events ({self._left:,})."
+                f"Only the first {MOST_AGENTS:,} sub-agents became sessions: records of the others"
+                f" ({self._left:,}) are kept as events."
             )
             warnings.append(Warning("agents_left", words))
 

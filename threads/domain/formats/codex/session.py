@@ -33,8 +33,8 @@ HEAD = 5
 
 HEADLESS = Warning(
     "history_missing",
-    "It goes on from another rollout, which has what was said before: that is not in this file. "
-    "Once that is imported too, the two sessions link to each other.",
+    "This rollout continues another one, and what was said before is only in that file. Import it "
+    "too, and the two sessions link to each other.",
 )
 
 

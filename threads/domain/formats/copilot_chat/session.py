@@ -127,7 +127,7 @@ def _inner(holder: Any, step: Any, make: type = dict) -> Any:
         return found
     if isinstance(holder, list) and type(step) is int and 0 <= step < len(holder):
         return holder[step]
-    raise Invalid("This change has no place in the session.", at=("k",))
+    raise Invalid("The session has no place that this change names.", at=("k",))
 
 
 def _set(holder: Any, step: Any, value: JSON) -> None:
@@ -136,7 +136,7 @@ def _set(holder: Any, step: Any, value: JSON) -> None:
     elif isinstance(holder, list) and type(step) is int and 0 <= step <= len(holder):
         holder[step : step + 1] = [value]
     else:
-        raise Invalid("This change has no place in the session.", at=("k",))
+        raise Invalid("The session has no place that this change names.", at=("k",))
 
 
 def _replayed(file: BinaryIO, warnings: list[Warning]) -> _Replayed:

@@ -52,8 +52,8 @@ _AS_TEXT = re.compile(r"^\*\*(?:Call\*\* `|Result\*\*|Thinking\*\*$)", re.MULTIL
 """How a call, a result or thinking begins in our own Markdown."""
 AS_TEXT = Warning(
     "read_as_text",
-    "In this Markdown, calls, results and thinking are text, and they are read as text. "
-    "To import them as what they were, export the session as ContextStudio JSON.",
+    "In this Markdown, calls, results and thinking are plain text, and they were imported as text. "
+    "To import them as calls, results and thinking, export the session as ContextStudio JSON.",
 )
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})(.*)$")
 

@@ -122,7 +122,7 @@ def _connected(path: Path, options: str) -> Iterator[sqlite3.Connection]:
 
 
 def _endless() -> Invalid:
-    words = "This database is damaged: its tables hold more than its bytes."
+    words = "This database is damaged: its tables claim to hold more than its bytes."
     return Invalid(words, code="database_broken")
 
 

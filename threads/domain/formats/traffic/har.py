@@ -100,11 +100,11 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def _of_cleaning(others: int, calls: int) -> Warning:
-    words = "No cookies and no headers with a key are kept of this recording."
+    words = "Cookies and headers with keys were removed from this recording."
     if others:
         words += (
             f" Requests that call no known model: {others:,} of {others + calls:,}; "
-            "only their time and host are kept."
+            "only their time and host were kept."
         )
     return Warning("recording_cleaned", words)
 
@@ -222,7 +222,7 @@ def _answer(
         if exchange.packing:
             words += f"is compressed with {exchange.packing}, which can't be read here."
         else:
-            words += "holds no reply that is read."
+            words += "holds no reply that can be read."
         warnings.append(Warning("no_reply", words))
 
 

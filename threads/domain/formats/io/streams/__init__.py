@@ -81,7 +81,7 @@ def other_choices(response: JSON) -> list[Warning]:
     found = fields.items(response, "choices") or fields.items(response, "candidates")
     if len(found) < 2:
         return []
-    words = f"A response holds {len(found)} choices: the first is the reply."
+    words = f"A response holds {len(found)} choices: only the first was imported."
     return [Warning("other_choices", words)]
 
 

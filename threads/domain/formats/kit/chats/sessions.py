@@ -114,7 +114,7 @@ def told(sessions: list[SessionRows]) -> Iterator[Warning]:
     """The warnings for a file whose rows were separated or reversed."""
     unnamed = any(not one.id for one in sessions)
     if len(sessions) > 1:
-        words = f"Its rows name {len(sessions) - unnamed:,} sessions: each became one."
+        words = f"Its rows name {len(sessions) - unnamed:,} sessions, each of which became one."
         if unnamed:
             words = f"{words[:-1]}, as did the rows that name none."
         yield Warning("several_sessions", words)

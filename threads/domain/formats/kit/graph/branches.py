@@ -155,7 +155,5 @@ def left_over(count: int) -> list[Warning]:
     """The warning for branches with messages of their own beyond the limits of a file."""
     if not count:
         return []
-    words = (
-        f"Not all branches became sessions: the messages of {count:,} more are events."
-    )
+    words = f"Not all branches became sessions: the messages of {count:,} more are kept as events."
     return [Warning(LEFT, words)]
