@@ -38,9 +38,13 @@ class ArchiveEntryOut(BaseModel):
     location: str
     """The part of the message, such as `tool-2`; empty for all of it."""
     content_type: str
+    """`file_view`, `grep`, `bash`, `edit` or `other`."""
     summary: str
+    """One line that says what it is."""
     file_paths: list[str]
+    """Paths that it names."""
     tool_name: str
+    """The tool whose result it is; empty if it is none."""
     token_count: int
     rule: str
     """The pruning rule that left it out; empty if it was archived in another way."""

@@ -97,7 +97,9 @@ class PruneOut(BaseModel):
     tokens_after: int
     tokens_saved: int
     condensed: int
+    """How many messages were condensed."""
     removed: int
+    """How many messages were removed."""
     first_changed: str | None
     """Key of the first message that changes; null if none does."""
     fits: bool | None = None

@@ -53,6 +53,7 @@ class ChoiceOut(Schema):
     provider: str | None
     model: str | None
     why: str
+    """Why it was chosen, in a sentence."""
 
 
 class OrderedOut(ChoiceOut):
@@ -110,8 +111,11 @@ class SettingsIn(RequestBody):
     """
 
     summarization_provider: str | None = Field("", max_length=32)
+    """A provider's name, or `rules` for summaries without a model."""
     summarization_model: Name | None = Field("", max_length=128)
+    """The model's name at the provider."""
     disable_auto_summarize: bool | None = None
+    """Whether nothing is summarised automatically."""
 
 
 class SettingsOut(Schema):

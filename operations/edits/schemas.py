@@ -102,6 +102,7 @@ class OneRecorded(BaseModel):
     type: str
     resolved: ResolvedOut
     status: str
+    """`applied`, `proposed`, …: docs/operations.md lists them."""
     reason: str
     """Why it has this status; empty if there is nothing to explain."""
 

@@ -30,6 +30,7 @@ class JobOut(Schema):
     total: int | None
     """How much there is to do; null if it isn't known."""
     unit: str
+    """What `done` and `total` count, such as messages."""
     result: dict[str, object] | None
     """What the job returned, or the problem document if it was refused; null before it ends."""
     error: str | None
