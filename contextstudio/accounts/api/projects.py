@@ -105,7 +105,7 @@ def projects(
     summary="Create a project",
 )
 def create_project(request: HttpRequest, body: ProjectIn) -> Status[Any]:
-    """Create a project. A key can't, because the caller becomes the owner: a person."""
+    """Create a project. Only a person can, because the caller becomes its owner."""
     caller = caller_of(request)
     name = body.name.strip() or body.slug
     made = services.create_project(caller, slug=body.slug, name=name)
