@@ -25,7 +25,7 @@ from .accounts.domain.caller import Caller
 from .accounts.domain.errors import DomainError, NotFound, Unauthenticated
 from .accounts.responses import dump, outage, problem_response, read_json, too_deep
 from .accounts.shape import sentence, wrong_shape
-from .web.description import DescribedAPI
+from .web.openapi.description import DescribedAPI
 from .web.repeats import answered_once
 
 

@@ -16,10 +16,10 @@ from contextstudio.accounts.idempotency import LONGEST_KEY
 from contextstudio.accounts.responses import PROBLEM
 from contextstudio.accounts.shape import names_known
 
+from ..guard import SAFE_METHODS
+from ..repeats import HEADER
 from .field_docs import describe_fields
-from .guard import SAFE_METHODS
 from .parameters import names_model
-from .repeats import HEADER
 
 
 class Fault(BaseModel):
