@@ -97,8 +97,8 @@ def _refuse_superseded(memo: Memo, at: str) -> None:
         return
     if other.deleted_at is not None:
         raise Conflict(
-            "This memo was superseded by one that has been deleted since, so neither can be found. "
-            "Save a new memo without `supersedes`.",
+            "The memo that superseded this one was deleted, so neither can be found any more. Save "
+            "a new memo without `supersedes`.",
             at=[at],
             code="superseded",
         )

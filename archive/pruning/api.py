@@ -28,6 +28,7 @@ router = Router(tags=["pruning"])
 @router.post(
     "/sessions/{uuid:session_id}/prune",
     response=PruneOut,
+    by_alias=True,
     operation_id="archive_pruning_api_prune",
     summary="Prune a session",
 )

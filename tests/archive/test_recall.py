@@ -82,7 +82,7 @@ def test_lines_then_search_then_tokens(tools: Tools) -> None:
     assert LINES.startswith(cut["content"])
     behind = tools.refused("recall", ref_id="m2", lines="900-950")
     count = len(LINES.splitlines())
-    assert behind["detail"] == f"There is no line 900: the text has {count}."
+    assert behind["detail"] == f"There is no line 900: the text has {count} lines."
     assert behind["at"] == ["lines"]
     assert tools.refused("recall", ref_id="m2", lines="x")["at"] == ["lines"]
 

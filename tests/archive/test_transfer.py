@@ -240,7 +240,7 @@ def test_a_change_of_text_that_holds_something_else_is_refused(
     replace = {"key": "o1", "type": "replace", "payload": {"spans": [span | wrong]}}
     document = written(tools) | {"operations": [replace]}
     refused = post(tools.client, "/api/sessions/transfer", document, expect=422)
-    assert refused["at"] == ["operations", 0]
+    assert refused["at"][-2:] == ["operations", 0]
 
 
 def test_two_messages_with_one_short_id_are_refused(tools: Tools) -> None:
@@ -318,7 +318,8 @@ def test_a_file_with_an_operation_that_does_not_fit_is_not_imported(
     document = written(tools)
     document["operations"][0]["type"] = "redact"
     refused = imported(tools.client, document, expect=422)
-    assert refused["detail"] == ("after must be the key of an operation in this file.")
+    assert "can't be transferred" in refused["detail"]
+    assert refused["at"][-2:] == ["operations", 0]
     imported(tools.client, written(tools) | {"version": 2}, expect=422)
     assert len(get(tools.client, "/api/sessions")["items"]) == before
 

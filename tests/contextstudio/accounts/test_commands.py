@@ -74,7 +74,7 @@ def test_create_key_refuses_what_it_does_not_know(
 
 
 def test_a_project_without_an_owner_has_nobody_to_act_for(project: Project) -> None:
-    with pytest.raises(NotFound, match="no owner"):
+    with pytest.raises(NotFound, match="no active owner"):
         printed("create_key", "--project=demo")
 
 
@@ -93,7 +93,7 @@ def test_commands_act_for_an_owner_whose_account_is_active(
 def test_create_user_makes_nobody_for_a_project_without_an_owner(
     project: Project,
 ) -> None:
-    with pytest.raises(NotFound, match="no owner"):
+    with pytest.raises(NotFound, match="no active owner"):
         printed("create_user", "second", "--project=demo")
     assert not User.objects.exists()
 

@@ -224,7 +224,7 @@ def test_a_file_that_another_import_has_brought_by_the_time_it_is_read_makes_no_
         return imported
 
     monkeypatch.setattr(imports, "import_staged", overtaken)
-    with pytest.raises(Conflict, match="meanwhile"):
+    with pytest.raises(Conflict, match="in the meantime"):
         imports.import_upload(caller, project, upload)
     assert Session.objects.get().staged_by is None
     assert not imports.import_upload(caller, project, upload).created

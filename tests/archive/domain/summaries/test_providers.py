@@ -77,7 +77,7 @@ def test_an_explicit_choice_wins_and_says_who_made_it() -> None:
     ("choice", "place", "words"),
     [
         (wanted("nobody"), "provider", "no provider nobody"),
-        (wanted(model="gpt-5"), "provider", "Give one of cerebras"),
+        (wanted(model="gpt-5"), "provider", "one of cerebras"),
         (wanted("groq"), "provider", "Groq is not set up: its key is missing."),
         (wanted("ollama"), "provider", "its base URL is missing"),
         (wanted("compatible"), "model", "Name a model"),

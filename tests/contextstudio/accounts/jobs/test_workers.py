@@ -197,7 +197,7 @@ def test_work_does_jobs_without_a_web_server(project: Project) -> None:
 
 
 def test_work_refuses_to_wait_without_a_thread() -> None:
-    with pytest.raises(Invalid, match="1 or more"):
+    with pytest.raises(Invalid, match="at least 1"):
         call_command("work", "--threads", "0")
 
 

@@ -75,7 +75,9 @@ def test_a_replacement_is_put_in_often_or_is_long():
     assert resolved(words * 400, patterns=[pattern]).faults == ()
     found = fault(words * 402, patterns=[pattern])
     assert found.code == "too_long"
-    assert "has 402 matches, and 10,000 characters to put in for each" in found.message
+    assert (
+        "has 402 matches and would insert 10,000 characters for each" in found.message
+    )
     assert "at most 4,000,000 characters" in found.message
 
     once = Pattern(start=words, replacement="x" * (MOST_REPEATED + 1))
