@@ -8,7 +8,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log.operation import Insert
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.edits.services import record_bundle, record_edit
 from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction
@@ -36,13 +36,13 @@ def look_up_whole(caller: Caller, session: Session, ref_id: str) -> Recalled:
     return found
 
 
-def message_of(found: Recalled) -> New:
+def message_of(found: Recalled) -> MadeMessage:
     """The message to insert: the reference, and below it the text."""
     answer = found.answer
     text = f"From the archive, [recall:{answer['ref_id']}]:\n\n{answer['content']}"
     if answer["truncated"]:
         text += f"\n\n[Cut off after {answer['token_count']:,} tokens.]"
-    return New(Role.USER.value, (Text(text),))
+    return MadeMessage(Role.USER.value, (Text(text),))
 
 
 def insert_recalled(

@@ -76,7 +76,7 @@ def readable_parts(session: Session, entry: ArchiveEntry) -> tuple[Part, ...]:
     """The parts that an entry keeps, masked by redactions that are on in its session."""
     masks = load_history(session).log.masks if session.head else None
     parts = parts_of(entry)
-    return masks.read(entry.message_key, parts) if masks else parts
+    return masks.mask_parts(entry.message_key, parts) if masks else parts
 
 
 def readable(entries: Sequence[ArchiveEntry]) -> list[Readable]:

@@ -9,7 +9,7 @@ from archive.domain.hindsight.texts import read_of
 from operations.domain.log.operation import messages_of
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number, made_key
-from operations.domain.tree.span import SpanChange, read_changed
+from operations.domain.tree.span import SpanChange, apply_span_changes
 from operations.messages.reader import MessageReader, MessageText
 from threads.domain.part import Part
 from threads.domain.text import text_of
@@ -79,7 +79,7 @@ def _said(
             yield Passage(
                 key=place.key, place=number, texts=texts, left_out=(left_out,)
             )
-        parts = read_changed(parts, changes)
+        parts = apply_span_changes(parts, changes)
     is_heard = not place.shown_by if kept else not place.folds
     texts, uses = read_of(said.role, parts)
     yield Passage(

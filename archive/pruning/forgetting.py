@@ -11,7 +11,7 @@ from dataclasses import replace
 from operations.context.inputs import counter_of
 from operations.domain.log.operation import Amend, Condense
 from operations.domain.tree.key import original_key
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.log.codec import decode, encode
 from operations.models import LogEntry
 from threads.domain.body import encode_parts
@@ -47,14 +47,14 @@ def forget_lines(session: Session, indexes: Sequence[int] | None) -> None:
         rows.filter(number=number).update(payload=payload)
 
 
-def _without_words(session: Session, message: New) -> New:
+def _without_words(session: Session, message: MadeMessage) -> MadeMessage:
     """A message of the pruner without the words it quotes; other messages are unchanged."""
     if _REFERENCE not in encode_parts(message.parts):
         return message
     parts = tuple(
         _emptied(part) for part in message.parts if not isinstance(part, Thinking)
     )
-    return New(message.role, parts, counter_of(session.encoding)(parts))
+    return MadeMessage(message.role, parts, counter_of(session.encoding)(parts))
 
 
 def _emptied(part: Part) -> Part:

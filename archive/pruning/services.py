@@ -29,7 +29,7 @@ from operations.domain.log.operation import Insert, Snip, named_keys
 from operations.domain.thread.check import check
 from operations.domain.thread.preparation import prepare
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, made_place
+from operations.domain.tree.key import Key, parse_made_key
 from operations.ledger.services import BundleTrial, try_out_bundle
 from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction, refuse_stale, write_apart
@@ -241,7 +241,7 @@ def _relevance(session: Session, rules: Pruning) -> Mapping[Key, float]:
 
 def _is_leaf(thread: Thread, key: Key) -> bool:
     """Whether a message is an original or an inserted one, not a fold's replacement."""
-    number, _ = made_place(key) or (0, None)
+    number, _ = parse_made_key(key) or (0, None)
     return not number or isinstance(thread.log.edits[number].edit, Insert)
 
 

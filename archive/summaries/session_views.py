@@ -151,7 +151,7 @@ def _shown(session: Session, jobs: Sequence[Job]) -> list[Pending]:
         shown.append(
             Pending(
                 job=job,
-                key=thread.top(keys[0]) if keys else "",
+                key=thread.top_key(keys[0]) if keys else "",
                 range=range_of(thread, keys[0], keys[-1]) if keys else "",
                 preview=mask_text(session, job.notes.get("preview", "")),
                 result=result_of(job) if is_done else None,

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid, Place
-from operations.domain.log.entry import EditState, Recorded
+from operations.domain.log.entry import EditState, RecordedEdit
 from operations.domain.log.log import Log, fold
 from operations.domain.log.operation import Redact
 from operations.domain.tree.key import entry_key, entry_number
@@ -47,7 +47,7 @@ def _applies_alike(then: Log, log: Log) -> bool:
     )
 
 
-def _is_alike(then: Recorded, now: Recorded) -> bool:
+def _is_alike(then: RecordedEdit, now: RecordedEdit) -> bool:
     if isinstance(then.edit, Redact):  # its text is masked in the document anyway
         return True
     was_on, is_on = then.state is EditState.ON, now.state is EditState.ON

@@ -23,7 +23,7 @@ from operations.domain.log.operation import (
 )
 from operations.domain.thread.check import check
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, made_place
+from operations.domain.tree.key import Key, parse_made_key
 from operations.forwarding.client_edits import CLIENT_CALLER
 from operations.log.codec import decode
 from operations.log.transaction import LogTransaction, counted, write_apart
@@ -109,7 +109,7 @@ def _bundle(place: int, one: Any) -> object:
 def _edit(one: Mapping[str, Any], place: int) -> tuple[int, Edit]:
     """The old number and the edit of an operation. Raises Invalid if the log can't hold it."""
     at: Place = ("operations", place)
-    number, _ = made_place(text_of(one, "key")) or (0, None)
+    number, _ = parse_made_key(text_of(one, "key")) or (0, None)
     kind = text_of(one, "type")
     if not number or kind not in EDITS or kind == Redact.kind:
         raise Invalid(
@@ -166,7 +166,7 @@ def _renamed(edit: Edit, numbers: Mapping[int, int]) -> Edit:
     """The edit with the keys of its own log translated to the keys here."""
 
     def here(key: Key) -> Key:
-        number, place = made_place(key) or (0, None)
+        number, place = parse_made_key(key) or (0, None)
         if not number:
             return key
         end = "" if place is None else f".{place}"

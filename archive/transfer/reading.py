@@ -24,7 +24,7 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.idempotency import effect
 from contextstudio.accounts.selectors import project_to_edit
 from contextstudio.database.steps import chunks, in_short_transactions
-from operations.domain.tree.key import Key, made_place
+from operations.domain.tree.key import Key, parse_made_key
 from operations.edits.arguments import ActiveTags
 from operations.log.selectors import load_thread
 from operations.messages.reader import MessageReader
@@ -222,7 +222,7 @@ def _here(one: Any, place: int, numbers: Mapping[int, int]) -> Key | None:
     if not isinstance(one, dict):
         raise Invalid("An entry must be an object.", at=["archive", place])
     key = text_of(one, "message")
-    number, inner = made_place(key) or (0, None)
+    number, inner = parse_made_key(key) or (0, None)
     if not number:
         return key
     return f"o{numbers[number]}.{inner}" if number in numbers else None

@@ -25,7 +25,7 @@ from operations.domain.log.operation import (
     messages_of,
     named_keys,
 )
-from operations.domain.tree.key import Key, entry_key, made_place
+from operations.domain.tree.key import Key, entry_key, parse_made_key
 from operations.log.codec import encode
 from operations.log.selectors import History, load_history
 from threads.domain.formats.contextstudio import SESSION, write_message, write_part
@@ -80,7 +80,7 @@ def write_session(caller: Caller, session_id: uuid.UUID) -> dict[str, Any]:
 
 def _is_there(key: Key, operations: Collection[int]) -> bool:
     """Whether the document has a message: it is an original or made by one of these operations."""
-    number, _ = made_place(key) or (0, None)
+    number, _ = parse_made_key(key) or (0, None)
     return not number or number in operations
 
 
@@ -100,7 +100,7 @@ def _in_force(history: History) -> list[tuple[int, Edit]]:
             or (masks and isinstance(recorded.edit, Replace))
         ):
             continue
-        edit = _narrowed(masks.edit(number, recorded.edit), found)
+        edit = _narrowed(masks.mask_edit(number, recorded.edit), found)
         if edit is not None:
             found[number] = edit
     return list(found.items())

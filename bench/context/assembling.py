@@ -27,7 +27,7 @@ from operations.domain.log.operation import (
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_key
-from operations.domain.tree.leaf import Leaf, New
+from operations.domain.tree.leaf import Leaf, MadeMessage
 from threads import tokens
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, group_ids, starts_group
@@ -37,7 +37,7 @@ from .replay import Row, _least
 
 COUNT, SMALL = 10_000, 2_000
 ROUNDS = 7
-SUMMARY = New("system", (Text("What happened before."),), 5)
+SUMMARY = MadeMessage("system", (Text("What happened before."),), 5)
 
 
 def rows() -> Iterator[Row]:

@@ -25,7 +25,7 @@ from contextstudio.accounts.keys.services import create_key  # noqa: E402
 from contextstudio.accounts.models import Project, User  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
 from operations.domain.log.operation import Condense, Edit, Replace  # noqa: E402
-from operations.domain.tree.leaf import New  # noqa: E402
+from operations.domain.tree.leaf import MadeMessage  # noqa: E402
 from operations.edits import services  # noqa: E402
 from operations.log.cache import forget_everything  # noqa: E402
 from threads.domain.formats.openai.messages import read_messages  # noqa: E402
@@ -102,7 +102,9 @@ def edits_of(found: list[Message], count: int) -> Iterator[Edit]:
         edit = entry.operation
         if isinstance(edit, Condense):
             role = found[int(edit.targets[0][1:])].role
-            made = [New(str(role), new.parts, new.tokens) for new in edit.messages]
+            made = [
+                MadeMessage(str(role), new.parts, new.tokens) for new in edit.messages
+            ]
             yield replace(edit, messages=tuple(made))
         elif isinstance(edit, Edit) and not isinstance(edit, Replace):
             yield edit

@@ -33,7 +33,7 @@ from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import original_key
-from operations.domain.tree.leaf import Leaf, New
+from operations.domain.tree.leaf import Leaf, MadeMessage
 from operations.domain.tree.span import Span, fingerprint
 from operations.domain.tree.status import Status
 from threads.domain.part import Text
@@ -73,7 +73,7 @@ def operations(count: int, *, messages: int, seed: int = 7) -> Log:
 def _edit(chance: random.Random, messages: int) -> Edit:
     start = chance.randrange(messages - 12)
     keys = tuple(original_key(start + step) for step in range(chance.randint(2, 10)))
-    new = New("system", (Text("what happened"),), 5)
+    new = MadeMessage("system", (Text("what happened"),), 5)
     kind = chance.choices(
         (
             "digest",

@@ -10,7 +10,7 @@ from operations.domain.context.policy import Policy
 from operations.domain.context.portions.request import PROVIDERS_IN_PORTIONS
 from operations.domain.context.selection import Preference
 from operations.domain.context.step import Count
-from operations.domain.log.entry import CLIENT, Recorded
+from operations.domain.log.entry import CLIENT, RecordedEdit
 from operations.domain.log.operation import Redact, Tag
 from operations.domain.providers.plain import Unread
 from operations.domain.providers.request import Layer
@@ -112,7 +112,7 @@ class ContextInputs:
         )
 
 
-def _changes(recorded: Recorded) -> bool:
+def _changes(recorded: RecordedEdit) -> bool:
     """Whether an edit that applies changes what the client sends.
 
     The client's own changes are already in its request, so of its edits only redactions do.
@@ -195,7 +195,9 @@ def basis_of(session: Session, thread: Thread) -> Hashable:
 def last_question(reader: MessageReader) -> str:
     """The last user message with text, as the model reads it; empty if there is none."""
     asked = (
-        shown.key for shown in reader.thread.from_the_end() if shown.role == Role.USER
+        shown.key
+        for shown in reader.thread.effective_reversed()
+        if shown.role == Role.USER
     )
     sizes = chain((1,), repeat(_QUESTIONS))
     while batch := list(islice(asked, next(sizes))):

@@ -14,7 +14,7 @@ from django.db.transaction import atomic
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log import history
-from operations.domain.log.entry import EditState, controlled
+from operations.domain.log.entry import EditState, controlled_entries
 from operations.domain.log.log import Log
 from operations.domain.log.operation import (
     Accept,
@@ -118,7 +118,7 @@ def _turn_back(
 def _is_commit(number: int, log: Log) -> bool:
     operation = log.at(number).operation
     return isinstance(operation, Accept) and all(
-        log.at(edit).staged for edit in controlled(operation)
+        log.at(edit).staged for edit in controlled_entries(operation)
     )
 
 
@@ -129,7 +129,7 @@ def _right_over(number: int, before: Log, after: Log) -> Right:
         return Right.REVIEW
     if isinstance(operation, ActivateTags):
         return Right.OWN_SESSION
-    numbers = controlled(operation) or (number,)
+    numbers = controlled_entries(operation) or (number,)
     states = {log.edits[edit].state for edit in numbers for log in (before, after)}
     if states.isdisjoint({EditState.ON, EditState.OFF}):
         return Right.PROPOSE

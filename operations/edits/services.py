@@ -16,7 +16,7 @@ from contextstudio.accounts.domain.errors import DomainError, Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log.authors import switch_of
 from operations.domain.log.entry import EditState
-from operations.domain.log.history import effective_control, meant_of_bundle
+from operations.domain.log.history import bundle_control, effective_control
 from operations.domain.log.operation import (
     Accept,
     ActivateTags,
@@ -227,7 +227,7 @@ def switch_bundle(
     transaction = open_log(caller, session.pk, act.right, expected_head=expected_head)
     restores = act is Act.RESTORE
     log = transaction.history.log
-    control = meant_of_bundle(log, act.control(keys), restores=restores)
+    control = bundle_control(log, act.control(keys), restores=restores)
     return record_switch(transaction, control, skip_conflicts=skip_conflicts)
 
 
@@ -248,7 +248,7 @@ def review_all(
     log = transaction.history.log
     keys = tuple(
         entry_key(number)
-        for number in transaction.thread.marked
+        for number in transaction.thread.marked_edits
         if number <= seen
         and log.edits[number].state is EditState.PROPOSED
         and not log.at(number).staged
@@ -271,7 +271,7 @@ def switch_all(
     """
     transaction = open_log(caller, session_id, Right.EDIT, expected_head=expected_head)
     log = transaction.history.log
-    if actor not in log.standing:
+    if actor not in log.counts_by_actor:
         raise NotFound(
             "This actor recorded no operation in this session.", at=["actor"]
         )

@@ -14,7 +14,7 @@ from operations.domain.log.operation import Edit, Redact, messages_of
 from operations.domain.text.reading import held_text, keys_to_read
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, made_key
-from operations.domain.tree.span import MASK, Span, covered, spans_saying
+from operations.domain.tree.span import MASK, Span, covered_text, find_text_spans
 from operations.messages.reader import MessageReader
 from operations.messages.saving import with_saved
 from operations.messages.search import AT_ONCE
@@ -37,7 +37,7 @@ def with_unseen(session: Session, thread: Thread, edits: Sequence[Edit]) -> list
     found: list[list[Span]] = [[] for _ in redactions]
     for key, parts in chain(_unseen(thread), _folded(session, thread)):
         for texts, spans in zip(wanted, found, strict=True):
-            saying = spans_saying(key, parts, texts) if texts else ()
+            saying = find_text_spans(key, parts, texts) if texts else ()
             spans += [span for span in saying if _take(taken, span)]
     extended = (
         replace(edit, spans=(*edit.spans, *with_saved(session, thread, Redact, spans)))
@@ -63,7 +63,7 @@ def _texts(
             text: span.text or MASK
             for span in edit.spans
             if span.key in said
-            and (text := covered(said[span.key].parts, span))
+            and (text := covered_text(said[span.key].parts, span))
             and text not in known
         }
         known.update(texts)

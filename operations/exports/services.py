@@ -180,7 +180,9 @@ def _first_masked(session: Session) -> int | None:
     if not masks:
         return None
     keys = (original_key(index) for index in range(session.message_count))
-    return next((place for place, key in enumerate(keys) if masks.on(key)), None)
+    return next(
+        (place for place, key in enumerate(keys) if masks.changes_on(key)), None
+    )
 
 
 def _page_heading(session: Session) -> Heading:

@@ -28,7 +28,7 @@ from operations.domain.log.entry import IMPORTER
 from operations.domain.log.log import Log
 from operations.domain.log.operation import Redact
 from operations.domain.tree.key import Key
-from operations.domain.tree.span import MASK, Span, covered, fingerprint
+from operations.domain.tree.span import MASK, Span, covered_text, fingerprint
 from operations.log.selectors import load_history, load_thread
 from operations.log.transaction import LogTransaction, write_apart
 from operations.messages.saving import with_saved
@@ -255,7 +255,7 @@ def mask_title(session: Session) -> None:
     opening.append(("title", (Text(session.title),)))
     parts = dict(opening)
     values = {
-        covered(parts[span.key], span) or ""
+        covered_text(parts[span.key], span) or ""
         for secret in find_secrets(opening)
         for span in secret.spans
     }
@@ -304,7 +304,7 @@ def _span(pieces: Sequence[_Piece], location: dict[str, int]) -> Span | None:
     start, end = start - piece.offset, end - piece.offset
     if not start < end <= len(piece.data):
         return None
-    before, covered = (
+    before, covered_text = (
         piece.data[cut].decode("utf-8", "surrogatepass")
         for cut in (slice(start), slice(start, end))
     )
@@ -312,8 +312,8 @@ def _span(pieces: Sequence[_Piece], location: dict[str, int]) -> Span | None:
         key=piece.key,
         part=piece.part,
         start=len(before),
-        end=len(before) + len(covered),
-        sha256=fingerprint(covered),
+        end=len(before) + len(covered_text),
+        sha256=fingerprint(covered_text),
     )
 
 

@@ -14,7 +14,7 @@ from operations.domain.log.operation import Redact
 from operations.domain.text.pattern import PatternMatch
 from operations.domain.text.resolution import PatternFault, refusal
 from operations.domain.text.suggestions import Suggestion, suggest
-from operations.domain.tree.span import Span, covered
+from operations.domain.tree.span import Span, covered_text
 from operations.edits.arguments import TextArguments
 from operations.edits.services import record_bundle
 from operations.log.cache import Cache
@@ -154,6 +154,8 @@ def reveal(caller: Caller, operation_id: uuid.UUID) -> list[Revealed]:
     thread = load_thread(session)
     said = MessageReader(session, thread).recorded(span.key for span in spans)
     return [
-        Revealed(span, covered(said[span.key].parts if span.key in said else (), span))
+        Revealed(
+            span, covered_text(said[span.key].parts if span.key in said else (), span)
+        )
         for span in spans
     ]

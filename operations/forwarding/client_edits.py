@@ -16,7 +16,7 @@ from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import original_key
 from operations.domain.tree.leaf import Leaf
-from operations.domain.tree.span import spans_saying
+from operations.domain.tree.span import find_text_spans
 from operations.log.selectors import (
     History,
     load_history,
@@ -98,7 +98,7 @@ def tried(
     numbered = enumerate(made, start=history.log.head + 1)
     log = history.log.extended(Entry(n, one, CLIENT) for n, one in numbered)
     if log.masks is not history.log.masks:
-        log.masks.tell(history.masked)
+        log.masks.set_texts(history.masked)
     leaves = [*leaves, *_leaves(session, leaves, new, weights)]
     return history, replay(leaves, log, active_tags, objective=session.objective)
 
@@ -171,6 +171,6 @@ def _masked_again(
     }
     for key, place in stands.items():
         message = aligned.message(place)
-        spans = tuple(spans_saying(key, message.parts, texts))
+        spans = tuple(find_text_spans(key, message.parts, texts))
         if spans:
             yield Redact(spans=spans)

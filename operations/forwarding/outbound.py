@@ -316,7 +316,7 @@ def _recorded_tokens(thread: Thread, key: Key) -> int:
     index = original_index(key)
     if index is not None:
         return thread.leaves[index].tokens
-    made = thread.made(key)
+    made = thread.made_message(key)
     return made.tokens if made else 0
 
 

@@ -98,7 +98,7 @@ def rows_of(
     thread = query.thread or load_thread(session, query.active_tags)
     log = load_history(session).log
     edits = log.edits
-    applied = [one.number for one in thread.operations if one.status is Status.APPLIED]
+    applied = [one.number for one in thread.reports if one.status is Status.APPLIED]
     waiting = [
         n for n, recorded in edits.items() if recorded.state is EditState.PROPOSED
     ]
@@ -205,7 +205,7 @@ def _in_the_way(tried: Thread, key: Key | None) -> tuple[Key, ...]:
 def _set_aside(thread: Thread, tried: Thread) -> Mapping[Key, list[Key]]:
     """Map of operation to those it sets aside in `tried` that apply in `thread`."""
     found: dict[Key, list[Key]] = defaultdict(list)
-    for report in tried.operations:
+    for report in tried.reports:
         if (
             report.status is Status.CONFLICT
             and thread.report(report.number).status is Status.APPLIED

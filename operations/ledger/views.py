@@ -41,7 +41,7 @@ def lines(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     found = estimate(session, staged_keys(session, caller))
     thread = load_thread(session)
     waiting = frozenset(
-        report.key for report in thread.operations if report.status is Status.PROPOSED
+        report.key for report in thread.reports if report.status is Status.PROPOSED
     )
     told = warned_lines(thread, found.rows, lines_of(found, waiting))
     context = {"lines": told, "note": note_of(found)}

@@ -17,7 +17,7 @@ from operations.domain.log.operation import (
     Edit,
     Operation,
 )
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.domain.tree.span import Span
 from threads.domain.body import decode_part, encode_part
 
@@ -50,7 +50,7 @@ def decode(kind: str, payload: bytes) -> Operation:
 def _plain(value: Any) -> Any:
     """Dataclasses as dicts, without conditions that always hold and without `_SILENT` fields;
     tuples as lists."""
-    if isinstance(value, New):
+    if isinstance(value, MadeMessage):
         return {
             "role": value.role,
             "parts": [encode_part(part) for part in value.parts],
@@ -94,7 +94,7 @@ def _edit(kind: str, data: dict[str, Any]) -> Edit:
     return EDITS[kind](**members)
 
 
-def _new(data: dict[str, Any]) -> New:
-    return New(
+def _new(data: dict[str, Any]) -> MadeMessage:
+    return MadeMessage(
         data["role"], tuple(decode_part(part) for part in data["parts"]), data["tokens"]
     )

@@ -14,7 +14,7 @@ from operations.domain.log.entry import IMPORTER
 from operations.domain.log.operation import Digest, Revise, Snip
 from operations.domain.thread.check import check
 from operations.domain.tree.key import original_key
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from threads.domain.part import Text
 from threads.imports.hooks import Compacted, CompactionOutcome
 from threads.models import Session
@@ -51,7 +51,7 @@ def record(
 def edit_of(session: Session, given: Compacted) -> Digest | Revise | Snip:
     """The operation for a compaction, with its images stored and its tokens counted."""
     targets = tuple(original_key(index) for index in given.indexes)
-    made = [New(message.role, message.parts) for message in given.messages]
+    made = [MadeMessage(message.role, message.parts) for message in given.messages]
     if not made:
         return Snip(targets=targets)
     edit: Digest | Revise

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from contextstudio.accounts.domain.caller import is_agent
 from operations.domain.log import operation as op
-from operations.domain.log.entry import EditState, Recorded
+from operations.domain.log.entry import EditState, RecordedEdit
 from operations.domain.log.history import staged
 from operations.domain.log.log import Log
 from operations.domain.thread.thread import Thread
@@ -189,7 +189,7 @@ def present_operations(
     """
     found = [
         report
-        for report in thread.operations
+        for report in thread.reports
         if not active_only or report.status == "applied"
     ]
     return [
@@ -201,9 +201,9 @@ def present_operations(
     ]
 
 
-def _gist(log: Log, recorded: Recorded) -> dict[str, Any]:
+def _gist(log: Log, recorded: RecordedEdit) -> dict[str, Any]:
     """What an operation covers, and the first words of what it shows, or its tags."""
-    edit = log.masks.edit(recorded.entry.number, recorded.edit)
+    edit = log.masks.mask_edit(recorded.entry.number, recorded.edit)
     keys = op.named_keys(edit)
     originals = [key for key in keys if original_index(key) is not None]
     ordered = sorted(originals, key=original_number) or keys
@@ -247,7 +247,7 @@ def present_actors(history: History) -> list[dict[str, Any]]:
             **standing._asdict(),
             "proposed": standing.proposed - len(staged(history.log, actor)),
         }
-        for actor, standing in history.log.standing.items()
+        for actor, standing in history.log.counts_by_actor.items()
     ]
 
 
@@ -285,9 +285,9 @@ def _actor(row: LogRow) -> dict[str, str]:
     return {"id": row.actor, "name": row.actor_name}
 
 
-def _fields(log: Log, recorded: Recorded) -> dict[str, Any]:
+def _fields(log: Log, recorded: RecordedEdit) -> dict[str, Any]:
     number = recorded.entry.number
-    edit = log.masks.edit(number, recorded.edit)
+    edit = log.masks.mask_edit(number, recorded.edit)
     fields: dict[str, Any] = {"targets": list(op.named_keys(edit))}
     if isinstance(edit, op.Insert):
         fields = {"after": edit.after}
@@ -327,9 +327,9 @@ def _payload(log: Log, number: int) -> Any:
     if isinstance(operation, op.Amend):
         amended = entry_number(operation.operation) or 0
         edit = _without_fingerprints(log, operation.edit)
-        operation = replace(operation, edit=log.masks.edit(amended, edit))
+        operation = replace(operation, edit=log.masks.mask_edit(amended, edit))
     elif not isinstance(operation, op.Control):
-        operation = log.masks.edit(number, _without_fingerprints(log, operation))
+        operation = log.masks.mask_edit(number, _without_fingerprints(log, operation))
     return json.loads(encode(operation)[1].decode("utf-8", "surrogatepass"))
 
 

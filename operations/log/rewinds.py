@@ -16,8 +16,8 @@ from operations.domain.log.entry import (
     CLIENT,
     IMPORTER,
     EditState,
-    Recorded,
-    first_words,
+    RecordedEdit,
+    initial_edit,
 )
 from operations.domain.log.log import Log
 from operations.domain.log.operation import Edit, Fold, Toggle, messages_of, named_keys
@@ -76,7 +76,7 @@ def _switched(log: Log, standing: set[_Said]) -> Iterator[Toggle]:
     for number, one in log.edits.items():
         if one.entry.actor != IMPORTER or not isinstance(one.edit, Fold):
             continue
-        stands = _said(first_words(one.entry)) in standing
+        stands = _said(initial_edit(one.entry)) in standing
         if stands and one.state is EditState.OFF and _is_switched_by_import(log, one):
             on.append(entry_key(number))
         elif not stands and one.state is EditState.ON:
@@ -87,7 +87,7 @@ def _switched(log: Log, standing: set[_Said]) -> Iterator[Toggle]:
         yield Toggle(operations=tuple(on), active=True)
 
 
-def _is_switched_by_import(log: Log, one: Recorded) -> bool:
+def _is_switched_by_import(log: Log, one: RecordedEdit) -> bool:
     controls = log.controls(one.entry.number)
     return bool(controls) and controls[-1].actor == IMPORTER
 

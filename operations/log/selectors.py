@@ -152,7 +152,7 @@ def extended(session: Session, history: History, rows: Iterable[LogEntry]) -> Hi
     log, masked = history.log.extended(entries), history.masked
     if log.masks is not history.log.masks:
         masked = masked_texts(session, log.masks)
-        log.masks.tell(masked)
+        log.masks.set_texts(masked)
     return History(log, known.finish(), masked)
 
 
@@ -161,7 +161,7 @@ def history_at(history: History, head: int) -> History:
     entries = history.log.entries[:head]
     rows = Map((entry.number, history.rows[entry.number]) for entry in entries)
     log = fold(entries)
-    log.masks.tell(history.masked)
+    log.masks.set_texts(history.masked)
     return History(log, rows, history.masked)
 
 
@@ -286,7 +286,7 @@ def overview(thread: Thread) -> dict[str, Any]:
 
     Staged operations are not counted, as they are their author's own until committed.
     """
-    statuses = thread.statuses
+    statuses = thread.status_counts
     return {
         "effective_tokens": thread.tokens.effective,
         "on": sum(statuses[status] for status in _ON),

@@ -20,7 +20,7 @@ from operations.domain.thread.check import EditWarning
 from operations.domain.thread.difference import StatusChange, status_changes
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.models import LogEntry
 from threads import tokens
 from threads.models import Session
@@ -234,7 +234,7 @@ def counted(session: Session, edit: Edit) -> Edit:
     kept = keep_bodies(session.project_id, [message.parts for message in messages])
     counts = tokens.count_messages(kept, session.encoding)
     made = tuple(
-        New(message.role, parts, sum(count))
+        MadeMessage(message.role, parts, sum(count))
         for message, parts, count in zip(messages, kept, counts, strict=True)
     )
     return replace(edit, messages=made)  # type: ignore[arg-type]  # it has some

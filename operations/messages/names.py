@@ -12,10 +12,10 @@ from itertools import groupby, islice
 from typing import NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.log.entry import IMPORTER, Recorded
+from operations.domain.log.entry import IMPORTER, RecordedEdit
 from operations.domain.log.operation import Fold
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, made_place, original_index, original_key
+from operations.domain.tree.key import Key, original_index, original_key, parse_made_key
 from threads.models import Message, Session
 from threads.store.originals import DIGEST
 
@@ -40,7 +40,7 @@ def word_of(kind: str) -> str:
     return {"resequence": "move", "activate_tags": "active tags"}.get(kind, kind)
 
 
-def word_for(recorded: Recorded) -> str:
+def word_for(recorded: RecordedEdit) -> str:
     """The label of an operation; a fold recorded by an import is called compaction."""
     edit = recorded.edit
     if recorded.entry.actor == IMPORTER and isinstance(edit, Fold):
@@ -53,7 +53,7 @@ def name_of(thread: Thread, key: Key) -> str:
     index = original_index(key)
     if index is not None:
         return f"#{index}"
-    number, place = made_place(key) or (0, None)
+    number, place = parse_made_key(key) or (0, None)
     if number not in thread.log.edits:
         return key
     word = word_for(thread.log.edits[number])
@@ -128,7 +128,7 @@ def keys_of_hashes(
     found: list[Key] = []
     errors: list[Invalid] = []
     for place, name in enumerate(hashes):
-        is_key = original_index(name) is not None or made_place(name) is not None
+        is_key = original_index(name) is not None or parse_made_key(name) is not None
         keys = [name] if is_key and thread.holds(name) else by_id.get(name, [])
         keys = keys or by_prefix.get(name.lower(), [])
         if len(keys) == 1 and keys[0] not in found:

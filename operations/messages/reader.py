@@ -21,7 +21,7 @@ from operations.domain.tree.key import (
     original_index,
     original_key,
 )
-from operations.domain.tree.span import read_changed
+from operations.domain.tree.span import apply_span_changes
 from operations.log import selectors
 from operations.log.cache import Cache
 from operations.log.selectors import load_history
@@ -71,7 +71,7 @@ class MessageReader:
         Returns a map in the order of the keys; unknown keys are left out.
         """
         return {
-            key: text._replace(parts=read_changed(text.parts, changes))
+            key: text._replace(parts=apply_span_changes(text.parts, changes))
             if (changes := self.thread.spans(key))
             else text
             for key, text in self.recorded(keys).items()
@@ -89,7 +89,7 @@ class MessageReader:
         found: dict[Key, MessageText] = {}
         for key, index in indexes.items():
             if index is None:
-                if made := self.thread.made(key):
+                if made := self.thread.made_message(key):
                     found[key] = MessageText(
                         key, Role(made.role), made.parts, strategy, None, None
                     )
@@ -206,7 +206,7 @@ def mask_originals(session: Session, readings: Readings) -> Readings:
     if not masks:
         return readings
     return {
-        index: masks.read(original_key(index), parts)
+        index: masks.mask_parts(original_key(index), parts)
         for index, parts in readings.items()
     }
 

@@ -14,8 +14,8 @@ from operations.domain.tree.span import (
     MASK,
     Span,
     SpanChange,
-    covered,
-    read_changed,
+    apply_span_changes,
+    covered_text,
 )
 from threads import tokens
 from threads.domain.part import Part
@@ -61,9 +61,11 @@ def _saved(
         SpanChange(one.part, one.start, one.end, one.text or mask, 0, bool(mask), 0)
         for one in spans
     ]
-    now = tokens.count_again(read_changed(parts, before), session.encoding)
-    then = tokens.count_again(read_changed(parts, [*before, *new]), session.encoding)
-    texts = [covered(parts, one) or "" for one in spans]
+    now = tokens.count_again(apply_span_changes(parts, before), session.encoding)
+    then = tokens.count_again(
+        apply_span_changes(parts, [*before, *new]), session.encoding
+    )
+    texts = [covered_text(parts, one) or "" for one in spans]
     own = [
         count - less
         for count, less in zip(

@@ -30,7 +30,7 @@ from operations.domain.tree.key import (
     original_index,
     original_key,
 )
-from operations.domain.tree.span import Span, covered, fingerprint
+from operations.domain.tree.span import Span, covered_text, fingerprint
 from threads.domain.text import finds, fold, whole_text
 from threads.models import Session
 from threads.search.services import find_in_session
@@ -61,7 +61,7 @@ def _found(session: Session, thread: Thread, query: str) -> list[Key]:
     recorded = find_originals(session, query)
     changed = {
         key
-        for key in thread.annotated
+        for key in thread.annotated_keys
         if original_index(key) is not None and thread.spans(key)
     }
     unsure = [*changed, *_made(thread)]
@@ -95,7 +95,7 @@ def in_order(thread: Thread, keys: Iterable[Key]) -> list[Key]:
     """Keys in thread order; a fold comes before what it holds."""
     by_top: dict[Key, list[Key]] = {}
     for key in keys:
-        by_top.setdefault(thread.top(key), []).append(key)
+        by_top.setdefault(thread.top_key(key), []).append(key)
     ordered: list[Key] = []
     for top in sorted(by_top, key=thread.position):
         inside = by_top[top]
@@ -198,7 +198,7 @@ def _text(said: MessageText | None, span: Span, floor: int) -> str:
     """The text that a span covers. Raises Invalid if it is missing, changed, or too short."""
     if said is None:
         raise Invalid(f"There is no message {span.key}.", code="unknown_key")
-    text = covered(said.parts, span)
+    text = covered_text(said.parts, span)
     if text is None:
         raise Invalid("The span ends beyond the text.", code="range")
     if span.sha256 and fingerprint(text) != span.sha256:

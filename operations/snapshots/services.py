@@ -154,7 +154,7 @@ def context_at(session: Session, query: ContextQuery, snapshot: NamedPoint) -> C
     history = load_history(session)
     then = history_at(history, snapshot.head).log
     log = with_controls(history.log, controls_back(history.log, then, is_redaction))
-    log.masks.tell(history.masked)
+    log.masks.set_texts(history.masked)
     tags = query.active_tags
     thread = replay(
         load_leaves(session)[: snapshot.message_count],

@@ -143,7 +143,7 @@ def test_no_fold_keeps_a_call_from_its_result(session: Session, thread: Thread) 
 def test_the_digests_leave_something_out_that_a_reader_may_want(
     session: Session, thread: Thread, key: str
 ) -> None:
-    (summary,) = thread.made(f"{key}.0").parts  # type: ignore[union-attr]
+    (summary,) = thread.made_message(f"{key}.0").parts  # type: ignore[union-attr]
     words = MessageReader(session, thread).effective(thread.leaf_keys(key))
     assert isinstance(summary, Text)
     assert left_out([given.parts for given in words.values()], summary.text).sentence

@@ -15,7 +15,7 @@ from operations.domain.context.policy import Pruning
 from operations.domain.context.step import Count
 from operations.domain.log.operation import Condense, Edit, Snip
 from operations.domain.tree.key import Key
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from threads.domain.part import Part, Text, ToolResult
 
 from .classes import Judge, Judgement, Protected, Prunable, PruneClass, Rule
@@ -184,7 +184,7 @@ class Planning:
             return self._item(message, kept, message.tokens), None
         edit = Condense(
             targets=(message.key,),
-            messages=(New(message.role.value, parts, tokens),),
+            messages=(MadeMessage(message.role.value, parts, tokens),),
         )
         return self._item(message, short.judged, tokens, short.stashed), edit
 

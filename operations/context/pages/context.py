@@ -350,6 +350,6 @@ def _operations(session: Session) -> list[tuple[str, str, str]]:
             history.title(number),
         )
         for number in reversed(history.log.edits)
-        if not (recorded := history.log.edits[number]).withdrawn
+        if not (recorded := history.log.edits[number]).is_withdrawn
         and recorded.edit.kind != "redact"
     ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operations.domain.ledger.ledger import Side
 from operations.domain.log.operation import Fold
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, made_place
+from operations.domain.tree.key import Key, parse_made_key
 from operations.messages.names import Named
 
 from .request_page import PagePiece
@@ -85,7 +85,7 @@ def _leaves(thread: Thread, key: Key) -> Sequence[Key]:
     """The leaves of a fold, or its targets as recorded if it is no longer in the thread."""
     if thread.holds(key):
         return thread.leaf_keys(key)
-    number, _place = made_place(key) or (0, None)
+    number, _place = parse_made_key(key) or (0, None)
     recorded = thread.log.edits.get(number)
     edit = recorded.edit if recorded else None
     return edit.targets if isinstance(edit, Fold) else [key]

@@ -13,7 +13,7 @@ from operations.domain.providers.request import Layer, Outgoing, alone
 from operations.domain.thread.node import EffectiveMessage
 from operations.domain.thread.replay import sent_keys
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, made_place, original_index
+from operations.domain.tree.key import Key, original_index, parse_made_key
 from threads.domain.message import Role
 from threads.domain.part import Part
 
@@ -139,7 +139,7 @@ def unchanged(thread: Thread, messages: Iterable[Outgoing]) -> dict[Key, Outgoin
 
     The messages went out under another log. Both logs must have purged the same originals.
     """
-    rewritten = thread.rewritten
+    rewritten = thread.rewritten_keys
     return {
         one.key: one
         for one in messages
@@ -155,14 +155,14 @@ def made_again(
     The messages went out under another log; `shown` is what this thread shows. Both logs must
     have purged the same originals.
     """
-    rewritten = thread.rewritten
+    rewritten = thread.rewritten_keys
     before = {one.key: one for one in messages if one.index is None and not one.changed}
     found: dict[Key, Outgoing] = {}
     for one in shown if before else ():
         same = before.get(one.key)
         if same is None or one.key in rewritten:
             continue
-        made = thread.made(one.key)
+        made = thread.made_message(one.key)
         is_same = made is not None and made.parts is same.parts
         if is_same and (one.role, one.tokens) == (same.role, same.tokens):
             found[one.key] = same
@@ -177,7 +177,7 @@ def untouched(
     `plain` holds, by index, each original as it goes out when nothing changes it; None if that is
     not known.
     """
-    rewritten = thread.rewritten | thread.log.purged
+    rewritten = thread.rewritten_keys | thread.log.purged
     found: dict[Key, Outgoing] = {}
     for key in keys if plain else ():
         index = original_index(key)
@@ -251,7 +251,7 @@ def _prompt_length(thread: Thread) -> int:
     """
 
     def is_rule(shown: EffectiveMessage) -> bool:
-        number, _ = made_place(shown.key) or (0, None)
+        number, _ = parse_made_key(shown.key) or (0, None)
         is_digest = number and thread.log.edits[number].edit.kind == "digest"
         return shown.role in _SYSTEM and not is_digest
 
@@ -354,7 +354,7 @@ def _outgoing(
 ) -> Outgoing:
     changed = bool(thread.spans(shown.key))
     kind = None
-    if shown.index is None and (made := made_place(shown.key)):
+    if shown.index is None and (made := parse_made_key(shown.key)):
         recorded = thread.log.edits[made[0]]
         # To the client, what it sends in place of messages is as if it had always been there.
         kind = None if recorded.entry.actor == CLIENT else recorded.edit.kind

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from operations.domain.log.entry import CLIENT, EditState, Recorded
+from operations.domain.log.entry import CLIENT, EditState, RecordedEdit
 from operations.domain.log.log import Log
 from operations.domain.log.operation import (
     Amend,
@@ -31,7 +31,7 @@ from operations.domain.tree.key import (
     original_index,
     original_key,
 )
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from threads.domain.body import digest
 from threads.domain.formats.requests import SYSTEM, plain_prompt
 from threads.domain.message import Message, Role
@@ -102,9 +102,9 @@ class ClientEntries:
     `known` are the edits that may be changed; the client's other edits stay as they are.
     """
 
-    def __init__(self, given: Given, log: Log, known: Iterable[Recorded]) -> None:
+    def __init__(self, given: Given, log: Log, known: Iterable[RecordedEdit]) -> None:
         self._given, self._log = given, log
-        self._by_place: dict[tuple[str, ...], list[Recorded]] = defaultdict(list)
+        self._by_place: dict[tuple[str, ...], list[RecordedEdit]] = defaultdict(list)
         self._snips: dict[int, range] = {}
         """The snips that are on, by number, with the originals that they leave out."""
         for one in known:
@@ -113,7 +113,7 @@ class ClientEntries:
             if isinstance(one.edit, Snip) and one.state is EditState.ON:
                 self._snips[one.entry.number] = _run(one.edit)
         self._kept: set[int] = set()
-        self._restored: list[Recorded] = []
+        self._restored: list[RecordedEdit] = []
         self._amended: list[tuple[Amend, WantedEdit]] = []
         self._new: list[WantedEdit] = []
         self.operations: list[Operation] = []
@@ -149,7 +149,7 @@ class ClientEntries:
             if is_on:
                 self._change(number, "amended", wanted)
 
-    def _recorded(self, wanted: WantedEdit) -> Recorded | None:
+    def _recorded(self, wanted: WantedEdit) -> RecordedEdit | None:
         """The edit that says this or said it before, or else the one in its place to be amended."""
         known = self._by_place.get(_place(wanted.edit), [])
         on_last = sorted(known, key=lambda one: one.state is EditState.ON)
@@ -160,7 +160,7 @@ class ClientEntries:
             return on_last[-1]
         return None
 
-    def _shifts(self, recorded: Recorded, wanted: WantedEdit) -> bool:
+    def _shifts(self, recorded: RecordedEdit, wanted: WantedEdit) -> bool:
         """Whether amending an edit would put other words under somebody else's operation.
 
         That operation names a message of the edit by its key. The client still sends the words it
@@ -220,7 +220,7 @@ class ClientEntries:
             self._change(number, "made", wanted)
             self.made.update(_made(number, wanted))
 
-    def _is_same(self, recorded: Recorded, wanted: WantedEdit) -> bool:
+    def _is_same(self, recorded: RecordedEdit, wanted: WantedEdit) -> bool:
         held = messages_of(recorded.edit)
         return len(held) == len(wanted.places) and all(
             digest(Role(new.role), new.parts) == self._given.digest(place)
@@ -257,7 +257,7 @@ def _place(edit: ClientEdit) -> tuple[str, ...]:
     return edit.kind, *named_keys(edit)
 
 
-def _keys(edits: Iterable[Recorded]) -> tuple[Key, ...]:
+def _keys(edits: Iterable[RecordedEdit]) -> tuple[Key, ...]:
     return tuple(entry_key(one.entry.number) for one in edits)
 
 
@@ -266,7 +266,7 @@ def _made(number: int, wanted: WantedEdit) -> Iterator[tuple[Key, int]]:
         yield made_key(number, k), place
 
 
-def _says(held: New, given: Message) -> bool:
+def _says(held: MadeMessage, given: Message) -> bool:
     """Whether a held message says the same as one that the client now sends differently.
 
     Its results may have been renamed to match the held calls (`call_ids`), and two system prompts

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from operations.domain.log.entry import EditState, Recorded
+from operations.domain.log.entry import EditState, RecordedEdit
 from operations.domain.log.log import Log
 from operations.domain.log.operation import Revise, named_keys
 from operations.domain.tree.key import original_index
@@ -106,7 +106,7 @@ def _joined(gaps: Iterable[RequestGap]) -> list[RequestGap]:
 def _shown(log: Log) -> Iterator[tuple[range, list[bytes]]]:
     """Runs of originals and what client edits show for them, edits in force and long ones first."""
 
-    def rank(recorded: Recorded) -> tuple[bool, int, int]:
+    def rank(recorded: RecordedEdit) -> tuple[bool, int, int]:
         edit = recorded.edit
         return (
             recorded.state is not EditState.ON,

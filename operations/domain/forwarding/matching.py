@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from operations.domain.tree.tree import longest_ascent
+from operations.domain.tree.tree import longest_increasing_subsequence
 
 _PAIRS = 16
 """The most pairs per element on average; beyond that, not all pairs are tried."""
@@ -104,7 +104,10 @@ def _pairs(
 
 def _ascent(pairs: Sequence[Pair]) -> list[Pair]:
     """The longest selection of pairs that ascends on both sides."""
-    return [pairs[at] for at in longest_ascent([pair.index for pair in pairs])]
+    return [
+        pairs[at]
+        for at in longest_increasing_subsequence([pair.index for pair in pairs])
+    ]
 
 
 def _between(stretch: _Stretch, anchors: Sequence[Pair]) -> Iterator[_Stretch]:

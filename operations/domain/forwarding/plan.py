@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from operations.domain.log.log import Log
 from operations.domain.log.operation import Insert, Operation, Revise, Snip
 from operations.domain.tree.key import Key, original_key
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 
 from .alignment import Given, Unit, UnitCounts
 from .client_entries import (
@@ -163,7 +163,8 @@ def _wanted(
     places = range(0) if gap.is_tail else gap.places
     targets = tuple(map(original_key, gap.indexes))
     messages = tuple(
-        New(given.messages[place].role, given.messages[place].parts) for place in places
+        MadeMessage(given.messages[place].role, given.messages[place].parts)
+        for place in places
     )
     edit: ClientEdit
     if not targets and not messages:

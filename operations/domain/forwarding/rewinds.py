@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import NamedTuple
 
-from operations.domain.log.entry import CLIENT, EditState, Recorded
+from operations.domain.log.entry import CLIENT, EditState, RecordedEdit
 from operations.domain.log.log import Log
 from operations.domain.log.operation import Operation, Snip, named_keys
 from operations.domain.tree.key import original_index, original_key
@@ -55,7 +55,7 @@ def left_messages(
     )
 
 
-def _folded(known: Iterable[Recorded]) -> set[int]:
+def _folded(known: Iterable[RecordedEdit]) -> set[int]:
     return {
         index
         for one in known
@@ -65,7 +65,9 @@ def _folded(known: Iterable[Recorded]) -> set[int]:
     }
 
 
-def _is_wanted_back(log: Log, known: Iterable[Recorded], run: Sequence[int]) -> bool:
+def _is_wanted_back(
+    log: Log, known: Iterable[RecordedEdit], run: Sequence[int]
+) -> bool:
     """Whether somebody switched off the snip of exactly this run."""
     targets = tuple(map(original_key, run))
     for one in known:

@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from operations.domain.log.operation import Edit, Insert, Tag, named_keys, spans_of
 from operations.domain.providers.request import Layer, Outgoing
-from operations.domain.thread.node import FoldNode, Moved
+from operations.domain.thread.node import FoldNode, MovedNodes
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import (
     Key,
     entry_key,
     entry_number,
     made_key,
-    made_place,
+    parse_made_key,
 )
 from operations.domain.tree.status import Status
 
@@ -71,7 +71,7 @@ def layout_of(
     `waiting` maps operations that the thread shows as applied, although what is sent lacks them,
     to the tokens that a request would need for them beyond their text.
     """
-    standing = list(thread.standing())
+    standing = list(thread.shown_nodes())
     rules = {key for layer in layers for key in layer.keys}
     of_rules = (
         place
@@ -103,9 +103,9 @@ def first_changes(
     thread: Thread, layout: Layout, numbers: Iterable[int], *, cut: bool = False
 ) -> Iterator[FirstChange]:
     """The change of each operation; `cut`: a window or a slice left messages out."""
-    moves: Mapping[Key, list[Moved]] = {
+    moves: Mapping[Key, list[MovedNodes]] = {
         key: list(moved)
-        for key, moved in groupby(thread.moved, attrgetter("operation"))
+        for key, moved in groupby(thread.moves, attrgetter("operation"))
     }
     for number in numbers:
         key = entry_key(number)
@@ -158,7 +158,7 @@ def _joined(edits: Mapping[int, Edit], bundles: Mapping[int, str]) -> list[list[
 
     for number, edit in edits.items():
         leader[number] = number
-        known = [made[0] for key in named_keys(edit) if (made := made_place(key))]
+        known = [made[0] for key in named_keys(edit) if (made := parse_made_key(key))]
         if number in bundles:
             known.append(first_of.setdefault(bundles[number], number))
         for other in known:
@@ -187,7 +187,7 @@ def _places(
 
 
 def _moved(
-    thread: Thread, edit: Edit, moves: Iterable[Moved]
+    thread: Thread, edit: Edit, moves: Iterable[MovedNodes]
 ) -> Iterator[tuple[int, int, int]]:
     """The first position at which moved nodes stand, or from which they were taken.
 
@@ -198,7 +198,7 @@ def _moved(
     least = min(listed, default=0)
     for move in moves:
         if move.within is None:
-            behind = thread.position(move.behind) + 1 if move.behind else 0
+            behind = thread.position(move.after) + 1 if move.after else 0
             yield max(least, min(behind, *map(thread.position, move.keys))), 0, 0
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 from operations.domain.tree.key import Key
-from operations.domain.tree.tree import longest_ascent
+from operations.domain.tree.tree import longest_increasing_subsequence
 
 from .ledger import Side, runs
 
@@ -103,7 +103,7 @@ def _related(
             groups[-1] = (range(groups[-1][0].start, place + 1), head)
         else:
             groups.append((range(place, place + 1), head))
-    for kept in longest_ascent([head for _, head in groups]):
+    for kept in longest_increasing_subsequence([head for _, head in groups]):
         places, head = groups[kept]
         end = head + 1
         while end < after.stop and heads[end] == head:

@@ -34,6 +34,6 @@ def switch_of(log: Log, actor: str, *, active: bool) -> Toggle:
 
 def _edits(log: Log, actor: str, state: EditState) -> list[Key]:
     """The edits of an actor that are in a state, in the order of the log."""
-    numbers = [entry.number for entry in log.by(actor)][::-1]
+    numbers = [entry.number for entry in log.entries_by(actor)][::-1]
     found = ((number, log.edits.get(number)) for number in numbers)
     return [entry_key(number) for number, one in found if one and one.state is state]

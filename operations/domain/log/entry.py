@@ -41,7 +41,7 @@ class Entry(NamedTuple):
     staged: bool = False
 
 
-class Recorded(NamedTuple):
+class RecordedEdit(NamedTuple):
     """An edit in the log: its entry, its current state and its current words."""
 
     entry: Entry
@@ -49,7 +49,7 @@ class Recorded(NamedTuple):
     edit: op.Edit
 
     @property
-    def withdrawn(self) -> bool:
+    def is_withdrawn(self) -> bool:
         """Whether it is reverted or rejected, and so only kept for the record."""
         return self.state in (EditState.REVERTED, EditState.REJECTED)
 
@@ -62,7 +62,7 @@ class EditCounts(NamedTuple):
     proposed: int
 
 
-class EditTurn(NamedTuple):
+class ControlState(NamedTuple):
     """An edit's state of review and its switch, as the controls left them."""
 
     review: EditState
@@ -76,7 +76,7 @@ class EditTurn(NamedTuple):
         return self.review
 
 
-def controlled(operation: op.Operation) -> tuple[int, ...]:
+def controlled_entries(operation: op.Operation) -> tuple[int, ...]:
     """The numbers of the entries that a control names by their keys, each once."""
     match operation:
         case op.Toggle() | op.Revert() | op.Accept() | op.Reject():
@@ -89,22 +89,22 @@ def controlled(operation: op.Operation) -> tuple[int, ...]:
     return tuple(number for number in numbers if number is not None)
 
 
-def first_words(entry: Entry) -> op.Edit:
+def initial_edit(entry: Entry) -> op.Edit:
     """The edit as it was first recorded."""
     return entry.operation  # type: ignore[return-value]  # only edits are asked for
 
 
-def turn_at_first(entry: Entry) -> EditTurn:
+def initial_control_state(entry: Entry) -> ControlState:
     """The state of an edit before any control."""
     review = EditState.PROPOSED if entry.proposed else EditState.ON
-    return EditTurn(review, EditState.ON)
+    return ControlState(review, EditState.ON)
 
 
-def turned(
-    control: op.Operation, turn: EditTurn, edit: op.Edit
-) -> tuple[EditTurn, op.Edit]:
+def apply_control(
+    control: op.Operation, control_state: ControlState, edit: op.Edit
+) -> tuple[ControlState, op.Edit]:
     """The state and words of an edit after a control; one that doesn't fit changes nothing."""
-    review, switch = turn
+    review, switch = control_state
     reverted, waits = switch is EditState.REVERTED, review is not EditState.ON
     match control:
         case op.Revert() | op.Undo():
@@ -119,4 +119,4 @@ def turned(
             review = EditState.REJECTED
         case op.Amend(edit=words) if not op.retargets(edit, words):
             edit = words
-    return EditTurn(review, switch), edit
+    return ControlState(review, switch), edit

@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterable
 from operations.domain.tree.key import entry_key
 
 from . import operation as op
-from .entry import CLIENT, EditState, Entry, Recorded
+from .entry import CLIENT, EditState, Entry, RecordedEdit
 from .log import Log
 
-Keep = Callable[[Recorded], bool]
+Keep = Callable[[RecordedEdit], bool]
 """Whether an edit is left as it is."""
 
 _NOT_APPLYING = (EditState.PROPOSED, EditState.REJECTED)
 
 
-def is_redaction(recorded: Recorded) -> bool:
+def is_redaction(recorded: RecordedEdit) -> bool:
     """Whether it is a redaction: what it masks stays masked, whichever point is restored."""
     return isinstance(recorded.edit, op.Redact)
 
 
-def is_redaction_or_clients(recorded: Recorded) -> bool:
+def is_redaction_or_clients(recorded: RecordedEdit) -> bool:
     """Whether it is a redaction or a client's edit, which the client goes on sending."""
     return is_redaction(recorded) or recorded.entry.actor == CLIENT
 
@@ -41,7 +41,9 @@ def controls_back(log: Log, then: Log, keep: Keep) -> list[op.Control]:
     }
     controls: list[op.Control] = []
 
-    def named(chosen: Callable[[Recorded, Recorded | None], bool]) -> tuple[str, ...]:
+    def named(
+        chosen: Callable[[RecordedEdit, RecordedEdit | None], bool],
+    ) -> tuple[str, ...]:
         return tuple(
             entry_key(number) for number, both in wanted.items() if chosen(*both)
         )
@@ -80,16 +82,16 @@ def with_controls(log: Log, controls: Iterable[op.Control]) -> Log:
     )
 
 
-def _applied(_now: Recorded, before: Recorded | None) -> bool:
+def _applied(_now: RecordedEdit, before: RecordedEdit | None) -> bool:
     return before is not None and before.state is EditState.ON
 
 
-def _is_to_be_reverted(now: Recorded, before: Recorded | None) -> bool:
+def _is_to_be_reverted(now: RecordedEdit, before: RecordedEdit | None) -> bool:
     was_there = before is not None and before.state is not EditState.REVERTED
     return not was_there and now.state in (EditState.ON, EditState.OFF)
 
 
-def _is_to_be_off(now: Recorded, before: Recorded | None) -> bool:
+def _is_to_be_off(now: RecordedEdit, before: RecordedEdit | None) -> bool:
     did_not_apply = before is not None and before.state in (
         EditState.OFF,
         *_NOT_APPLYING,
@@ -97,5 +99,5 @@ def _is_to_be_off(now: Recorded, before: Recorded | None) -> bool:
     return did_not_apply and now.state is EditState.ON
 
 
-def _is_to_be_on(now: Recorded, before: Recorded | None) -> bool:
+def _is_to_be_on(now: RecordedEdit, before: RecordedEdit | None) -> bool:
     return _applied(now, before) and now.state in (EditState.OFF, EditState.REVERTED)

@@ -6,10 +6,10 @@ from itertools import islice
 
 from contextstudio.accounts.domain.errors import Conflict, NotFound
 from operations.domain.tree.key import Key, entry_key, made_key
-from operations.domain.tree.span import overlapping
+from operations.domain.tree.span import overlapping_pairs
 
 from . import operation as op
-from .entry import EditState, Entry, Recorded
+from .entry import EditState, Entry, RecordedEdit
 from .log import Log
 
 _WAITING = (EditState.PROPOSED, EditState.REJECTED)
@@ -20,8 +20,8 @@ def undoable(log: Log, actor: str) -> tuple[int, ...]:
 
     Undos, redos and purges are passed over, and so is what is taken back already.
     """
-    for entry in log.by(actor):
-        if _can_go(log, entry):
+    for entry in log.entries_by(actor):
+        if _can_be_undone(log, entry):
             return _bundle(log, entry)
     return ()
 
@@ -31,12 +31,12 @@ def redoable(log: Log, actor: str) -> tuple[int, ...]:
 
     None once the actor has recorded something else since.
     """
-    for entry in log.by(actor):
+    for entry in log.entries_by(actor):
         if isinstance(entry.operation, op.Redo):
             continue
         if not isinstance(entry.operation, op.Undo):
             return ()
-        if kept := log.kept_undone(entry):
+        if kept := log.still_undone(entry):
             return kept
     return ()
 
@@ -64,10 +64,10 @@ def waiting_moves(
     )
 
 
-def _proposed(log: Log, actor: str) -> Iterator[Recorded]:
+def _proposed(log: Log, actor: str) -> Iterator[RecordedEdit]:
     """The edits of an actor that wait, the newest first; a log is walked to the last of them."""
-    counts = log.standing.get(actor)
-    found = (log.edits.get(entry.number) for entry in log.by(actor))
+    counts = log.counts_by_actor.get(actor)
+    found = (log.edits.get(entry.number) for entry in log.entries_by(actor))
     waiting = (one for one in found if one and one.state is EditState.PROPOSED)
     return islice(waiting, counts.proposed if counts else 0)
 
@@ -82,7 +82,7 @@ def staged_by_others(log: Log, keys: Iterable[Key], actor: str) -> tuple[int, ..
     )
 
 
-def is_staged(recorded: Recorded) -> bool:
+def is_staged(recorded: RecordedEdit) -> bool:
     """Whether its author is still collecting an edit, to commit it with others."""
     return recorded.entry.staged and recorded.state is EditState.PROPOSED
 
@@ -102,7 +102,7 @@ def undo(log: Log, actor: str) -> op.Undo:
     if not entries:
         raise Conflict("You have nothing to undo.", code="nothing_to_undo")
     control = op.Undo(entries=entries)
-    after = _after(log, control, actor)
+    after = _log_after(log, control, actor)
     needed = needed_by(log, after, actor)
     if needed:
         raise Conflict(
@@ -120,7 +120,7 @@ def redo(log: Log, actor: str) -> op.Redo:
     if not entries:
         raise Conflict("You have nothing to redo.", code="nothing_to_redo")
     control = op.Redo(entries=entries)
-    refuse_overlap(log, _after(log, control, actor))
+    refuse_overlap(log, _log_after(log, control, actor))
     return control
 
 
@@ -130,13 +130,13 @@ def needed_by(before: Log, after: Log, actor: str) -> tuple[Key, ...]:
     The next is the log with controls at its end: both have the same edits.
     """
     gone: set[Key] = set()
-    for number in after.turned_since(before.head):
-        gone |= _made(before.edits[number]) - _made(after.edits[number])
+    for number in after.edits_changed_since(before.head):
+        gone |= _made_keys(before.edits[number]) - _made_keys(after.edits[number])
     return tuple(
         entry_key(number)
-        for number in after.naming(gone)
+        for number in after.edits_naming(gone)
         if (recorded := after.edits[number]).entry.actor != actor
-        and not recorded.withdrawn
+        and not recorded.is_withdrawn
     )
 
 
@@ -145,23 +145,26 @@ def refuse_overlap(before: Log, after: Log) -> None:
     edits = after.edits
     fresh = {
         number
-        for number in {*after.turned_since(before.head), *edits.after(before.head)}
-        if not edits[number].withdrawn and op.spans_of(edits[number].edit)
-        if number not in before.edits or before.edits[number].withdrawn
+        for number in {
+            *after.edits_changed_since(before.head),
+            *edits.after(before.head),
+        }
+        if not edits[number].is_withdrawn and op.spans_of(edits[number].edit)
+        if number not in before.edits or before.edits[number].is_withdrawn
     }
     if not fresh:
         return
     keys = {key for number in fresh for key in op.named_keys(edits[number].edit)}
     standing = [
         (number, span)
-        for number in after.naming(keys)
-        if not edits[number].withdrawn
+        for number in after.edits_naming(keys)
+        if not edits[number].is_withdrawn
         for span in op.spans_of(edits[number].edit)
         if span.key in keys
     ]
     clashes = {
         number
-        for pair in overlapping(standing)
+        for pair in overlapping_pairs(standing)
         if not fresh.isdisjoint(pair)
         for number in pair
     }
@@ -195,7 +198,7 @@ def effective_control(log: Log, control: op.Control) -> op.Control | None:
             return control
 
 
-def meant_of_bundle(
+def bundle_control(
     log: Log, control: op.Switch, *, restores: bool = False
 ) -> op.Switch:
     """A control of a whole bundle, without what was decided on alone before.
@@ -235,7 +238,7 @@ def _effective_switch(log: Log, control: op.Switch) -> op.Switch | None:
     if not kept:
         return None
     effective = replace(control, operations=tuple(kept))
-    refuse_overlap(log, _after(log, effective, ""))
+    refuse_overlap(log, _log_after(log, effective, ""))
     return effective
 
 
@@ -243,21 +246,21 @@ def _changes(control: op.Switch, state: EditState, key: Key) -> bool:
     """Whether a control changes an edit in this state. Raises Conflict where it may not."""
     match control:
         case op.Toggle() if state in _WAITING:
-            raise _refused(key, state, "accept or revert it")
+            raise _refusal(key, state, "accept or revert it")
         case op.Toggle(active=active):
             return active is not (state is EditState.ON)
         case op.Revert():
             return state is not EditState.REVERTED
         case op.Accept() | op.Reject() if state is EditState.REVERTED:
-            raise _refused(key, state, "restore it first")
+            raise _refusal(key, state, "restore it first")
         case op.Accept():
             return state in _WAITING
         case op.Reject() if state not in _WAITING:
-            raise _refused(key, state, "switch it off or revert it")
+            raise _refusal(key, state, "switch it off or revert it")
     return state is EditState.PROPOSED
 
 
-def _refused(key: Key, state: EditState, remedy: str) -> Conflict:
+def _refusal(key: Key, state: EditState, remedy: str) -> Conflict:
     return Conflict(
         f"{key} is {state}: {remedy}.", code=f"is_{state}", facts={"operations": [key]}
     )
@@ -267,9 +270,9 @@ def _effective_amend(log: Log, control: op.Amend) -> op.Amend | None:
     recorded = log.edit(control.operation)
     if recorded is None:
         raise NotFound(f"There is no operation {control.operation}.", at=("operation",))
-    if recorded.withdrawn:
+    if recorded.is_withdrawn:
         way = "restore" if recorded.state is EditState.REVERTED else "accept"
-        raise _refused(control.operation, recorded.state, f"{way} it first")
+        raise _refusal(control.operation, recorded.state, f"{way} it first")
     if op.retargets(recorded.edit, control.edit):
         raise Conflict(
             "An amendment may change content and condition, not targets.",
@@ -278,7 +281,7 @@ def _effective_amend(log: Log, control: op.Amend) -> op.Amend | None:
     return None if control.edit == recorded.edit else control
 
 
-def _can_go(log: Log, entry: Entry) -> bool:
+def _can_be_undone(log: Log, entry: Entry) -> bool:
     if isinstance(entry.operation, op.Undo | op.Redo | op.Purge):
         return False
     recorded = log.edits.get(entry.number)
@@ -298,23 +301,23 @@ def _bundle(log: Log, entry: Entry) -> tuple[int, ...]:
     if recorded is not None and is_staged(recorded):
         before = log.at(entry.number - 1) if entry.number > 1 else entry
         is_instead = isinstance(before.operation, op.Revert)
-        if is_instead and before.bundle == entry.bundle and _can_go(log, before):
+        if is_instead and before.bundle == entry.bundle and _can_be_undone(log, before):
             return (before.number, entry.number)
         return (entry.number,)
     return tuple(
         other.number
         for other in log.bundle(entry.bundle)
-        if other.actor == entry.actor and _can_go(log, other)
+        if other.actor == entry.actor and _can_be_undone(log, other)
     )
 
 
-def _made(recorded: Recorded) -> set[Key]:
-    if recorded.withdrawn:
+def _made_keys(recorded: RecordedEdit) -> set[Key]:
+    if recorded.is_withdrawn:
         return set()
     number = recorded.entry.number
     places = range(len(op.messages_of(recorded.edit)))
     return {entry_key(number), *(made_key(number, place) for place in places)}
 
 
-def _after(log: Log, control: op.Control, actor: str) -> Log:
+def _log_after(log: Log, control: op.Control, actor: str) -> Log:
     return log.extended([Entry(log.head + 1, control, actor)])

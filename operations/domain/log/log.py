@@ -16,18 +16,18 @@ from operations.domain.tree.map import Map
 from . import operation as op
 from .entry import (
     CLIENT,
+    ControlState,
     EditCounts,
     EditState,
-    EditTurn,
     Entry,
-    Recorded,
-    controlled,
-    first_words,
-    turn_at_first,
-    turned,
+    RecordedEdit,
+    apply_control,
+    controlled_entries,
+    initial_control_state,
+    initial_edit,
 )
 from .mask import Masks
-from .numbered import Chain, InARow, Numbered, in_order, newest_first
+from .numbered import Chain, Numbered, NumberedSequence, in_order, newest_first
 
 
 class Log:
@@ -38,8 +38,8 @@ class Log:
         self.active_tags: frozenset[str] = frozenset()
         self.purged: frozenset[Key] = frozenset()
         self._entries = Map[int, Entry]()
-        self._edits = Map[int, Recorded]()
-        self._turns = Map[int, EditTurn]()
+        self._edits = Map[int, RecordedEdit]()
+        self._control_states = Map[int, ControlState]()
         """The state of each edit that was controlled."""
         self._controls = Map[int, Chain[Entry]]()
         self._undone_by = Map[int, Chain[int]]()
@@ -64,15 +64,15 @@ class Log:
     @property
     def entries(self) -> Sequence[Entry]:
         """The entries in their order."""
-        return InARow(self._entries)
+        return NumberedSequence(self._entries)
 
     @cached_property
-    def edits(self) -> Numbered[Recorded]:
+    def edits(self) -> Numbered[RecordedEdit]:
         """The edits by their numbers, in the order of the log."""
         return Numbered(self._edits, self.head)
 
     @property
-    def conditioned(self) -> Iterable[int]:
+    def conditional_edits(self) -> Iterable[int]:
         """The numbers of the edits that have a condition, or had one."""
         return self._conditioned
 
@@ -81,17 +81,17 @@ class Log:
         """The numbers of the edits that were staged, in order, whatever became of them."""
         return sorted(self._staged)
 
-    def edit(self, key: Key) -> Recorded | None:
+    def edit(self, key: Key) -> RecordedEdit | None:
         """The edit with a key `o<number>`."""
         number = entry_number(key)
         return None if number is None else self._edits.get(number)
 
-    def by(self, actor: str) -> Iterator[Entry]:
+    def entries_by(self, actor: str) -> Iterator[Entry]:
         """The entries of an actor, the newest first."""
         return newest_first(self._by_actor.get(actor))
 
     @property
-    def standing(self) -> dict[str, EditCounts]:
+    def counts_by_actor(self) -> dict[str, EditCounts]:
         """How many edits of each actor are on, off and proposed, in order of their first edits."""
         return {
             actor: EditCounts(
@@ -104,7 +104,7 @@ class Log:
         }
 
     @property
-    def redacts(self) -> bool:
+    def has_redactions(self) -> bool:
         """Whether a redaction was ever recorded."""
         return bool(self._redactions)
 
@@ -116,7 +116,7 @@ class Log:
         """The entries of a bundle, in order."""
         return in_order(self._by_bundle.get(bundle))
 
-    def naming(self, keys: Iterable[Key]) -> list[int]:
+    def edits_naming(self, keys: Iterable[Key]) -> list[int]:
         """The edits that name, by these keys, what operations made or text in messages."""
         chains = (self._naming.get(key) for key in keys)
         return sorted({number for chain in chains for number in newest_first(chain)})
@@ -143,7 +143,7 @@ class Log:
         return Masks(standing, self.wordings)
 
     @property
-    def client_edits(self) -> list[Recorded]:
+    def client_edits(self) -> list[RecordedEdit]:
         """The edits that a client made to its own messages, in order.
 
         They act before all others.
@@ -164,7 +164,7 @@ class Log:
     def wordings(self, number: int) -> Iterator[op.Edit]:
         """All versions of an edit's words, starting with those it was recorded with."""
         if number in self._edits:
-            yield first_words(self._edits[number].entry)
+            yield initial_edit(self._edits[number].entry)
         for control in in_order(self._controls.get(number)):
             if isinstance(control.operation, op.Amend):
                 yield control.operation.edit
@@ -173,7 +173,7 @@ class Log:
         """Whether an entry is taken back by an undo in force."""
         return self._undone_by.get(number) is not None
 
-    def kept_undone(self, undo: Entry) -> tuple[int, ...]:
+    def still_undone(self, undo: Entry) -> tuple[int, ...]:
         """The numbers of the entries that an undo still takes back."""
         numbers = undo.operation.entries if isinstance(undo.operation, op.Undo) else ()
         return tuple(
@@ -182,17 +182,17 @@ class Log:
             if undo.number in newest_first(self._undone_by.get(number))
         )
 
-    def turned_since(self, head: int) -> set[int]:
+    def edits_changed_since(self, head: int) -> set[int]:
         """The edits whose state or words may have changed since `head` was the last entry."""
         found: set[int] = set()
         for number in range(head + 1, self.head + 1):
             operation = self.at(number).operation
-            found.update(controlled(operation))
+            found.update(controlled_entries(operation))
             if isinstance(operation, op.Undo | op.Redo):
                 for entry in operation.entries:
                     found.add(entry)
                     if entry in self._entries:
-                        found.update(controlled(self.at(entry).operation))
+                        found.update(controlled_entries(self.at(entry).operation))
         return {number for number in found if number in self._edits}
 
     def extended(self, entries: Iterable[Entry]) -> "Log":
@@ -220,7 +220,7 @@ class _Folding:
         self._log = log
         self._entries = log._entries.mutate()
         self._edits = log._edits.mutate()
-        self._turns = log._turns.mutate()
+        self._control_states = log._control_states.mutate()
         self._controls = log._controls.mutate()
         self._undone_by = log._undone_by.mutate()
         self._by_actor = log._by_actor.mutate()
@@ -238,7 +238,7 @@ class _Folding:
         log = self._log
         log._entries = self._entries.finish()
         log._edits = self._edits.finish()
-        log._turns = self._turns.finish()
+        log._control_states = self._control_states.finish()
         log._controls = self._controls.finish()
         log._undone_by = self._undone_by.finish()
         log._by_actor = self._by_actor.finish()
@@ -278,7 +278,7 @@ class _Folding:
     def _edit(self, entry: Entry, edit: op.Edit) -> None:
         number = entry.number
         state = EditState.PROPOSED if entry.proposed else EditState.ON
-        self._edits[number] = Recorded(entry, state, edit)
+        self._edits[number] = RecordedEdit(entry, state, edit)
         self._count(entry.actor, state, 1)
         if entry.actor not in self._first_by:
             self._first_by[entry.actor] = number
@@ -297,12 +297,15 @@ class _Folding:
     def _control(self, entry: Entry) -> None:
         """Apply a control, as the newest entry, to the edits that it names."""
         operation = entry.operation
-        for number in controlled(operation):
+        for number in controlled_entries(operation):
             recorded = self._edits.get(number)
             if recorded is None:
                 continue
             self._controls[number] = Chain(entry, self._controls.get(number))
-            self._set(number, *turned(operation, self._turn(number), recorded.edit))
+            self._set(
+                number,
+                *apply_control(operation, self._control_state(number), recorded.edit),
+            )
             if isinstance(operation, op.Amend):
                 self.masks_otherwise = True
                 if operation.edit.condition != op.ALWAYS:
@@ -328,7 +331,7 @@ class _Folding:
         operation = self._entries[number].operation
         if isinstance(operation, op.ActivateTags):
             self._activate()
-        for edited in (number, *controlled(operation)):
+        for edited in (number, *controlled_entries(operation)):
             if edited in self._edits:
                 self._refold_edit(edited)
 
@@ -344,7 +347,7 @@ class _Folding:
     def _refold_edit(self, number: int) -> None:
         """Apply all controls of an edit again, because one of them was undone or redone."""
         entry = self._edits[number].entry
-        turn, edit = turn_at_first(entry), first_words(entry)
+        control_state, edit = initial_control_state(entry), initial_edit(entry)
         undos = newest_first(self._undone_by.get(number))
         acting = [self._entries[undo] for undo in undos]
         acting += (
@@ -353,19 +356,21 @@ class _Folding:
             if not self._undone_by.get(control.number)
         )
         for control in sorted(acting, key=lambda control: control.number):
-            turn, edit = turned(control.operation, turn, edit)
-        self._set(number, turn, edit)
+            control_state, edit = apply_control(control.operation, control_state, edit)
+        self._set(number, control_state, edit)
 
-    def _turn(self, number: int) -> EditTurn:
-        return self._turns.get(number) or turn_at_first(self._edits[number].entry)
+    def _control_state(self, number: int) -> ControlState:
+        return self._control_states.get(number) or initial_control_state(
+            self._edits[number].entry
+        )
 
-    def _set(self, number: int, turn: EditTurn, edit: op.Edit) -> None:
-        self._turns[number] = turn
+    def _set(self, number: int, control_state: ControlState, edit: op.Edit) -> None:
+        self._control_states[number] = control_state
         entry, state, _ = self._edits[number]
-        if turn.state is not state:
+        if control_state.state is not state:
             self._count(entry.actor, state, -1)
-            self._count(entry.actor, turn.state, 1)
-        self._edits[number] = Recorded(entry, turn.state, edit)
+            self._count(entry.actor, control_state.state, 1)
+        self._edits[number] = RecordedEdit(entry, control_state.state, edit)
         if number in self._redactions:
             self.masks_otherwise = True
 

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from operations.domain.tree.key import Key, made_key, made_place, original_index
+from operations.domain.tree.key import Key, made_key, original_index, parse_made_key
 from operations.domain.tree.span import (
     MASK,
     Span,
     SpanChange,
-    covered,
+    apply_span_changes,
     covered_pieces,
-    matches,
-    read_changed,
+    covered_text,
+    span_matches,
 )
 from threads.domain.part import JSON, Part
 from threads.domain.text import text_of
@@ -51,7 +51,7 @@ class Masks:
             for span in edit.spans if isinstance(edit, Redact) else ():
                 self._spans.setdefault(span.key, []).append((number, span))
 
-    def tell(self, texts: Mapping[str, str]) -> None:
+    def set_texts(self, texts: Mapping[str, str]) -> None:
         """Set the masked texts and what is read in their place, since originals aren't read here.
 
         They are used to mask what replacements put into messages.
@@ -68,7 +68,7 @@ class Masks:
         found = map(original_index, self._spans)
         return sorted(index for index in found if index is not None)
 
-    def on(self, key: Key, parts: Sequence[Part] = ()) -> list[SpanChange]:
+    def changes_on(self, key: Key, parts: Sequence[Part] = ()) -> list[SpanChange]:
         """The masks of a message with these parts, in order and without overlaps.
 
         An original never changes, so its spans are used as they are, without looking at the
@@ -77,17 +77,17 @@ class Masks:
         """
         found: list[SpanChange] = []
         for number, span in self._spans.get(key, ()):
-            if made_place(key) is None or matches(parts, span):
+            if parse_made_key(key) is None or span_matches(parts, span):
                 found.append(_change(number, span, span.part, span.start))
             else:
-                found += self._found_again(number, span, parts)
+                found += self._relocated(number, span, parts)
         kept: list[SpanChange] = []
         for change in sorted(found):  # the first of those that overlap
             if not kept or not _overlap(kept[-1], change):
                 kept.append(change)
         return kept
 
-    def _found_again(
+    def _relocated(
         self, number: int, span: Span, parts: Sequence[Part]
     ) -> Iterator[SpanChange]:
         """Find the text of a span in words other than those it was recorded for."""
@@ -101,18 +101,18 @@ class Masks:
 
     def _text(self, span: Span) -> str:
         """The text that a span was recorded for; empty if it isn't found in any version."""
-        return covered(self._said(span), span) or ""
+        return covered_text(self._original_parts(span), span) or ""
 
-    def _said(self, span: Span) -> tuple[Part, ...]:
+    def _original_parts(self, span: Span) -> tuple[Part, ...]:
         """The version of an operation's message that a span was recorded for; empty if none is."""
-        operation, k = made_place(span.key) or (0, None)
+        operation, k = parse_made_key(span.key) or (0, None)
         for edit in self._wordings(operation):
             made = messages_of(edit)
-            if k is not None and k < len(made) and matches(made[k].parts, span):
+            if k is not None and k < len(made) and span_matches(made[k].parts, span):
                 return made[k].parts
         return ()
 
-    def within(self, changes: Iterable[SpanChange]) -> Iterator[SpanChange]:
+    def mask_changes(self, changes: Iterable[SpanChange]) -> Iterator[SpanChange]:
         """Mask the words that changes put into a message."""
         return (one._replace(text=self._mask_words(one.text)) for one in changes)
 
@@ -133,18 +133,25 @@ class Masks:
         found: dict[str, str] = {}
         for key in self._spans if keys is None else keys:
             for _, span in self._spans.get(key, ()):
-                parts = read(key) if made_place(key) is None else self._said(span)
-                for text in (covered(parts, span) or "", *_telling(parts, span)):
+                parts = (
+                    read(key)
+                    if parse_made_key(key) is None
+                    else self._original_parts(span)
+                )
+                for text in (
+                    covered_text(parts, span) or "",
+                    *_revealing_pieces(parts, span),
+                ):
                     if text:
                         found.setdefault(text, span.text or MASK)
         return found
 
-    def read(self, key: Key, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    def mask_parts(self, key: Key, parts: tuple[Part, ...]) -> tuple[Part, ...]:
         """The parts of a message, masked."""
-        changes = self.on(key, parts)
-        return read_changed(parts, changes) if changes else parts
+        changes = self.changes_on(key, parts)
+        return apply_span_changes(parts, changes) if changes else parts
 
-    def edit(self, number: int, edit: Edit) -> Edit:
+    def mask_edit(self, number: int, edit: Edit) -> Edit:
         """The edit that entry `number` made or was amended to, with its words masked."""
         if not self._spans:
             return edit
@@ -156,13 +163,13 @@ class Masks:
         if not messages_of(edit):
             return edit
         messages = tuple(
-            replace(message, parts=self.read(made_key(number, k), message.parts))
+            replace(message, parts=self.mask_parts(made_key(number, k), message.parts))
             for k, message in enumerate(messages_of(edit))
         )
         return replace(edit, messages=messages)  # type: ignore[arg-type]  # it has some
 
 
-def _telling(parts: Sequence[Part], span: Span) -> Iterator[str]:
+def _revealing_pieces(parts: Sequence[Part], span: Span) -> Iterator[str]:
     """The part of a span in each piece of a part, if it is long enough to reveal something.
 
     A quotation of a call or a result may contain just one of its strings, or each by itself.
@@ -236,7 +243,7 @@ def _change(number: int, span: Span, part: int, start: int) -> SpanChange:
     return SpanChange(part, start, end, span.text or MASK, number, True, span.saved)
 
 
-def masked_over(
+def merge_masks(
     changes: Iterable[SpanChange], masks: Sequence[SpanChange]
 ) -> list[SpanChange]:
     """Changes combined with masks; a change that overlaps a mask is dropped."""

@@ -14,11 +14,11 @@ from operations.domain.tree.map import Map
 Value = TypeVar("Value")
 
 
-_Found_co = TypeVar("_Found_co", covariant=True)
+_Value_co = TypeVar("_Value_co", covariant=True)
 
 
-class _Found(Protocol[_Found_co]):
-    def __getitem__(self, number: int, /) -> _Found_co: ...
+class _Lookup(Protocol[_Value_co]):
+    def __getitem__(self, number: int, /) -> _Value_co: ...
     def __contains__(self, number: object, /) -> bool: ...
     def __len__(self) -> int: ...
 
@@ -28,7 +28,7 @@ class Numbered(Mapping[int, Value]):
 
     __slots__ = ("_last", "_values")
 
-    def __init__(self, values: _Found[Value], last: int) -> None:
+    def __init__(self, values: _Lookup[Value], last: int) -> None:
         """`last` is an upper bound of the numbers in it."""
         self._values = values
         self._last = last
@@ -54,7 +54,7 @@ class Numbered(Mapping[int, Value]):
         return filter(self._values.__contains__, range(number + 1, self._last + 1))
 
 
-class InARow(Sequence[Value]):
+class NumberedSequence(Sequence[Value]):
     """Values that are numbered from 1 without gaps, as a sequence."""
 
     __slots__ = ("_values",)

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, get_args
 
 from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import Key
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.domain.tree.span import Span
 from operations.domain.tree.status import EditOutcome
 
@@ -85,7 +85,7 @@ class Tag:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fold:
     targets: tuple[Key, ...]
-    messages: tuple[New, ...]
+    messages: tuple[MadeMessage, ...]
     condition: Condition = ALWAYS
 
     def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
@@ -119,7 +119,7 @@ class Snip:
     """Fold leaves and show nothing."""
 
     kind: ClassVar[str] = "snip"
-    messages: ClassVar[tuple[New, ...]] = ()
+    messages: ClassVar[tuple[MadeMessage, ...]] = ()
     targets: tuple[Key, ...]
     condition: Condition = ALWAYS
 
@@ -134,7 +134,7 @@ class Insert:
 
     kind: ClassVar[str] = "insert"
     after: Key | None
-    messages: tuple[New, ...]
+    messages: tuple[MadeMessage, ...]
     condition: Condition = ALWAYS
 
     def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
@@ -187,7 +187,7 @@ TextEdit = Replace | Redact
 Edit = Tag | Digest | Revise | Snip | Condense | Insert | Resequence | Replace | Redact
 
 
-def messages_of(edit: Edit) -> tuple[New, ...]:
+def messages_of(edit: Edit) -> tuple[MadeMessage, ...]:
     """The messages that an edit makes: those its fold shows, or those it inserts."""
     return getattr(edit, "messages", ())
 

@@ -134,7 +134,7 @@ def held_text(log: Log) -> dict[tuple[Key, int], list[HeldText]]:
     """The text held by replaces and redactions that are not withdrawn, by message and part."""
     held: dict[tuple[Key, int], list[HeldText]] = {}
     for number, recorded in log.edits.items():
-        for span in () if recorded.withdrawn else spans_of(recorded.edit):
+        for span in () if recorded.is_withdrawn else spans_of(recorded.edit):
             place = HeldText(span.start, span.end, number)
             held.setdefault((span.key, span.part), []).append(place)
     return held
@@ -145,7 +145,7 @@ def _tiles(
 ) -> Iterator[tuple[int, int, str]]:
     """Start, operation and shown text of consecutive stretches that cover a part.
 
-    As in `read_changed`, a change shows its text in the first piece that it touches, and the
+    As in `apply_span_changes`, a change shows its text in the first piece that it touches, and the
     separators between pieces stay.
     """
     offset, nearest = 0, 0

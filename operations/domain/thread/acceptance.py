@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from contextstudio.accounts.domain.errors import Conflict
 from operations.domain.log.operation import named_keys
-from operations.domain.tree.key import Key, entry_key, entry_number, made_place
+from operations.domain.tree.key import Key, entry_key, entry_number, parse_made_key
 from operations.domain.tree.status import Report, Status
 
 from .check import conflict_of
@@ -80,7 +80,7 @@ def _missing(thread: Thread, report: Report, refused: dict[Key, Conflict]) -> li
     if report.status is not Status.VOID:
         return []
     makers = (
-        made_place(key) for key in named_keys(thread.log.edits[report.number].edit)
+        parse_made_key(key) for key in named_keys(thread.log.edits[report.number].edit)
     )
     keys = (entry_key(made[0]) for made in makers if made)
     return [key for key in dict.fromkeys(keys) if key in refused]

@@ -25,7 +25,7 @@ class EditWarning(NamedTuple):
     operation: Key
 
 
-class Checked(NamedTuple):
+class CheckedEdits(NamedTuple):
     """Edits as they are to be recorded, with leaf keys only.
 
     `thread` is the thread as if they were all on and their conditions held.
@@ -42,7 +42,7 @@ def check(
     *,
     proposed: bool = False,
     bundle: bool = False,
-) -> Checked:
+) -> CheckedEdits:
     """Check whether edits may be recorded at the head of a thread, in order, all or none.
 
     Conditions are assumed to hold. Raises Invalid with the place, in a bundle under
@@ -72,10 +72,10 @@ def check(
                 tried, report, ("operations", place) if bundle else (), head
             )
         warnings += _warnings(tried, report)
-    return Checked(tuple(prepared), tuple(warnings), tried)
+    return CheckedEdits(tuple(prepared), tuple(warnings), tried)
 
 
-def check_amend(thread: Thread, amend: Amend) -> Checked:
+def check_amend(thread: Thread, amend: Amend) -> CheckedEdits:
     """Check whether an amendment that `effective_control` accepted may be recorded.
 
     Raises as `check`. Only an edit that is on is checked for conflict.
@@ -95,7 +95,7 @@ def check_amend(thread: Thread, amend: Amend) -> Checked:
     report = tried.report(number)
     if is_on and report.status is Status.CONFLICT:
         raise conflict_of(tried, report)
-    return Checked((edit,), tuple(_warnings(tried, report)), tried)
+    return CheckedEdits((edit,), tuple(_warnings(tried, report)), tried)
 
 
 def expanded(thread: Thread, key: Key) -> Edit | None:

@@ -7,12 +7,12 @@ from weakref import WeakKeyDictionary
 
 from operations.domain.tree.key import Key
 from operations.domain.tree.status import Report, Status
-from operations.domain.tree.tree import longest_ascent
+from operations.domain.tree.tree import longest_increasing_subsequence
 
 from .thread import Thread
 
-_Looks = dict[Key, list[object]]
-_known: "WeakKeyDictionary[Thread, _Looks]" = WeakKeyDictionary()
+_Appearances = dict[Key, list[object]]
+_known: "WeakKeyDictionary[Thread, _Appearances]" = WeakKeyDictionary()
 """A cache: the newer thread of one difference is the older one of the next."""
 
 
@@ -57,7 +57,10 @@ def difference(old: Thread, new: Thread) -> Difference:
     stood = {key: place for place, key in enumerate(before[start : len(before) - end])}
     middle = now[start : len(now) - end]
     common = [key for key in middle if key in stood]
-    still = {common[place] for place in longest_ascent([stood[key] for key in common])}
+    still = {
+        common[place]
+        for place in longest_increasing_subsequence([stood[key] for key in common])
+    }
     runs: list[tuple[Key | None, list[Key]]] = []
     previous = now[start - 1] if start else None
     for key in middle:
@@ -90,7 +93,7 @@ def _changed(old: Thread, new: Thread) -> list[Key]:
     Only messages that something was done to are compared.
     """
     touched = new.touched_since(old)
-    before, now = (_touched(one, touched) for one in (old, new))
+    before, now = (_changed_appearances(one, touched) for one in (old, new))
     changed = [
         key
         for key in before.keys() | now.keys()
@@ -100,35 +103,35 @@ def _changed(old: Thread, new: Thread) -> list[Key]:
 
 
 def _at_top(thread: Thread, key: Key) -> bool:
-    return thread.holds(key) and thread.top(key) == key
+    return thread.holds(key) and thread.top_key(key) == key
 
 
-def _touched(thread: Thread, keys: AbstractSet[Key]) -> _Looks:
+def _changed_appearances(thread: Thread, keys: AbstractSet[Key]) -> _Appearances:
     """For each node at the top, what can be seen of its folds and marks, and of these messages."""
-    looks = {key: [*seen] for key, seen in _looks(thread).items()}
+    looks = {key: [*seen] for key, seen in _appearances(thread).items()}
     for key in sorted(keys):
         if thread.holds(key):
-            seen = looks.setdefault(thread.top(key), [])
+            seen = looks.setdefault(thread.top_key(key), [])
             seen += [thread.node(key), thread.spans(key), key in thread.log.purged]
     return looks
 
 
-def _looks(thread: Thread) -> _Looks:
+def _appearances(thread: Thread) -> _Appearances:
     """For each node at the top, what can be seen of its folds and marks."""
     known = _known.get(thread)
     if known is None:
-        known = _known[thread] = _looked(thread)
+        known = _known[thread] = _compute_appearances(thread)
     return known
 
 
-def _looked(thread: Thread) -> _Looks:
-    looks: _Looks = {}
+def _compute_appearances(thread: Thread) -> _Appearances:
+    looks: _Appearances = {}
     for key in thread.folds:
-        seen = looks.setdefault(thread.top(key), [])
+        seen = looks.setdefault(thread.top_key(key), [])
         seen += [thread.node(key), thread.child_keys(key)]
     for key, marks in thread.marks.items():
-        looks.setdefault(thread.top(key), []).append((key, marks))
-    for moved in thread.moved:
-        behind = thread.top(moved.behind) if moved.behind else thread.keys[0]
-        looks.setdefault(behind, []).append(moved)
+        looks.setdefault(thread.top_key(key), []).append((key, marks))
+    for moved in thread.moves:
+        after = thread.top_key(moved.after) if moved.after else thread.keys[0]
+        looks.setdefault(after, []).append(moved)
     return looks

@@ -30,7 +30,7 @@ def groups_of(thread: Thread) -> list[MessageGroup]:
     """Every group that has an original, in order."""
     kinds = {
         report.key: report.kind
-        for report in thread.operations
+        for report in thread.reports
         if report.kind in ("digest", "revise", "snip", "condense")
     }
     found: list[MessageGroup] = []
@@ -51,7 +51,7 @@ def groups_of(thread: Thread) -> list[MessageGroup]:
     return found
 
 
-def last_standing(groups: Sequence[MessageGroup]) -> MessageGroup | None:
+def last_shown_group(groups: Sequence[MessageGroup]) -> MessageGroup | None:
     """The last group of which the model sees anything."""
     return next((group for group in reversed(groups) if group.status == "active"), None)
 

@@ -22,12 +22,12 @@ UNMOVED = "unmoved"
 class Destination(NamedTuple):
     """Where a resequence would put the nodes that it moves.
 
-    `moved` excludes the inserts that go along. `behind` is the node before them, None at the
+    `moved` excludes the inserts that go along. `after` is the node before them, None at the
     first place. `within` is the fold that holds them, None at the top.
     """
 
     moved: tuple[Key, ...]
-    behind: Key | None
+    after: Key | None
     within: Key | None
 
 
@@ -52,7 +52,7 @@ def relocation(
     otherwise the outermost folds move. Raises NotFound for keys that are not in the thread, and
     Invalid if nothing would move.
     """
-    depth, nodes, moved = _taken(thread, targets, after)
+    depth, nodes, moved = _moving_nodes(thread, targets, after)
     rest = [node for node in nodes if node not in moved]
     place = len(rest) if at_end else 0
     at = "place" if after is None else "after"
@@ -76,7 +76,7 @@ def moved_leaves(
     thread: Thread, targets: Sequence[Key], after: Key | None
 ) -> tuple[Key, ...]:
     """The leaves that `relocation` moves after `after`, including any that are already there."""
-    _, nodes, moved = _taken(thread, targets, after)
+    _, nodes, moved = _moving_nodes(thread, targets, after)
     return _leaves(thread, (node for node in nodes if node in moved))
 
 
@@ -88,7 +88,7 @@ def destination(
     None if they are gone, or would not stand together.
     """
     listed = [key for key in order if thread.holds(key)]
-    around = _around_all(thread, listed)
+    around = _common_folds(thread, listed)
     nodes = thread.child_keys(around[-1]) if around else thread.keys
     holders = dict.fromkeys(_holder(thread, key, len(around)) for key in listed)
     places = {node: place for place, node in enumerate(nodes)}
@@ -100,11 +100,11 @@ def destination(
     if not there or there[-1] - there[0] >= len(there):
         return None
     first = there[0]
-    behind = goal.get(first - 1, nodes[first - 1]) if first else None
+    after = goal.get(first - 1, nodes[first - 1]) if first else None
     nodes_there = [goal[slot] for slot in there]
     held = {leaf for node in nodes_there for leaf in (node, *thread.leaf_keys(node))}
     alone = (node for node in nodes_there if _anchor(thread, node) not in held)
-    return Destination(tuple(alone), behind, around[-1] if around else None)
+    return Destination(tuple(alone), after, around[-1] if around else None)
 
 
 def _leaves(thread: Thread, nodes: Iterable[Key]) -> tuple[Key, ...]:
@@ -115,11 +115,11 @@ def _container(
     thread: Thread, keys: Iterable[Key], after: Key | None
 ) -> tuple[int, Sequence[Key]]:
     """The depth of the lowest container that holds all keys, and its nodes."""
-    common = _around_all(thread, keys) if after is not None else []
+    common = _common_folds(thread, keys) if after is not None else []
     return len(common), thread.child_keys(common[-1]) if common else thread.keys
 
 
-def _around_all(thread: Thread, keys: Iterable[Key]) -> list[Key]:
+def _common_folds(thread: Thread, keys: Iterable[Key]) -> list[Key]:
     """The folds that hold all keys, from the outermost inwards."""
     common: list[Key] = []
     for folds in zip(*(thread.path(key) for key in keys), strict=False):
@@ -129,7 +129,7 @@ def _around_all(thread: Thread, keys: Iterable[Key]) -> list[Key]:
     return common
 
 
-def _taken(
+def _moving_nodes(
     thread: Thread, targets: Sequence[Key], after: Key | None
 ) -> tuple[int, Sequence[Key], set[Key]]:
     """The container in which targets move, as in `_container`, and the nodes that move."""

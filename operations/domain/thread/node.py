@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from operations.domain.tree.key import Key
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class MessageNode:
     saved: int
     group: int | None
     operation: Key | None
-    message: New | None
+    message: MadeMessage | None
     moved_by: Key | None
     tags: tuple[str, ...]
     changed: bool
@@ -50,7 +50,7 @@ class FoldNode:
     folds: int
     tokens_before: int
     tokens_after: int
-    messages: tuple[New, ...]
+    messages: tuple[MadeMessage, ...]
     moved_by: Key | None
     changed: bool
     depth: int
@@ -66,7 +66,7 @@ class EffectiveMessage(NamedTuple):
     role: str
     tokens: int
     index: int | None  # type: ignore[assignment]  # hides that of tuples
-    message: New | None
+    message: MadeMessage | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,19 +74,19 @@ class Mark:
     """Where an edit that is not in the tree would be: before a node or after it."""
 
     operation: Key
-    behind: bool
+    is_after: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
-    """Nodes that a resequence moved away from after `behind`; None: from the first place.
+class MovedNodes:
+    """Nodes that a resequence moved away; they were after `after`, or first if it is None.
 
     `within` is the fold that they are in, None in the thread.
     """
 
     operation: Key
     keys: tuple[Key, ...]
-    behind: Key | None
+    after: Key | None
     within: Key | None
 
 

@@ -6,7 +6,7 @@ from operations.domain.log.log import Log
 from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.holding import HeldLeaves
 from operations.domain.tree.key import Key, entry_key, made_key, original_key
-from operations.domain.tree.leaf import Leaf, New
+from operations.domain.tree.leaf import Leaf, MadeMessage
 
 from .node import EffectiveMessage, FoldNode, MessageNode, Node, Tokens
 
@@ -38,10 +38,10 @@ class Nodes:
                 self._shown(made_key(number, place), new.role, new.tokens, new)
                 for place, new in enumerate(self._draft.messages[number])
             ]
-        new = self._draft.made(node)
+        new = self._draft.inserted_message(node)
         return [self._shown(self._draft.key(node), new.role, new.tokens, new)]
 
-    def held(self, fold: int) -> HeldLeaves:
+    def held_leaves(self, fold: int) -> HeldLeaves:
         """The leaves of a fold, counted. Inner folds are counted once, for all versions."""
         holding, tree = self._draft.holding, self._tree
         if (known := holding[fold].held) is not None:
@@ -56,7 +56,7 @@ class Nodes:
             ]
         for outer, nodes in reversed(waiting):
             holding[outer].held = self._counted(nodes)
-        return self.held(fold)
+        return self.held_leaves(fold)
 
     def _counted(self, nodes: Sequence[int]) -> HeldLeaves:
         """The counts of a fold of these nodes."""
@@ -73,7 +73,7 @@ class Nodes:
                 indexes += [i for i in (inner.first, inner.last) if i is not None]
                 groups |= inner.groups
             else:
-                tokens += self._draft.made(node).tokens
+                tokens += self._draft.inserted_message(node).tokens
         first, last = min(indexes, default=None), max(indexes, default=None)
         return HeldLeaves(tokens, first, last, frozenset(groups))
 
@@ -89,14 +89,14 @@ class Nodes:
         key: Key,
         role: str,
         tokens: int,
-        new: New | None,
+        new: MadeMessage | None,
         index: int | None = None,
     ) -> EffectiveMessage:
         if key in self._draft.changes:
             tokens -= self._draft.saved(key)
         return EffectiveMessage(key, role, tokens, index, new)
 
-    def around(self, node: int) -> list[int]:
+    def folds_around(self, node: int) -> list[int]:
         """The folds around a node, from the outermost inwards."""
         folds = []
         while node := self._tree.parent_of(node):
@@ -126,7 +126,7 @@ class Nodes:
             role, tokens, group = self._leaves[node - 1]
             index, new, operation = node - 1, None, None
         else:
-            new = self._draft.made(node)
+            new = self._draft.inserted_message(node)
             role, tokens, group, index = new.role, new.tokens, None, None
             operation = entry_key(self._draft.made_by[node][0])
         return MessageNode(
@@ -141,11 +141,11 @@ class Nodes:
             moved_by=self._moved_by(node),
             tags=self._draft.tags.get(node, ()),
             changed=key in self._draft.changes,
-            depth=len(self.around(node)),
+            depth=len(self.folds_around(node)),
         )
 
     def _fold(self, node: int) -> FoldNode:
-        held, (children, folds) = self.held(node), self._children_of(node)
+        held, (children, folds) = self.held_leaves(node), self._children_of(node)
         shown = self.shown(node)
         number, _ = self._draft.made_by[node]
         key = entry_key(number)
@@ -164,7 +164,7 @@ class Nodes:
             messages=self._draft.messages[number],
             moved_by=self._moved_by(node),
             changed=any(message.key in self._draft.changes for message in shown),
-            depth=len(self.around(node)),
+            depth=len(self.folds_around(node)),
         )
 
     def _moved_by(self, node: int) -> Key | None:

@@ -89,7 +89,7 @@ class Originals:
         self._leaves = leaves
         self._known = known
 
-    def grown(self, leaves: Sequence[Leaf]) -> "Originals":
+    def extended(self, leaves: Sequence[Leaf]) -> "Originals":
         """The counts for these leaves, which extend the current ones."""
         if len(leaves) == len(self._leaves):
             return self

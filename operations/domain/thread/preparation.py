@@ -9,11 +9,11 @@ from operations.domain.tree.key import (
     Key,
     entry_key,
     made_key,
-    made_place,
     original_index,
+    parse_made_key,
 )
-from operations.domain.tree.leaf import New
-from operations.domain.tree.span import Span, matches, overlapping
+from operations.domain.tree.leaf import MadeMessage
+from operations.domain.tree.span import Span, overlapping_pairs, span_matches
 from threads.domain.part import Text
 
 from .thread import Thread
@@ -111,7 +111,7 @@ class _Preparation:
         index = original_index(key)
         if index is not None:
             return [key] if index < self._thread.message_count else None
-        number, place = made_place(key) or (0, None)
+        number, place = parse_made_key(key) or (0, None)
         edit = self._edit(number)
         count = len(op.messages_of(edit)) if edit else 0
         if edit is None or (place is not None and place >= count):
@@ -124,9 +124,9 @@ class _Preparation:
         fold = entry_key(number)
         if self._thread.holds(fold):
             return self._thread.leaf_keys(fold)
-        return self._stated(edit.targets)
+        return self._recorded_leaves(edit.targets)
 
-    def _stated(self, targets: Sequence[Key]) -> Sequence[Key]:
+    def _recorded_leaves(self, targets: Sequence[Key]) -> Sequence[Key]:
         """The leaves of a fold that is not in the thread. Logs from elsewhere may name folds."""
         found: dict[Key, None] = {}
         seen: set[Key] = set()
@@ -136,7 +136,7 @@ class _Preparation:
             if key in seen:
                 continue
             seen.add(key)
-            number, _ = made_place(key) or (0, None)
+            number, _ = parse_made_key(key) or (0, None)
             edit = self._edit(number)
             if isinstance(edit, op.Fold) and not self._thread.holds(entry_key(number)):
                 waiting.extend(reversed(edit.targets))
@@ -148,7 +148,7 @@ class _Preparation:
         leaves = self._expand(key)
         if not leaves:
             raise self._unknown(key, "after")
-        number, _ = made_place(key) or (0, None)
+        number, _ = parse_made_key(key) or (0, None)
         if isinstance(self._edit(number), op.Fold):
             return entry_key(number)
         return leaves[-1]
@@ -163,28 +163,28 @@ class _Preparation:
                 raise self._invalid(
                     "A span must cover text.", "spans", place, code="range"
                 )
-        for _, place in overlapping(enumerate(spans)):
+        for _, place in overlapping_pairs(enumerate(spans)):
             raise self._invalid("Spans overlap.", "spans", place, code="overlap")
         for place, span in enumerate(spans):
             made = self._made(span.key)
-            said = matches(made.parts, span) if made else True
-            if not (said or (redacted and self._once_said(span))):
+            said = span_matches(made.parts, span) if made else True
+            if not (said or (redacted and self._was_once_covered(span))):
                 sentence = (
                     f"The text in {span.key} does not match the sha256 of the span."
                 )
                 raise self._invalid(sentence, "spans", place, code="text")
 
-    def _made(self, key: Key) -> New | None:
-        number, _ = made_place(key) or (0, None)
+    def _made(self, key: Key) -> MadeMessage | None:
+        number, _ = parse_made_key(key) or (0, None)
         return _message(self._edit(number), key)
 
-    def _once_said(self, span: Span) -> bool:
+    def _was_once_covered(self, span: Span) -> bool:
         """Whether a message contained the text of a span before its operation was amended."""
-        number, _ = made_place(span.key) or (0, None)
+        number, _ = parse_made_key(span.key) or (0, None)
         words = (_message(one, span.key) for one in self._thread.log.wordings(number))
-        return any(one is not None and matches(one.parts, span) for one in words)
+        return any(one is not None and span_matches(one.parts, span) for one in words)
 
-    def _messages(self, messages: Sequence[New]) -> None:
+    def _messages(self, messages: Sequence[MadeMessage]) -> None:
         if not messages:
             raise self._invalid(
                 "At least one message is required.", "messages", code="empty"
@@ -217,7 +217,7 @@ class _Preparation:
         return Invalid(sentence, at=(*self._at, *place), code=code)
 
 
-def _message(edit: op.Edit | None, key: Key) -> New | None:
-    _, place = made_place(key) or (0, None)
+def _message(edit: op.Edit | None, key: Key) -> MadeMessage | None:
+    _, place = parse_made_key(key) or (0, None)
     made = op.messages_of(edit) if edit else ()
     return made[place] if place is not None and place < len(made) else None

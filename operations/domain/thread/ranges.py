@@ -4,9 +4,9 @@ from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.tree import ThreadTree
 
 
-def stretch(tree: ThreadTree, one: int, other: int) -> list[int]:
+def nodes_between(tree: ThreadTree, one: int, other: int) -> list[int]:
     """The nodes from one to another, in the lowest container that holds both."""
-    _, ends = tree.meeting([one, other])
+    _, ends = tree.common_container([one, other])
     first, last = sorted(ends, key=tree.rank_of)
     nodes = [first]
     while nodes[-1] != last:
@@ -25,11 +25,11 @@ def inserted_between(draft: ThreadDraft, first: int, last: int) -> list[int]:
     found: list[tuple[int, list[int]]] = []
     for original in range(first, last + 1):
         run: list[int] = []
-        leaf = tree.leaf_behind(original)
+        leaf = tree.leaf_after(original)
         while leaf < 0:
             run.append(leaf)
-            leaf = tree.leaf_behind(leaf)
+            leaf = tree.leaf_after(leaf)
         if run and first <= leaf <= last:
             found.append((original, run))
-    found.sort(key=lambda one: tree.place(one[0]))
+    found.sort(key=lambda one: tree.sort_key(one[0]))
     return [leaf for _, run in found for leaf in run]

@@ -59,15 +59,15 @@ def replay(
     leaves = _without_purged(leaves, log.purged, known)
     script = _Script(log, tags, frozenset(assume))
     if known is None or len(known.leaves) > len(leaves):
-        stages, _ = _played([_first(leaves, script)], leaves, script)
+        stages, _ = _played([_first_stage(leaves, script)], leaves, script)
         playback = Playback(stages, Originals(leaves), script.assumed, ThreadVersion())
         return Thread(leaves, log, active_tags=tags, playback=playback)
-    kept, restated = _kept(known, leaves, script)
+    kept, restated = _reusable_stages(known, leaves, script)
     stages, played = _played(kept, leaves, script)
     before = known.playback
     playback = Playback(
         stages,
-        before.originals.grown(leaves),
+        before.originals.extended(leaves),
         script.assumed,
         ThreadVersion(),
         before.since(played | restated),
@@ -109,7 +109,7 @@ class _Script(NamedTuple):
         return edit
 
 
-def _kept(
+def _reusable_stages(
     known: Thread, leaves: Sequence[Leaf], script: _Script
 ) -> tuple[list[Stage], frozenset[int]]:
     """The reusable stages of a known thread, and the edits whose outcome changes.
@@ -125,10 +125,10 @@ def _kept(
         end = last.waits_from - 1
     client = _by_client(known.log) | _by_client(script.log)
     stated: dict[int, EditOutcome] = {}
-    for number in _in_question(before, script):
+    for number in _edits_in_question(before, script):
         then, now = before.find(number), script.find(number)
         if number in client and (then != now or _is_conflict(last.draft, number)):
-            return [_first(leaves, script)], frozenset(script.log.edits)
+            return [_first_stage(leaves, script)], frozenset(script.log.edits)
         if number > end:
             continue
         if isinstance(then, EditOutcome) and isinstance(now, EditOutcome):
@@ -138,16 +138,16 @@ def _kept(
             end = number - 1
     kept = [stage for stage in stages if stage.number <= end]
     if not kept:
-        return [_first(leaves, script)], frozenset(stated)
+        return [_first_stage(leaves, script)], frozenset(stated)
     if stated:
         kept = [
-            stage._replace(draft=stage.draft.restated(stated, stage.number))
+            stage._replace(draft=stage.draft.with_outcomes(stated, stage.number))
             for stage in kept
         ]
     return kept, frozenset(stated)
 
 
-def _first(leaves: Sequence[Leaf], script: _Script) -> Stage:
+def _first_stage(leaves: Sequence[Leaf], script: _Script) -> Stage:
     """The stage before all other operations: the originals as the client sends them.
 
     The client's own edits are played first, and what they fold is withheld. Other operations then
@@ -177,7 +177,7 @@ def _play(draft: ThreadDraft, number: int, script: _Script) -> None:
     outcome = part.apply(draft, number)
     if outcome.status is Status.VOID:
         is_anchor = isinstance(part, Insert)
-        if why := draft.why_suspended(named_keys(part), is_anchor=is_anchor):
+        if why := draft.suspension_reason(named_keys(part), is_anchor=is_anchor):
             draft.suspended[number] = None
             outcome = EditOutcome(Status.SUSPENDED, why)
     draft.outcomes.set(number, outcome)
@@ -186,7 +186,7 @@ def _play(draft: ThreadDraft, number: int, script: _Script) -> None:
 def sent_keys(count: int, log: Log) -> list[Key]:
     """The keys of what the client sent last: originals, and what it put in their place."""
     script = _Script(log, frozenset(), frozenset())
-    draft = _first([Leaf("", 0, 0)] * count, script).draft
+    draft = _first_stage([Leaf("", 0, 0)] * count, script).draft
     found: list[Key] = []
     for node in draft.tree.nodes(THREAD):
         if node in draft.tree.size:
@@ -203,21 +203,21 @@ def _is_conflict(draft: ThreadDraft, number: int) -> bool:
     return outcome is not None and outcome.status is Status.CONFLICT
 
 
-def _in_question(before: _Script, script: _Script) -> Iterable[int]:
+def _edits_in_question(before: _Script, script: _Script) -> Iterable[int]:
     """The edits, in order, that may act in only one of the scripts, or differently in both."""
     one, other = before.log, script.log
     common = min(one.head, other.head)
     while common and one.at(common) is not other.at(common):
         common -= 1
     numbers = {
-        *(one.turned_since(common) | other.turned_since(common)),
+        *(one.edits_changed_since(common) | other.edits_changed_since(common)),
         *one.edits.after(common),
         *other.edits.after(common),
         *before.assumed,
         *script.assumed,
     }
     if before.tags != script.tags:
-        numbers.update(one.conditioned, other.conditioned)
+        numbers.update(one.conditional_edits, other.conditional_edits)
     return sorted(numbers)
 
 
@@ -232,7 +232,7 @@ def _played(
     if not numbers:
         draft = start.draft
         if len(leaves) > draft.tree.count:
-            draft = draft.grown(leaves)
+            draft = draft.extended(leaves)
         # This replaces the last stage, because no replay would start from that any more. In a
         # loop every turn adds originals, and each draft has a list of all of them.
         stages[-1] = Stage(head, draft, start.waits_from)

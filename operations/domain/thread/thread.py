@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.log.log import Log
-from operations.domain.log.mask import masked_over
+from operations.domain.log.mask import merge_masks
 from operations.domain.log.numbered import Numbered
 from operations.domain.log.operation import (
     Edit,
@@ -24,25 +24,25 @@ from operations.domain.log.operation import (
     named_keys,
 )
 from operations.domain.tree.holding import HeldLeaves
-from operations.domain.tree.kept import other_names
 from operations.domain.tree.key import (
     Key,
     entry_key,
     entry_number,
     made_key,
-    made_place,
     original_index,
     original_key,
+    parse_made_key,
 )
-from operations.domain.tree.leaf import Leaf, New
+from operations.domain.tree.leaf import Leaf, MadeMessage
+from operations.domain.tree.persistent_map import changed_names
 from operations.domain.tree.span import SpanChange
 from operations.domain.tree.status import WITHDRAWN, EditOutcome, Report, Status
 from operations.domain.tree.tree import THREAD
 
-from .node import EffectiveMessage, FoldNode, FoldTokens, Mark, Moved, Node, Tokens
+from .node import EffectiveMessage, FoldNode, FoldTokens, Mark, MovedNodes, Node, Tokens
 from .nodes import Nodes
 from .playback import Playback, ThreadVersion
-from .ranges import inserted_between, stretch
+from .ranges import inserted_between, nodes_between
 
 _FEW = 2_000
 """Up to this many withdrawn edits are sorted to find the newest. If there are more, some are sure
@@ -125,7 +125,7 @@ class Thread:
         """Whether a leaf, a fold, or a message that a fold shows is in the thread."""
         return self._draft.holder(key) is not None
 
-    def top(self, key: Key) -> Key:
+    def top_key(self, key: Key) -> Key:
         """The key of the node at the top that holds a key, or the key itself. Raises NotFound."""
         return self._draft.key(self._tree.outermost(self._find(key)))
 
@@ -139,7 +139,9 @@ class Thread:
 
     def path(self, key: Key) -> list[Key]:
         """The folds around a message or a fold, from the outermost inwards. Raises NotFound."""
-        return [self._draft.key(fold) for fold in self._made.around(self._find(key))]
+        return [
+            self._draft.key(fold) for fold in self._made.folds_around(self._find(key))
+        ]
 
     def leaf_keys(self, key: Key) -> list[Key]:
         """The leaves of a fold in order, or a leaf itself. Raises NotFound."""
@@ -165,14 +167,14 @@ class Thread:
         """
         leaves = (self._draft.leaf(key) for key in keys)
         present = [leaf for leaf in dict.fromkeys(leaves) if leaf is not None]
-        summits = self._tree.summits(present) if present else ()
+        summits = self._tree.maximal_nodes(present) if present else ()
         return sum(map(self._made.tokens_shown, summits))
 
     def effective(self) -> Iterator[EffectiveMessage]:
         """What the model sees, in order."""
-        return chain.from_iterable(shown for _, shown in self.standing())
+        return chain.from_iterable(shown for _, shown in self.shown_nodes())
 
-    def from_the_end(self) -> Iterator[EffectiveMessage]:
+    def effective_reversed(self) -> Iterator[EffectiveMessage]:
         """What the model sees, last message first."""
         for node in reversed(self._order):
             yield from reversed(self._made.shown(node))
@@ -184,13 +186,15 @@ class Thread:
     def held_at(self, position: int) -> HeldLeaves | None:
         """The counted leaves of the fold at a position; None for a message."""
         node = self._order[position]
-        return self._made.held(node) if node in self._tree.size else None
+        return self._made.held_leaves(node) if node in self._tree.size else None
 
     def shown(self, key: Key) -> list[EffectiveMessage]:
         """What the model sees of a node at the top. Raises NotFound."""
         return self._made.shown(self._find(key))
 
-    def standing(self, start: int = 0) -> Iterator[tuple[Key, list[EffectiveMessage]]]:
+    def shown_nodes(
+        self, start: int = 0
+    ) -> Iterator[tuple[Key, list[EffectiveMessage]]]:
         """The nodes at the top from a position on, each with what the model sees of it.
 
         For a snip that is nothing.
@@ -223,16 +227,16 @@ class Thread:
         """The tags of a leaf, in the order in which they were given. Raises NotFound."""
         return self._draft.tags.get(self._find(key), ())
 
-    def made(self, key: Key) -> New | None:
+    def made_message(self, key: Key) -> MadeMessage | None:
         """The message `o<number>.<k>` in its current words, whether or not it is in the thread."""
-        number, place = made_place(key) or (0, None)
+        number, place = parse_made_key(key) or (0, None)
         recorded = self.log.edits.get(number)
         messages = messages_of(recorded.edit) if recorded else ()
         return messages[place] if place is not None and place < len(messages) else None
 
     def role(self, key: Key) -> str:
         """The role of an original or of a message that an operation made. Raises Invalid."""
-        index, made = original_index(key), self.made(key)
+        index, made = original_index(key), self.made_message(key)
         if made is not None:
             return made.role
         if index is None or index >= self.message_count:
@@ -247,9 +251,9 @@ class Thread:
         changes = self._draft.changes.get(key, ())
         if not changes and not self.log.masks:
             return ()
-        made, masks = self.made(key), self.log.masks
-        laid = masks.on(key, made.parts if made else ())
-        return tuple(masked_over(masks.within(changes), laid))
+        made, masks = self.made_message(key), self.log.masks
+        laid = masks.changes_on(key, made.parts if made else ())
+        return tuple(merge_masks(masks.mask_changes(changes), laid))
 
     def moved_by(self, key: Key) -> Key | None:
         """The resequence that last moved a node. Raises NotFound."""
@@ -261,7 +265,7 @@ class Thread:
 
         Raises NotFound.
         """
-        nodes = stretch(self._tree, self._find(one), self._find(other))
+        nodes = nodes_between(self._tree, self._find(one), self._find(other))
         return [self._draft.key(node) for node in nodes]
 
     def resolve_range(self, first: int, last: int) -> list[Key]:
@@ -285,23 +289,23 @@ class Thread:
         return self._outcomes
 
     @cached_property
-    def operations(self) -> list[Report]:
+    def reports(self) -> list[Report]:
         """The report of each edit, in the order of the log."""
         return [self.report(number) for number in self._outcomes]
 
     @property
-    def statuses(self) -> Counter[Status]:
+    def status_counts(self) -> Counter[Status]:
         """How many edits have each status, without making reports."""
         return self._draft.outcomes.statuses
 
     @property
-    def marked(self) -> list[int]:
+    def marked_edits(self) -> list[int]:
         """The edits that are proposed, off, unmet or in conflict, in the order of the log."""
         return sorted(self._draft.outcomes.marked)
 
-    def newest(self, statuses: AbstractSet[Status]) -> Iterator[int]:
+    def newest_edits(self, statuses: AbstractSet[Status]) -> Iterator[int]:
         """The edits with one of these statuses, the newest first."""
-        wanted = sum(self.statuses[status] for status in statuses)
+        wanted = sum(self.status_counts[status] for status in statuses)
         withdrawn = self._draft.outcomes.withdrawn
         numbers: Iterable[int] = reversed(self._outcomes)
         if statuses <= WITHDRAWN and len(withdrawn) <= _FEW:
@@ -310,12 +314,12 @@ class Thread:
         return islice(found, wanted)
 
     @property
-    def shaping(self) -> Iterable[int]:
+    def structural_edits(self) -> Iterable[int]:
         """The edits that fold, insert or move something in the thread."""
         return {*self._draft.messages, *self._draft.moves}
 
     @property
-    def inserted(self) -> Iterable[Key]:
+    def inserted_keys(self) -> Iterable[Key]:
         """The keys of the inserted messages in the thread."""
         return self._draft.inserted
 
@@ -386,7 +390,10 @@ class Thread:
         for node in self._order:
             if node < 0 and node in self._tree.size:
                 number, _ = draft.made_by[node]
-                kind, tokens = edits[number].edit.kind, self._made.held(node).tokens
+                kind, tokens = (
+                    edits[number].edit.kind,
+                    self._made.held_leaves(node).tokens,
+                )
                 found.append(FoldTokens(entry_key(number), kind, tokens))
         return found
 
@@ -396,12 +403,12 @@ class Thread:
         return [self._draft.key(fold) for fold in sorted(self._tree.size, reverse=True)]
 
     @property
-    def rewritten(self) -> set[Key]:
+    def rewritten_keys(self) -> set[Key]:
         """The keys of messages whose text may be changed."""
         return {*self._draft.changes, *self.log.masks.keys}
 
     @property
-    def annotated(self) -> list[Key]:
+    def annotated_keys(self) -> list[Key]:
         """The keys of messages that are inserted, tagged, moved, purged, or have changed text."""
         draft = self._draft
         nodes = {*draft.tags, *draft.moved_by}
@@ -411,21 +418,23 @@ class Thread:
     def touched_since(self, earlier: "Thread") -> set[Key]:
         """The keys of messages whose text or marks may differ from those in an earlier thread."""
         draft, before = self._draft, earlier._draft
-        nodes = other_names(draft.tags, before.tags)
-        nodes |= other_names(draft.moved_by, before.moved_by)
-        keys = {one.key(node) for one in (draft, before) for node in one.among(nodes)}
-        keys |= other_names(draft.changes, before.changes)
+        nodes = changed_names(draft.tags, before.tags)
+        nodes |= changed_names(draft.moved_by, before.moved_by)
+        keys = {
+            one.key(node) for one in (draft, before) for node in one.existing(nodes)
+        }
+        keys |= changed_names(draft.changes, before.changes)
         keys |= self.log.purged ^ earlier.log.purged
-        for number in other_names(draft.messages, before.messages):
+        for number in changed_names(draft.messages, before.messages):
             made = (draft.messages.get(number, ()), before.messages.get(number, ()))
             keys.update(made_key(number, place) for place in range(max(map(len, made))))
         masks, others = self.log.masks, earlier.log.masks
         if masks is not others and (masks or others):
-            keys.update(self.annotated, earlier.annotated)
+            keys.update(self.annotated_keys, earlier.annotated_keys)
         return keys
 
     @cached_property
-    def moved(self) -> list[Moved]:
+    def moves(self) -> list[MovedNodes]:
         """The moves whose nodes no later resequence moved again."""
         numbers = sorted(self._draft.moves)
         return [moved for number in numbers for moved in self._moved(number)]
@@ -435,15 +444,15 @@ class Thread:
         moved = self._moved(entry_number(key) or 0)
         return {one.within for one in moved if one.within is not None}
 
-    def _moved(self, number: int) -> Iterator[Moved]:
+    def _moved(self, number: int) -> Iterator[MovedNodes]:
         draft = self._draft
-        for _, nodes, behind, container in draft.moves.get(number, ()):
+        for _, nodes, after, container in draft.moves.get(number, ()):
             keys = [draft.key(node) for node in nodes if draft.moved_by[node] == number]
             if keys:
-                yield Moved(
+                yield MovedNodes(
                     operation=entry_key(number),
                     keys=tuple(keys),
-                    behind=draft.key(behind) if behind else None,
+                    after=draft.key(after) if after else None,
                     within=draft.key(container) if container else None,
                 )
 
@@ -455,22 +464,22 @@ class Thread:
         at the top.
         """
         marks: dict[Key, list[Mark]] = {}
-        for number in self.marked if self._order else ():
+        for number in self.marked_edits if self._order else ():
             edit = self.log.edits[number].edit
             nodes = [self._find(key) for key in named_keys(edit) if self.holds(key)]
             at_top = isinstance(edit, Insert) and edit.after is None
             if nodes or at_top:
                 node = self._draft.key(self._first_of(nodes, edit))
-                behind = isinstance(edit, Insert) and not at_top
+                is_after = isinstance(edit, Insert) and not at_top
                 marks.setdefault(node, []).append(
-                    Mark(operation=entry_key(number), behind=behind)
+                    Mark(operation=entry_key(number), is_after=is_after)
                 )
         return marks
 
     def _first_of(self, nodes: Sequence[int], edit: Edit) -> int:
         """The first of the nodes that an edit would act on, in the container where they meet."""
         if isinstance(edit, Fold | Resequence):
-            _, nodes = self._tree.meeting(nodes)
+            _, nodes = self._tree.common_container(nodes)
             return min(nodes, key=self._tree.rank_of)
         places = (self._positions[self._tree.outermost(node)] for node in nodes)
         return self._order[min(places, default=0)]

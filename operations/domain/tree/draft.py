@@ -11,15 +11,15 @@ from copy import copy
 from typing import NamedTuple
 
 from .holding import Holding
-from .kept import Kept, PlainMap, kept
-from .key import Key, entry_key, made_key, made_place, original_key, original_number
-from .leaf import Leaf, New
+from .key import Key, entry_key, made_key, original_key, original_number, parse_made_key
+from .leaf import Leaf, MadeMessage
 from .outcomes import Outcomes
-from .shown import Shown
-from .span import MASK, Span, SpanChange, matches
+from .persistent_map import PersistentMap, PlainMap, persistent_map
+from .shown import ShownDelta
+from .span import MASK, Span, SpanChange, span_matches
 from .status import EditOutcome, Status
 from .taken import Stretches, TakenStretches
-from .tree import THREAD, ThreadTree, longest_ascent
+from .tree import THREAD, ThreadTree, longest_increasing_subsequence
 
 _NO_TARGET = "None of its messages is in the thread."
 _NO_ANCHOR = "The message or fold that it follows is not in the thread."
@@ -32,11 +32,11 @@ _MAKER_WITHHELD = "It acts on messages of {}, which is suspended."
 
 
 class Move(NamedTuple):
-    """Nodes that a resequence moved from between others; `behind` is 0 if they were first."""
+    """Nodes that a resequence moved from between others; `after` is 0 if they were first."""
 
     operation: int
     nodes: list[int]
-    behind: int
+    after: int
     container: int
 
 
@@ -70,30 +70,30 @@ class ThreadDraft:
         self.explained: AbstractSet[int] = frozenset()
         self.passed_over = False
         """Whether an operation named an original beyond the last one, which may still arrive."""
-        self.inserted: Kept[Key, int] = kept()
-        self.folds: Kept[int, int] = kept()
+        self.inserted: PersistentMap[Key, int] = persistent_map()
+        self.folds: PersistentMap[int, int] = persistent_map()
         """Maps each operation that made a fold to the fold."""
-        self.holding: Kept[int, Holding] = kept()
+        self.holding: PersistentMap[int, Holding] = persistent_map()
         """The contents of each fold."""
-        self.made_by: Kept[int, tuple[int, int]] = kept()
+        self.made_by: PersistentMap[int, tuple[int, int]] = persistent_map()
         """Maps inserted leaves to operation and place, and folds to operation and -1."""
-        self.messages: Kept[int, tuple[New, ...]] = kept()
+        self.messages: PersistentMap[int, tuple[MadeMessage, ...]] = persistent_map()
         """The messages that each operation in the tree shows or inserted."""
-        self.tags: Kept[int, tuple[str, ...]] = kept()
-        self.changes: Kept[Key, tuple[SpanChange, ...]] = kept()
-        self._saved: Kept[int, int] = kept()
+        self.tags: PersistentMap[int, tuple[str, ...]] = persistent_map()
+        self.changes: PersistentMap[Key, tuple[SpanChange, ...]] = persistent_map()
+        self._saved: PersistentMap[int, int] = persistent_map()
         """The tokens that changes take from the text of a leaf, or from what a fold shows."""
-        self.moves: Kept[int, tuple[Move, ...]] = kept()
+        self.moves: PersistentMap[int, tuple[Move, ...]] = persistent_map()
         """The nodes that each resequence moved."""
-        self.moved_by: Kept[int, int] = kept()
-        self.suspended: Kept[int, None] = kept()
+        self.moved_by: PersistentMap[int, int] = persistent_map()
+        self.suspended: PersistentMap[int, None] = persistent_map()
         """Operations that had nothing to act on because the client doesn't send it."""
-        self._withheld: Kept[int, int] = kept()
+        self._withheld: PersistentMap[int, int] = persistent_map()
         """Maps leaves that the client doesn't send to the operation that folded them."""
-        self._hangs_on: Kept[int, int] = kept()
-        self._taken: Kept[tuple[Key, int], Stretches] = kept()
+        self._hangs_on: PersistentMap[int, int] = persistent_map()
+        self._taken: PersistentMap[tuple[Key, int], Stretches] = persistent_map()
         self.outcomes = Outcomes()
-        self.shown = Shown()
+        self.shown = ShownDelta()
 
     def opened(
         self,
@@ -127,19 +127,19 @@ class ThreadDraft:
         draft.outcomes = self.outcomes.closed()
         return draft
 
-    def grown(self, leaves: Sequence[Leaf]) -> "ThreadDraft":
+    def extended(self, leaves: Sequence[Leaf]) -> "ThreadDraft":
         """This closed draft with further originals at its end."""
         draft = copy(self)
         draft.leaves = leaves
         draft.tree = self.tree.opened(len(leaves)).closed()
         return draft
 
-    def restated(
+    def with_outcomes(
         self, outcomes: Mapping[int, EditOutcome], through: int
     ) -> "ThreadDraft":
         """This closed draft with other outcomes of edits up to a number, none of which act."""
         draft = copy(self)
-        draft.outcomes = self.outcomes.restated(outcomes, through)
+        draft.outcomes = self.outcomes.with_outcomes(outcomes, through)
         return draft
 
     def leaf(self, key: Key) -> int | None:
@@ -154,7 +154,7 @@ class ThreadDraft:
         """The node of a leaf, or of the fold that a key names or whose message it names."""
         node = self.leaf(key)
         if node is None:
-            place = made_place(key)
+            place = parse_made_key(key)
             node = self.folds.get(place[0]) if place else None
         return node
 
@@ -165,7 +165,7 @@ class ThreadDraft:
         number, place = self.made_by[node]
         return entry_key(number) if place < 0 else made_key(number, place)
 
-    def among(self, nodes: Iterable[int]) -> list[int]:
+    def existing(self, nodes: Iterable[int]) -> list[int]:
         """The given leaves and folds that are in this draft."""
         return [node for node in nodes if node > 0 or node in self.made_by]
 
@@ -180,13 +180,13 @@ class ThreadDraft:
             for leaf in self.tree.leaves(fold) if fold else ():
                 self._withheld[leaf] = number
 
-    def why_suspended(self, keys: Iterable[Key], *, is_anchor: bool) -> str:
+    def suspension_reason(self, keys: Iterable[Key], *, is_anchor: bool) -> str:
         """Why these keys name nothing, if the client doesn't send it; otherwise empty."""
         makers = []
         for key in keys:
             if self.leaf(key) in self._withheld:
                 return _WITHHELD_ANCHOR if is_anchor else _WITHHELD
-            number, _ = made_place(key) or (0, None)
+            number, _ = parse_made_key(key) or (0, None)
             if number in self.suspended:
                 makers.append(number)
         return _MAKER_WITHHELD.format(entry_key(makers[0])) if makers else ""
@@ -200,19 +200,19 @@ class ThreadDraft:
             return EditOutcome(Status.VOID, _NO_TARGET)
         for leaf in leaves:
             self.tags[leaf] = (*dict.fromkeys([*self.tags.get(leaf, ()), *tags]),)
-        return _applied(leaves)
+        return _applied_outcome(leaves)
 
     def fold(
-        self, number: int, targets: Iterable[Key], messages: tuple[New, ...]
+        self, number: int, targets: Iterable[Key], messages: tuple[MadeMessage, ...]
     ) -> EditOutcome:
         """Wrap the largest nodes whose leaves are all targets, if they are siblings."""
         leaves = self._present(targets, number)
         if not leaves:
             return EditOutcome(Status.VOID, _NO_TARGET)
-        nodes = self.tree.summits(leaves)
+        nodes = self.tree.maximal_nodes(leaves)
         containers = self.tree.containers_of(nodes)
         if len(containers) > 1:
-            return self._cut(number, leaves)
+            return self._cut_outcome(number, leaves)
         at_top = THREAD in containers
         if at_top:
             self._count(nodes, -1)
@@ -223,24 +223,24 @@ class ThreadDraft:
         self.messages[number] = messages
         if at_top:
             self._count([fold], 1)
-        return _applied([fold])
+        return _applied_outcome([fold])
 
     def insert(
-        self, number: int, after: Key | None, messages: tuple[New, ...]
+        self, number: int, after: Key | None, messages: tuple[MadeMessage, ...]
     ) -> EditOutcome:
         """Put messages after an anchor and what already hangs on it."""
         anchor = THREAD if after is None else self.holder(after)
         if anchor is None or anchor in self._withheld:
             return EditOutcome(Status.VOID, _NO_ANCHOR)
-        behind = self._last_hanging(self.tree.outermost(anchor))
-        leaves = self.tree.insert(len(messages), behind=behind)
+        previous = self._last_attached(self.tree.outermost(anchor))
+        leaves = self.tree.insert(len(messages), after=previous)
         for place, leaf in enumerate(leaves):
             self.inserted[made_key(number, place)] = leaf
             self.made_by[leaf] = (number, place)
             self._hangs_on[leaf] = anchor
         self.messages[number] = messages
         self._count(leaves, 1)
-        return _applied(leaves)
+        return _applied_outcome(leaves)
 
     def resequence(
         self, number: int, order: Iterable[Key], said: Iterable[Key] = ()
@@ -252,7 +252,7 @@ class ThreadDraft:
         leaves = self._present(order, number)
         if not leaves:
             return EditOutcome(Status.VOID, _NO_TARGET)
-        container, holders = self.tree.meeting(leaves)
+        container, holders = self.tree.common_container(leaves)
         nodes = list(dict.fromkeys(holders))
         before = sorted(nodes, key=self.tree.rank_of)
         taken = frozenset(self._present(said, number))
@@ -261,18 +261,18 @@ class ThreadDraft:
             for leaf, holder in zip(leaves, holders, strict=True)
             if leaf in taken
         }
-        moved = _moved(before, nodes, named)
+        moved = _moved_nodes(before, nodes, named)
         moves: list[Move] = []
         for node in moved:
             if moves and self.tree.next_of(moves[-1].nodes[-1]) == node:
                 moves[-1].nodes.append(node)
             else:
-                behind = self.tree.previous_of(node)
-                moves.append(Move(number, [node], behind, container))
+                previous = self.tree.previous_of(node)
+                moves.append(Move(number, [node], previous, container))
             self.moved_by[node] = number
         self.moves[number] = tuple(moves)
         self.tree.permute(before, nodes)
-        return _applied(moved)
+        return _applied_outcome(moved)
 
     def change(
         self, number: int, spans: Iterable[Span], *, redacted: bool
@@ -282,7 +282,7 @@ class ThreadDraft:
         changes: dict[Key, list[SpanChange]] = {}
         taken = TakenStretches(self._taken)
         for span in spans:
-            holder = self._reads(span)
+            holder = self._unchanged_node(span)
             if holder is None:
                 continue
             clash = taken.take(span, number)
@@ -299,7 +299,7 @@ class ThreadDraft:
             self._change(key, holders[key], new)
         self._taken.update(taken.all())
         if holders:
-            return _applied(dict.fromkeys(holders.values()))
+            return _applied_outcome(dict.fromkeys(holders.values()))
         if clashes:
             keys = tuple(map(entry_key, sorted(clashes)))
             return EditOutcome(Status.CONFLICT, _OVERLAPS, operations=keys)
@@ -317,7 +317,7 @@ class ThreadDraft:
         changes = self.changes.get(key)
         return sum(change.saved for change in changes) if changes else 0
 
-    def made(self, leaf: int) -> New:
+    def inserted_message(self, leaf: int) -> MadeMessage:
         """The message of an inserted leaf."""
         number, place = self.made_by[leaf]
         return self.messages[number][place]
@@ -334,7 +334,7 @@ class ThreadDraft:
                 self.shown.folds += times * (tokens - saved(node, 0))
                 continue
             else:
-                new = self.made(node)
+                new = self.inserted_message(node)
                 role, tokens = new.role, new.tokens
             messages, count = roles.get(role, (0, 0))
             roles[role] = messages + times, count + times * (tokens - saved(node, 0))
@@ -362,8 +362,8 @@ class ThreadDraft:
             node for node in nodes if node not in withheld or withheld[node] in whole
         ]
 
-    def _cut(self, number: int, leaves: Sequence[int]) -> EditOutcome:
-        container, holders = self.tree.meeting(leaves)
+    def _cut_outcome(self, number: int, leaves: Sequence[int]) -> EditOutcome:
+        container, holders = self.tree.common_container(leaves)
         between: set[int] = set()
         for node in leaves:
             while (
@@ -380,21 +380,21 @@ class ThreadDraft:
             Status.CONFLICT, _CUTS, (), tuple(map(entry_key, numbers)), tuple(needs)
         )
 
-    def _last_hanging(self, outer: int) -> int:
+    def _last_attached(self, outer: int) -> int:
         """The last of the nodes that hang on a node of the thread, or for 0 on its top."""
         known: dict[int, bool] = {}
-        behind, following = outer, self.tree.next_of
+        previous, following = outer, self.tree.next_of
         node = following(outer) if outer else self.tree.first_of(THREAD)
         while node and not (
             self.tree.is_original(node) or self.tree.originals.get(node)
         ):
             leaves = self.tree.leaves(node)
-            if not all(self._hangs(leaf, outer, known) for leaf in leaves):
+            if not all(self._is_attached(leaf, outer, known) for leaf in leaves):
                 break
-            behind, node = node, following(node)
-        return behind
+            previous, node = node, following(node)
+        return previous
 
-    def _hangs(self, leaf: int, outer: int, known: dict[int, bool]) -> bool:
+    def _is_attached(self, leaf: int, outer: int, known: dict[int, bool]) -> bool:
         passed = []
         while leaf in self._hangs_on and leaf not in known:
             passed.append(leaf)
@@ -405,28 +405,28 @@ class ThreadDraft:
         known.update(dict.fromkeys(passed, hangs))
         return hangs
 
-    def _reads(self, span: Span) -> int | None:
+    def _unchanged_node(self, span: Span) -> int | None:
         """The node whose text a span covers, if that text is unchanged; else None."""
         if span.key in self.purged or span.part < 0 or not 0 <= span.start < span.end:
             return None
         holder = self.holder(span.key)
-        place = made_place(span.key)
+        place = parse_made_key(span.key)
         if holder in self._withheld:
             return None
         if holder is None or place is None:
             return holder
         number, k = place
         made = self.messages.get(number, ())
-        if k is None or k >= len(made) or not matches(made[k].parts, span):
+        if k is None or k >= len(made) or not span_matches(made[k].parts, span):
             return None
         return holder
 
 
-def _applied(nodes: Iterable[int]) -> EditOutcome:
+def _applied_outcome(nodes: Iterable[int]) -> EditOutcome:
     return EditOutcome(Status.APPLIED, "", tuple(nodes))
 
 
-def _moved(
+def _moved_nodes(
     before: Sequence[int], after: Sequence[int], said: AbstractSet[int]
 ) -> list[int]:
     """The nodes that moved, in their old order: those named in `said`, if that explains it.
@@ -438,5 +438,8 @@ def _moved(
     ]:
         return [node for node in before if node in said]
     stood = {node: place for place, node in enumerate(before)}
-    still = {after[place] for place in longest_ascent([stood[node] for node in after])}
+    still = {
+        after[place]
+        for place in longest_increasing_subsequence([stood[node] for node in after])
+    }
     return [node for node in before if node not in still]

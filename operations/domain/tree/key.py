@@ -52,7 +52,7 @@ def original_number(key: Key) -> int:
 
 
 @lru_cache(maxsize=1 << 15)
-def made_place(key: Key) -> tuple[int, int | None] | None:
+def parse_made_key(key: Key) -> tuple[int, int | None] | None:
     """Number and place of `o<number>.<place>`; place None for `o<number>`; None for other keys."""
     match = _MADE(key)
     if match is None:
@@ -62,5 +62,5 @@ def made_place(key: Key) -> tuple[int, int | None] | None:
 
 def entry_number(key: Key) -> int | None:
     """The number in `o<number>`; None if the key isn't one of an entry."""
-    place = made_place(key)
+    place = parse_made_key(key)
     return place[0] if place and place[1] is None else None

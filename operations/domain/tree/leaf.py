@@ -15,7 +15,7 @@ class Leaf(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class New:
+class MadeMessage:
     """A message that an operation makes. `tokens` is its count in the session's encoding."""
 
     role: str

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from copy import copy
 
-from .kept import Kept, PlainMap, kept
+from .persistent_map import PersistentMap, PlainMap, persistent_map
 from .status import MARKED, WITHDRAWN, EditOutcome, Status
 
 _KEPT = ("by_number", "marked", "withdrawn")
@@ -17,10 +17,10 @@ class Outcomes:
 
     def __init__(self) -> None:
         """Empty and closed."""
-        self.by_number: Kept[int, EditOutcome] = kept()
-        self.marked: Kept[int, None] = kept()
+        self.by_number: PersistentMap[int, EditOutcome] = persistent_map()
+        self.marked: PersistentMap[int, None] = persistent_map()
         """The numbers of the edits whose status is in `MARKED`."""
-        self.withdrawn: Kept[int, None] = kept()
+        self.withdrawn: PersistentMap[int, None] = persistent_map()
         """The numbers of the edits whose status is in `WITHDRAWN`."""
         self.statuses: Counter[Status] = Counter()
         """How many edits have each status."""
@@ -61,7 +61,9 @@ class Outcomes:
             setattr(outcomes, name, getattr(self, name).finish())
         return outcomes
 
-    def restated(self, changed: Mapping[int, EditOutcome], through: int) -> "Outcomes":
+    def with_outcomes(
+        self, changed: Mapping[int, EditOutcome], through: int
+    ) -> "Outcomes":
         """A closed version with changed outcomes of edits up to a number."""
         outcomes = self.opened()
         for number, outcome in changed.items():

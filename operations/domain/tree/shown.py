@@ -1,7 +1,7 @@
 """Counts what the model sees of a thread while operations act on it."""
 
 
-class Shown:
+class ShownDelta:
     """How operations change the number and tokens of messages at the top of a thread.
 
     `roles` maps roles to numbers of messages and tokens: minus the originals that folds hold,
@@ -15,8 +15,8 @@ class Shown:
         self.folds = 0
         self.roles: dict[str, tuple[int, int]] = {}
 
-    def copy(self) -> "Shown":
+    def copy(self) -> "ShownDelta":
         """An independent copy."""
-        shown = Shown()
+        shown = ShownDelta()
         shown.folds, shown.roles = self.folds, self.roles.copy()
         return shown

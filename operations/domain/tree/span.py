@@ -52,7 +52,7 @@ def fingerprint(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def covered(parts: Sequence[Part], span: Span) -> str | None:
+def covered_text(parts: Sequence[Part], span: Span) -> str | None:
     """The text that a span covers; None if the parts have no such place."""
     if not 0 <= span.part < len(parts) or not 0 <= span.start < span.end:
         return None
@@ -62,7 +62,7 @@ def covered(parts: Sequence[Part], span: Span) -> str | None:
 
 def covered_pieces(parts: Sequence[Part], span: Span) -> list[str]:
     """The text that a span covers in each piece of a part, if it covers several; else empty."""
-    if covered(parts, span) is None:
+    if covered_text(parts, span) is None:
         return []
     found, offset = [], 0
     for piece in pieces_of(parts[span.part]):
@@ -73,13 +73,13 @@ def covered_pieces(parts: Sequence[Part], span: Span) -> list[str]:
     return found if len(found) > 1 else []
 
 
-def matches(parts: Sequence[Part], span: Span) -> bool:
+def span_matches(parts: Sequence[Part], span: Span) -> bool:
     """Whether a span covers exactly the text that it was recorded for."""
-    text = covered(parts, span)
+    text = covered_text(parts, span)
     return text is not None and fingerprint(text) == span.sha256
 
 
-def spans_saying(
+def find_text_spans(
     key: Key, parts: Sequence[Part], texts: Mapping[str, str]
 ) -> Iterator[Span]:
     """Spans for every occurrence of these texts in a message, longest first, without overlaps.
@@ -106,7 +106,7 @@ def spans_saying(
                 start = words.find(text, end)
 
 
-def overlapping(spans: Iterable[tuple[int, Span]]) -> Iterator[tuple[int, int]]:
+def overlapping_pairs(spans: Iterable[tuple[int, Span]]) -> Iterator[tuple[int, int]]:
     """Pairs of overlapping spans, each named by the number it is given with."""
     ordered = sorted(
         ((span.key, span.part), span.start, span.end, number) for number, span in spans
@@ -120,7 +120,7 @@ def overlapping(spans: Iterable[tuple[int, Span]]) -> Iterator[tuple[int, int]]:
         last_end = place, end, number
 
 
-def read_changed(
+def apply_span_changes(
     parts: Sequence[Part], changes: Iterable[SpanChange]
 ) -> tuple[Part, ...]:
     """The parts as they read under changes that don't overlap.

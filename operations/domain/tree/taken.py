@@ -2,8 +2,8 @@
 
 from bisect import bisect_left
 
-from .kept import Kept
 from .key import Key
+from .persistent_map import PersistentMap
 from .span import Span
 
 Stretches = tuple[tuple[int, int, int], ...]
@@ -13,7 +13,7 @@ Stretches = tuple[tuple[int, int, int], ...]
 class TakenStretches:
     """The stretches taken by earlier operations, plus those that one operation takes."""
 
-    def __init__(self, known: Kept[tuple[Key, int], Stretches]) -> None:
+    def __init__(self, known: PersistentMap[tuple[Key, int], Stretches]) -> None:
         """`known` are the stretches of earlier operations, by message and part."""
         self._known = known
         self._lists: dict[tuple[Key, int], list[tuple[int, int, int]]] = {}

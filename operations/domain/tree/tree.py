@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 
-from .kept import Kept, PlainMap, kept
+from .persistent_map import PersistentMap, PlainMap, persistent_map
 
 THREAD = 0
 _STEP = 1 << 40
@@ -38,18 +38,20 @@ class ThreadTree:
         self.count = count
         self.made = 0
         """How many nodes exist besides the originals."""
-        self.size: Kept[int, int] = kept()
+        self.size: PersistentMap[int, int] = persistent_map()
         """How many leaves each fold holds."""
-        self.originals: Kept[int, int] = kept()
+        self.originals: PersistentMap[int, int] = persistent_map()
         """How many originals each fold holds."""
-        self._parent: Kept[int, int] = kept()
-        self._previous: Kept[int, int] = kept()
-        self._next: Kept[int, int] = kept()
-        self._rank: Kept[int, int] = kept()
-        self._first: Kept[int, int] = kept([(THREAD, 1 if count else 0)])
-        self._last: Kept[int, int] = kept([(THREAD, count)])
-        self._above: Kept[int, int] = kept()
-        self._near: dict[int, int] | Kept[int, int] = {}
+        self._parent: PersistentMap[int, int] = persistent_map()
+        self._previous: PersistentMap[int, int] = persistent_map()
+        self._next: PersistentMap[int, int] = persistent_map()
+        self._rank: PersistentMap[int, int] = persistent_map()
+        self._first: PersistentMap[int, int] = persistent_map(
+            [(THREAD, 1 if count else 0)]
+        )
+        self._last: PersistentMap[int, int] = persistent_map([(THREAD, count)])
+        self._above: PersistentMap[int, int] = persistent_map()
+        self._near: dict[int, int] | PersistentMap[int, int] = {}
 
     def opened(self, count: int, *, plain: bool = False) -> "ThreadTree":
         """An open version, possibly with further originals; `plain` is faster for many changes."""
@@ -133,7 +135,7 @@ class ThreadTree:
             else:
                 walked.pop()
 
-    def leaf_behind(self, node: int) -> int:
+    def leaf_after(self, node: int) -> int:
         """The leaf that follows a node if every fold is open; 0 after the last."""
         while node and not (following := self.next_of(node)):
             node = self.parent_of(node)
@@ -143,7 +145,7 @@ class ThreadTree:
             following = self._first[following]
         return following
 
-    def place(self, node: int) -> tuple[int, ...]:
+    def sort_key(self, node: int) -> tuple[int, ...]:
         """A sort key for leaves of the whole thread: ranks of their containers, then their own."""
         ranks = []
         while node:
@@ -166,7 +168,7 @@ class ThreadTree:
             near[below] = node
         return node
 
-    def summits(self, leaves: Iterable[int]) -> list[int]:
+    def maximal_nodes(self, leaves: Iterable[int]) -> list[int]:
         """The largest nodes whose leaves are all among these distinct leaves."""
         parent, size = self._parent.get, self.size
         full = list(leaves)
@@ -187,7 +189,7 @@ class ThreadTree:
     def wrap(self, nodes: list[int]) -> int:
         """Put nodes of one container into a new fold, in the place of the first of them."""
         size = originals = len(nodes)
-        if not self._are_in_a_row(nodes):
+        if not self._are_consecutive(nodes):
             nodes.sort(key=self.rank_of)
             self._gather(nodes)
             for node in nodes:
@@ -196,7 +198,7 @@ class ThreadTree:
                     originals += self.originals.get(node, 0) - 1
         first, last = nodes[0], nodes[-1]
         fold, container = self._add(self.rank_of(first)), self.parent_of(first)
-        self._stand(fold, self.previous_of(first), self.next_of(last), container)
+        self._link_between(fold, self.previous_of(first), self.next_of(last), container)
         if container:
             self._parent[fold] = container
         self._parent.update(dict.fromkeys(nodes, fold))
@@ -205,7 +207,7 @@ class ThreadTree:
         self.size[fold], self.originals[fold] = size, originals
         return fold
 
-    def _are_in_a_row(self, nodes: Sequence[int]) -> bool:
+    def _are_consecutive(self, nodes: Sequence[int]) -> bool:
         """Whether nodes are consecutive originals that are still in their original order."""
         first = nodes[0]
         return (
@@ -216,31 +218,31 @@ class ThreadTree:
 
     def _gather(self, nodes: Sequence[int]) -> None:
         """Close the gaps in the linked list between nodes, which are in its order."""
-        behind = nodes[0]
+        after = nodes[0]
         for node in nodes[1:]:
-            if self.next_of(behind) != node:
+            if self.next_of(after) != node:
                 self._detach(node)
-                self._link(node, behind=behind, container=self.parent_of(node))
-            behind = node
+                self._link(node, after=after, container=self.parent_of(node))
+            after = node
 
-    def insert(self, count: int, *, behind: int) -> range:
-        """Insert new leaves after a node at the top of the thread; with `behind` 0, before all."""
-        if self._gap(behind) <= count:
+    def insert(self, count: int, *, after: int) -> range:
+        """Insert new leaves after a node at the top of the thread; with `after` 0, before all."""
+        if self._gap(after) <= count:
             for place, node in enumerate(self.nodes(THREAD)):
                 self._rank[node] = place * _STEP
-        step = max(1, min(self._gap(behind) // (count + 1), _NEAR))
+        step = max(1, min(self._gap(after) // (count + 1), _NEAR))
         first = self._first[THREAD]
         top = self.rank_of(first) if first else _STEP
-        rank = self.rank_of(behind) if behind else top - _STEP
+        rank = self.rank_of(after) if after else top - _STEP
         made = range(-self.made - 1, -self.made - 1 - count, -1)
         for _ in range(count):
             rank += step
             leaf = self._add(rank)
-            self._link(leaf, behind=behind, container=THREAD)
-            behind = leaf
+            self._link(leaf, after=after, container=THREAD)
+            after = leaf
         return made
 
-    def meeting(self, leaves: Sequence[int]) -> tuple[int, list[int]]:
+    def common_container(self, leaves: Sequence[int]) -> tuple[int, list[int]]:
         """The lowest container that holds all leaves, and for each leaf its node in there."""
         containers = self.containers_of(leaves)
         if len(containers) == 1:
@@ -263,11 +265,11 @@ class ThreadTree:
         places = [
             (self.rank_of(n), self.previous_of(n), self.next_of(n)) for n in before
         ]
-        for node, (rank, behind, follower) in zip(nodes, places, strict=True):
-            behind = instead.get(behind, behind)
+        for node, (rank, after, follower) in zip(nodes, places, strict=True):
+            after = instead.get(after, after)
             follower = instead.get(follower, follower)
             self._rank[node] = rank
-            self._stand(node, behind, follower, container)
+            self._link_between(node, after, follower, container)
 
     def _lowest_common(self, leaves: Sequence[int]) -> int:
         path: list[int] = []
@@ -305,17 +307,19 @@ class ThreadTree:
         self._rank[-self.made] = rank
         return -self.made
 
-    def _link(self, node: int, *, behind: int, container: int) -> None:
-        follower = self.next_of(behind) if behind else self._first[container]
+    def _link(self, node: int, *, after: int, container: int) -> None:
+        follower = self.next_of(after) if after else self._first[container]
         if container or node in self._parent:
             self._parent[node] = container
-        self._stand(node, behind, follower, container)
+        self._link_between(node, after, follower, container)
 
-    def _stand(self, node: int, behind: int, follower: int, container: int) -> None:
+    def _link_between(
+        self, node: int, after: int, follower: int, container: int
+    ) -> None:
         """Put a node between two others of a container; 0 stands for none."""
-        self._previous[node], self._next[node] = behind, follower
-        if behind:
-            self._next[behind] = node
+        self._previous[node], self._next[node] = after, follower
+        if after:
+            self._next[after] = node
         else:
             self._first[container] = node
         if follower:
@@ -332,14 +336,14 @@ class ThreadTree:
         else:
             self._last[self.parent_of(node)] = before
 
-    def _gap(self, behind: int) -> int:
-        follower = self.next_of(behind) if behind else 0
+    def _gap(self, after: int) -> int:
+        follower = self.next_of(after) if after else 0
         if not follower:
             return _STEP
-        return self.rank_of(follower) - self.rank_of(behind)
+        return self.rank_of(follower) - self.rank_of(after)
 
 
-def longest_ascent(values: Sequence[int]) -> list[int]:
+def longest_increasing_subsequence(values: Sequence[int]) -> list[int]:
     """The places of a longest strictly ascending subsequence of distinct values, in order.
 
     Patience sorting: O(n log n).

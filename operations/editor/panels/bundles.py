@@ -97,7 +97,7 @@ def with_members(row: Op | Bundle, change: Callable[[Op], Op]) -> Op | Bundle:
 def with_rest(thread: Thread, rows: Sequence[Op | Bundle]) -> list[Op | Bundle]:
     """The rows, with each bundle's number of proposals and of operations that are set aside."""
     rest: dict[Status | None, Counter[str | None]] = defaultdict(Counter)
-    for number in thread.marked:
+    for number in thread.marked_edits:
         rest[thread.status(number)][thread.log.at(number).bundle] += 1
     waiting, aside = rest[Status.PROPOSED], rest[Status.CONFLICT]
     return [

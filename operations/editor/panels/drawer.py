@@ -84,8 +84,8 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
     turns = load_turns(look.session)
     members = most if show_more else MOST_MEMBERS
     asked = group(look, waiting, most, members)
-    listed = group(look, thread.newest(_REST), most, members)
-    taken_back = group(look, thread.newest(WITHDRAWN), most, members)
+    listed = group(look, thread.newest_edits(_REST), most, members)
+    taken_back = group(look, thread.newest_edits(WITHDRAWN), most, members)
     listed_in_all = asked.edits + listed.edits + taken_back.edits
     return {
         "undo": done_by(look, undoable(log, actor)),
@@ -120,7 +120,7 @@ def _waiting(look: Look) -> tuple[list[int], list[int]]:
     thread = look.thread
     drafts: list[int] = []
     waiting: list[int] = []
-    for number in reversed(thread.marked):
+    for number in reversed(thread.marked_edits):
         if thread.status(number) in _WAITING:
             is_draft = is_staged(thread.log.edits[number])
             (drafts if is_draft else waiting).append(number)
@@ -140,12 +140,12 @@ def _decided_together(look: Look, waiting: Sequence[int], rows: int) -> int:
 
 
 def _count(thread: Thread, statuses: AbstractSet[Status]) -> int:
-    return sum(thread.statuses[status] for status in statuses)
+    return sum(thread.status_counts[status] for status in statuses)
 
 
 def _gone_title(thread: Thread) -> str:
     named = ((Status.REVERTED, "reverted"), (Status.REJECTED, "rejected"))
-    words = [word for status, word in named if thread.statuses[status]]
+    words = [word for status, word in named if thread.status_counts[status]]
     return " and ".join(words).capitalize()
 
 
@@ -175,7 +175,7 @@ def _agents(look: Look) -> list[Agent]:
             active=not standing.on,
             count=standing.on or len(switch_of(log, actor, active=True).operations),
         )
-        for actor, standing in log.standing.items()
+        for actor, standing in log.counts_by_actor.items()
         if is_agent(actor) and (standing.on or standing.off)
     ]
 

@@ -5,7 +5,7 @@ from itertools import islice
 
 from contextstudio.templatetags.look import more_tokens, signed
 from operations.domain.ledger.saving import saved_in_thread
-from operations.domain.log.entry import controlled
+from operations.domain.log.entry import controlled_entries
 from operations.domain.log.log import Log
 from operations.domain.log.operation import (
     Accept,
@@ -84,7 +84,7 @@ def concerned(look: Look, number: int) -> list[int]:
     operation = log.at(number).operation
     if isinstance(operation, Undo | Redo):
         return _concerned_by(look, operation.entries)
-    return [number] if number in log.edits else list(controlled(operation))
+    return [number] if number in log.edits else list(controlled_entries(operation))
 
 
 def _concerned_by(look: Look, numbers: Iterable[int]) -> list[int]:
@@ -103,7 +103,7 @@ def control_title(look: Look, number: int) -> str:
 def _commits(log: Log, number: int) -> bool:
     """Whether an entry commits what its own author had staged."""
     control = log.at(number)
-    staged = (log.edits[edit].entry for edit in controlled(control.operation))
+    staged = (log.edits[edit].entry for edit in controlled_entries(control.operation))
     return all(one.staged and one.actor == control.actor for one in staged)
 
 
@@ -169,7 +169,7 @@ def _place(look: Look, number: int) -> str:
     thread, key = look.thread, entry_key(number)
     if goes := look.operations[key].goes:
         return goes.words
-    moved = next((one for one in thread.moved if one.operation == key), None)
+    moved = next((one for one in thread.moves if one.operation == key), None)
     if moved is None or moved.within is not None:
         return ""
     place = thread.position(moved.keys[0])

@@ -126,9 +126,11 @@ def _title(look: Look, keys: Sequence[Key]) -> dict[Key, str]:
 def _lines_of(thread: Thread) -> list[list[int]]:
     """The operations in the outline, grouped by the entry they share."""
     proposed_ones = (
-        number for number in thread.marked if thread.status(number) is Status.PROPOSED
+        number
+        for number in thread.marked_edits
+        if thread.status(number) is Status.PROPOSED
     )
-    return _lines(thread, sorted({*thread.shaping, *proposed_ones}))
+    return _lines(thread, sorted({*thread.structural_edits, *proposed_ones}))
 
 
 def _operations(

@@ -12,7 +12,7 @@ from operations.domain.text.left_out import left_out
 from operations.domain.text.wording import first_lines, words_of
 from operations.domain.thread.node import FoldNode, MessageNode
 from operations.domain.tree.key import Key, made_key
-from operations.domain.tree.span import read_changed
+from operations.domain.tree.span import apply_span_changes
 from operations.messages.names import name_of
 from operations.messages.reader import MessageReader, MessageText
 from operations.messages.relevance import relevance_at
@@ -279,7 +279,9 @@ class _Making:
     def _parts(self, words: MessageText) -> tuple[Part, ...]:
         """The parts of a message in this view; in the original view only redactions apply."""
         if self.look.view is View.ORIGINAL and words.original is not None:
-            return read_changed(words.original.parts, changes_on(self.look, words.key))
+            return apply_span_changes(
+                words.original.parts, changes_on(self.look, words.key)
+            )
         return words.parts
 
     def _body(self, words: MessageText) -> fragments.RenderableBody:

@@ -37,7 +37,7 @@ def _nodes(thread: Thread, key: Key) -> Iterator[Key]:
     for node, marks in thread.marks.items():
         if any(mark.operation == key for mark in marks):
             yield node
-    yield from (moved.keys[0] for moved in thread.moved if moved.operation == key)
+    yield from (moved.keys[0] for moved in thread.moves if moved.operation == key)
     acted_on = (made_key(recorded.entry.number, 0), *named_keys(recorded.edit))
     yield from filter(thread.holds, acted_on)
 
@@ -73,7 +73,7 @@ def _results(look: Look, place: int, key: Key, step: int) -> Iterator[tuple[int,
     thread, rows = look.thread, shapes(look)
     opens = look.view is View.ANNOTATED
     if opens and rows[place].is_fold:
-        inside = thread.leaf_keys(thread.top(key))
+        inside = thread.leaf_keys(thread.top_key(key))
         here = inside.index(thread.leaf_keys(key)[0])
         behind = here + 1 if inside[here] == key else here
         beyond = inside[behind:] if step > 0 else inside[:here][::-1]
@@ -104,6 +104,6 @@ def _touched(look: Look) -> Iterator[Key]:
     """Yield keys of rows affected by something other than a fold."""
     thread = look.thread
     yield from thread.marks
-    for moved in thread.moved:
+    for moved in thread.moves:
         yield moved.keys[0]
-    yield from (key for key in thread.inserted if key.endswith(".0"))
+    yield from (key for key in thread.inserted_keys if key.endswith(".0"))

@@ -9,7 +9,7 @@ from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from contextstudio.accounts.domain.errors import NotFound
-from operations.domain.thread.node import FoldNode, Mark, MessageNode, Moved, Node
+from operations.domain.thread.node import FoldNode, Mark, MessageNode, MovedNodes, Node
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index
 from operations.requests import View
@@ -128,20 +128,20 @@ class Look:
     @property
     def masks(self) -> bool:
         """Whether anything is redacted, even by an operation whose condition doesn't hold."""
-        return self.thread.log.redacts
+        return self.thread.log.has_redactions
 
     @cached_property
-    def moved_from(self) -> dict[Key, Moved]:
+    def moved_from(self) -> dict[Key, MovedNodes]:
         """Map of each moved node's key to its move."""
-        return {key: moved for moved in self.thread.moved for key in moved.keys}
+        return {key: moved for moved in self.thread.moves for key in moved.keys}
 
     @cached_property
-    def stubs(self) -> dict[Key | None, list[Moved]]:
+    def stubs(self) -> dict[Key | None, list[MovedNodes]]:
         """Map of top-level node to what was moved away from after it; None is the top."""
-        found: dict[Key | None, list[Moved]] = defaultdict(list)
-        for moved in self.thread.moved:
+        found: dict[Key | None, list[MovedNodes]] = defaultdict(list)
+        for moved in self.thread.moves:
             if moved.within is None:
-                found[self.thread.top(moved.behind) if moved.behind else None].append(
+                found[self.thread.top_key(moved.after) if moved.after else None].append(
                     moved
                 )
         return found
@@ -157,7 +157,7 @@ class Look:
 
     def _places(self) -> Places:
         thread = self.thread
-        tops = (thread.node(key) for key in thread.folds if thread.top(key) == key)
+        tops = (thread.node(key) for key in thread.folds if thread.top_key(key) == key)
         return Places(
             (thread.position(node.key), len(node.messages))
             for node in tops

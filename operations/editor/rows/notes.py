@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from django.utils.safestring import SafeString
 
 from operations.domain.log.operation import messages_of, named_keys, spans_of
-from operations.domain.thread.node import Mark, Moved, Node
+from operations.domain.thread.node import Mark, MovedNodes, Node
 from operations.domain.tree.key import Key, made_key
 from operations.domain.tree.span import Span
 from operations.domain.tree.status import Status
@@ -93,8 +93,8 @@ def notes_on(look: Look, node: Node, *, first: bool) -> tuple[Note, ...]:
     marks = look.marks.get(node.key, ())
     if node.depth:
         return tuple(filter(None, (_mark(look, mark) for mark in marks)))
-    stubs = look.stubs.get(node.key, []) if look.thread.moved else []
-    tops = look.stubs.get(None, []) if first and look.thread.moved else []
+    stubs = look.stubs.get(node.key, []) if look.thread.moves else []
+    tops = look.stubs.get(None, []) if first and look.thread.moves else []
     if not marks and not stubs and not tops:
         return ()
     found = [_mark(look, mark) for mark in marks]
@@ -108,7 +108,7 @@ def bracket_of(look: Look, node: Node, before: Node | None) -> Bracket | None:
     if node.moved_by is None or look.view is not View.ANNOTATED:
         return None
     moved = look.moved_from.get(node.key)
-    behind = moved.behind if moved else None
+    behind = moved.after if moved else None
     op = look.operations[node.moved_by]
     return Bracket(
         op=_stretch(look, op, moved) if moved else op,
@@ -125,7 +125,7 @@ def _mark(look: Look, mark: Mark) -> Note | None:
     if recorded is None or not (waits or op.word in ON_PAPER):
         return None
     number = recorded.entry.number
-    edit = look.thread.log.masks.edit(number, recorded.edit)
+    edit = look.thread.log.masks.mask_edit(number, recorded.edit)
     spans = spans_of(edit) if waits else ()
     shown = range(len(messages_of(edit)) if waits else 0)
     is_compared = waits and edit.kind == "revise" and op.count <= MOST_COMPARED
@@ -133,7 +133,7 @@ def _mark(look: Look, mark: Mark) -> Note | None:
     return Note(
         kind="staged" if op.staged else _KINDS[Status(op.status)],
         op=op,
-        below=mark.behind,
+        below=mark.is_after,
         may_decide=look.may_decide,
         may_unstage=recorded.entry.actor == look.actor,
         part=part,
@@ -146,10 +146,10 @@ def _mark(look: Look, mark: Mark) -> Note | None:
     )
 
 
-def _stub(look: Look, moved: Moved, *, below: bool) -> Note | None:
+def _stub(look: Look, moved: MovedNodes, *, below: bool) -> Note | None:
     place = look.thread.position(moved.keys[0])
     before = look.thread.window(place - 1, 1)[0].key if place else None
-    if before is not None and before == moved.behind:
+    if before is not None and before == moved.after:
         return None
     return Note(
         kind="stub",
@@ -164,7 +164,7 @@ def _after(look: Look, key: Key | None) -> str:
     return f"after {name_of(look.thread, key)}" if key else "the top"
 
 
-def _stretch(look: Look, op: Op, moved: Moved) -> Op:
+def _stretch(look: Look, op: Op, moved: MovedNodes) -> Op:
     """The operation with the range of one run of messages that it moved."""
     first, last = moved.keys[0], moved.keys[-1]
     return replace(op, first=first, last=last, range=extent_of(look.thread, moved.keys))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from weakref import ref
 
 from operations.domain.ledger.saving import hidden_in, saved_in_thread
-from operations.domain.log.entry import CLIENT, EditState, Recorded
+from operations.domain.log.entry import CLIENT, EditState, RecordedEdit
 from operations.domain.log.history import is_staged
 from operations.domain.log.operation import (
     Amend,
@@ -29,7 +29,7 @@ from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, original_index
 from operations.domain.tree.status import Report, Status
-from operations.domain.tree.tree import longest_ascent
+from operations.domain.tree.tree import longest_increasing_subsequence
 from operations.log.selectors import History, LogRow
 from operations.messages.names import extent_of, name_of, names_of, range_of, word_for
 from threads.rendering.hidden import visible
@@ -282,7 +282,7 @@ class Operations:
             return sum(message.tokens for message in messages_of(edit))
         return None
 
-    def _goes(self, recorded: Recorded) -> Goes | None:
+    def _goes(self, recorded: RecordedEdit) -> Goes | None:
         edit = recorded.edit
         if not isinstance(edit, Resequence) or recorded.state is not EditState.PROPOSED:
             return None
@@ -291,11 +291,11 @@ class Operations:
         if found is None:
             return None
         words = "to the top"
-        if found.behind:
-            words = f"after {name_of(self.thread, found.behind)}"
+        if found.after:
+            words = f"after {name_of(self.thread, found.after)}"
         elif found.within:
             words = f"to the top of {name_of(self.thread, found.within)}"
-        return Goes(found.moved, found.behind or "", words)
+        return Goes(found.moved, found.after or "", words)
 
     def _where(self, edit: Edit) -> str:
         if isinstance(edit, Insert):
@@ -345,7 +345,7 @@ def moved_keys(order: Sequence[Key]) -> list[Key]:
     """The originals in a resequence that do not keep their relative order; if none, all keys."""
     known = (original_index(key) for key in dict.fromkeys(order))
     indexes = [index for index in known if index is not None]
-    still = set(longest_ascent(indexes))
+    still = set(longest_increasing_subsequence(indexes))
     moved = [f"m{index}" for place, index in enumerate(indexes) if place not in still]
     return moved or list(order)
 
@@ -365,7 +365,7 @@ def tokens_of(thread: Thread, keys: Iterable[Key]) -> int:
         index = original_index(key)
         if index is not None and index < thread.message_count:
             total += thread.leaves[index].tokens
-        elif index is None and (made := thread.made(key)) is not None:
+        elif index is None and (made := thread.made_message(key)) is not None:
             total += made.tokens
     return total
 

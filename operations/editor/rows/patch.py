@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 from operations.domain.thread.difference import difference
 from operations.domain.thread.node import FoldNode
 from operations.domain.tree.key import Key
-from operations.domain.tree.tree import longest_ascent
+from operations.domain.tree.tree import longest_increasing_subsequence
 from operations.requests import View
 
 from .articles import Article, articles_at
@@ -166,7 +166,7 @@ def _compare(
     now = articles_at(new, start, end - start)
     stood = {article.id: place for place, article in enumerate(before)}
     common = [article for article in now if article.id in stood]
-    ascent = longest_ascent([stood[article.id] for article in common])
+    ascent = longest_increasing_subsequence([stood[article.id] for article in common])
     still = {common[place].id for place in ascent}
     marks = {article.id: article.mark for article in before}
     swaps.removed += [article.id for article in before if article.id not in still]

@@ -76,7 +76,7 @@ def bundle_word(thread: Thread, bundle: str, newest: str) -> str:
 def _parts(look: Look) -> dict[Key, PartOfBundle]:
     thread, log = look.thread, look.thread.log
     bundles: dict[str, list[int]] = defaultdict(list)
-    for number in thread.marked:
+    for number in thread.marked_edits:
         entry = log.at(number)
         waits = log.edits[number].state is EditState.PROPOSED
         if waits and entry.bundle is not None and not entry.staged:

@@ -160,7 +160,7 @@ def _without_shown(
     """
     log = load_history(session).log
     number, recorded = entry_number(key) or 0, log.edit(key)
-    shown = text_shown(log.masks.edit(number, recorded.edit)) if recorded else None
+    shown = text_shown(log.masks.mask_edit(number, recorded.edit)) if recorded else None
     return typed.model_copy(update={"text": None}) if typed.text == shown else typed
 
 

@@ -28,7 +28,9 @@ def operation_of(look: Look, key: Key) -> tuple[Op, Edit]:
     recorded = look.thread.log.edit(key)
     if recorded is None:
         raise NotFound(f"There is no operation {key[:40]}.", at=["operation"])
-    return look.operations[key], look.thread.log.masks.edit(int(key[1:]), recorded.edit)
+    return look.operations[key], look.thread.log.masks.mask_edit(
+        int(key[1:]), recorded.edit
+    )
 
 
 def show(request: HttpRequest, look: Look, kind: str) -> HttpResponse:
@@ -48,7 +50,7 @@ def _versions(look: Look, op: Op, edit: Edit) -> dict[str, object]:
         words = operation.edit if isinstance(operation, Amend) else operation
         if isinstance(words, Control):
             continue
-        made = messages_of(log.masks.edit(number, words))
+        made = messages_of(log.masks.mask_edit(number, words))
         text = "\n\n".join(words_of(message.parts) for message in made)
         row = look.operations.history.rows[entry]
         versions.append(

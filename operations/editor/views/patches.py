@@ -167,7 +167,7 @@ def _focus(look: Look, transaction: LogTransaction) -> Key:
 
 def _visible(look: Look, key: Key) -> Key:
     """The key of the row that shows an operation: its fold, or a message it made or acts on."""
-    moved = [one.keys[0] for one in look.thread.moved if one.operation == key]
+    moved = [one.keys[0] for one in look.thread.moves if one.operation == key]
     first, recorded = look.operations[key].first, look.thread.log.edit(key)
     if original_index(first) is not None:
         named: Sequence[Key] = [first]

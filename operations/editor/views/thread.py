@@ -109,7 +109,7 @@ def folds(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Open or close all top-level folds, loaded or not, which is remembered for this user."""
     look = look_at(request, session_id)
     thread, opened = look.thread, look.open_folds
-    keys = {key for key in thread.folds if thread.top(key) == key}
+    keys = {key for key in thread.folds if thread.top_key(key) == key}
     is_open = request.POST.get("open") == "1"
     keep_open(caller_of(request), look.session, keys, is_open=is_open)
     look.open_folds = opened | keys if is_open else opened - keys

@@ -9,7 +9,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.shape import RequestBody
 from operations.domain.log.operation import Condition, Edit, Tag, messages_of
 from operations.domain.text.wording import reworded
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from threads.domain.part import Text
 from threads.sessions.presentation import MessageData
 
@@ -45,7 +45,10 @@ class AmendArguments(RequestBody):
                 if field != WORDS_OF.get(edit.kind):
                     raise Invalid(f"A {edit.kind} has no {field}.", at=[field])
                 changes["messages"] = (
-                    tuple(New(made.role, (Text(value),)) for made in messages_of(edit))
+                    tuple(
+                        MadeMessage(made.role, (Text(value),))
+                        for made in messages_of(edit)
+                    )
                     if isinstance(value, str)
                     else made_messages(value, field)
                 )
@@ -78,7 +81,7 @@ class RewordAmendment(BaseModel):
             return replace(edit, condition=condition)
         if not self.text.strip():
             raise Invalid("It must not be empty.", at=["text"], code="empty")
-        new = New(made[0].role, reworded(made[0].parts, self.text))
+        new = MadeMessage(made[0].role, reworded(made[0].parts, self.text))
         return replace(edit, messages=(new,), condition=condition)  # type: ignore[arg-type]
 
 

@@ -21,7 +21,7 @@ from operations.domain.log.operation import (
 )
 from operations.domain.text.wording import reworded
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.messages.names import keys_named
 from operations.messages.reader import MessageReader
 from threads.domain.formats.openai.messages import read_messages
@@ -81,7 +81,9 @@ ConditionTags = Annotated[
 Words = Annotated[str, AfterValidator(_not_blank), Field(description="Not empty.")]
 
 
-def made_messages(messages: Sequence[dict[str, Any]], field: str) -> tuple[New, ...]:
+def made_messages(
+    messages: Sequence[dict[str, Any]], field: str
+) -> tuple[MadeMessage, ...]:
     """Read a client's messages into those that an operation makes. Raises Invalid with the place.
 
     An empty message is refused: providers accept none, and leaving a message out is what a snip
@@ -93,7 +95,7 @@ def made_messages(messages: Sequence[dict[str, Any]], field: str) -> tuple[New, 
             raise Invalid(
                 "A message must not be empty.", at=[field, place], code="empty"
             )
-    return tuple(New(message.role, message.parts) for message in given)
+    return tuple(MadeMessage(message.role, message.parts) for message in given)
 
 
 def _says_something(part: Part) -> bool:
@@ -222,7 +224,7 @@ class DigestArguments(RangeArguments):
         """The digest; its summary is a message with the role system."""
         return Digest(
             targets=self.targets_in(session, thread),
-            messages=(New(Role.SYSTEM, (Text(self.summary),)),),
+            messages=(MadeMessage(Role.SYSTEM, (Text(self.summary),)),),
             condition=self._condition(self.tags),
         )
 
@@ -265,7 +267,7 @@ class RewordArguments(RangeArguments):
                 role, parts = self.role or now.role, reworded(now.parts, self.text)
         return Revise(
             targets=targets,
-            messages=(New(role, parts),),
+            messages=(MadeMessage(role, parts),),
             condition=self._condition(self.tags),
         )
 
@@ -299,6 +301,6 @@ class CondenseArguments(EditArguments):
             raise
         return Condense(
             targets=(self.target,),
-            messages=(New(role, (Text(self.text),)),),
+            messages=(MadeMessage(role, (Text(self.text),)),),
             condition=self._condition(self.tags),
         )

@@ -9,7 +9,7 @@ from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.log.operation import Insert, Resequence
 from operations.domain.thread.moving import moved_leaves, relocation
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import made_place, original_index, original_key
+from operations.domain.tree.key import original_index, original_key, parse_made_key
 from operations.messages.names import keys_named, name_of
 from threads.models import Session
 from threads.sessions.presentation import MessageData
@@ -122,7 +122,7 @@ class MoveArguments(EditArguments):
     @field_validator("after")
     @classmethod
     def _is_a_key(cls, key: str | None) -> str | None:
-        if key and original_index(key) is None and made_place(key) is None:
+        if key and original_index(key) is None and parse_made_key(key) is None:
             raise ValueError("enter a message number")
         return key
 

@@ -26,7 +26,7 @@ from operations.domain.forwarding.alignment import (
 from operations.domain.forwarding.call_ids import as_held, with_held_ids
 from operations.domain.forwarding.finding import find
 from operations.domain.forwarding.plan import RequestPlan, extension, plan
-from operations.domain.log.entry import Recorded
+from operations.domain.log.entry import RecordedEdit
 from operations.domain.log.log import Log
 from operations.domain.thread.replay import sent_keys
 from operations.domain.tree.key import Key, original_index, original_key
@@ -92,7 +92,7 @@ class _Known(NamedTuple):
     held: int
     """How many originals the session had then, not counting those at the end of which nothing is
     sent."""
-    clients: tuple[Recorded, ...]
+    clients: tuple[RecordedEdit, ...]
     """The client's edits in the log at that time."""
     absent: frozenset[bytes]
     """The digests of the originals that the client left out."""

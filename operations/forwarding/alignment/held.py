@@ -5,7 +5,7 @@ from functools import cached_property
 
 from operations.domain.log.log import Log
 from operations.domain.log.operation import messages_of
-from operations.domain.tree.key import Key, made_place, original_index
+from operations.domain.tree.key import Key, original_index, parse_made_key
 from operations.log.selectors import load_leaves
 from operations.messages.reader import mask_originals
 from threads.domain.body import digest
@@ -75,7 +75,7 @@ class HeldMessages:
         index = original_index(key)
         if index is None:
             made = self._made(key)
-            masked = self._log.masks.read(key, made.parts)
+            masked = self._log.masks.mask_parts(key, made.parts)
             return [made, Message(role=made.role, parts=masked)]
         if index not in self._rows:
             behind = map(original_index, self.keys[at : at + self._count])
@@ -90,6 +90,6 @@ class HeldMessages:
         ]
 
     def _made(self, key: Key) -> Message:
-        number, k = made_place(key) or (0, 0)
+        number, k = parse_made_key(key) or (0, 0)
         made = messages_of(self._log.edits[number].edit)[k or 0]
         return Message(role=Role(made.role), parts=made.parts)

@@ -7,7 +7,7 @@ from pydantic import Field
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
 from operations.domain.log.operation import Snip
-from operations.domain.thread.groups import MessageGroup, groups_of, last_standing
+from operations.domain.thread.groups import MessageGroup, groups_of, last_shown_group
 from operations.domain.tree.key import original_key
 from operations.edits import purging, services
 from operations.edits.schemas import present_edit, present_transaction
@@ -144,7 +144,7 @@ class UndoGroup(SessionTool):
     def call(self, caller: Caller) -> dict[str, Any]:
         """Raises Conflict if no group is left."""
         thread = load_thread(self.open_session(caller))
-        group = last_standing(groups_of(thread))
+        group = last_shown_group(groups_of(thread))
         if group is None:
             raise Conflict("No group is left to roll back.", code="nothing_to_undo")
         transaction = _snip(self, caller, group)

@@ -12,7 +12,7 @@ from operations.domain.log.operation import Digest, Edit, Snip, messages_of
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.edits import services
 from operations.edits.arguments import ReplaceArguments
 from operations.edits.arguments.text import MOST_PATTERNS, PatternArguments
@@ -265,7 +265,9 @@ class PruneContext(SessionTool):
 def _edit(key: Key, target: Sequence[str]) -> Edit:
     if len(target) == 1:
         return Snip(targets=(key,))
-    return Digest(targets=(key,), messages=(New(Role.SYSTEM, (Text(target[1]),)),))
+    return Digest(
+        targets=(key,), messages=(MadeMessage(Role.SYSTEM, (Text(target[1]),)),)
+    )
 
 
 def _spared_by(thread: Thread, found: SpanMatch) -> int:

@@ -29,7 +29,7 @@ from operations.domain.log.operation import (
 )
 from operations.domain.providers import PROVIDERS
 from operations.domain.tree.key import original_key
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.domain.tree.span import Span, fingerprint
 from operations.edits.services import record_edit
 from tests.operations.domain.forwarding.sending import said_in
@@ -97,9 +97,11 @@ def edits_of(chance: random.Random, said: list[Message]) -> Iterator[Edit]:
         last = min(len(said) - 1, first + chance.randrange(4))
         targets = tuple(map(original_key, range(first, last + 1)))
         made = (
-            New("system", (Text(f"What was said before, in short {REFERENCE}."),), 8),
+            MadeMessage(
+                "system", (Text(f"What was said before, in short {REFERENCE}."),), 8
+            ),
         )
-        answer = (New("assistant", (Text("Another answer."),), 3),)
+        answer = (MadeMessage("assistant", (Text("Another answer."),), 3),)
         texts = [
             (place, part.text)
             for place, part in enumerate(said[first].parts)

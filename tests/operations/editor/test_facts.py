@@ -129,7 +129,7 @@ def test_a_log_sent_through_rest_makes_the_thread_that_the_domain_makes(
     answer = thread(agent, sender.session_id)
     assert answer["tokens"]["effective"] == expected.tokens.effective
     assert [operation["status"] for operation in answer["operations"]] == [
-        report.status for report in expected.operations
+        report.status for report in expected.reports
     ]
 
 

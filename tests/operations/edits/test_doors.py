@@ -271,7 +271,7 @@ def test_text_of_any_kind_is_kept_as_it_was_said(door: Door, session: Session) -
     answer = door("digest", range=[1, 2], summary=words)
     assert answer.ok, answer.body
     session.refresh_from_db()
-    made = load_thread(session).made("o1.0")
+    made = load_thread(session).made_message("o1.0")
     assert made is not None
     assert made.parts == (Text(words),)
 
@@ -345,7 +345,7 @@ def test_a_message_is_condensed_and_keeps_its_role(
     door = DOORS[name](owner, project, str(session.pk))
     assert door("condense", target="m3", text="short").ok
     session.refresh_from_db()
-    made = load_thread(session).made("o1.0")
+    made = load_thread(session).made_message("o1.0")
     assert made is not None
     assert (made.role, made.parts) == ("assistant", (Text("short"),))
     refused = door("condense", target="m99", text="short")

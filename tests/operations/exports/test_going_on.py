@@ -13,7 +13,7 @@ from contextstudio.accounts.domain.errors import Conflict, Invalid
 from contextstudio.accounts.models import Project, User
 from operations.domain.log.operation import Digest, Snip
 from operations.domain.tree.key import original_index, original_key
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.edits.services import record_edit
 from operations.exports.services import write_export
 from operations.log.selectors import load_thread
@@ -53,7 +53,7 @@ def edit(owner: User, session: Session, chance: random.Random) -> int:
         first = chance.randrange(session.message_count)
         last = min(session.message_count - 1, first + chance.randrange(6))
         targets = tuple(map(original_key, range(first, last + 1)))
-        summary = (New("system", (Text("In short: it was looked at."),), 8),)
+        summary = (MadeMessage("system", (Text("In short: it was looked at."),), 8),)
         made = chance.choice(
             (Digest(targets=targets, messages=summary), Snip(targets=targets))
         )

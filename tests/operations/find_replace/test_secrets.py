@@ -19,7 +19,7 @@ from contextstudio.accounts.jobs import JobContext
 from contextstudio.accounts.jobs.queue import claim
 from contextstudio.accounts.jobs.runner import Stopping
 from contextstudio.accounts.models import Job, Project, User
-from operations.domain.tree.span import covered
+from operations.domain.tree.span import covered_text
 from operations.exports.services import write_export
 from operations.find_replace import secrets
 from operations.models import LogEntry
@@ -65,7 +65,7 @@ def session_id(agent: Client) -> str:
 def found(*parts: Any) -> list[str]:
     """The texts that the scanner takes for secrets in one message."""
     return [
-        covered(parts, span) or ""
+        covered_text(parts, span) or ""
         for secret in secrets.find_secrets([("m0", parts)])
         for span in secret.spans
     ]

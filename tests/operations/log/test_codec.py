@@ -31,7 +31,7 @@ from operations.domain.log.operation import (
     Toggle,
     Undo,
 )
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.domain.tree.span import Span
 from operations.log.codec import decode, encode
 from tests.operations.support.strategies import controls, edits, logs
@@ -52,14 +52,14 @@ RECORDED: dict[str, Operation] = {
     "tag": Tag(targets=("m5", "m6", "o3.0"), tags=("design", "auth")),
     "digest": Digest(
         targets=("m3", "m4"),
-        messages=(New("system", (Text("Chose JWT"),), 3),),
+        messages=(MadeMessage("system", (Text("Chose JWT"),), 3),),
         condition=Condition(tags=("lean",), objectives=("ship",), match="any"),
     ),
     "revise": Revise(
         targets=("m5", "m6"),
         messages=(
-            New("user", (Text("Half a pair \ud83d, NUL \x00, whole 😀"),), 9),
-            New(
+            MadeMessage("user", (Text("Half a pair \ud83d, NUL \x00, whole 😀"),), 9),
+            MadeMessage(
                 "assistant",
                 (
                     Thinking("Look", signature="seal"),
@@ -68,7 +68,7 @@ RECORDED: dict[str, Operation] = {
                 ),
                 12,
             ),
-            New(
+            MadeMessage(
                 "tool",
                 (
                     ToolResult(
@@ -86,9 +86,9 @@ RECORDED: dict[str, Operation] = {
     ),
     "snip": Snip(targets=("m7",)),
     "condense": Condense(
-        targets=("m9",), messages=(New("tool", (Text("148 lines"),), 2),)
+        targets=("m9",), messages=(MadeMessage("tool", (Text("148 lines"),), 2),)
     ),
-    "insert": Insert(after=None, messages=(New("user", (Text("First"),), 1),)),
+    "insert": Insert(after=None, messages=(MadeMessage("user", (Text("First"),), 1),)),
     "resequence": Resequence(order=("m9", "m4", "o3.0")),
     "replace": Replace(
         spans=(
@@ -102,7 +102,9 @@ RECORDED: dict[str, Operation] = {
     "reject": Reject(operations=("o4",)),
     "amend": Amend(
         operation="o2",
-        edit=Digest(targets=("m3",), messages=(New("system", (Text("Sum"),), 1),)),
+        edit=Digest(
+            targets=("m3",), messages=(MadeMessage("system", (Text("Sum"),), 1),)
+        ),
     ),
     "activate_tags": ActivateTags(tags=("lean", "final")),
     "purge": Purge(targets=("m5", "m6")),

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from contextstudio.accounts.models import User
 from operations.domain.log.operation import Edit, Insert, Snip, Tag
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.log.cache import forget_everything
 from operations.log.codec import encode
 from operations.models import LogEntry
@@ -39,7 +39,9 @@ def edit(number: int) -> Edit:
     """Mostly tags, some inserts, and snips of single messages."""
     key = f"m{number * 7 % (MESSAGES - 20)}"
     if number % 50 == 0:
-        return Insert(after=key, messages=(New("user", (Text("Mind this."),), 3),))
+        return Insert(
+            after=key, messages=(MadeMessage("user", (Text("Mind this."),), 3),)
+        )
     if number % 50 == 1 and number < 5_000:
         return Snip(targets=(f"m{number // 50}",))
     return Tag(targets=(key,), tags=(f"tag-{number % 7}",))

@@ -16,7 +16,7 @@ from operations.domain.thread.node import FoldNode
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_key
-from operations.domain.tree.leaf import Leaf, New
+from operations.domain.tree.leaf import Leaf, MadeMessage
 from operations.domain.tree.span import Span, fingerprint
 from threads.domain.part import Text
 
@@ -35,8 +35,8 @@ def keys(first: int, last: int) -> tuple[Key, ...]:
     return tuple(original_key(index) for index in range(first, last + 1))
 
 
-def new(text: str = "new", role: str = "system", tokens: int = 3) -> New:
-    return New(role, (Text(text),), tokens)
+def new(text: str = "new", role: str = "system", tokens: int = 3) -> MadeMessage:
+    return MadeMessage(role, (Text(text),), tokens)
 
 
 def digest(first: int, last: int, *, condition: Condition = ALWAYS) -> Digest:
@@ -119,7 +119,7 @@ def _shape(thread: Thread, key: Key) -> str:
 
 
 def statuses(thread: Thread) -> list[str]:
-    return [report.status.value for report in thread.operations]
+    return [report.status.value for report in thread.reports]
 
 
 def picture(thread: Thread) -> dict[str, object]:
@@ -129,10 +129,10 @@ def picture(thread: Thread) -> dict[str, object]:
         "nodes": [thread.node(key) for key in [*thread.keys, *thread.folds]],
         "inner": [thread.children(key) for key in thread.folds],
         "effective": list(thread.effective()),
-        "operations": thread.operations,
+        "operations": thread.reports,
         "tokens": thread.tokens,
         "marks": thread.marks,
-        "moved": thread.moved,
+        "moved": thread.moves,
         "active_tags": thread.active_tags,
-        "spans": {key: thread.spans(key) for key in thread.annotated},
+        "spans": {key: thread.spans(key) for key in thread.annotated_keys},
     }

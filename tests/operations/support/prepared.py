@@ -30,8 +30,8 @@ from operations.domain.providers.request import (
 )
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.leaf import Leaf, New
-from operations.domain.tree.span import read_changed
+from operations.domain.tree.leaf import Leaf, MadeMessage
+from operations.domain.tree.span import apply_span_changes
 from threads.domain.formats.format import Heading
 from threads.domain.message import Message, group_ids, starts_group
 from threads.domain.part import Part
@@ -70,12 +70,12 @@ class Context:
 
 
 news = st.builds(
-    New,
+    MadeMessage,
     role=st.sampled_from(("system", "user", "assistant")),
     parts=st.lists(texts, min_size=1, max_size=2).map(tuple),
     tokens=st.integers(0, 50),
 ) | st.builds(
-    New,
+    MadeMessage,
     role=st.sampled_from(("user", "assistant", "tool")),
     parts=st.lists(texts | calls | media, min_size=1, max_size=2).map(tuple),
     tokens=st.integers(0, 50),
@@ -191,6 +191,6 @@ def _words(thread: Thread, conversation: Conversation) -> dict[str, Read]:
         else:
             parts = shown.message.parts if shown.message is not None else ()
         changes = thread.spans(shown.key)
-        parts = read_changed(parts, changes) if changes else parts
+        parts = apply_span_changes(parts, changes) if changes else parts
         words[shown.key] = Read(parts, strategy, name)
     return words

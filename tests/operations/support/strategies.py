@@ -38,7 +38,7 @@ from operations.domain.log.operation import (
     Undo,
 )
 from operations.domain.tree.key import Key, entry_key, made_key, original_key
-from operations.domain.tree.leaf import Leaf, New
+from operations.domain.tree.leaf import Leaf, MadeMessage
 from operations.domain.tree.span import Span, fingerprint
 from threads.domain.part import Text
 from threads.domain.text import text_of
@@ -70,7 +70,7 @@ leaves = st.builds(
 threads = st.lists(leaves, min_size=1, max_size=14)
 texts = st.text(alphabet="abc xyz\n", min_size=1, max_size=8)
 messages = st.builds(
-    New,
+    MadeMessage,
     role=st.sampled_from(("system", "user", "assistant")),
     parts=st.lists(st.builds(Text, texts), min_size=1, max_size=2).map(tuple),
     tokens=st.integers(0, 50),
@@ -140,8 +140,8 @@ def choices(count: int, keys: int) -> st.SearchStrategy[tuple[int, ...]]:
 
 @cache
 def several(
-    words: st.SearchStrategy[New],
-) -> st.SearchStrategy[tuple[New, ...]]:
+    words: st.SearchStrategy[MadeMessage],
+) -> st.SearchStrategy[tuple[MadeMessage, ...]]:
     """One to three messages."""
     return st.lists(words, min_size=1, max_size=3).map(tuple)
 
@@ -206,7 +206,7 @@ def edits(
     entries: Sequence[Entry] = (),
     *,
     malformed: bool = False,
-    words: st.SearchStrategy[New] = messages,
+    words: st.SearchStrategy[MadeMessage] = messages,
 ) -> Edit:
     """An edit that could follow these entries, creating messages from `words`."""
     keys = draw(targets(count, entries, malformed=malformed))
@@ -292,7 +292,7 @@ def logs(
     *,
     malformed: bool = False,
     with_controls: bool = True,
-    words: st.SearchStrategy[New] = messages,
+    words: st.SearchStrategy[MadeMessage] = messages,
     most: int = 16,
 ) -> list[Entry]:
     """Entries of two actors over `count` originals, with proposals and bundles."""

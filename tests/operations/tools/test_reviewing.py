@@ -29,5 +29,5 @@ def test_a_bundle_is_reviewed_by_any_of_its_operations(
     assert [one["code"] for one in accepted.body["warnings"]] == ["skipped"]
     assert review("reject_operation", **named).status == 200
     session.refresh_from_db()
-    states = [one.status for one in load_thread(session).operations]
+    states = [one.status for one in load_thread(session).reports]
     assert states == ["applied", "rejected", "applied"]

@@ -10,7 +10,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.jobs.runner import Interrupted
 from contextstudio.accounts.models import Project
 from operations.domain.log.operation import Digest, Operation, Revert
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.log.selectors import load_history, load_thread
 from operations.log.transaction import write_apart
 from tests.threads.support import rollouts
@@ -268,7 +268,7 @@ def test_operations_stay_on_what_they_named(
     bring: Callable[..., Imported], by_hand: Record
 ) -> None:
     bring(V1)
-    told = (New("system", (Text("In short."),), 2),)
+    told = (MadeMessage("system", (Text("In short."),), 2),)
     by_hand(Digest(targets=("m1", "m2"), messages=told))
     assert shown(main()) == ["Start.", "In short.", "Went on."]
     bring(V2)

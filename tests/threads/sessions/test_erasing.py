@@ -18,7 +18,7 @@ from contextstudio.accounts.jobs import enqueue, housekeeping
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from operations.domain.log.operation import Insert
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.edits.services import record_edit
 from threads import imports
 from threads.domain.message import Message as Given
@@ -128,7 +128,7 @@ def test_a_picture_that_an_operation_shows_stays_and_goes_with_its_session(
 ) -> None:
     first = made(caller, project, PICTURE)
     second = made(caller, project, Text("b"))
-    shown = New("user", (PICTURE,), 0)
+    shown = MadeMessage("user", (PICTURE,), 0)
     edit = Insert(after="m0", messages=(shown,))
     record_edit(caller, second.pk, edit)
     delete_session(caller, first.pk, purge=True)

@@ -6,7 +6,7 @@ from itertools import islice
 from operations.domain.log.log import Log, fold
 from operations.domain.log.operation import messages_of
 from operations.domain.thread.replay import sent_keys
-from operations.domain.tree.key import Key, made_place, original_index, original_key
+from operations.domain.tree.key import Key, original_index, original_key, parse_made_key
 from operations.log.selectors import load_history
 from operations.models import SessionRequest
 from threads.domain.formats.format import Heading
@@ -53,7 +53,7 @@ def _messages(session: Session, keys: Sequence[Key], log: Log) -> list[Message]:
     found: list[Message] = []
     for key, index in zip(keys, indexes, strict=True):
         if index is None:
-            number, k = made_place(key) or (0, 0)
+            number, k = parse_made_key(key) or (0, 0)
             made = messages_of(log.edits[number].edit)[k or 0]
             found.append(Message(role=Role(made.role), parts=made.parts))
         else:

@@ -23,7 +23,7 @@ from operations.domain.log.operation import Digest, Redact, Resequence
 from operations.domain.providers.request import Outgoing
 from operations.domain.thread.replay import replay
 from operations.domain.tree.key import Key
-from operations.domain.tree.leaf import Leaf, New
+from operations.domain.tree.leaf import Leaf, MadeMessage
 from tests.operations.domain.forwarding.sending import Conversation
 from tests.operations.domain.providers.outgoings import count
 from tests.operations.domain.thread.talks import conversations
@@ -87,7 +87,7 @@ def test_a_fold_of_inserts_alone_is_of_the_group_before_it() -> None:
     folded = thread_of(
         2,
         insert("m2", "one", "two"),
-        Digest(targets=("o1.0", "o1.1"), messages=(New("system", ()),)),
+        Digest(targets=("o1.0", "o1.1"), messages=(MadeMessage("system", ()),)),
     )
     assert assembled(thread).messages[2].group == 1
     (summary,) = [one for one in assembled(folded).messages if one.node == "o2"]

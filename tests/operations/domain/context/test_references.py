@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from operations.domain.context.assembly import Plan, assemble, outgoings
 from operations.domain.context.references import without_references
 from operations.domain.log.operation import Condense, Digest
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from tests.operations.domain.context.assembled import spoken, thread_of
 from tests.operations.domain.providers.outgoings import count
 from threads.domain.part import Image, Part, Text, Thinking, ToolCall, ToolResult
@@ -53,8 +53,8 @@ def test_none_is_left_that_is_one(pieces: list[str]) -> None:
 
 
 def test_only_what_operations_made_loses_them() -> None:
-    line = New("user", (Text(f"📝 In short {REF}"),), 40)
-    plain = New("system", (Text("A digest."),), 9)
+    line = MadeMessage("user", (Text(f"📝 In short {REF}"),), 40)
+    plain = MadeMessage("system", (Text("A digest."),), 9)
     thread = thread_of(
         3,
         Condense(targets=("m1",), messages=(line,)),

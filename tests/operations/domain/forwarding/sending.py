@@ -28,7 +28,7 @@ from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index, original_key
 from operations.domain.tree.leaf import Leaf
-from operations.domain.tree.span import read_changed
+from operations.domain.tree.span import apply_span_changes
 from operations.domain.tree.status import Status
 from tests.operations.support.reading import Read
 from threads.domain import formats
@@ -67,7 +67,7 @@ class Conversation:
 
     def readings(self, index: int) -> list[Message]:
         message = self.messages[index]
-        masked = self.log.masks.read(original_key(index), message.parts)
+        masked = self.log.masks.mask_parts(original_key(index), message.parts)
         return [message, replace(message, parts=masked)]
 
     @property
@@ -86,13 +86,15 @@ class Conversation:
         return {key: self._word(thread, key, more) for key in keys}
 
     def _word(self, thread: Thread, key: Key, more: Sequence[Message]) -> Message:
-        index, made = original_index(key), thread.made(key)
+        index, made = original_index(key), thread.made_message(key)
         if made is not None:
             message = Message(role=Role(made.role), parts=made.parts)
         else:
             known = [*self.messages[: thread.message_count - len(more)], *more]
             message = known[index or 0]
-        return replace(message, parts=read_changed(message.parts, thread.spans(key)))
+        return replace(
+            message, parts=apply_span_changes(message.parts, thread.spans(key))
+        )
 
     def context(
         self, thread: Thread, provider: str, more: Sequence[Message] = ()
@@ -193,7 +195,7 @@ def changes(thread: Thread) -> bool:
         one.status is Status.APPLIED
         and not isinstance(edits[one.number].edit, Tag)
         and edits[one.number].entry.actor != CLIENT
-        for one in thread.operations
+        for one in thread.reports
     )
 
 

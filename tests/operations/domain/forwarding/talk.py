@@ -10,7 +10,7 @@ from operations.domain.log.entry import CLIENT, EditState, Entry
 from operations.domain.log.log import Log
 from operations.domain.log.operation import messages_of
 from operations.domain.thread.replay import replay, sent_keys
-from operations.domain.tree.key import made_place, original_index
+from operations.domain.tree.key import original_index, parse_made_key
 from operations.domain.tree.leaf import Leaf
 from tests.operations.support.builders import AUTHOR
 from threads.domain.body import digest
@@ -87,7 +87,7 @@ class Talk:
         index = original_index(key)
         if index is not None:
             return self.originals[index]
-        number, k = made_place(key)
+        number, k = parse_made_key(key)
         new = messages_of(self.log.edits[number].edit)[k]
         return Message(role=Role(new.role), parts=new.parts)
 

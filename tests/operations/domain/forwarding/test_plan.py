@@ -10,7 +10,7 @@ from operations.domain.forwarding.plan import extension, plan
 from operations.domain.log.entry import CLIENT
 from operations.domain.log.operation import Insert
 from operations.domain.thread.replay import sent_keys
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from threads.domain.message import Role
 
 from .talk import HISTORY, Talk, begun, says
@@ -136,7 +136,7 @@ def test_a_new_prompt_and_what_is_put_in_behind_it_are_one_insert(requests):
 def test_of_two_inserts_in_one_place_one_stays():
     """Logs have them of which the prompt was recorded by itself."""
     talk = begun("u0")
-    new = [[New(one.role, one.parts)] for one in (says("s"), says("u1"))]
+    new = [[MadeMessage(one.role, one.parts)] for one in (says("s"), says("u1"))]
     talk.record(*(Insert(after=None, messages=tuple(one)) for one in new), actor=CLIENT)
     assert talk.send("s", "u1", "u0").operations == []
     for texts in (["s", "u2", "u0"], ["s2", "u2", "u0"]):

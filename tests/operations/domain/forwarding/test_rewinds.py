@@ -21,7 +21,7 @@ def runs_of(indexes: set[int]) -> list[range]:
 
 def follow(log: Log, left: set[int]) -> tuple[Log, LeftMessages]:
     """The log after the entries that say what was left, all of them an import's."""
-    own = {entry.number for entry in log.by(CLIENT)}
+    own = {entry.number for entry in log.entries_by(CLIENT)}
     found = left_messages(log, runs_of(left), own)
     numbered = enumerate(found.operations, start=log.head + 1)
     return log.extended(Entry(n, one, CLIENT) for n, one in numbered), found

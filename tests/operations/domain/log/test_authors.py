@@ -33,11 +33,11 @@ def test_the_edits_of_each_are_counted_by_what_became_of_them():
         Revert(operations=("o6",)),
     )
     standing = {AUTHOR: EditCounts(1, 1, 1), OTHER: EditCounts(1, 0, 0)}
-    assert folded.standing == standing
-    assert list(folded.standing) == list(standing)
+    assert folded.counts_by_actor == standing
+    assert list(folded.counts_by_actor) == list(standing)
     undone = folded.extended([Entry(8, Undo(entries=(7,)), OTHER)])
-    assert undone.standing == {**standing, OTHER: EditCounts(2, 0, 0)}
-    assert folded.standing == standing
+    assert undone.counts_by_actor == {**standing, OTHER: EditCounts(2, 0, 0)}
+    assert folded.counts_by_actor == standing
 
 
 def test_off_names_what_is_on_and_nothing_of_others():
@@ -103,7 +103,7 @@ def test_off_and_on_again_is_as_before(made: list[tuple[str, bool, bool]]):
     if not off.operations:
         return
     middle = log_with(before, off)
-    assert not middle.standing[AUTHOR].on
+    assert not middle.counts_by_actor[AUTHOR].on
     assert {n: s for n, s in states(middle).items() if made[n - 1][0] == OTHER} == {
         n: s for n, s in states(before).items() if made[n - 1][0] == OTHER
     }

@@ -4,9 +4,9 @@ import pytest
 
 from contextstudio.accounts.domain.errors import Conflict, NotFound
 from operations.domain.log.history import (
+    bundle_control,
     count_staged,
     effective_control,
-    meant_of_bundle,
     redo,
     redoable,
     staged,
@@ -337,17 +337,17 @@ def decided(*controls):
 def test_a_decision_on_a_bundle_leaves_what_was_decided_on_alone():
     made = decided(Accept(operations=("o1",)), Reject(operations=("o2",)))
     for control in (Accept, Reject):
-        assert meant_of_bundle(made, control(operations=BUNDLE)).operations == ("o3",)
+        assert bundle_control(made, control(operations=BUNDLE)).operations == ("o3",)
     made = decided(Reject(operations=("o1", "o2")), Revert(operations=("o3",)))
-    meant = meant_of_bundle(made, Accept(operations=BUNDLE))
+    meant = bundle_control(made, Accept(operations=BUNDLE))
     assert meant.operations == ("o1", "o2")
 
 
 def test_switching_a_bundle_leaves_what_waits_or_was_rejected():
     made = decided(Accept(operations=("o1",)), Reject(operations=("o2",)))
-    off = meant_of_bundle(made, Toggle(operations=BUNDLE, active=False))
+    off = bundle_control(made, Toggle(operations=BUNDLE, active=False))
     assert off == Toggle(operations=("o1",), active=False)
-    assert meant_of_bundle(made, Revert(operations=BUNDLE)).operations == BUNDLE
+    assert bundle_control(made, Revert(operations=BUNDLE)).operations == BUNDLE
 
 
 def test_switching_a_bundle_leaves_what_was_reverted_alone():
@@ -357,14 +357,14 @@ def test_switching_a_bundle_leaves_what_was_reverted_alone():
         Toggle(operations=("o2",), active=False),
     )
     on = Toggle(operations=BUNDLE, active=True)
-    assert meant_of_bundle(made, on).operations == ("o2", "o3")
-    assert meant_of_bundle(made, on, restores=True).operations == ("o1",)
+    assert bundle_control(made, on).operations == ("o2", "o3")
+    assert bundle_control(made, on, restores=True).operations == ("o1",)
     made = decided(Accept(operations=BUNDLE), Revert(operations=BUNDLE))
-    assert meant_of_bundle(made, on) == on
+    assert bundle_control(made, on) == on
 
 
 def test_a_control_that_means_none_of_a_bundle_is_left_as_it_is():
     all_of_it = Toggle(operations=BUNDLE, active=False)
-    assert meant_of_bundle(decided(), all_of_it) == all_of_it
+    assert bundle_control(decided(), all_of_it) == all_of_it
     made = decided(Accept(operations=BUNDLE))
-    assert meant_of_bundle(made, Reject(operations=BUNDLE)).operations == BUNDLE
+    assert bundle_control(made, Reject(operations=BUNDLE)).operations == BUNDLE

@@ -155,13 +155,13 @@ def test_an_empty_log_has_head_0():
 
 
 def test_withdrawn_edits_are_there_for_the_record_alone():
-    assert log(digest(0, 1), REVERT).edits[1].withdrawn
+    assert log(digest(0, 1), REVERT).edits[1].is_withdrawn
     assert (
         log(proposal(Revise(targets=("m0",), messages=(new(),))), REJECT)
         .edits[1]
-        .withdrawn
+        .is_withdrawn
     )
-    assert not log(digest(0, 1), OFF).edits[1].withdrawn
+    assert not log(digest(0, 1), OFF).edits[1].is_withdrawn
 
 
 def test_the_controls_of_an_edit_are_those_in_force_and_its_undos():

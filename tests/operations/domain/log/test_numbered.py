@@ -2,7 +2,7 @@
 
 from operations.domain.log.entry import Entry
 from operations.domain.log.log import Log
-from operations.domain.log.numbered import InARow, Numbered
+from operations.domain.log.numbered import Numbered, NumberedSequence
 from operations.domain.tree.map import Map
 from tests.operations.support.builders import AUTHOR, digest
 
@@ -15,7 +15,7 @@ def test_numbered_values_stand_in_the_order_of_the_log() -> None:
 
 
 def test_values_in_a_row_are_a_sequence() -> None:
-    row = InARow(Map({1: "a", 2: "b", 3: "c"}))
+    row = NumberedSequence(Map({1: "a", 2: "b", 3: "c"}))
     assert (row[0], row[-1], row[1:]) == ("a", "c", ["b", "c"])
     assert [*row] == ["a", "b", "c"] and [*reversed(row)] == ["c", "b", "a"]
 
@@ -28,8 +28,8 @@ def test_a_log_knows_the_entries_of_each_actor_and_bundle() -> None:
             Entry(3, digest(4, 5), "key:7"),
         ]
     )
-    assert [entry.number for entry in log.by(AUTHOR)] == [2, 1]
-    assert [*log.by("nobody")] == []
+    assert [entry.number for entry in log.entries_by(AUTHOR)] == [2, 1]
+    assert [*log.entries_by("nobody")] == []
     assert {a: e.number for a, e in log.newest_by_actor().items()} == {
         AUTHOR: 2,
         "key:7": 3,
@@ -39,4 +39,4 @@ def test_a_log_knows_the_entries_of_each_actor_and_bundle() -> None:
 
 def test_the_edits_that_name_a_message_are_found() -> None:
     log = Log().extended([Entry(1, digest(0, 1), AUTHOR)])
-    assert log.naming(["o9.0"]) == []
+    assert log.edits_naming(["o9.0"]) == []

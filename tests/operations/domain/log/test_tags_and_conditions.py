@@ -118,7 +118,7 @@ def test_edits_that_are_not_in_the_tree_are_marked_at_their_place():
         Toggle(operations=("o2", "o3", "o4", "o5", "o6"), active=False),
     )
     assert {
-        key: [(m.operation, m.behind) for m in marks]
+        key: [(m.operation, m.is_after) for m in marks]
         for key, marks in made.marks.items()
     } == {
         "m0": [("o4", False), ("o5", True)],

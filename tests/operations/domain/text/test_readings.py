@@ -10,7 +10,7 @@ from operations.domain.text.reading import (
     held_text,
     keys_to_read,
 )
-from operations.domain.tree.span import SpanChange, read_changed
+from operations.domain.tree.span import SpanChange, apply_span_changes
 from tests.operations.support.builders import digest, log, span, thread
 from threads.domain.part import Image, Text, ToolCall
 from threads.domain.text import text_of
@@ -98,7 +98,7 @@ def calls_with_changes(draw):
 @given(calls_with_changes())
 def test_a_reading_is_what_the_message_reads(made):
     part, changes = made
-    (read,) = read_changed([part], changes)
+    (read,) = apply_span_changes([part], changes)
     assert PartReading("m1", 0, part, changes).text == text_of(read)
 
 

@@ -26,7 +26,7 @@ from operations.domain.log.operation import (
     Toggle,
     Undo,
 )
-from operations.domain.tree.leaf import Leaf, New
+from operations.domain.tree.leaf import Leaf, MadeMessage
 from operations.domain.tree.span import fingerprint
 from threads.domain.text import text_of
 
@@ -36,7 +36,7 @@ class Folded:
     """A fold: the key of its operation, its replacement, and its child nodes."""
 
     key: str
-    messages: tuple[New, ...]
+    messages: tuple[MadeMessage, ...]
     nodes: "list[str | Folded]"
 
 
@@ -61,7 +61,7 @@ class Model:
     status: dict[str, str] = field(default_factory=dict)
     tags: dict[str, list[str]] = field(default_factory=dict)
     changes: dict[str, list[tuple[int, int, int, str]]] = field(default_factory=dict)
-    messages: dict[str, New] = field(default_factory=dict)
+    messages: dict[str, MadeMessage] = field(default_factory=dict)
     anchors: dict[str, str | None] = field(default_factory=dict)
     ways: dict[str, tuple[list[str], set[str]]] = field(default_factory=dict)
     """For each conflict, the operations in its way and the keys it would need."""
@@ -93,7 +93,7 @@ class Model:
         return holding[-1]
 
     def fold(
-        self, key: str, targets: tuple[str, ...], messages: tuple[New, ...]
+        self, key: str, targets: tuple[str, ...], messages: tuple[MadeMessage, ...]
     ) -> str:
         wanted = self.present(targets)
         if not wanted:
@@ -141,7 +141,9 @@ class Model:
             n for c in self.containers(fold.nodes) for n in c if isinstance(n, Folded)
         ]
 
-    def insert(self, key: str, after: str | None, messages: tuple[New, ...]) -> str:
+    def insert(
+        self, key: str, after: str | None, messages: tuple[MadeMessage, ...]
+    ) -> str:
         at = -1
         if after is not None:
             shown = re.fullmatch(r"(o[1-9][0-9]*)[.][0-9]+", after)

@@ -24,7 +24,7 @@ from operations.domain.log.operation import (
 )
 from operations.domain.thread.check import check, check_amend
 from operations.domain.thread.replay import replay
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from tests.operations.support.builders import (
     digest,
     insert,
@@ -67,7 +67,10 @@ def conflict(made, *edits, **options):
         (Digest(targets=("m0",), messages=(new(), new())), "count", ("messages",)),
         (Digest(targets=("m0",), messages=(new(" \n"),)), "empty", ("messages", 0)),
         (
-            Digest(targets=("m0",), messages=(New("system", (Image("image/png"),)),)),
+            Digest(
+                targets=("m0",),
+                messages=(MadeMessage("system", (Image("image/png"),)),),
+            ),
             "empty",
             ("messages", 0),
         ),
@@ -123,7 +126,7 @@ def test_a_redaction_may_name_what_a_message_read_before_it_was_amended():
     made = thread(3, insert("m0", "The secret."), amended)
     old = span("o1.0", 4, 10, "secret")
     checked = check(made, [Redact(spans=(old,))])
-    assert checked.thread.log.masks.edit(1, insert("m0", "The secret.")) == insert(
+    assert checked.thread.log.masks.mask_edit(1, insert("m0", "The secret.")) == insert(
         "m0", "The [redacted]."
     )
     for edit in (Replace(spans=(old,)), Redact(spans=(span("o1.0", 4, 10, "never"),))):
@@ -248,7 +251,9 @@ def test_warnings():
     def codes(made, edit):
         return [warning.code for warning in check(made, [edit]).warnings]
 
-    longer = Digest(targets=("m0",), messages=(New("system", (Text("long"),), 11),))
+    longer = Digest(
+        targets=("m0",), messages=(MadeMessage("system", (Text("long"),), 11),)
+    )
     assert codes(thread(2), longer) == ["longer"]
     assert codes(thread(2), digest(0, 0)) == []
     assert codes(thread(6, digest(1, 4)), resequence("m3", "m2")) == ["inside_fold"]

@@ -12,7 +12,7 @@ from operations.domain.thread.difference import (
     status_changes,
 )
 from operations.domain.thread.replay import replay
-from operations.domain.tree.tree import longest_ascent
+from operations.domain.tree.tree import longest_increasing_subsequence
 from tests.operations.support.builders import (
     digest,
     insert,
@@ -128,7 +128,7 @@ def test_edits_whose_status_turned_are_listed():
 
 @given(st.lists(st.integers(0, 30), unique=True, max_size=9))
 def test_the_longest_ascent_ascends_and_none_is_longer(values):
-    places = longest_ascent(values)
+    places = longest_increasing_subsequence(values)
     chosen = [values[place] for place in places]
     assert places == sorted(places)
     assert chosen == sorted(chosen)

@@ -143,8 +143,8 @@ def test_no_question_to_a_thread_raises_for_what_it_holds(session, tags, data):
         *(k for key in made.folds for k in made.leaf_keys(key)),
     ]
     one, other = data.draw(st.sampled_from(held)), data.draw(st.sampled_from(held))
-    assert made.keys[made.position(one)] == made.top(one)
-    assert {made.top(one)} == {([*made.path(one), one])[0]}
+    assert made.keys[made.position(one)] == made.top_key(one)
+    assert {made.top_key(one)} == {([*made.path(one), one])[0]}
     between = made.keys_between(one, other)
     assert between == made.keys_between(other, one)
     assert {one, other} <= {
@@ -168,7 +168,7 @@ def test_token_counts_sum_up(session, tags):
     assert tokens.original == sum(leaf.tokens for leaf in left)
     assert tokens.effective == sum(tokens.by_role.values()) + tokens.folds
     assert tokens.effective == sum(message.tokens for message in made.effective())
-    assert [*made.from_the_end()] == [*made.effective()][::-1]
+    assert [*made.effective_reversed()] == [*made.effective()][::-1]
     for key in made.folds:
         node = made.node(key)
         held = made.leaf_keys(key)
@@ -209,7 +209,7 @@ def between(order, key, first, last):
 def test_nothing_is_hidden_by_what_it_is_not_in(session, tags):
     leaves, entries = session
     made = replay(leaves, fold(entries), tags)
-    for report in made.operations:
+    for report in made.reports:
         if report.hidden_by:
             assert report.status == "applied"
             assert report.hidden_by in made.keys
@@ -221,19 +221,19 @@ def test_edits_are_found_by_how_they_fared_without_a_look_at_all(session, tags, 
     leaves, entries = session
     log = fold(entries)
     made = replay(leaves, log, tags)
-    fared = {report.number: report.status for report in made.operations}
-    assert made.marked == [n for n, status in fared.items() if status in MARKED]
+    fared = {report.number: report.status for report in made.reports}
+    assert made.marked_edits == [n for n, status in fared.items() if status in MARKED]
     for statuses in (WITHDRAWN, WITHDRAWN | {Status.APPLIED}):
         found = [number for number, status in fared.items() if status in statuses]
-        assert list(islice(made.newest(statuses), most)) == found[::-1][:most]
-    assert sorted(made.shaping) == [
+        assert list(islice(made.newest_edits(statuses), most)) == found[::-1][:most]
+    assert sorted(made.structural_edits) == [
         number
         for number, status in fared.items()
         if status is Status.APPLIED
         and isinstance(log.edits[number].edit, Fold | Insert | Resequence)
     ]
-    held = [key for key in made.inserted if made.holds(key)]
-    assert held == list(made.inserted)
+    held = [key for key in made.inserted_keys if made.holds(key)]
+    assert held == list(made.inserted_keys)
 
 
 @given(a_session)
@@ -242,10 +242,10 @@ def test_the_edits_of_each_actor_are_counted_as_they_stand(session):
     log = fold(entries)
     counts = Counter((one.entry.actor, one.state) for one in log.edits.values())
     states = (EditState.ON, EditState.OFF, EditState.PROPOSED)
-    assert log.standing == {
+    assert log.counts_by_actor == {
         actor: tuple(counts[actor, state] for state in states)
         for actor in dict.fromkeys(one.entry.actor for one in log.edits.values())
     }
-    assert log.redacts == any(
+    assert log.has_redactions == any(
         isinstance(one.edit, Redact) for one in log.edits.values()
     )

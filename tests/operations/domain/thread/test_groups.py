@@ -1,7 +1,7 @@
 """The groups of a session, and where each of them went."""
 
 from operations.domain.log.operation import Insert, Operation, Purge
-from operations.domain.thread.groups import groups_of, last_standing
+from operations.domain.thread.groups import groups_of, last_shown_group
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.leaf import Leaf
@@ -53,7 +53,7 @@ def test_what_is_purged_counts_no_tokens_whenever_the_originals_were_read() -> N
 
 
 def test_the_last_group_that_stands_is_found() -> None:
-    last = last_standing(groups_of(thread(snip(6, 6), digest(4, 5))))
+    last = last_shown_group(groups_of(thread(snip(6, 6), digest(4, 5))))
     assert last is not None
     assert last.id == 1
-    assert last_standing(groups_of(thread(snip(0, 6)))) is None
+    assert last_shown_group(groups_of(thread(snip(0, 6)))) is None

@@ -129,8 +129,10 @@ def test_what_was_moved_stands_directly_behind_its_anchor(
     assert told.within is None
     assert set(told.moved) <= set(keys)
     before_it = now.index(told.moved[0]) - 1
-    assert told.behind == (now[before_it] if before_it >= 0 else None)
-    assert {found.moved_by(found.top(key)) for key in named} == {f"o{len(entries) + 1}"}
+    assert told.after == (now[before_it] if before_it >= 0 else None)
+    assert {found.moved_by(found.top_key(key)) for key in named} == {
+        f"o{len(entries) + 1}"
+    }
     start = now.index(after) + 1 if after else 0
     moved = [key for key in before.keys if key in keys]
     assert [key for key in now[start:] if key in keys] == moved
@@ -165,10 +167,10 @@ def test_of_two_that_change_places_the_one_that_was_taken_counts_as_moved() -> N
         order, moved = relocation(thread(6), [target], after)
         found = thread(6, Resequence(order=order, moved=moved))
         assert order == ("m3", "m2")
-        assert [one.keys for one in found.moved] == [(target,)]
+        assert [one.keys for one in found.moves] == [(target,)]
 
 
 def test_what_is_said_to_move_counts_only_where_all_else_keeps_its_order() -> None:
     found = thread(6, Resequence(order=("m3", "m2", "m1"), moved=("m3",)))
     assert found.moved_by("m3") == "o1"
-    assert len([key for one in found.moved for key in one.keys]) == 2
+    assert len([key for one in found.moves for key in one.keys]) == 2

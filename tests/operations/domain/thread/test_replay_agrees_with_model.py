@@ -38,7 +38,7 @@ def test_both_replays_make_the_same_thread(session, tags):
     assert [shape_in(thread, key) for key in thread.keys] == [
         shape(n) for n in model.top
     ]
-    assert {report.key: report.status for report in thread.operations} == model.status
+    assert {report.key: report.status for report in thread.reports} == model.status
     assert replay(leaves, log, tags).keys == thread.keys
     assert_extras_agree(thread, model)
     assert_conflicts_agree(thread, model)
@@ -49,15 +49,15 @@ def assert_extras_agree(thread: Thread, model: Model) -> None:
     for leaf in model.all_leaves():
         assert list(thread.tags(leaf)) == model.tags.get(leaf, [])
     for key, changes in model.changes.items():
-        made = thread.made(key)
-        if not thread.log.masks.on(
+        made = thread.made_message(key)
+        if not thread.log.masks.changes_on(
             key, made.parts if made else ()
         ):  # masks go over changes
             assert [change[:4] for change in thread.spans(key)] == sorted(changes)
 
 
 def assert_conflicts_agree(thread: Thread, model: Model) -> None:
-    for report in thread.operations:
+    for report in thread.reports:
         if report.key in model.ways:
             operations, needs = model.ways[report.key]
             assert (list(report.operations), set(report.needs)) == (operations, needs)

@@ -70,7 +70,7 @@ def test_what_is_not_in_the_thread_is_not_found(key):
         made.path,
         made.tags,
         made.children,
-        made.top,
+        made.top_key,
     ):
         with pytest.raises(NotFound):
             question(key)
@@ -114,7 +114,7 @@ def test_what_a_later_fold_swallows_is_hidden_by_it():
     made = thread(
         8, revise(3, 4), insert("m4"), Tag(targets=("m3",), tags=("a",)), digest(2, 5)
     )
-    assert [report.hidden_by for report in made.operations] == ["o4", None, "o4", None]
+    assert [report.hidden_by for report in made.reports] == ["o4", None, "o4", None]
     both = thread(8, Tag(targets=("m1", "m6"), tags=("a",)), digest(1, 2), digest(5, 6))
     assert both.report(1).hidden_by is None
 
@@ -129,8 +129,12 @@ def test_an_insert_between_swallowed_messages_is_hidden():
 def test_the_words_and_roles_of_made_messages():
     off = Toggle(operations=("o1",), active=False)
     made = thread(4, insert("m0", "words"), digest(2, 3), off)
-    assert made.made("o1.0") == new("words")
-    assert (made.made("o1.1"), made.made("o9.0"), made.made("o1")) == (None, None, None)
+    assert made.made_message("o1.0") == new("words")
+    assert (
+        made.made_message("o1.1"),
+        made.made_message("o9.0"),
+        made.made_message("o1"),
+    ) == (None, None, None)
     assert (made.role("m1"), made.role("o2.0")) == ("assistant", "system")
     for key in ("m4", "o1.1", "x"):
         with pytest.raises(Invalid):
@@ -146,7 +150,7 @@ def test_every_edit_says_why_it_does_not_apply():
 
 def test_what_is_staged_says_that_it_waits_for_its_author():
     waits = proposal(snip(0, 1))
-    ours, staged = thread(6, waits, waits._replace(staged=True)).operations
+    ours, staged = thread(6, waits, waits._replace(staged=True)).reports
     assert ours.status is staged.status is Status.PROPOSED
     assert staged.reason == "Its author has not committed it yet." != ours.reason
 
@@ -159,11 +163,11 @@ def test_reordered_messages_are_shown_to_the_model_in_their_order():
 def test_inserted_messages_are_told_by_their_role_and_tokens():
     made = thread(3, insert("m0", "a", "b"), digest(1, 2), insert("m2", "c"))
     assert made.inserted_sizes == dict.fromkeys(("o1.0", "o1.1", "o3.0"), ("system", 3))
-    assert {*made.inserted} == {*made.inserted_sizes}
+    assert {*made.inserted_keys} == {*made.inserted_sizes}
 
 
 def test_outcomes_say_how_each_edit_fared_without_what_hides_it():
     made = thread(6, snip(1, 2), digest(0, 4))
     outcomes = {number: one.status for number, one in made.outcomes.items()}
     assert outcomes == {1: Status.APPLIED, 2: Status.APPLIED}
-    assert [report.hidden_by for report in made.operations] == ["o2", None]
+    assert [report.hidden_by for report in made.reports] == ["o2", None]

@@ -184,7 +184,7 @@ def test_the_others_read_as_if_the_rest_were_all_there_is(edits, ends):
     gone = set(keys(first, last))
     found = made(by_client(snip(first, last)), *edits)
     assert gone.isdisjoint(shown(found))
-    for report in found.operations[1:]:
+    for report in found.reports[1:]:
         if report.status == "suspended":
             names = set(_named(found, report.number))
             assert not names - gone or any(key.startswith("o") for key in names)

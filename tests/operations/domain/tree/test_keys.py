@@ -8,9 +8,9 @@ from operations.domain.tree.key import (
     entry_key,
     entry_number,
     made_key,
-    made_place,
     original_index,
     original_key,
+    parse_made_key,
 )
 from tests.operations.support.strategies import MALFORMED
 
@@ -19,13 +19,13 @@ from tests.operations.support.strategies import MALFORMED
 def test_keys_read_as_they_are_written(index, number):
     assert original_index(original_key(index)) == index
     assert entry_number(entry_key(number)) == number
-    assert made_place(made_key(number, index)) == (number, index)
-    assert made_place(entry_key(number)) == (number, None)
+    assert parse_made_key(made_key(number, index)) == (number, index)
+    assert parse_made_key(entry_key(number)) == (number, None)
 
 
 @pytest.mark.parametrize("key", MALFORMED)
 def test_what_is_no_key_names_nothing(key):
-    assert (original_index(key), made_place(key), entry_number(key)) == (
+    assert (original_index(key), parse_made_key(key), entry_number(key)) == (
         None,
         None,
         None,
@@ -34,7 +34,7 @@ def test_what_is_no_key_names_nothing(key):
 
 def test_each_kind_of_key_is_told_apart():
     assert (original_index("o1"), original_index("o1.0")) == (None, None)
-    assert (made_place("m1"), entry_number("m1"), entry_number("o1.0")) == (
+    assert (parse_made_key("m1"), entry_number("m1"), entry_number("o1.0")) == (
         None,
         None,
         None,

@@ -14,11 +14,11 @@ from operations.domain.log.operation import (
 from operations.domain.tree.span import (
     MASK,
     SpanChange,
-    covered,
+    apply_span_changes,
+    covered_text,
+    find_text_spans,
     fingerprint,
-    matches,
-    read_changed,
-    spans_saying,
+    span_matches,
 )
 from tests.operations.support.builders import (
     digest,
@@ -134,7 +134,7 @@ def test_parts_read_as_they_are_changed():
         change(6, 7, "?", part=1),
         change(0, 6, "-", part=2),
     ]
-    assert read_changed(parts, changes) == (
+    assert apply_span_changes(parts, changes) == (
         Text("1 two 3"),
         ToolCall("c", "run", {"a": "x", "b": ["key=?", 2]}),
         Opaque("kind", {"n": 1, "t": "-"}),
@@ -145,40 +145,42 @@ def test_a_change_over_several_pieces_stands_in_the_first():
     result = ToolResult(
         "c", (Text("abc"), Image("image/png"), Text("def"), Text("ghi"))
     )
-    assert read_changed([result], [change(1, 9, "-")]) == (
+    assert apply_span_changes([result], [change(1, 9, "-")]) == (
         ToolResult("c", (Text("a-"), Image("image/png"), Text(""), Text("hi"))),
     )
 
 
 def test_changed_reasoning_loses_its_signature():
-    assert read_changed([Thinking("think", "seal")], [change(0, 2)]) == (
+    assert apply_span_changes([Thinking("think", "seal")], [change(0, 2)]) == (
         Thinking("ink"),
     )
 
 
 def test_parts_without_text_stay():
-    assert read_changed([Image("image/png")], [change(0, 1)]) == (Image("image/png"),)
+    assert apply_span_changes([Image("image/png")], [change(0, 1)]) == (
+        Image("image/png"),
+    )
 
 
 def test_a_span_matches_only_the_text_it_was_made_for():
     parts = [Text("one two")]
-    assert matches(parts, span("m0", 4, 7, "two"))
-    assert not matches(parts, span("m0", 4, 7, "2wo"))
-    assert covered(parts, span("m0", 4, 8)) is None
-    assert covered(parts, span("m0", 4, 5, part=1)) is None
-    assert covered(parts, span("m0", 4, 4)) is None
+    assert span_matches(parts, span("m0", 4, 7, "two"))
+    assert not span_matches(parts, span("m0", 4, 7, "2wo"))
+    assert covered_text(parts, span("m0", 4, 8)) is None
+    assert covered_text(parts, span("m0", 4, 5, part=1)) is None
+    assert covered_text(parts, span("m0", 4, 4)) is None
 
 
 def test_texts_are_found_in_a_message_the_longest_first():
     parts = (Text("abcab"), Text("nothing"), Text("cab, abc"))
-    found = list(spans_saying("o1.0", parts, {"ab": "[redacted]", "abc": "***"}))
+    found = list(find_text_spans("o1.0", parts, {"ab": "[redacted]", "abc": "***"}))
     assert [(one.part, one.start, one.end, one.text) for one in found] == [
         (0, 0, 3, "***"),
         (0, 3, 5, ""),
         (2, 5, 8, "***"),
         (2, 1, 3, ""),
     ]
-    assert all(matches(parts, one) and one.key == "o1.0" for one in found)
+    assert all(span_matches(parts, one) and one.key == "o1.0" for one in found)
 
 
 def test_lone_surrogates_have_a_fingerprint():
@@ -194,5 +196,5 @@ def test_text_reads_as_its_pieces_with_the_changes_between(text, data):
     for start, end in stretches:
         expected += text[behind:start] + f"<{start}>"
         behind = end
-    (part,) = read_changed([Text(text)], data.draw(st.permutations(changes)))
+    (part,) = apply_span_changes([Text(text)], data.draw(st.permutations(changes)))
     assert part == Text(expected + text[behind:])

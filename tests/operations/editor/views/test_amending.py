@@ -11,7 +11,7 @@ from operations.domain.log.operation import (
     Snip,
     messages_of,
 )
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
 from operations.log.selectors import load_thread
@@ -64,7 +64,7 @@ def test_what_is_reverted_is_named_once_where_it_is_not_amended(page: Page) -> N
 def test_of_several_messages_the_dialog_says_how_their_text_is_changed(
     page: Page, editor: User
 ) -> None:
-    said = tuple(New(Role.USER, (Text(word),)) for word in ("Here.", "There."))
+    said = tuple(MadeMessage(Role.USER, (Text(word),)) for word in ("Here.", "There."))
     services.record_edit(
         caller(editor), page.session.pk, Insert(after="m2", messages=said)
     )

@@ -40,7 +40,7 @@ def bundle_of(made: LogTransaction) -> str:
 
 def statuses(session: Session) -> list[str]:
     session.refresh_from_db()
-    return [report.status.value for report in load_thread(session).operations]
+    return [report.status.value for report in load_thread(session).reports]
 
 
 def panel(page: Page, query: str = "") -> str:

@@ -218,7 +218,7 @@ def test_what_is_being_written_is_counted_as_it_would_be_kept(page: Page) -> Non
     counted = page.post("tokens", text="One\r\ntwo").json()["tokens"]
     page.edit("insert", after="m3", role="user", text="One\r\ntwo")
     page.session.refresh_from_db()
-    made = load_thread(page.session).made("o1.0")
+    made = load_thread(page.session).made_message("o1.0")
     assert made is not None
     assert counted == made.tokens > 0
     assert page.post("tokens", text="").json() == {"tokens": 0}

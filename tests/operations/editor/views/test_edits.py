@@ -81,7 +81,7 @@ def test_undo_and_redo_go_back_and_forth(page: Page) -> None:
 def test_a_revise_of_one_message_keeps_its_calls(page: Page) -> None:
     page.edit("revise", targets="m1", text="Other words", role="")
     page.session.refresh_from_db()
-    made = load_thread(page.session).made("o1.0")
+    made = load_thread(page.session).made_message("o1.0")
     assert made is not None
     assert made.role == "assistant"
     assert [part.kind for part in made.parts] == ["text", "tool_call"]
@@ -94,7 +94,7 @@ def test_a_revise_of_a_result_leaves_it_a_result(page: Page) -> None:
     assert 'name="role"' in page.get("dialogs/revise", targets="m3 m4").content.decode()
     page.edit("revise", targets="m2", text="Shorter")
     page.session.refresh_from_db()
-    made = load_thread(page.session).made("o1.0")
+    made = load_thread(page.session).made_message("o1.0")
     assert made is not None
     assert made.role == "tool"
     assert [part.kind for part in made.parts] == ["tool_result"]

@@ -18,7 +18,7 @@ from operations.domain.log.operation import (
     Snip,
     Tag,
 )
-from operations.domain.tree.leaf import New
+from operations.domain.tree.leaf import MadeMessage
 from operations.domain.tree.span import Span, fingerprint
 from operations.edits.services import record_bundle, record_edit
 from tests.operations.conftest import Page
@@ -26,8 +26,8 @@ from tests.people import caller
 from threads.domain.part import Text
 
 
-def said(text: str, role: str = "user") -> tuple[New, ...]:
-    return (New(role, (Text(text),)),)
+def said(text: str, role: str = "user") -> tuple[MadeMessage, ...]:
+    return (MadeMessage(role, (Text(text),)),)
 
 
 SUM = Digest(targets=("m2", "m3"), messages=said("What *mattered*", "system"))

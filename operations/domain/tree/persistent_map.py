@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 Other = TypeVar("Other")
 
 
-class Kept(Protocol[Name, Value]):
+class PersistentMap(Protocol[Name, Value]):
     """The methods that a draft needs of an open or closed `Map`, or of a `PlainMap`.
 
     An open version can be written but not iterated. A closed one can be iterated and never
@@ -36,11 +36,11 @@ class Kept(Protocol[Name, Value]):
     def update(self, values: Mapping[Name, Value], /) -> None:
         """Set values."""
 
-    def mutate(self) -> "Kept[Name, Value]":
+    def mutate(self) -> "PersistentMap[Name, Value]":
         """An open version of this closed one."""
         ...
 
-    def finish(self) -> "Kept[Name, Value]":
+    def finish(self) -> "PersistentMap[Name, Value]":
         """A closed version of this open one."""
         ...
 
@@ -50,28 +50,30 @@ class PlainMap(dict[Any, Any]):
 
     __slots__ = ("_map",)
 
-    def __init__(self, values: Kept[Any, Any]) -> None:
+    def __init__(self, values: PersistentMap[Any, Any]) -> None:
         """An open copy of a closed version."""
         super().__init__((name, values[name]) for name in values)
         self._map: Map[Any, Any] | None = None
 
-    def mutate(self) -> Kept[Any, Any]:
+    def mutate(self) -> PersistentMap[Any, Any]:
         """See `Kept.mutate`."""
         if self._map is None:
             self._map = Map(self)
-        return cast(Kept[Any, Any], self._map.mutate())
+        return cast(PersistentMap[Any, Any], self._map.mutate())
 
     def finish(self) -> "PlainMap":
         """See `Kept.finish`."""
         return self
 
 
-def kept(values: Iterable[tuple[Any, Any]] = ()) -> Kept[Any, Any]:
+def persistent_map(values: Iterable[tuple[Any, Any]] = ()) -> PersistentMap[Any, Any]:
     """A closed map with these values."""
-    return cast(Kept[Any, Any], Map(values))
+    return cast(PersistentMap[Any, Any], Map(values))
 
 
-def other_names(one: Kept[Name, Value], other: Kept[Name, Value]) -> set[Name]:
+def changed_names(
+    one: PersistentMap[Name, Value], other: PersistentMap[Name, Value]
+) -> set[Name]:
     """The names whose values are not the same object in two closed versions.
 
     Uses set operations instead of a loop: versions of a long log have thousands of names.
