@@ -15,7 +15,7 @@ from contextstudio.accounts.domain.errors import NotFound
 from operations.context.comparison import query_of_originals
 from operations.context.inputs import basis_of, counter_of, strategy_of
 from operations.context.services import ContextQuery, assemble_session
-from operations.domain.context.assembly import outgoings
+from operations.domain.context.assembly import outgoing_messages
 from operations.domain.context.policy import REPLAY, Policy, Pruning, read_policy
 from operations.domain.ledger.saving import saved_in_thread
 from operations.domain.log.operation import Edit, Fold, spans_of
@@ -176,7 +176,7 @@ def under_policy(session: Session, policy: Policy) -> SessionHindsight:
     words = MessageReader(session, thread).effective(
         shown.key for shown in thread.effective()
     )
-    messages = outgoings(thread, words, counter_of(session.encoding))
+    messages = outgoing_messages(thread, words, counter_of(session.encoding))
     found = hindsight(said_under(messages, policy, strategy_of(before.provider)))
     saved = {
         step.name: sum(omission.tokens for omission in step.left_out)

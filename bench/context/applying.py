@@ -25,12 +25,12 @@ from operations.domain.context.assembly import (
     Assembly,
     Plan,
     assemble,
-    outgoings,
-    unchanged,
-    untouched,
+    outgoing_messages,
+    unchanged_originals,
+    untouched_originals,
 )
 from operations.domain.context.compiling import (
-    compiling,
+    compilation_result,
     framing,
     keys_near,
     left_out_results,
@@ -38,15 +38,15 @@ from operations.domain.context.compiling import (
 )
 from operations.domain.context.portions.portion import Frame, Portion
 from operations.domain.context.portions.request import Portions
-from operations.domain.context.portions.sums import Sums
+from operations.domain.context.portions.sums import PortionTotals
 from operations.domain.forwarding.alignment import Unit
-from operations.domain.forwarding.passthrough import with_own
+from operations.domain.forwarding.passthrough import with_client_messages
 from operations.domain.forwarding.splice import Splice, joined, splice
 from operations.domain.log.entry import Entry
 from operations.domain.log.log import Log, fold
 from operations.domain.log.operation import Digest
 from operations.domain.providers import compile_request
-from operations.domain.providers.plain import Unread, plain_of
+from operations.domain.providers.plain import UnreadMessage, plain_message
 from operations.domain.providers.request import Draft, LeftOutResult, Outgoing
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
@@ -130,7 +130,7 @@ def _known(beginning: Beginning, body: bytes) -> RawRequest:
 
 
 def _written(answer: Splice, request: RawRequest) -> bytes:
-    return answer.of(request.run, before=b'{"messages":[', behind=b'],"issues":[]}')
+    return answer.of(request.run, before=b'{"messages":[', after=b'],"issues":[]}')
 
 
 def _digests() -> list[Entry]:
@@ -163,9 +163,9 @@ class _Hook:
         self._said = said_of(found)
         self._units = [Unit(at, at + 1, at, at + 1) for at in range(len(given))]
         self._by_key = dict(zip(self._said, self._units, strict=True))
-        plain = [plain_of(message, "openai") for message in found]
+        plain = [plain_message(message, "openai") for message in found]
         self._plain = [
-            one and Unread.of(one, index, self._leaves[index])
+            one and UnreadMessage.of(one, index, self._leaves[index])
             for index, one in enumerate(plain)
         ]
         self._answered = {
@@ -178,11 +178,11 @@ class _Hook:
         outgoing = self._outgoings(thread, last.messages if last else ())
         assembly = assemble(thread, outgoing, _PLAN)
         frame = self._frame(thread, assembly)
-        portions = Portions(frame, last.portions if last else ()).of(
+        portions = Portions(frame, last.portions if last else ()).divide(
             assembly.messages, intact=assembly.intact
         )
         framed = framing(assembly.layers, portions[0].prompt, count_of)
-        assert assembly.sent + Sums().and_(portions).change + framed
+        assert assembly.sent + PortionTotals().extended(portions).change + framed
         sent = joined(piece for portion in portions for piece in portion.block.pieces)
         return _Made(thread, outgoing, portions, Splice(sent))
 
@@ -190,7 +190,7 @@ class _Hook:
         """Answer as one portion, reading all messages."""
         thread = replay(self._leaves, log)
         assembly = assemble(
-            thread, outgoings(thread, self._read(thread), count_of), _PLAN
+            thread, outgoing_messages(thread, self._read(thread), count_of), _PLAN
         )
         draft = Draft(
             layers=assembly.layers,
@@ -201,8 +201,8 @@ class _Hook:
             left_out=self._left_out(thread, assembly, unanswered(assembly.messages)),
         )
         compiled = compile_request("openai", draft)
-        assert compiling(assembly, compiled, count_of).step.after
-        sent = with_own(
+        assert compilation_result(assembly, compiled, count_of).step.after
+        sent = with_client_messages(
             compiled,
             assembly.layers,
             assembly.messages,
@@ -215,9 +215,9 @@ class _Hook:
 
     def _outgoings(self, thread: Thread, last: Sequence[Outgoing]) -> list[Outgoing]:
         """The outgoing messages; known ones are not read."""
-        known = {**untouched(thread, self._plain, thread.keys)}
-        known.update(unchanged(thread, last))
-        return outgoings(thread, self._read(thread), count_of, known=known)
+        known = {**untouched_originals(thread, self._plain, thread.keys)}
+        known.update(unchanged_originals(thread, last))
+        return outgoing_messages(thread, self._read(thread), count_of, known=known)
 
     def _read(self, thread: Thread) -> Mapping[str, ReadOriginal]:
         made = {
@@ -254,7 +254,9 @@ class _Hook:
 
     def _with_words(self, known: Sequence[Outgoing]) -> Sequence[Outgoing]:
         return [
-            one.with_words(*self._said[one.key]) if isinstance(one, Unread) else one
+            one.with_contents(*self._said[one.key])
+            if isinstance(one, UnreadMessage)
+            else one
             for one in known
         ]
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from bench.transcript import messages
-from operations.domain.context.assembly import Plan, assemble, outgoings
+from operations.domain.context.assembly import Plan, assemble, outgoing_messages
 from operations.domain.context.policy import Policy
 from operations.domain.context.truncation import Tiers
 from operations.domain.log.entry import Entry
@@ -77,7 +77,9 @@ class _Sized:
         thread = replay(self.leaves, Log())
         policy = Policy(window=self.leaves[-1].group // 2, truncation=Tiers())
         plan = Plan(count=count_of, strategy="openai", policy=policy)
-        return assemble(thread, outgoings(thread, self.said, count_of), plan).sent
+        return assemble(
+            thread, outgoing_messages(thread, self.said, count_of), plan
+        ).sent
 
 
 Make = Callable[[int], Edit]

@@ -12,7 +12,7 @@ from operations.domain.context.selection import Preference
 from operations.domain.context.step import Count
 from operations.domain.log.entry import CLIENT, RecordedEdit
 from operations.domain.log.operation import Redact, Tag
-from operations.domain.providers.plain import Unread
+from operations.domain.providers.plain import UnreadMessage
 from operations.domain.providers.request import Layer
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.status import Status
@@ -57,7 +57,7 @@ class ContextInputs:
     tools: Sequence[dict[str, Any]] = ()
     basis: Hashable = None
     """What the thread depends on, as a cache key; None if nothing made from it may be cached."""
-    plain: Sequence[Unread | None] = ()
+    plain: Sequence[UnreadMessage | None] = ()
     """By index, the originals that needn't be read to be sent; None for the others."""
 
     @property
@@ -81,7 +81,7 @@ class ContextInputs:
         return bool(steps or self.preference)
 
     @property
-    def unread(self) -> Sequence[Unread | None]:
+    def unread(self) -> Sequence[UnreadMessage | None]:
         """`plain`, or empty if all contents are needed after all.
 
         They are needed if a step depends on them, if they are counted in another encoding, or if
@@ -134,7 +134,7 @@ def inputs_of(
     basis: Hashable = None,
     actor: str = "",
     can_recall: bool | None = None,
-    plain: Sequence[Unread | None] = (),
+    plain: Sequence[UnreadMessage | None] = (),
 ) -> ContextInputs:
     """What a session's request is made of now.
 

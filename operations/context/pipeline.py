@@ -18,27 +18,27 @@ from operations.domain.context.assembly import (
     LastSteps,
     Plan,
     assemble,
-    made_again,
-    outgoings,
-    unchanged,
-    untouched,
+    outgoing_messages,
+    unchanged_made_messages,
+    unchanged_originals,
+    untouched_originals,
 )
 from operations.domain.context.compiling import (
-    Compiling,
-    compiling,
+    CompilationResult,
+    compilation_result,
     keys_near,
     left_out_results,
     unanswered,
 )
 from operations.domain.context.step import Count, Step, weigh
 from operations.domain.providers import compile_request
-from operations.domain.providers.plain import Unread
+from operations.domain.providers.plain import UnreadMessage
 from operations.domain.providers.request import (
     Compiled,
     Draft,
     LeftOutResult,
     Outgoing,
-    answered_by,
+    answered_call_ids,
 )
 from operations.domain.tree.key import Key
 from operations.log.cache import Cache
@@ -78,8 +78,8 @@ class Built:
         return self._compiling.messages
 
     @cached_property
-    def _compiling(self) -> Compiling:
-        return compiling(self.assembly, self.compiled, self.count)
+    def _compiling(self) -> CompilationResult:
+        return compilation_result(self.assembly, self.compiled, self.count)
 
 
 def build(inputs: ContextInputs, assembly: Assembly | None = None) -> Built:
@@ -210,20 +210,22 @@ def _read_messages(
     start: int = 0,
     last: Sequence[Outgoing] = (),
 ) -> list[Outgoing]:
-    """As `outgoings`, reading only what can't be reused from `last`, sent under another log."""
+    """As `outgoing_messages`, reading only what can't be reused from `last`."""
     thread, count = inputs.thread, counter_of(inputs.session.encoding)
     nodes = thread.keys[start:]
-    known = untouched(thread, inputs.unread, nodes) | unchanged(thread, last)
+    known = untouched_originals(thread, inputs.unread, nodes) | unchanged_originals(
+        thread, last
+    )
     shown = {
         key: thread.shown_at(position)
         for position, key in enumerate(nodes, start)
         if key not in known
     }
-    again = made_again(thread, chain.from_iterable(shown.values()), last)
+    again = unchanged_made_messages(thread, chain.from_iterable(shown.values()), last)
     keys = [
         one.key for of_node in shown.values() for one in of_node if one.key not in again
     ]
-    return outgoings(
+    return outgoing_messages(
         thread,
         inputs.reader.effective(keys),
         count,
@@ -235,17 +237,17 @@ def _read_messages(
     )
 
 
-def with_words(
+def with_contents(
     inputs: ContextInputs, messages: Sequence[Outgoing]
 ) -> Sequence[Outgoing]:
     """The same messages, with the contents of those that were not read yet."""
-    wanted = [one.key for one in messages if isinstance(one, Unread)]
+    wanted = [one.key for one in messages if isinstance(one, UnreadMessage)]
     if not wanted:
         return messages
     said = inputs.reader.effective(wanted)
     return [
-        one.with_words(text.parts, text.strategy, text.name)
-        if isinstance(one, Unread) and (text := said[one.key])
+        one.with_contents(text.parts, text.strategy, text.name)
+        if isinstance(one, UnreadMessage) and (text := said[one.key])
         else one
         for one in messages
     ]
@@ -265,10 +267,12 @@ def results_left_out(
         return MappingProxyType({})
     thread = inputs.thread
     near = keys_near(thread, calls)
-    known = untouched(thread, inputs.plain, near)
+    known = untouched_originals(thread, inputs.plain, near)
     said = inputs.reader.effective(key for key in near if key not in known)
     answers = {
-        key: known[key].result_ids if key in known else answered_by(said[key].parts)
+        key: known[key].result_ids
+        if key in known
+        else answered_call_ids(said[key].parts)
         for key in near
         if key in known or key in said
     }

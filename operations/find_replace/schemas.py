@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from contextstudio.accounts.domain.errors import problem
-from operations.domain.text.resolution import refusal
+from operations.domain.text.resolution import patterns_refusal
 from operations.domain.text.suggestions import Suggestion
 from operations.domain.tree.key import entry_key
 from operations.messages.names import message_ids
@@ -113,7 +113,9 @@ def present_dry_run(session: Session, found: DryRun) -> dict[str, Any]:
             for match, span in found.matches
         ],
         "tokens_saved": found.saved,
-        "errors": problem(refusal(found.faults))["errors"] if found.faults else [],
+        "errors": problem(patterns_refusal(found.faults))["errors"]
+        if found.faults
+        else [],
     }
 
 

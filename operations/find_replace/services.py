@@ -12,7 +12,7 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry
 from operations.domain.log.operation import Redact
 from operations.domain.text.pattern import PatternMatch
-from operations.domain.text.resolution import PatternFault, refusal
+from operations.domain.text.resolution import PatternFault, patterns_refusal
 from operations.domain.text.suggestions import Suggestion, suggest
 from operations.domain.tree.span import Span, covered_text
 from operations.edits.arguments import TextArguments
@@ -82,7 +82,7 @@ def change_by_pattern(
     refuse_stale(session, expected_head)
     found = dry_run(session, arguments)
     if found.faults:
-        raise refusal(found.faults)
+        raise patterns_refusal(found.faults)
     request = arguments.request()
     changes: list[list[SpanMatch]] = [[] for _ in request.patterns]
     for one in found.matches:

@@ -44,8 +44,8 @@ class Answer:
 
     def written(self, run: Callable[[int, int], Raw]) -> bytes:
         """The answer as JSON; `run` returns the client's messages from one place to another."""
-        behind = b"]," + self.report[1:]
-        return self.splice.of(run, before=b'{"messages":[', behind=behind)
+        after = b"]," + self.report[1:]
+        return self.splice.of(run, before=b'{"messages":[', after=after)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from operations.context.inputs import ContextInputs, inputs_of
 from operations.context.policies import policy_by_id
 from operations.domain.context.policy import Pruning
 from operations.domain.forwarding.splice import Raw
-from operations.domain.providers.plain import Unread
+from operations.domain.providers.plain import UnreadMessage
 from operations.domain.thread.thread import Thread
 from operations.log.cache import SessionVersion, version_of
 from operations.messages.plain import learnt
@@ -66,7 +66,7 @@ class WorkedOut:
     aligned: RequestAlignment
     ready: Sequence[ReadyBatch]
     """The new messages, ready to be recorded; they can be used only once."""
-    learnt: Sequence[Unread | None]
+    learnt: Sequence[UnreadMessage | None]
     """What will then be known of the session's messages without reading them."""
     inputs: ContextInputs
     sent: Outbound
@@ -149,7 +149,7 @@ def inputs_for(
     *,
     held: int,
     new: Sequence[Message] = (),
-    plain: Sequence[Unread | None],
+    plain: Sequence[UnreadMessage | None],
 ) -> ContextInputs:
     """The inputs of a request, given its thread.
 

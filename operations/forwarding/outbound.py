@@ -12,7 +12,12 @@ from typing import Any, NamedTuple
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.responses import dump
 from operations.context.inputs import ContextInputs, counter_of
-from operations.context.pipeline import Drafted, drafted, results_left_out, with_words
+from operations.context.pipeline import (
+    Drafted,
+    drafted,
+    results_left_out,
+    with_contents,
+)
 from operations.domain.context.assembly import Assembly
 from operations.domain.context.compiling import NAME, framing, omissions
 from operations.domain.context.portions.portion import Frame, Portion
@@ -27,7 +32,7 @@ from operations.domain.forwarding.sent import (
     SentMessage,
 )
 from operations.domain.forwarding.splice import GivenRun, Raw, Splice, joined
-from operations.domain.providers.passes.work import issues_of
+from operations.domain.providers.passes.work import findings_to_issues
 from operations.domain.providers.request import PROMPT, Issue, Severity
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index, original_key
@@ -122,7 +127,7 @@ def outbound(
     known, grown = (
         (last.portions, _is_grown(inputs, units, last)) if last else ((), False)
     )
-    portions = Portions(frame, known, grown=grown).of(
+    portions = Portions(frame, known, grown=grown).divide(
         draft.messages, intact=draft.intact
     )
     kept = last.kept if last else KeptPortions()
@@ -222,7 +227,7 @@ def _frame(
         write=dump,
         count=counter_of(inputs.encoding),
         recorded=lambda key: _recorded_tokens(inputs.thread, key),
-        read=lambda messages: with_words(inputs, messages),
+        read=lambda messages: with_contents(inputs, messages),
     )
 
 
@@ -237,8 +242,8 @@ def _joined(
     It doesn't report what the compiler would have changed in messages that go out as given.
     """
     new = portions[len(kept.sums.portions) :]
-    sums = kept.sums.and_(new)
-    issues = issues_of(sums.findings)
+    sums = kept.sums.extended(new)
+    issues = findings_to_issues(sums.findings)
     _refuse(issues)
     first, count = portions[0], counter_of(inputs.encoding)
     left_out = tuple(omissions(sums.lost, issues))
@@ -286,7 +291,7 @@ def _own_blocks(
     """
     start = sum(len(block.messages) for block in known)
     sent, room = _passed(thread, inbound, units, start), -start % _BLOCK
-    begun = [block.grown(sent[:room]) for block in known[-1:] if room]
+    begun = [block.extended(sent[:room]) for block in known[-1:] if room]
     starts = range(room, len(sent), _BLOCK)
     more = [SentBlock(tuple(sent[at : at + _BLOCK])) for at in starts]
     return [*known[: len(known) - len(begun)], *begun, *more]

@@ -63,7 +63,7 @@ class MessageBounds:
         self._starts.append(start)
         self._ends.append(end)
 
-    def and_(self, behind: "MessageBounds", more: int) -> "MessageBounds":
+    def extended(self, behind: "MessageBounds", more: int) -> "MessageBounds":
         """These bounds, followed by others that are shifted by `more` bytes."""
         bounds = MessageBounds()
         moved = [[at + more for at in of] for of in (behind._starts, behind._ends)]
@@ -227,7 +227,7 @@ def read_further(
     bounds = _located(rest, raws, first, read)
     if bounds is None or goes_on != bool(bounds):
         return None
-    whole = beginning.bounds.and_(bounds, len(body) - len(rest))
+    whole = beginning.bounds.extended(bounds, len(body) - len(rest))
     return Further(_request(body, found, whole, beginning), rest)
 
 

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
-from operations.domain.forwarding.alignment import Given
+from operations.domain.forwarding.alignment import GivenMessages
 from operations.domain.log.entry import CLIENT
 from operations.models import ClientOpening, LogEntry, SessionRequest
 from threads.domain.formats.kit.transcripts import title_of
@@ -174,7 +174,7 @@ def forget_side_title(session: Session) -> None:
         session.title = UNTITLED
 
 
-def _opening(given: Given) -> bytes | None:
+def _opening(given: GivenMessages) -> bytes | None:
     """The digest of the first user message; None if there is none."""
     for place, message in enumerate(given.messages):
         if starts_group(message.role, message.parts):

@@ -12,11 +12,11 @@ from operations.domain.context.selection import SLICE
 from operations.domain.context.window import WINDOW
 from operations.domain.ledger.first_changes import (
     FirstChange,
-    apart,
     first_changes,
+    independent_groups,
     layout_of,
 )
-from operations.domain.ledger.ledger import Bill, bill, bill_together
+from operations.domain.ledger.ledger import Bill, bill, combined_bill
 from operations.domain.log.entry import EditState
 from operations.domain.log.operation import (
     Condense,
@@ -107,7 +107,7 @@ def rows_of(
     found = list(first_changes(thread, layout, applied, cut=_is_cut(context)))
     rows = _rows(context, found, {n: edits[n].edit for n in applied}, waits=False)
     bundles = {n: bundle for n in waiting if (bundle := log.at(n).bundle)}
-    for part in apart({n: edits[n].edit for n in waiting}, bundles):
+    for part in independent_groups({n: edits[n].edit for n in waiting}, bundles):
         tried = thread_with(session, query, map(entry_key, part))
         aside = _set_aside(thread, tried)
         rows += [
@@ -143,7 +143,7 @@ def _together(rows: Sequence[LedgerRow], prices: Prices, *, waits: bool) -> Ledg
     bills = [row.bill for row in rows]
     return LedgerRow(
         operation=None,
-        bill=bill_together(bills, prices.tariff, waits=waits),
+        bill=combined_bill(bills, prices.tariff, waits=waits),
         first=min(rows, key=lambda row: row.bill.prefix).first,
         seals=tuple(dict.fromkeys(key for row in rows for key in row.seals)),
         exact=False,

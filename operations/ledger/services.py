@@ -149,7 +149,7 @@ def notes_of(found: Ledger) -> Iterator[RuleNote]:
             "Signed thinking after the first change is left out of every later request, so the"
             " prefix is rewritten only once.",
         )
-    if not tariff.kept(context.sent):
+    if not tariff.cached_tokens(context.sent):
         why = (
             "Nothing is cached: each turn pays for all that is sent."
             if tariff.minimum is None

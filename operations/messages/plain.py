@@ -5,22 +5,22 @@ It is local to one process, like everything that is cached of requests.
 
 from collections.abc import Mapping, Sequence
 
-from operations.domain.providers.plain import PlainMessage, Unread, plain_of
+from operations.domain.providers.plain import PlainMessage, UnreadMessage, plain_message
 from operations.domain.tree.leaf import Leaf
 from operations.log.cache import Cache
 from threads.domain.message import Message
 from threads.models import Session
 
-_known: Cache[Sequence[Unread | None]] = Cache(lambda known: 400 * len(known))
+_known: Cache[Sequence[UnreadMessage | None]] = Cache(lambda known: 400 * len(known))
 """Keyed by session id and encoding."""
 
 
-def plain_originals(session: Session) -> Sequence[Unread | None]:
+def plain_originals(session: Session) -> Sequence[UnreadMessage | None]:
     """Plain originals by index; those that arrived at other processes may be missing."""
     return _known.get((session.pk, session.encoding)) or ()
 
 
-def learn(session: Session, learnt: Sequence[Unread | None]) -> None:
+def learn(session: Session, learnt: Sequence[UnreadMessage | None]) -> None:
     """Remember what was `learnt` about a session."""
     if len(learnt) > len(plain_originals(session)):
         _known.keep((session.pk, session.encoding), learnt)
@@ -31,7 +31,7 @@ def learnt(
     leaves: Sequence[Leaf],
     said: Mapping[int, Message],
     new: Sequence[Message],
-) -> Sequence[Unread | None]:
+) -> Sequence[UnreadMessage | None]:
     """What is known after a client's request.
 
     The request adds the originals that it repeats (`said`), and the last ones, which are new. A
@@ -44,7 +44,9 @@ def learnt(
         index: _said_again(one) for index, one in said.items() if index >= len(known)
     }
     strategy = session.parsing_strategy
-    found.update((first + at, plain_of(one, strategy)) for at, one in enumerate(new))
+    found.update(
+        (first + at, plain_message(one, strategy)) for at, one in enumerate(new)
+    )
     if not found or (end := max(found) + 1) <= len(known):
         return known
     more = (_unread(found.get(at), at, leaves) for at in range(len(known), end))
@@ -52,11 +54,11 @@ def learnt(
 
 
 def _said_again(message: Message) -> PlainMessage | None:
-    plain = plain_of(message)
+    plain = plain_message(message)
     return plain._replace(is_written=bool(plain.calls)) if plain else None
 
 
 def _unread(
     plain: PlainMessage | None, index: int, leaves: Sequence[Leaf]
-) -> Unread | None:
-    return plain and Unread.of(plain, index, leaves[index])
+) -> UnreadMessage | None:
+    return plain and UnreadMessage.of(plain, index, leaves[index])

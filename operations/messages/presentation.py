@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from operations.domain.context.markers import words_of
+from operations.domain.context.markers import marker_text
 from operations.domain.thread.groups import MessageGroup
 from operations.domain.thread.node import EffectiveMessage, FoldNode, MessageNode, Node
 from operations.domain.thread.thread import Thread
@@ -179,7 +179,7 @@ class ThreadPresenter:
             "count": node.leaves,
             "tokens_before": node.tokens_before,
             "tokens_after": node.tokens_after,
-            "marker": words_of(node)._asdict(),
+            "marker": marker_text(node)._asdict(),
             "replacement": [
                 self._made(key, words[key], message.tokens)
                 for key, message in zip(_keys_of(node), node.messages, strict=True)

@@ -19,7 +19,7 @@ from operations.domain.text.reading import (
 from operations.domain.text.resolution import (
     Readings,
     ResolvedPatterns,
-    refusal,
+    patterns_refusal,
     resolve_patterns,
 )
 from operations.domain.thread.thread import Thread
@@ -144,7 +144,7 @@ def edit_of(
         return wanted.edit(_checked(session, thread, wanted))
     resolved = find(session, thread, wanted)
     if resolved.faults:
-        raise refusal(resolved.faults)
+        raise patterns_refusal(resolved.faults)
     spans = [match.span() for match in resolved.matches]
     return wanted.edit(with_saved(session, thread, wanted.kind, spans))
 

@@ -29,7 +29,7 @@ from contextstudio.accounts.idempotency import RecordedResponse, digest, once
 from contextstudio.accounts.keys.request_log import note_tool
 from contextstudio.accounts.responses import dump
 from contextstudio.accounts.shape import RequestBody, wrong_shape
-from operations.domain.text.budget import fitted
+from operations.domain.text.budget import fit_to_tokens
 from operations.log.transaction import refuse_stale
 from threads import tokens
 from threads.models import Session
@@ -155,7 +155,7 @@ def _answer(caller: Caller, call: Tool) -> bytes:
     path = decode_cursor(call.cursor, 1)[0] if call.cursor else []
     if not isinstance(path, list):
         raise Invalid("This cursor does not belong to this answer.", at=["cursor"])
-    value, stop = fitted(json.loads(body), call.max_tokens, count, path)
+    value, stop = fit_to_tokens(json.loads(body), call.max_tokens, count, path)
     found = value if isinstance(value, dict) else {"result": value}
     if stop is not None and call.reads_only:
         found["next_cursor"] = encode_cursor([stop])

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
-from operations.domain.ledger.ledger import Side
+from operations.domain.ledger.ledger import DiffSide
 from operations.domain.ledger.pairing import Leaves, PairedRuns, pair_up
 from threads.rendering import render_sides
 
@@ -96,20 +96,21 @@ def compared(
     """Two requests side by side, from a line on."""
     total, begin, cut = 0, list[int](), list[tuple[PairedRuns, range, range, int]]()
     for pair in pair_up(before, after, leaves):
-        if not pair.is_alike:
+        if not pair.is_identical:
             begin.append(total)
-        size = 1 if pair.is_alike else max(len(pair.before), len(pair.after))
+        size = 1 if pair.is_identical else max(len(pair.before), len(pair.after))
         first, last = max(start - total, 0), min(start + AT_ONCE - total, size)
         if first < last:
             old, new = pair.before[first:last], pair.after[first:last]
             cut.append((pair, old, new, len(begin)))
         total += size
-    changed = [one for one in cut if not one[0].is_alike]
+    changed = [one for one in cut if not one[0].is_identical]
     moved = _moved(before, after)
     shown = {}
-    for side, known in ((Side.BEFORE, before), (Side.AFTER, after)):
+    for side, known in ((DiffSide.BEFORE, before), (DiffSide.AFTER, after)):
         spans = (
-            old if side is Side.BEFORE else new for _pair, old, new, _number in changed
+            old if side is DiffSide.BEFORE else new
+            for _pair, old, new, _number in changed
         )
         places = [place for span in spans for place in span]
         shown[side] = {
@@ -118,11 +119,11 @@ def compared(
         }
     rows = [
         ComparedRow(alike=pair.after)
-        if pair.is_alike
+        if pair.is_identical
         else _row(
             pair,
-            [shown[Side.BEFORE][place] for place in old],
-            [shown[Side.AFTER][place] for place in new],
+            [shown[DiffSide.BEFORE][place] for place in old],
+            [shown[DiffSide.AFTER][place] for place in new],
             number,
         )
         for pair, old, new, number in cut

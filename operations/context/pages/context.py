@@ -29,7 +29,7 @@ from operations.context.services import (
 from operations.domain.context.selection import ISOLATION, SLICE
 from operations.domain.context.step import Step
 from operations.domain.context.window import WINDOW
-from operations.domain.ledger.ledger import Side
+from operations.domain.ledger.ledger import DiffSide
 from operations.domain.providers import PROVIDERS
 from operations.domain.tree.key import Key
 from operations.log.selectors import load_history
@@ -147,14 +147,14 @@ def messages_of(context: Context, start: int) -> tuple[int, list[RequestMessage]
 
 def difference_of(before: Context, after: Context, start: int) -> ComparedPage:
     """Two contexts side by side, from a line on."""
-    contexts = {Side.BEFORE: before, Side.AFTER: after}
+    contexts = {DiffSide.BEFORE: before, DiffSide.AFTER: after}
 
-    def leaves(side: Side, place: int) -> list[Key]:
+    def leaves(side: DiffSide, place: int) -> list[Key]:
         context = contexts[side]
         role = _role(context.compiled.messages[place])
         return leaves_of(context.thread, context.compiled.origins[place], role)
 
-    def show(side: Side, places: Sequence[int]) -> Iterator[RequestMessage]:
+    def show(side: DiffSide, places: Sequence[int]) -> Iterator[RequestMessage]:
         return _sent(contexts[side], side, places)
 
     return compared(_texts(before), _texts(after), start, leaves, show)
@@ -167,7 +167,7 @@ def _texts(context: Context) -> list[str]:
 
 
 def _sent(
-    context: Context, _side: Side, places: Sequence[int]
+    context: Context, _side: DiffSide, places: Sequence[int]
 ) -> Iterator[RequestMessage]:
     for place in places:
         message = context.compiled.messages[place]

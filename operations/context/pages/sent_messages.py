@@ -6,7 +6,7 @@ See `templates/operations/context/sent_messages.html`.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from operations.domain.ledger.ledger import Side
+from operations.domain.ledger.ledger import DiffSide
 from operations.domain.log.operation import Fold
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, parse_made_key
@@ -38,14 +38,14 @@ class RequestMessage:
         return words if len(words) <= _LONGEST_LINE else f"{words[:_LONGEST_LINE]}…"
 
 
-Show = Callable[[Side, Sequence[int]], Iterable[RequestMessage]]
+Show = Callable[[DiffSide, Sequence[int]], Iterable[RequestMessage]]
 """Returns the messages at these places: of the request before for `Side.BEFORE`, else of the one
 after."""
 
 
 def listed(count: int, start: int, show: Show) -> list[RequestMessage]:
     """The messages of one request from a place on."""
-    return [*show(Side.AFTER, range(start, min(start + AT_ONCE, count)))]
+    return [*show(DiffSide.AFTER, range(start, min(start + AT_ONCE, count)))]
 
 
 Address = Callable[[int], str]
@@ -72,7 +72,7 @@ class AlikeMessages:
 def alike_messages(count: int, places: range, show: Show) -> AlikeMessages:
     """The first messages of a run, in a request with `count` messages."""
     places = places[: max(count - places.start, 0)]
-    return AlikeMessages([*show(Side.AFTER, places[:AT_ONCE])], places[AT_ONCE:])
+    return AlikeMessages([*show(DiffSide.AFTER, places[:AT_ONCE])], places[AT_ONCE:])
 
 
 def leaves_of(thread: Thread, keys: Iterable[Key], role: str) -> list[Key]:

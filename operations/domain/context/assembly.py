@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from operations.domain.log.entry import CLIENT
 from operations.domain.providers.passes.signatures import count_intact
-from operations.domain.providers.request import Layer, Outgoing, alone
+from operations.domain.providers.request import Layer, Outgoing, single_group
 from operations.domain.thread.node import EffectiveMessage
 from operations.domain.thread.replay import sent_keys
 from operations.domain.thread.thread import Thread
@@ -18,13 +18,13 @@ from threads.domain.message import Role
 from threads.domain.part import Part
 
 from .layers import SYSTEM, in_order, system_layer
-from .markers import Place, Standing, mark
+from .markers import Place, PlacedNode, mark
 from .policy import REPLAY, Policy
 from .references import without_references
 from .selection import Preference, isolate, select
 from .step import Count, Omission, Step, weigh
 from .truncation import Cut, truncate
-from .window import Top, keep_window
+from .window import OmittedStart, keep_window
 
 REPLAYED, LAYERS = "replay", "layers"
 _ROLES = {role.value: role for role in Role}
@@ -50,7 +50,7 @@ class ReadMessage(Protocol):
 class LastSteps(NamedTuple):
     """Results of the steps for a thread's last request, so that only what changed is redone."""
 
-    top: Top | None = None
+    top: OmittedStart | None = None
     cuts: Mapping[Key, Cut] = MappingProxyType({})
 
 
@@ -93,7 +93,7 @@ class Assembly:
     """For the next request's `Plan.last`."""
 
 
-def outgoings(
+def outgoing_messages(
     thread: Thread,
     said: Mapping[Key, ReadMessage],
     count: Count,
@@ -111,10 +111,10 @@ def outgoings(
     made.
 
     The other arguments save work. `start` skips the nodes before that position; only originals
-    may follow it. `known` holds originals to be used as they are (`unchanged`, `untouched`).
-    `shown` maps nodes to what the model sees of them. `again` holds messages made by operations
-    that go out as they did before (`made_again`). `said` needs no entry for a key in `known` or
-    `again`.
+    may follow it. `known` holds originals to be used as they are (see
+    `unchanged_originals` and `untouched_originals`). `shown` maps nodes to what the model sees of
+    them. `again` holds messages made by operations that go out as they did before (see
+    `unchanged_made_messages`). `said` needs no entry for a key in `known` or `again`.
     """
     found: list[Outgoing] = []
     places = _Places(thread)
@@ -134,7 +134,9 @@ def outgoings(
     return found
 
 
-def unchanged(thread: Thread, messages: Iterable[Outgoing]) -> dict[Key, Outgoing]:
+def unchanged_originals(
+    thread: Thread, messages: Iterable[Outgoing]
+) -> dict[Key, Outgoing]:
     """The given messages that are originals and go out unchanged in this thread.
 
     The messages went out under another log. Both logs must have purged the same originals.
@@ -147,7 +149,7 @@ def unchanged(thread: Thread, messages: Iterable[Outgoing]) -> dict[Key, Outgoin
     }
 
 
-def made_again(
+def unchanged_made_messages(
     thread: Thread, shown: Iterable[EffectiveMessage], messages: Iterable[Outgoing]
 ) -> dict[Key, Outgoing]:
     """The given messages that operations made and that this thread shows in the same words.
@@ -169,7 +171,7 @@ def made_again(
     return found
 
 
-def untouched(
+def untouched_originals(
     thread: Thread, plain: Sequence[Outgoing | None], keys: Iterable[Key]
 ) -> dict[Key, Outgoing]:
     """The originals among `keys` that nothing in the thread changes, taken from `plain`.
@@ -208,7 +210,7 @@ def assemble(
     history = list(messages[rules:])
     active = history[-1].group if history else None
     replayed = _replayed(thread, total, shown)
-    history, steps, last = _stepped(thread, history, plan, active)
+    history, steps, last = _run_steps(thread, history, plan, active)
     own = prompt.tokens if prompt else 0
     sent_by_client = _sent_by_client(thread)
     sent_layers = in_order([*([prompt] if prompt else ()), *plan.layers])
@@ -259,7 +261,7 @@ def _prompt_length(thread: Thread) -> int:
     return sum(1 for _ in takewhile(is_rule, shown))
 
 
-def _stepped(
+def _run_steps(
     thread: Thread, history: list[Outgoing], plan: Plan, active: int | None
 ) -> tuple[list[Outgoing], list[Step], LastSteps]:
     """Run the steps that the plan asks for, each on the result of the previous one."""
@@ -313,14 +315,14 @@ def _replayed(thread: Thread, total: int, shown: int) -> Step:
     )
 
 
-def _nodes(thread: Thread, history: Sequence[Outgoing]) -> Iterator[Standing]:
+def _nodes(thread: Thread, history: Sequence[Outgoing]) -> Iterator[PlacedNode]:
     """The nodes at the top of the thread, in the form that `mark` needs."""
     folds = {fold.key: fold for fold in thread.folds_at_top}
     shown = {message.node for message in history}
     places = _Places(thread)
     for position, node in enumerate(thread.keys):
         place = places.next(node, position)
-        yield Standing(place, folds.get(node), node in shown)
+        yield PlacedNode(place, folds.get(node), node in shown)
 
 
 class _Places:
@@ -330,7 +332,7 @@ class _Places:
         self._leaves = thread.leaves
         self._held = thread.held_at
         group = thread.leaves[0].group if thread.leaves else 0
-        self.last: Place | Outgoing = Place("", group, alone(group))
+        self.last: Place | Outgoing = Place("", group, single_group(group))
 
     def next(self, node: Key, position: int) -> Place:
         """The place of the next node. An insert takes the groups of the node before it."""
@@ -338,7 +340,7 @@ class _Places:
         group, groups = self.last.group, self.last.groups
         if index is not None:
             group = self._leaves[index].group
-            groups = alone(group)
+            groups = single_group(group)
         elif (held := self._held(position)) and held.first is not None:
             group, groups = self._leaves[held.first].group, held.groups
         self.last = Place(node, group, groups)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from operations.domain.providers import PROVIDERS
-from operations.domain.providers.passes.reading import bare
+from operations.domain.providers.passes.reading import without_argument_text
 from operations.domain.providers.request import (
     Compiled,
     Issue,
@@ -85,7 +85,7 @@ def _left_out_by(thread: Thread, steps: Sequence[Step], key: Key) -> str | None:
     return None
 
 
-class Compiling(NamedTuple):
+class CompilationResult(NamedTuple):
     """The result of compiling."""
 
     step: Step
@@ -93,7 +93,9 @@ class Compiling(NamedTuple):
     """The messages, each with its token count in the request; 0 if it is not sent."""
 
 
-def compiling(assembly: Assembly, compiled: Compiled, count: Count) -> Compiling:
+def compilation_result(
+    assembly: Assembly, compiled: Compiled, count: Count
+) -> CompilationResult:
     """The step from an assembly to its request: what each message lost, and what was added.
 
     Reasoning that isn't sent counts as left out even if its message is framed and grows, because
@@ -111,17 +113,17 @@ def compiling(assembly: Assembly, compiled: Compiled, count: Count) -> Compiling
         added=added,
         left_out=tuple(left_out),
     )
-    return Compiling(step, compared.messages)
+    return CompilationResult(step, compared.messages)
 
 
-class Compared(NamedTuple):
+class TokenComparison(NamedTuple):
     """How compiling changed the tokens of messages."""
 
     added: int
     lost: list[tuple[Key, int]]
     """Messages that lost tokens, and how many."""
     messages: list[Outgoing]
-    """See `Compiling.messages`."""
+    """See `CompilationResult.messages`."""
 
 
 def framing(layers: Sequence[Layer], prompt: str, count: Count) -> int:
@@ -145,15 +147,17 @@ def omissions(
     ]
 
 
-def compare(messages: Sequence[Outgoing], compiled: Compiled, count: Count) -> Compared:
+def compare(
+    messages: Sequence[Outgoing], compiled: Compiled, count: Count
+) -> TokenComparison:
     """Compare messages with their compiled form, one by one, and count the difference."""
     written, made = _written(compiled)
     lost_of: list[tuple[Key, int]] = []
     now_of: list[Outgoing] = []
-    added = _joins(compiled, count) + (count(made) if made else 0)
+    added = _joining_tokens(compiled, count) + (count(made) if made else 0)
     for place, message in enumerate(messages):
         parts = written.get(place, ())
-        if _says_the_same(message.parts, parts):
+        if _counts_the_same(message.parts, parts):
             now_of.append(message)
             continue
         thoughts = [part for part in message.parts if isinstance(part, Thinking)]
@@ -165,10 +169,10 @@ def compare(messages: Sequence[Outgoing], compiled: Compiled, count: Count) -> C
             lost_of.append((message.key, reasoning + max(0, -change)))
         added += max(0, change)
         now_of.append(message._replace(tokens=now))
-    return Compared(added, lost_of, now_of)
+    return TokenComparison(added, lost_of, now_of)
 
 
-def as_given(message: Outgoing, provider: str, count: Count) -> int:
+def tokens_unrepaired(message: Outgoing, provider: str, count: Count) -> int:
     """The tokens of a message in a provider's form, with no repairs.
 
     The message's own count is of its texts as received, but some forms hold arguments as an
@@ -177,7 +181,9 @@ def as_given(message: Outgoing, provider: str, count: Count) -> int:
     if PROVIDERS[provider].rules.written_arguments:
         return message.tokens
     calls = [one for one in message.parts if isinstance(one, ToolCall) and one.text]
-    return message.tokens - count(calls) + count(list(map(bare, calls)))
+    return (
+        message.tokens - count(calls) + count(list(map(without_argument_text, calls)))
+    )
 
 
 def _written(compiled: Compiled) -> tuple[Mapping[int, Sequence[Part]], list[Part]]:
@@ -190,7 +196,7 @@ def _written(compiled: Compiled) -> tuple[Mapping[int, Sequence[Part]], list[Par
     return written, made
 
 
-def _joins(compiled: Compiled, count: Count) -> int:
+def _joining_tokens(compiled: Compiled, count: Count) -> int:
     """The extra tokens of texts written as one: the blank lines between them."""
     more = 0
     for turn in compiled.turns:
@@ -201,7 +207,7 @@ def _joins(compiled: Compiled, count: Count) -> int:
     return more
 
 
-def _says_the_same(recorded: Sequence[Part], written: Sequence[Part]) -> bool:
+def _counts_the_same(recorded: Sequence[Part], written: Sequence[Part]) -> bool:
     """Whether both count the same; differing ids and roles don't matter."""
     if len(recorded) != len(written):
         return False

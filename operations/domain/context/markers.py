@@ -21,7 +21,7 @@ from .step import Count, Step, weigh
 NAME, KIND = "markers", "marker"
 
 
-class Words(NamedTuple):
+class MarkerText(NamedTuple):
     """What the markers of a fold say."""
 
     before: str
@@ -37,7 +37,7 @@ class Place(NamedTuple):
     groups: frozenset[int]
 
 
-class Standing(NamedTuple):
+class PlacedNode(NamedTuple):
     """A node at the top of the thread, and whether the history includes it."""
 
     place: Place
@@ -46,15 +46,15 @@ class Standing(NamedTuple):
     """Whether it showed messages of the history before the other steps left anything out."""
 
 
-def words_of(fold: FoldNode) -> Words:
+def marker_text(fold: FoldNode) -> MarkerText:
     """The text of a fold's markers: the same for people, agents and models."""
     count = f"{fold.leaves} message{'' if fold.leaves == 1 else 's'}"
     before = f"▸ {fold.kind} {fold.key}: {count}"
-    return Words(before, None if fold.kind == "snip" else f"◂ {fold.key}")
+    return MarkerText(before, None if fold.kind == "snip" else f"◂ {fold.key}")
 
 
 def mark(
-    messages: Sequence[Outgoing], standing: Iterable[Standing], count: Count
+    messages: Sequence[Outgoing], standing: Iterable[PlacedNode], count: Count
 ) -> tuple[list[Outgoing], Step]:
     """Add markers for folds to the messages.
 
@@ -93,6 +93,6 @@ def _markers(place: Place, fold: FoldNode, count: Count) -> list[Outgoing]:
             strategy="",
             kind=KIND,
         )
-        for words in words_of(fold)
+        for words in marker_text(fold)
         if words
     ]

@@ -35,7 +35,7 @@ class Preference:
     matches: tuple[int, ...] = ()
 
     @property
-    def has_matches_alone(self) -> bool:
+    def is_matches_only(self) -> bool:
         """Whether only what the last search found is wanted."""
         is_unlimited = self.start is None and self.max_context_messages is None
         return is_unlimited and self.include_search_results
@@ -43,7 +43,7 @@ class Preference:
     @property
     def names_messages(self) -> bool:
         """Whether it says which messages are wanted, not only how many at most."""
-        return self.start is not None or self.has_matches_alone
+        return self.start is not None or self.is_matches_only
 
     def __post_init__(self) -> None:
         """Raise Invalid if the range is incomplete or empty, or the limit is below one message."""
@@ -140,13 +140,13 @@ def _places(messages: Sequence[Outgoing], holds: Holds) -> list[Collection[int]]
 
 def _in_range(indexes: Collection[int], preference: Preference) -> bool:
     if preference.start is None or preference.end is None:
-        return not preference.has_matches_alone
+        return not preference.is_matches_only
     return any(preference.start <= index < preference.end for index in indexes)
 
 
 def _why(indexes: Collection[int], preference: Preference) -> str:
     if not _in_range(indexes, preference):
-        if preference.has_matches_alone:
+        if preference.is_matches_only:
             return "The last search did not find it."
         return f"It is not in the slice {preference.start} to {preference.end}."
     return f"It is not among the newest {preference.max_context_messages:,}."

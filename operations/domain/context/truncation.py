@@ -67,7 +67,7 @@ class Cut(NamedTuple):
     omission: Omission
 
 
-class Truncated(NamedTuple):
+class TruncationResult(NamedTuple):
     """The result of truncation."""
 
     kept: list[Outgoing]
@@ -84,7 +84,7 @@ def truncate(
     known: Mapping[Key, Cut] | None = None,
     *,
     can_recall: bool = True,
-) -> Truncated:
+) -> TruncationResult:
     """Cut the results in messages to their tiers; `active` is the group that is still open.
 
     `known` are the cuts of another request that was counted in the same way. `can_recall` says
@@ -115,7 +115,9 @@ def truncate(
         cuts[message.key] = done
         left_out.append(done.omission)
         kept.append(done.short)
-    return Truncated(kept[::-1], leaving_out(NAME, messages, left_out[::-1]), cuts)
+    return TruncationResult(
+        kept[::-1], leaving_out(NAME, messages, left_out[::-1]), cuts
+    )
 
 
 def _cut(
@@ -154,9 +156,9 @@ def bare_hint(length: int, limit: int) -> str:
 def cut(text: str, limit: int, keep: Keep) -> str:
     """At most `limit` characters of a longer text, with a gap between head and tail."""
     if keep is Keep.HEAD:
-        return text[: _whole(text, limit, -1)]
-    head = _whole(text, limit // 5, -1)
-    tail = _whole(text, len(text) - (limit - limit // 5), 1)
+        return text[: _character_boundary(text, limit, -1)]
+    head = _character_boundary(text, limit // 5, -1)
+    tail = _character_boundary(text, len(text) - (limit - limit // 5), 1)
     return text[:head] + GAP + text[tail:]
 
 
@@ -181,7 +183,7 @@ def _shortened(
     return tuple(parts), lengths
 
 
-def _whole(text: str, place: int, step: int) -> int:
+def _character_boundary(text: str, place: int, step: int) -> int:
     """The nearest place, searching in the direction of `step`, that splits no character."""
     end = place + step * _LONGEST_CHARACTER
     for nearest in range(place, end, step):

@@ -11,7 +11,7 @@ from .step import Omission, Step, leaving_out
 WINDOW = "window"
 
 
-class Top(NamedTuple):
+class OmittedStart(NamedTuple):
     """What a window leaves out before the first message that it keeps.
 
     The window of the next request usually leaves out the same, and a little more.
@@ -35,12 +35,12 @@ class Top(NamedTuple):
         )
 
 
-class Windowed(NamedTuple):
+class WindowResult(NamedTuple):
     """The result of applying a window."""
 
     kept: list[Outgoing]
     step: Step
-    top: Top | None
+    top: OmittedStart | None
     """None if all groups are kept."""
 
 
@@ -60,17 +60,17 @@ def last_groups(messages: Sequence[Outgoing], count: int) -> set[int]:
 
 
 def keep_window(
-    messages: Sequence[Outgoing], count: int, known: Top | None = None
-) -> Windowed:
+    messages: Sequence[Outgoing], count: int, known: OmittedStart | None = None
+) -> WindowResult:
     """The messages that belong to any of the last `count` groups; 0 keeps all.
 
     `known` is what the window of another request left out.
     """
     if not count:
-        return Windowed(list(messages), leaving_out(WINDOW, messages, ()), None)
+        return WindowResult(list(messages), leaving_out(WINDOW, messages, ()), None)
     groups = last_groups(messages, count)
     if known is None or not known.is_left_out_of(messages, count, groups):
-        known = Top(count, (), (), frozenset())
+        known = OmittedStart(count, (), (), frozenset())
     kept: list[Outgoing] = []
     left_out, end = list(known.left_out), len(messages)
     above = set(known.groups)
@@ -86,5 +86,5 @@ def keep_window(
         left_out.append(Omission(message.key, message.tokens, why))
         if not kept:
             above |= message.groups
-    top = Top(count, messages[:end], left_out[:end], frozenset(above))
-    return Windowed(kept, leaving_out(WINDOW, messages, left_out), top)
+    top = OmittedStart(count, messages[:end], left_out[:end], frozenset(above))
+    return WindowResult(kept, leaving_out(WINDOW, messages, left_out), top)

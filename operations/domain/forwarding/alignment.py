@@ -5,8 +5,8 @@ same: a provider's form divides a conversation into messages in its own way and 
 has no place for. So both sides are read as atoms, and a run of the client's messages is matched
 with the shortest run of originals that says the same. Together the two runs are a unit.
 
-`follow` goes along what the client sent last, which is all that most requests need. If that ends
-before the request does, `finding` looks for the originals wherever they are.
+`align_from_start` goes along what the client sent last, which is all that most requests need. If
+that ends before the request does, `finding` looks for the originals wherever they are.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -66,7 +66,7 @@ class UnitCounts(NamedTuple):
     as_given: bool = True
     """Whether all may go out as the client sent them."""
 
-    def and_(self, units: Iterable[Unit]) -> "UnitCounts":
+    def extended(self, units: Iterable[Unit]) -> "UnitCounts":
         """The totals after these units are appended."""
         originals, edited, as_given = self
         for unit in units:
@@ -77,7 +77,7 @@ class UnitCounts(NamedTuple):
         return UnitCounts(originals, edited, as_given)
 
 
-class Held(Protocol):
+class HeldSession(Protocol):
     """What a session holds, in the form that alignment needs."""
 
     @property
@@ -92,7 +92,7 @@ class Held(Protocol):
         """An original as it was recorded, followed by its masked reading if that differs."""
 
 
-class Given(NamedTuple):
+class GivenMessages(NamedTuple):
     """The messages that a client sends."""
 
     messages: Sequence[Message]
@@ -102,8 +102,8 @@ class Given(NamedTuple):
     """Whether the first message is the prompt, given in a member of its own."""
 
 
-def follow(
-    given: Given, held: Held, form: RequestForm, heading: Heading
+def align_from_start(
+    given: GivenMessages, held: HeldSession, form: RequestForm, heading: Heading
 ) -> tuple[list[Unit], int]:
     """Units for the client's messages from the first on, and how many messages they cover.
 
@@ -116,7 +116,7 @@ def follow(
     place, index = 0, 0
     while index < len(digests):
         if place < count and is_known(given.digest(place), digests[index]):
-            units.append(recorded(given, place, index))
+            units.append(recorded_unit(given, place, index))
             place, index = place + 1, index + 1
             continue
         unit = walk.unit(place, index)
@@ -127,7 +127,7 @@ def follow(
     return units, place
 
 
-def placed(units: Sequence[Unit], keys: Sequence[Key]) -> list[Unit]:
+def resolve_units(units: Sequence[Unit], keys: Sequence[Key]) -> list[Unit]:
     """Units whose indexes count along `keys`, converted to the originals and edits named there."""
     found: list[Unit] = []
     for unit in units:
@@ -146,14 +146,14 @@ def is_known(given: bytes, held: bytes) -> bool:
     return held in (given, tombstone_of(given))
 
 
-def recorded(given: Given, place: int, index: int) -> Unit:
+def recorded_unit(given: GivenMessages, place: int, index: int) -> Unit:
     """The unit of a client message that is, or becomes, a single original."""
     role, parts = given.messages[place].role, given.messages[place].parts
     joins = ToolResult in map(type, parts) and role is not Role.ASSISTANT
     return Unit(index, index + 1, place, place + 1, joins)
 
 
-def prompt_unit(given: Given, held: Held, index: int) -> Unit | None:
+def prompt_unit(given: GivenMessages, held: HeldSession, index: int) -> Unit | None:
     """The unit of originals, from `index` on, that are the system prompt beside the messages."""
     wanted = plain_prompt(given.messages[0].text)
     for which in (0, -1):  # as recorded, then as masked
@@ -171,7 +171,11 @@ class _Walk:
     """Finds one unit after another, in time proportional to the number of messages."""
 
     def __init__(
-        self, given: Given, held: Held, form: RequestForm, heading: Heading
+        self,
+        given: GivenMessages,
+        held: HeldSession,
+        form: RequestForm,
+        heading: Heading,
     ) -> None:
         self._given, self._held = given, held
         self._form, self._heading = form, heading
@@ -183,13 +187,13 @@ class _Walk:
         if is_prompt:
             return prompt_unit(self._given, self._held, index)
         return (
-            self._said(place, index, False)
-            or self._said(place, index, True)
-            or self._went_on(place, index, False)
-            or self._went_on(place, index, True)
+            self._same_content(place, index, False)
+            or self._same_content(place, index, True)
+            or self._joined_replies(place, index, False)
+            or self._joined_replies(place, index, True)
         )
 
-    def _went_on(self, place: int, index: int, masked: bool) -> Unit | None:
+    def _joined_replies(self, place: int, index: int, masked: bool) -> Unit | None:
         """Match several replies in a row that the client sends as one message.
 
         Such a client wrote the beginning of a reply itself, let the model continue, and joined
@@ -208,10 +212,12 @@ class _Walk:
             if not message.text.startswith(whole.text):
                 return None
             if at > index and message.text == whole.text:
-                return self._one(place, index, whole, at + 1)
+                return self._matching_unit(place, index, whole, at + 1)
         return None
 
-    def _one(self, place: int, index: int, whole: Message, last: int) -> Unit | None:
+    def _matching_unit(
+        self, place: int, index: int, whole: Message, last: int
+    ) -> Unit | None:
         """The unit of originals that together say `whole`; None if the client's message differs."""
         ids = self._ids.copy()
         named = ids.given(whole) if self._form.has_ids else whole
@@ -222,7 +228,7 @@ class _Walk:
         self._ids = ids
         return Unit(index, last, place, place + 1, as_given=named is whole)
 
-    def _said(self, place: int, index: int, masked: bool) -> Unit | None:
+    def _same_content(self, place: int, index: int, masked: bool) -> Unit | None:
         """The shortest runs of originals and client messages from here on that say the same."""
         ids = self._ids.copy()
         held, as_given = self._sent(index, masked, ids)

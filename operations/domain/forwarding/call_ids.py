@@ -12,11 +12,13 @@ from itertools import chain
 from threads.domain.message import Message
 from threads.domain.part import Part, ToolCall, ToolResult
 
-from .alignment import Given, Held, Unit, UnitCounts, is_known
+from .alignment import GivenMessages, HeldSession, Unit, UnitCounts, is_known
 from .plan import RequestPlan
 
 
-def with_held_ids(given: Given, held: Held, units: Sequence[Unit]) -> Given:
+def with_held_ids(
+    given: GivenMessages, held: HeldSession, units: Sequence[Unit]
+) -> GivenMessages:
     """The client's messages, with results naming calls by the ids that the session holds.
 
     `units` are in the order of both sides; messages inside units are left unchanged.
@@ -37,8 +39,8 @@ def with_held_ids(given: Given, held: Held, units: Sequence[Unit]) -> Given:
     return given._replace(messages=messages)
 
 
-def as_held(
-    plan: RequestPlan, own: Given, named: Given, skipped: int = 0
+def with_renamed_results(
+    plan: RequestPlan, own: GivenMessages, named: GivenMessages, skipped: int = 0
 ) -> RequestPlan:
     """The plan of a request, adjusted for results that `with_held_ids` renamed.
 
@@ -60,7 +62,7 @@ def as_held(
         else unit._replace(as_given=False)
         for unit in plan.units
     ]
-    return replace(plan, units=units, counts=UnitCounts().and_(units))
+    return replace(plan, units=units, counts=UnitCounts().extended(units))
 
 
 def _places_behind(units: Sequence[Unit], count: int) -> list[int]:
@@ -70,7 +72,7 @@ def _places_behind(units: Sequence[Unit], count: int) -> list[int]:
 
 
 def _ids(
-    given: Given, held: Held, units: Sequence[Unit], wanted: set[str]
+    given: GivenMessages, held: HeldSession, units: Sequence[Unit], wanted: set[str]
 ) -> Mapping[str, str]:
     """Map the client's ids of calls to the session's ids, where the two differ."""
     found: dict[str, str] = {}
@@ -81,8 +83,8 @@ def _ids(
         wanted.difference_update(calls)
         if not is_known(given.digest(unit.start), held.digests[unit.first]):
             rows = range(unit.first, unit.last)
-            as_held = list(_calls(held.readings(index)[0] for index in rows))
-            pairs = zip(calls, as_held, strict=False)
+            held_calls = list(_calls(held.readings(index)[0] for index in rows))
+            pairs = zip(calls, held_calls, strict=False)
             found |= {own: named for own, named in pairs if own != named}
         if not wanted:
             break

@@ -36,7 +36,7 @@ from threads.domain.body import digest
 from threads.domain.formats.requests import SYSTEM, plain_prompt
 from threads.domain.message import Message, Role
 
-from .alignment import Given, Unit
+from .alignment import GivenMessages, Unit
 from .left_out import more_left_out
 
 
@@ -102,7 +102,9 @@ class ClientEntries:
     `known` are the edits that may be changed; the client's other edits stay as they are.
     """
 
-    def __init__(self, given: Given, log: Log, known: Iterable[RecordedEdit]) -> None:
+    def __init__(
+        self, given: GivenMessages, log: Log, known: Iterable[RecordedEdit]
+    ) -> None:
         self._given, self._log = given, log
         self._by_place: dict[tuple[str, ...], list[RecordedEdit]] = defaultdict(list)
         self._snips: dict[int, range] = {}
@@ -224,7 +226,7 @@ class ClientEntries:
         held = messages_of(recorded.edit)
         return len(held) == len(wanted.places) and all(
             digest(Role(new.role), new.parts) == self._given.digest(place)
-            or _says(new, self._given.messages[place])
+            or _has_same_content(new, self._given.messages[place])
             for new, place in zip(held, wanted.places, strict=True)
         )
 
@@ -266,7 +268,7 @@ def _made(number: int, wanted: WantedEdit) -> Iterator[tuple[Key, int]]:
         yield made_key(number, k), place
 
 
-def _says(held: MadeMessage, given: Message) -> bool:
+def _has_same_content(held: MadeMessage, given: Message) -> bool:
     """Whether a held message says the same as one that the client now sends differently.
 
     Its results may have been renamed to match the held calls (`call_ids`), and two system prompts

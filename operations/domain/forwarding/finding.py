@@ -16,7 +16,7 @@ from threads.domain.formats.requests import SYSTEM, RequestForm, Saying, saying_
 from threads.domain.message import Message, Role
 from threads.domain.part import Text, Thinking
 
-from .alignment import Given, Held, Unit, follow, recorded
+from .alignment import GivenMessages, HeldSession, Unit, align_from_start, recorded_unit
 from .matching import match
 
 _SHORT = 64
@@ -26,19 +26,21 @@ _NEAR = 32
 number of these messages."""
 
 
-def find(given: Given, held: Held, form: RequestForm, heading: Heading) -> list[Unit]:
+def find_units(
+    given: GivenMessages, held: HeldSession, form: RequestForm, heading: Heading
+) -> list[Unit]:
     """The units of all the client's messages that the session holds, in the order of both."""
-    units, start = follow(given, held, form, heading)
+    units, start = align_from_start(given, held, form, heading)
     first = units[-1].last if units else 0
     known = set(held.digests)
     sent = [
-        _known_as(given.digest(place), known)
+        _held_digest(given.digest(place), known)
         for place in range(start, len(given.messages))
     ]
     replies = [one.role is Role.ASSISTANT for one in given.messages[start:]]
     anchors = [
-        recorded(given, place + start, index + first)
-        for place, index in _matched(sent, held.digests[first:], replies)
+        recorded_unit(given, place + start, index + first)
+        for place, index in _match_digests(sent, held.digests[first:], replies)
     ]
     anchors = _without_stray([*units, *anchors], given, held)[len(units) :]
     gaps = _Gaps(given, held, form, heading)
@@ -52,7 +54,7 @@ def find(given: Given, held: Held, form: RequestForm, heading: Heading) -> list[
     return _without_stray(units, given, held)
 
 
-def _matched(
+def _match_digests(
     sent: Sequence[bytes], kept: Sequence[bytes], replies: Sequence[bool]
 ) -> Sequence[tuple[int, int]]:
     """Match equal digests, with the last reply of the model among them as a fixed point.
@@ -75,14 +77,16 @@ def _matched(
     return match(sent, kept)
 
 
-def _known_as(given: bytes, known: AbstractSet[bytes]) -> bytes:
+def _held_digest(given: bytes, known: AbstractSet[bytes]) -> bytes:
     """The digest by which a message would be held: that of its tombstone if it was purged."""
     if given not in known and (gone := tombstone_of(given)) in known:
         return gone
     return given
 
 
-def _without_stray(units: Sequence[Unit], given: Given, held: Held) -> list[Unit]:
+def _without_stray(
+    units: Sequence[Unit], given: GivenMessages, held: HeldSession
+) -> list[Unit]:
     """The units, except for short texts that are matched away from their neighbours.
 
     Somebody who says "Go on." again after something else says it anew: if it were taken for the
@@ -128,7 +132,11 @@ class _Gaps:
     """Finds messages that say the same in the gaps between messages matched by digest."""
 
     def __init__(
-        self, given: Given, held: Held, form: RequestForm, heading: Heading
+        self,
+        given: GivenMessages,
+        held: HeldSession,
+        form: RequestForm,
+        heading: Heading,
     ) -> None:
         self._given, self._held = given, held
         self._form, self._heading = form, heading

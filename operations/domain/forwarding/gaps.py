@@ -11,7 +11,7 @@ from threads.domain.body import digest
 from threads.domain.formats.requests import SYSTEM
 from threads.domain.message import Role
 
-from .alignment import Given, Unit
+from .alignment import GivenMessages, Unit
 
 
 class RequestGap(NamedTuple):
@@ -29,7 +29,7 @@ class RequestGap(NamedTuple):
 class RequestGaps:
     """Finds the gaps between the matched messages of a request."""
 
-    def __init__(self, given: Given, roles: Sequence[str], log: Log) -> None:
+    def __init__(self, given: GivenMessages, roles: Sequence[str], log: Log) -> None:
         self._given, self._roles = given, roles
         self._shown = [*_shown(log)]
 

@@ -31,7 +31,7 @@ class _Run(NamedTuple):
     """In the order in which they are sent."""
 
 
-class Passed(NamedTuple, Generic[Own]):
+class PassedRequest(NamedTuple, Generic[Own]):
     """The messages that go out."""
 
     messages: list[Form | Own]
@@ -43,7 +43,7 @@ class Passed(NamedTuple, Generic[Own]):
     """The prompt, if it has a member of its own; None if there is none."""
 
 
-def with_own(
+def with_client_messages(
     compiled: Compiled,
     layers: Sequence[Layer],
     messages: Sequence[Outgoing],
@@ -54,7 +54,7 @@ def with_own(
     *,
     renames: bool = False,
     takes_system: bool = False,
-) -> Passed[Own]:
+) -> PassedRequest[Own]:
     """A compiled request with the client's own messages wherever nothing changes them.
 
     `layers` and `messages` are what was compiled; `given` and `system` are the client's request,
@@ -172,8 +172,8 @@ def _own_prompt(
 
 
 def _with_leading(
-    passed: Passed[Own], prompt: Sequence[Unit], given: Sequence[Own | None]
-) -> Passed[Own]:
+    passed: PassedRequest[Own], prompt: Sequence[Unit], given: Sequence[Own | None]
+) -> PassedRequest[Own]:
     """Put the client's own messages for the prompt before what goes out."""
     leading = [
         (form, unit.keys)
@@ -200,7 +200,7 @@ def pass_through(
     given: Sequence[Own | None],
     is_changed: Callable[[Key], bool],
     framed: AbstractSet[Key] = frozenset(),
-) -> Passed[Own]:
+) -> PassedRequest[Own]:
     """The compiled messages, replaced by the client's own where nothing in them is changed.
 
     `origins` are the sources of the compiled messages; `units` align the client's messages
@@ -230,7 +230,7 @@ def pass_through(
             sent += own
             sources += [unit.keys] * len(own)
         place = end
-    return Passed(sent, frozenset(kept), sources)
+    return PassedRequest(sent, frozenset(kept), sources)
 
 
 class _OriginalUnits:

@@ -18,7 +18,7 @@ from operations.domain.log.operation import Insert, Operation, Revise, Snip
 from operations.domain.tree.key import Key, original_key
 from operations.domain.tree.leaf import MadeMessage
 
-from .alignment import Given, Unit, UnitCounts
+from .alignment import GivenMessages, Unit, UnitCounts
 from .client_entries import (
     ClientChange,
     ClientEdit,
@@ -72,7 +72,7 @@ class RequestPlan:
 
 
 def plan(
-    given: Given,
+    given: GivenMessages,
     roles: Sequence[str],
     log: Log,
     units: Sequence[Unit],
@@ -115,7 +115,7 @@ def plan(
     )
     return RequestPlan(
         units=ordered,
-        counts=UnitCounts().and_(ordered),
+        counts=UnitCounts().extended(ordered),
         appended=tail.places,
         known=sum(unit.end - unit.start for unit in units),
         absent=sum(len(gap.indexes) for gap in gaps),
@@ -140,7 +140,7 @@ def extension(
     `units` align the first `known` of its `count` messages; the rest become originals after the
     `held` ones. `counts` are the totals over the units, if known.
     """
-    counts = UnitCounts().and_(units) if counts is None else counts
+    counts = UnitCounts().extended(units) if counts is None else counts
     new = [
         Unit(held + k, held + k + 1, place, place + 1)
         for k, place in enumerate(range(known, count))
@@ -148,7 +148,7 @@ def extension(
     decision = RequestDecision.EXTENDED if new else RequestDecision.REPEATED
     return RequestPlan(
         units=[*units, *new],
-        counts=counts.and_(new),
+        counts=counts.extended(new),
         appended=range(known, count),
         known=known - counts.edited,
         absent=held - counts.originals,
@@ -157,7 +157,7 @@ def extension(
 
 
 def _wanted(
-    given: Given, gap: RequestGap, quotes: bool, is_known: bool
+    given: GivenMessages, gap: RequestGap, quotes: bool, is_known: bool
 ) -> WantedEdit | None:
     """The edit that describes a gap; None if none is needed."""
     places = range(0) if gap.is_tail else gap.places

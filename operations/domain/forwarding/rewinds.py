@@ -15,11 +15,11 @@ from operations.domain.log.log import Log
 from operations.domain.log.operation import Operation, Snip, named_keys
 from operations.domain.tree.key import original_index, original_key
 
-from .alignment import Given
+from .alignment import GivenMessages
 from .client_entries import ClientEntries, RequestDecision, WantedEdit
 
 TITLE = "Left by a rewind"
-_NOTHING = Given((), lambda _: b"")
+_NOTHING = GivenMessages((), lambda _: b"")
 """The client sends nothing in place of what was left."""
 
 

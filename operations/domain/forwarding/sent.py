@@ -74,7 +74,7 @@ class SentBlock:
         self.known: Sequence[int] = ()
         """Before that, the numbers of the first messages that are already stored."""
 
-    def grown(self, messages: Sequence[SentMessage]) -> "SentBlock":
+    def extended(self, messages: Sequence[SentMessage]) -> "SentBlock":
         """This block, which is stored, with further messages appended."""
         pieces = joined((message.piece for message in messages), self.pieces)
         block = SentBlock((*self.messages, *messages), pieces)
@@ -118,7 +118,7 @@ class KeptBlocks(NamedTuple):
     runs: Sequence[PieceRun] = ()
     tokens: int = 0
 
-    def and_(self, blocks: Sequence[SentBlock]) -> "KeptBlocks":
+    def extended(self, blocks: Sequence[SentBlock]) -> "KeptBlocks":
         """Append further stored blocks."""
         if not blocks:
             return self
@@ -155,7 +155,7 @@ def change_between(
     before: Sequence[int], after: Sequence[int], tokens: Mapping[int, int]
 ) -> SentChange:
     """How a request differs from the one before it, given the tokens of their pieces."""
-    place = _alike(before, after)
+    place = _common_prefix_length(before, after)
     old, now = set(before), set(after)
 
     def count(numbers: Iterable[int]) -> int:
@@ -171,7 +171,7 @@ def change_between(
     )
 
 
-def _alike(before: Sequence[Hashable], after: Sequence[Hashable]) -> int:
+def _common_prefix_length(before: Sequence[Hashable], after: Sequence[Hashable]) -> int:
     """The length of the common prefix."""
     pairs: Iterator[tuple[Hashable, Hashable]] = zip(before, after, strict=False)
     shorter = min(len(before), len(after))

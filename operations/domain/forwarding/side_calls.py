@@ -14,7 +14,7 @@ from threads.domain.formats.requests import SYSTEM, plain_prompt, system_words
 from threads.domain.message import Message, Role
 from threads.domain.part import ToolCall
 
-from .alignment import Given
+from .alignment import GivenMessages
 from .plan import RequestPlan
 
 _LINE = 24
@@ -23,7 +23,7 @@ _QUOTED = 160
 """How many matching characters make a quotation of a reply, if they are also a quarter of it."""
 
 
-def quotes(messages: Sequence[Message], replies: Sequence[str]) -> bool:
+def quotes_reply(messages: Sequence[Message], replies: Sequence[str]) -> bool:
     """Whether a request quotes one of these replies at length."""
     said = "\n".join(one.text for one in messages if one.role is Role.USER)
     for reply in replies:
@@ -34,8 +34,8 @@ def quotes(messages: Sequence[Message], replies: Sequence[str]) -> bool:
     return False
 
 
-def is_side(
-    given: Given,
+def is_side_call(
+    given: GivenMessages,
     plan: RequestPlan,
     roles: Sequence[str],
     prompts: Sequence[Sequence[Message]],
@@ -56,16 +56,16 @@ def is_side(
         return False
     own = [one for one in given.messages if one.role in SYSTEM]
     words = system_words(own)
-    return not any(_is_alike(words, system_words(prompt)) for prompt in prompts)
+    return not any(_are_versions(words, system_words(prompt)) for prompt in prompts)
 
 
-def holds_reply(given: Given, plan: RequestPlan, held: int) -> bool:
+def holds_reply(given: GivenMessages, plan: RequestPlan, held: int) -> bool:
     """Whether a request contains a reply of the model that the session already had."""
     known = (given.messages[place].role for place in _known(given, plan, held))
     return Role.ASSISTANT in known
 
 
-def _known(given: Given, plan: RequestPlan, held: int) -> Iterator[int]:
+def _known(given: GivenMessages, plan: RequestPlan, held: int) -> Iterator[int]:
     """The places of messages after the opening that the session already had."""
     opening = _opening(given.messages)
     for unit in plan.units:
@@ -100,7 +100,7 @@ def _is_remark(message: Message) -> bool:
     return message.role is Role.ASSISTANT and not is_call
 
 
-def _is_alike(some: str, others: str) -> bool:
+def _are_versions(some: str, others: str) -> bool:
     """Whether two prompts are versions of one, or too short to tell."""
     one, other = {*_lines(plain_prompt(some))}, {*_lines(plain_prompt(others))}
     if not one or not other:

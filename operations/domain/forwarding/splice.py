@@ -29,9 +29,9 @@ class Splice:
     pieces: tuple[GivenRun | bytes, ...]
 
     def of(
-        self, run: Callable[[int, int], Raw], *, before: bytes, behind: bytes
+        self, run: Callable[[int, int], Raw], *, before: bytes, after: bytes
     ) -> bytes:
-        """The messages joined by commas, between `before` and `behind`.
+        """The messages joined by commas, between `before` and `after`.
 
         `run` returns the client's bytes from one place to another.
         """
@@ -39,12 +39,12 @@ class Splice:
             piece if isinstance(piece, bytes) else run(*piece) for piece in self.pieces
         ]
         if not found:
-            return before + behind
+            return before + after
         # The list includes the commas, so that the join copies each piece only once.
         whole: list[Raw] = [before]
         for one in found:
             whole += (one, b",")
-        whole[-1] = behind
+        whole[-1] = after
         return b"".join(whole)
 
     @property

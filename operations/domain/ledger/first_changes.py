@@ -124,7 +124,9 @@ def first_changes(
         yield FirstChange(key, node, layout.before[position], saved, frame)
 
 
-def apart(edits: Mapping[int, Edit], bundles: Mapping[int, str]) -> list[list[int]]:
+def independent_groups(
+    edits: Mapping[int, Edit], bundles: Mapping[int, str]
+) -> list[list[int]]:
     """Divide edits, given by number, into parts in which none overlaps another.
 
     Two edits proposed for the same messages can then each be tried as if the other did not exist.
@@ -134,7 +136,7 @@ def apart(edits: Mapping[int, Edit], bundles: Mapping[int, str]) -> list[list[in
     """
     parts: list[list[int]] = []
     touched: list[set[Key]] = []
-    for numbers in _joined(edits, bundles):
+    for numbers in _dependent_groups(edits, bundles):
         keys = {key for number in numbers for key in _acted_on(edits[number])}
         free = (at for at, held in enumerate(touched) if keys.isdisjoint(held))
         part = next(free, min(len(touched), MOST_PARTS - 1))
@@ -146,7 +148,9 @@ def apart(edits: Mapping[int, Edit], bundles: Mapping[int, str]) -> list[list[in
     return [sorted(part) for part in parts]
 
 
-def _joined(edits: Mapping[int, Edit], bundles: Mapping[int, str]) -> list[list[int]]:
+def _dependent_groups(
+    edits: Mapping[int, Edit], bundles: Mapping[int, str]
+) -> list[list[int]]:
     """Group edits that are tried together: bundles, and edits that act on what others make."""
     leader: dict[int, int] = {}
     first_of: dict[str, int] = {}

@@ -41,20 +41,20 @@ class Tariff:
         """The price per token of a request; its size decides the tier for all of it."""
         return next(price for least, price in reversed(self.tiers) if tokens >= least)
 
-    def kept(self, tokens: int) -> int:
+    def cached_tokens(self, tokens: int) -> int:
         """How many tokens of a prefix are cached."""
         if self.minimum is None or tokens < self.minimum:
             return 0
         return tokens - tokens % self.block
 
-    def turn(self, tokens: int) -> Fraction:
+    def turn_cost(self, tokens: int) -> Fraction:
         """The cost of a turn whose request was read before.
 
         The remainder that falls short of a block varies with every turn, whatever was changed, so
         it isn't charged.
         """
         price = self.price(tokens)
-        return tokens * (price.read if self.kept(tokens) else price.input)
+        return tokens * (price.read if self.cached_tokens(tokens) else price.input)
 
 
 class PromptPiece(NamedTuple):
@@ -127,8 +127,8 @@ def bill(before: int, after: int, prefix: int | None, tariff: Tariff) -> Bill:
     `prefix` counts the tokens before the earliest change; None if nothing is changed.
     """
     changed = min(before, after) if prefix is None else min(prefix, before, after)
-    kept = tariff.kept(changed)
-    rewritten = tariff.kept(after) - kept
+    kept = tariff.cached_tokens(changed)
+    rewritten = tariff.cached_tokens(after) - kept
     price = tariff.price(after)
     return Bill(
         before=before,
@@ -137,11 +137,11 @@ def bill(before: int, after: int, prefix: int | None, tariff: Tariff) -> Bill:
         kept=kept,
         rewritten=rewritten,
         once=rewritten * (price.write - price.read),
-        per_turn=tariff.turn(before) - tariff.turn(after),
+        per_turn=tariff.turn_cost(before) - tariff.turn_cost(after),
     )
 
 
-def bill_together(bills: Sequence[Bill], tariff: Tariff, *, waits: bool) -> Bill:
+def combined_bill(bills: Sequence[Bill], tariff: Tariff, *, waits: bool) -> Bill:
     """The combined bill of changes to a request that were billed one by one.
 
     If they wait to be applied (`waits`), they share `before`, else they share `after`. The result
@@ -161,7 +161,7 @@ def clear_at_least(tokens: int, prefix: int, turns: int, tariff: Tariff) -> int 
     """
     price = tariff.price(tokens)
     surcharge = price.write - price.read
-    if not tariff.kept(tokens) or surcharge <= 0:
+    if not tariff.cached_tokens(tokens) or surcharge <= 0:
         return None
     return ceil((tokens - prefix) * surcharge / (turns * price.read + surcharge))
 
@@ -171,7 +171,7 @@ _MOST_PAIRS = 4_000_000
 by pair."""
 
 
-class Side(StrEnum):
+class DiffSide(StrEnum):
     """Which of the two lists contain a run."""
 
     BOTH = "both"
@@ -179,18 +179,18 @@ class Side(StrEnum):
     AFTER = "after"
 
 
-class Run(NamedTuple):
+class DiffRun(NamedTuple):
     """Elements `start` to `end`, half-open, of the list after.
 
     For a run that only the list before has, they count in that list.
     """
 
-    side: Side
+    side: DiffSide
     start: int
     end: int
 
 
-def runs(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Run]:
+def diff_runs(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[DiffRun]:
     """The diff of two lists as runs, in the order of the list after."""
     most = min(len(before), len(after))
     head = next((n for n in range(most) if before[n] != after[n]), most)
@@ -204,12 +204,12 @@ def runs(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Run]:
         steps = [("replace", 0, len(first), 0, len(second))]
     else:
         steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
-    found = [Run(Side.BOTH, 0, head)]
+    found = [DiffRun(DiffSide.BOTH, 0, head)]
     for tag, old_start, old_end, start, end in steps:
         if tag == "equal":
-            found.append(Run(Side.BOTH, head + start, head + end))
+            found.append(DiffRun(DiffSide.BOTH, head + start, head + end))
             continue
-        found.append(Run(Side.BEFORE, head + old_start, head + old_end))
-        found.append(Run(Side.AFTER, head + start, head + end))
-    found.append(Run(Side.BOTH, len(after) - tail, len(after)))
+        found.append(DiffRun(DiffSide.BEFORE, head + old_start, head + old_end))
+        found.append(DiffRun(DiffSide.AFTER, head + start, head + end))
+    found.append(DiffRun(DiffSide.BOTH, len(after) - tail, len(after)))
     return [run for run in found if run.start < run.end]

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from operations.domain.tree.key import Key
 from operations.domain.tree.tree import longest_increasing_subsequence
 
-from .ledger import Side, runs
+from .ledger import DiffSide, diff_runs
 
-Leaves = Callable[[Side, int], Collection[Key]]
+Leaves = Callable[[DiffSide, int], Collection[Key]]
 """Returns the leaves that a message of one of the requests comes from."""
 
 
@@ -21,7 +21,7 @@ class PairedRuns(NamedTuple):
 
     before: range
     after: range
-    is_alike: bool = False
+    is_identical: bool = False
     """Whether they are the same messages."""
 
 
@@ -33,7 +33,7 @@ def pair_up(
     for pair in _pairs(before, after, leaves):
         is_single = len(pair.before) == len(pair.after) == 1
         same = is_single and before[pair.before.start] == after[pair.after.start]
-        if pair.is_alike or same:
+        if pair.is_identical or same:
             start = alike or pair
             old = range(start.before.start, pair.before.stop)
             alike = PairedRuns(old, range(start.after.start, pair.after.stop), True)
@@ -51,10 +51,10 @@ def _pairs(
 ) -> Iterator[PairedRuns]:
     """Pairs for the stretches that are the same in both requests, and those that differ."""
     old = new = range(0)
-    for run in runs(before, after):
-        if run.side is Side.BEFORE:
+    for run in diff_runs(before, after):
+        if run.side is DiffSide.BEFORE:
             old = range(run.start, run.end)
-        elif run.side is Side.AFTER:
+        elif run.side is DiffSide.AFTER:
             new = range(run.start, run.end)
         else:
             yield from _changed(old, new, leaves)
@@ -91,11 +91,15 @@ def _related(
     place_of: dict[Key, int] = {}
     heads: dict[int, int] = {}  # the first message shown by the same fold
     for place in after:
-        known = [place_of.setdefault(key, place) for key in leaves(Side.AFTER, place)]
+        known = [
+            place_of.setdefault(key, place) for key in leaves(DiffSide.AFTER, place)
+        ]
         heads[place] = min((heads.get(one, one) for one in known), default=place)
     groups: list[tuple[range, int]] = []
     for place in before:
-        known = [place_of[key] for key in leaves(Side.BEFORE, place) if key in place_of]
+        known = [
+            place_of[key] for key in leaves(DiffSide.BEFORE, place) if key in place_of
+        ]
         head = min((heads[one] for one in known), default=None)
         if head is None:
             continue

@@ -14,11 +14,11 @@ from threads.domain.formats.requests import SYSTEM_GAP
 from . import anthropic, bedrock, chat, gemini, openai_responses
 from .passes.cleaning import clean
 from .passes.media import with_whole_blocks, without_media
-from .passes.pairing import paired
-from .passes.reading import turns_of
-from .passes.signatures import settled
-from .passes.turn_order import alternated, joined_results
-from .passes.work import Findings, Work, issues_of
+from .passes.pairing import pair_results
+from .passes.reading import read_turns
+from .passes.signatures import without_invalid_reasoning
+from .passes.turn_order import alternate_speakers, join_results
+from .passes.work import Findings, Work, findings_to_issues
 from .request import Compiled, Draft, Written
 from .rules import Rules
 from .turns import Turn
@@ -76,25 +76,25 @@ def compile_portion(provider: str, draft: Draft) -> CompiledPortion:
     """Compile messages that may be only part of a request: see `Draft.goes_on`."""
     found = PROVIDERS[provider]
     work = Work(draft, found.rules)
-    turns, prompt = _prepared(work), _system_of(work)
+    turns, prompt = _prepare(work), _system_of(work)
     request, messages, system, origins = found.write(turns, work, prompt)
-    issues = issues_of(work.findings)
+    issues = findings_to_issues(work.findings)
     compiled = Compiled(
         request, messages, system, tuple(origins), issues, tuple(turns), prompt
     )
     return CompiledPortion(compiled, work.findings, work.watermark)
 
 
-def _prepared(work: Work) -> list[Turn]:
+def _prepare(work: Work) -> list[Turn]:
     """The turns to write, satisfying all of the provider's rules."""
-    turns = without_media(paired(turns_of(work), work), work)
-    turns = settled(turns, work, _arranged)
-    return joined_results(turns) if work.rules.results_by_user else turns
+    turns = without_media(pair_results(read_turns(work), work), work)
+    turns = without_invalid_reasoning(turns, work, _arrange)
+    return join_results(turns) if work.rules.results_by_user else turns
 
 
-def _arranged(turns: list[Turn], work: Work) -> list[Turn]:
+def _arrange(turns: list[Turn], work: Work) -> list[Turn]:
     """Make speakers alternate, then describe halves of tool runs that the provider ran itself."""
-    return with_whole_blocks(alternated(turns, work), work)
+    return with_whole_blocks(alternate_speakers(turns, work), work)
 
 
 def _system_of(work: Work) -> str:

@@ -16,7 +16,7 @@ from .passes import findings
 from .passes.work import Work
 from .request import Written
 from .rules import IDS, PDF, PICTURES, Alphabet, Reasoning, Rules
-from .tools import definitions, with_called
+from .tools import definitions, with_called_tools
 from .turns import Turn, TurnPart, without_blank_texts
 
 Block = dict[str, Any]
@@ -46,7 +46,7 @@ def write_bedrock(turns: list[Turn], work: Work, prompt: str) -> Written:
     system = [{"text": prompt}] if prompt else None
     request: Block = {"system": system} if system else {}
     request["messages"] = messages
-    if tools := with_called(definitions(work), turns, work):
+    if tools := with_called_tools(definitions(work), turns, work):
         request["toolConfig"] = {
             "tools": [
                 {"toolSpec": tool.form(inputSchema={"json": tool.schema})}
@@ -62,7 +62,7 @@ def _text_first(turn: Turn, work: Work) -> None:
         return
     ordered = sorted(turn.pieces, key=lambda piece: isinstance(piece.part, ToolCall))
     if ordered != turn.pieces:
-        work.found(findings.CALL_FIRST, turn.pieces[0])
+        work.report(findings.CALL_FIRST, turn.pieces[0])
         turn.pieces = ordered
 
 

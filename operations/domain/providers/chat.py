@@ -116,5 +116,5 @@ def _give_reasoning(turn: Turn, work: Work) -> None:
     """Gives an answer its reasoning as one text, or a placeholder (R13)."""
     turn.joined = (Thinking,)
     if not any(isinstance(piece.part, Thinking) for piece in turn.pieces):
-        work.found(findings.NO_REASONING, turn.pieces[0])
+        work.report(findings.NO_REASONING, turn.pieces[0])
         turn.pieces.insert(0, TurnPart(Thinking(PLACEHOLDER)))

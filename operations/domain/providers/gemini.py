@@ -81,4 +81,4 @@ def _sign(content: Content, turn: Turn, work: Work) -> None:
     calls = [part for part in content["parts"] if "functionCall" in part]
     if calls and "thoughtSignature" not in calls[0]:
         calls[0]["thoughtSignature"] = UNCHECKED
-        work.found(findings.UNSIGNED_CALL, turn.pieces[0])
+        work.report(findings.UNSIGNED_CALL, turn.pieces[0])

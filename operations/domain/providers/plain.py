@@ -14,7 +14,7 @@ from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult, sign
 
 from .passes.cleaning import clean_part, is_clean
 from .passes.signatures import is_signed
-from .request import Outgoing, alone
+from .request import Outgoing, single_group
 from .rules import IDS, NAMES
 
 
@@ -40,7 +40,7 @@ class PlainMessage(NamedTuple):
 _SAID = PlainMessage((), (), False)
 
 
-def plain_of(message: Message, strategy: str = "") -> PlainMessage | None:
+def plain_message(message: Message, strategy: str = "") -> PlainMessage | None:
     """What is known of a message as it came in; None if its contents are needed.
 
     `strategy` is the one it is recorded with; empty if not known.
@@ -89,7 +89,7 @@ def _results(parts: tuple[Part, ...]) -> PlainMessage | None:
         ):
             return None
     ids = tuple([part.call_id for part in parts if isinstance(part, ToolResult)])
-    return PlainMessage((), ids, False) if all(map(IDS.takes, ids)) else None
+    return PlainMessage((), ids, False) if all(map(IDS.allows, ids)) else None
 
 
 def _is_text(part: Part) -> bool:
@@ -100,8 +100,8 @@ def _is_sound(call: ToolCall) -> bool:
     return (
         isinstance(call.arguments, dict)
         and is_clean(call.arguments)
-        and IDS.takes(call.id)
-        and NAMES.takes(call.name)
+        and IDS.allows(call.id)
+        and NAMES.allows(call.name)
     )
 
 
@@ -109,7 +109,7 @@ _ROLES = {role.value: role for role in Role}
 _PARTS = Outgoing._fields.index("parts")
 
 
-class Unread(Outgoing):
+class UnreadMessage(Outgoing):
     """A plain original as it goes out, without its contents being read."""
 
     __slots__ = ()
@@ -118,7 +118,7 @@ class Unread(Outgoing):
     def of(cls, plain: PlainMessage, index: int, leaf: Leaf) -> Self:
         """The outgoing message of an original that stands at the top of its thread."""
         role, tokens, group = leaf
-        key, groups = original_key(index), alone(group)
+        key, groups = original_key(index), single_group(group)
         # The `parts` field holds the `PlainMessage`. The strategy is left empty, because it
         # matters only to reasoning and blocks. `tuple.__new__` is used because nothing is faster:
         # there is one of these for every original of a long session.
@@ -136,7 +136,7 @@ class Unread(Outgoing):
         """Raises LookupError, because the message was not read: see `with_words`."""
         raise LookupError(f"The words of {self.key} were not read.")
 
-    def with_words(
+    def with_contents(
         self, parts: tuple[Part, ...], strategy: str, name: str | None
     ) -> Outgoing:
         """The same message with its contents."""
@@ -154,6 +154,6 @@ class Unread(Outgoing):
         return self.plain.results
 
     @property
-    def signs(self) -> bool:
+    def has_reasoning(self) -> bool:
         """Whether the message has any reasoning."""
         return bool(self.plain.signers)

@@ -15,12 +15,12 @@ from .turns import Turn
 
 
 @lru_cache(maxsize=1 << 14)
-def alone(group: int) -> frozenset[int]:
+def single_group(group: int) -> frozenset[int]:
     """A set of just this group, shared by all messages that count as one group."""
     return frozenset((group,))
 
 
-def answered_by(parts: Iterable[Part]) -> tuple[str, ...]:
+def answered_call_ids(parts: Iterable[Part]) -> tuple[str, ...]:
     """The ids of the calls that a message answers."""
     return tuple([part.call_id for part in parts if isinstance(part, ToolResult)])
 
@@ -59,10 +59,10 @@ class Outgoing(NamedTuple):
     @property
     def result_ids(self) -> tuple[str, ...]:
         """The ids of the calls that its results answer."""
-        return answered_by(self.parts)
+        return answered_call_ids(self.parts)
 
     @property
-    def signs(self) -> bool:
+    def has_reasoning(self) -> bool:
         """Whether the message has any reasoning."""
         return any(isinstance(part, Thinking) for part in self.parts)
 
@@ -152,7 +152,7 @@ class Draft:
     """Results that the thread has and `messages` lacks, by the id of the call."""
     follows: bool = False
     """Whether other messages precede these, so that their start needs no repair."""
-    goes_on: bool = False
+    is_followed: bool = False
     """Whether other messages follow these, so that their end needs no repair."""
     can_recall: bool = True
     """Whether the model has a tool that recalls what is left out."""

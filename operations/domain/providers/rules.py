@@ -39,7 +39,7 @@ class Alphabet:
     longest: int
     shortest: int = 1
 
-    def takes(self, text: str) -> bool:
+    def allows(self, text: str) -> bool:
         """Whether a text is allowed."""
         is_long_enough = self.shortest <= len(text) <= self.longest
         return is_long_enough and self.legal.fullmatch(text) is not None

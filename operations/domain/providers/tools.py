@@ -40,7 +40,7 @@ def definitions(work: Work) -> list[Definition]:
     return list(found.values())
 
 
-def with_called(
+def with_called_tools(
     known: Iterable[Definition], turns: Sequence[Turn], work: Work
 ) -> list[Definition]:
     """The definitions, plus one for each tool that is called without being defined (R14)."""
@@ -48,7 +48,7 @@ def with_called(
     for turn in turns:
         for piece in turn.pieces:
             if isinstance(piece.part, ToolCall) and piece.part.name not in found:
-                work.found(findings.NO_TOOLS, piece)
+                work.report(findings.NO_TOOLS, piece)
                 name = piece.part.name
                 found[name] = Definition(name, f"The tool {name}.", _NO_ARGUMENTS)
     return list(found.values())

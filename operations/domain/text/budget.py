@@ -44,7 +44,9 @@ class Fitted(NamedTuple):
     path: Path | None
 
 
-def fitted(value: Any, most: int, count: Count, path: Sequence[Any] = ()) -> Fitted:
+def fit_to_tokens(
+    value: Any, most: int, count: Count, path: Sequence[Any] = ()
+) -> Fitted:
     """The part of an answer, from a path on, that has at most `most` tokens as JSON.
 
     At least one piece is returned. Raises Invalid (`cursor`) if the answer has no such place.
@@ -52,13 +54,13 @@ def fitted(value: Any, most: int, count: Count, path: Sequence[Any] = ()) -> Fit
     left = max(_LEAST, most - _RESERVED)
     try:
         walk = _Walk(left, count)
-        first = walk.taken(value, list(path))
+        first = walk.take(value, list(path))
         # Counting members one by one overestimates, which can use up a small budget.
         spare = most - _size(first, count)
         if first.path is None or spare <= max(_LEAST, most // _WELL_FILLED):
             return first
         left += walk.overdrawn + spare
-        second = _Walk(left, count).taken(value, list(path))
+        second = _Walk(left, count).take(value, list(path))
     except (KeyError, IndexError, TypeError):
         sentence = "This cursor does not belong to this answer."
         raise Invalid(sentence, at=["cursor"]) from None
@@ -82,7 +84,7 @@ class _Walk:
         self.overdrawn = 0
         """Tokens that a text was given beyond those that were left."""
 
-    def taken(self, value: Any, path: Path) -> Fitted:
+    def take(self, value: Any, path: Path) -> Fitted:
         """As much of a value as fits, starting from a path in it."""
         if isinstance(value, str):
             return self._text(value, path)
@@ -139,7 +141,7 @@ class _Walk:
             if self._left < _LEAST and (found or self._has_any):
                 return Fitted(found, [place])
             self._left -= 1
-            item, stop = self.taken(value[place], path[1:] if place == first else [])
+            item, stop = self.take(value[place], path[1:] if place == first else [])
             if stop is not None and item is None:
                 return Fitted(found, [place, *stop])
             found.append(item)
@@ -169,7 +171,7 @@ class _Walk:
             self._left -= self._tokens(name)
             if self._left < _LEAST and self._has_any:
                 return Fitted(found, [name, *behind])
-            item, stop = self.taken(member, behind)
+            item, stop = self.take(member, behind)
             if stop is not None and item is None:
                 return Fitted(found, [name, *stop])
             found[name] = item

@@ -272,7 +272,7 @@ def candidates(text: str, words: str) -> list[SimilarText]:
     ]
 
 
-def likest(found: Iterable[SimilarText], words: str) -> tuple[str, ...]:
+def most_similar(found: Iterable[SimilarText], words: str) -> tuple[str, ...]:
     """The candidates most similar to the words, the best first."""
     wanted = _folded(words.strip()[:LONGEST])
     best = nlargest(MOST_COMPARED, set(found))

@@ -20,7 +20,7 @@ from .pattern import (
     SimilarText,
     candidates,
     find_matches,
-    likest,
+    most_similar,
     quoted,
 )
 from .reading import PartReading
@@ -96,7 +96,7 @@ def resolve_patterns(
     )
 
 
-def refusal(faults: Sequence[PatternFault]) -> DomainError:
+def patterns_refusal(faults: Sequence[PatternFault]) -> DomainError:
     """The exception to raise if a batch has faults, with one error for each.
 
     It is a Conflict if every fault is text held by recorded operations, else Invalid.
@@ -227,7 +227,7 @@ def _similar(readings: Readings, lost: dict[int, str]) -> dict[int, tuple[str, .
     for reading in readings() if lost else ():
         for place, words in lost.items():
             found[place] += candidates(reading.text, words)
-    return {place: likest(found[place], words) for place, words in lost.items()}
+    return {place: most_similar(found[place], words) for place, words in lost.items()}
 
 
 def _overlaps(

@@ -14,7 +14,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
 from contextstudio.templatetags.look import messages, tokens_saved
 from operations.domain.text.pattern import FLOOR, quoted
-from operations.domain.text.resolution import refusal
+from operations.domain.text.resolution import patterns_refusal
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_key
 from operations.domain.tree.span import Span, fingerprint
@@ -134,7 +134,7 @@ def _found(
         form.refuse(Invalid(error.message, at=["start"]))
         return _shown(request, session, form, status=422)
     if not found.matches:
-        form.refuse(refusal(found.faults), _nothing_found(form, found))
+        form.refuse(patterns_refusal(found.faults), _nothing_found(form, found))
         return _shown(request, session, form, status=422)
     matches = _matches(load_thread(session), found, chosen)
     extra = {"matches": matches, "listed": _question(form)}

@@ -17,14 +17,14 @@ from typing import NamedTuple
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.forwarding import side_calls
 from operations.domain.forwarding.alignment import (
-    Given,
+    GivenMessages,
     Unit,
     UnitCounts,
-    follow,
-    placed,
+    align_from_start,
+    resolve_units,
 )
-from operations.domain.forwarding.call_ids import as_held, with_held_ids
-from operations.domain.forwarding.finding import find
+from operations.domain.forwarding.call_ids import with_held_ids, with_renamed_results
+from operations.domain.forwarding.finding import find_units
 from operations.domain.forwarding.plan import RequestPlan, extension, plan
 from operations.domain.log.entry import RecordedEdit
 from operations.domain.log.log import Log
@@ -55,7 +55,7 @@ class RequestAlignment(NamedTuple):
     """How a request's messages match the session's, and what is to be recorded of them."""
 
     plan: RequestPlan
-    given: Given
+    given: GivenMessages
     """The messages that were read: all, or those after the skipped ones."""
     skipped: int = 0
     """How many messages before those were recognised by their bytes."""
@@ -144,7 +144,7 @@ def keep(session: Session, inbound: Inbound, made: RequestPlan) -> None:
         inbound.raw.beginning,
         _digest(inbound.raw, 0 if inbound.raw.beginning else count),
         tuple(sent),
-        made.counts if is_all else UnitCounts().and_(sent),
+        made.counts if is_all else UnitCounts().extended(sent),
         held,
         tuple(log.client_edits),
         absent,
@@ -185,16 +185,16 @@ def _extension(
     own, given = given, with_held_ids(given, held, units)
     behind = [
         unit._replace(start=unit.start + place, end=unit.end + place)
-        for unit in placed(units, keys)
+        for unit in resolve_units(units, keys)
     ]
     made = extension(
         [*known.units, *behind],
         held=session.message_count,
         known=place + count,
         count=place + len(given.messages),
-        counts=known.counts.and_(behind),
+        counts=known.counts.extended(behind),
     )
-    made = as_held(made, own, given, place)
+    made = with_renamed_results(made, own, given, place)
     return RequestAlignment(made, given, place, said=_said(given, units, held))
 
 
@@ -220,25 +220,27 @@ def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
         said = _said(given, units, last)
         own, given = given, with_held_ids(given, last, units)
         if last is not every:
-            units = placed(units, last.keys)
+            units = resolve_units(units, last.keys)
         made = extension(units, held=count, known=known, count=len(given.messages))
-        return RequestAlignment(as_held(made, own, given), given, said=said)
+        return RequestAlignment(
+            with_renamed_results(made, own, given), given, said=said
+        )
     form, heading = REQUESTS[inbound.format], _heading(session)
-    units = find(given, every, form, heading)
+    units = find_units(given, every, form, heading)
     own, given = given, with_held_ids(given, every, units)
-    quotes = side_calls.quotes(given.messages, _last_replies(session, last.keys))
+    quotes = side_calls.quotes_reply(given.messages, _last_replies(session, last.keys))
     made = plan(given, every.roles, log, units, quotes=quotes)
-    made = as_held(made, own, given)
+    made = with_renamed_results(made, own, given)
     prompts = [
         [held.readings(at)[0] for at in range(held.lead)] for held in (every, last)
     ]
-    is_side = not quotes and side_calls.is_side(given, made, every.roles, prompts)
+    is_side = not quotes and side_calls.is_side_call(given, made, every.roles, prompts)
     goes_on = quotes or (not is_side and side_calls.holds_reply(given, made, count))
     return RequestAlignment(made, given, is_side=is_side, goes_on=goes_on)
 
 
 def _said(
-    given: Given, units: Sequence[Unit], held: HeldMessages
+    given: GivenMessages, units: Sequence[Unit], held: HeldMessages
 ) -> dict[int, Message]:
     """Map the indexes of originals that a client repeats exactly as recorded to their messages."""
     found: dict[int, Message] = {}
@@ -255,7 +257,7 @@ def _said(
 def _followed(
     session: Session,
     inbound: Inbound,
-    given: Given,
+    given: GivenMessages,
     held: HeldMessages,
     absent: AbstractSet[bytes],
 ) -> tuple[list[Unit], int] | None:
@@ -264,7 +266,7 @@ def _followed(
     None if the client doesn't send all of it, or sends again what it had left out.
     """
     form, heading = REQUESTS[inbound.format], _heading(session)
-    units, count = follow(given, held, form, heading)
+    units, count = align_from_start(given, held, form, heading)
     if (units[-1].last if units else 0) < len(held.keys):
         return None
     rest = range(count, len(given.messages)) if absent else ()

@@ -5,7 +5,7 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from operations.domain.forwarding.alignment import Given
+from operations.domain.forwarding.alignment import GivenMessages
 from threads.domain.body import digest
 from threads.domain.formats import READERS
 from threads.domain.formats.openai import forms
@@ -18,7 +18,7 @@ from threads.store.selectors import find_blobs
 from .inbound import Inbound
 
 
-def read_given(session: Session, inbound: Inbound, start: int) -> Given:
+def read_given(session: Session, inbound: Inbound, start: int) -> GivenMessages:
     """The messages of a request from a place on; if that is the first, also the `system`."""
     given = _spoken(session, _given(inbound, slice(start, None)))
     if not (named := forms.hashes_of(given.messages)):
@@ -28,7 +28,7 @@ def read_given(session: Session, inbound: Inbound, start: int) -> Given:
     return _digested(messages, system=given.system)
 
 
-def _spoken(session: Session, given: Given) -> Given:
+def _spoken(session: Session, given: GivenMessages) -> GivenMessages:
     """Replace messages that only name a recorded reply by that reply, if the session holds it.
 
     OpenAI's audio models are sent their own replies in this form.
@@ -47,23 +47,23 @@ def _spoken(session: Session, given: Given) -> Given:
     return _digested(messages, system=given.system)
 
 
-def _given(inbound: Inbound, some: slice) -> Given:
+def _given(inbound: Inbound, some: slice) -> GivenMessages:
     reader = READERS[inbound.format]
     system = [] if some.start else [*reader.read_system(inbound.system)]
     messages = reader.read(inbound.messages, some)
     return _digested([*system, *messages], system=bool(system))
 
 
-def _digested(messages: Sequence[Message], *, system: bool) -> Given:
+def _digested(messages: Sequence[Message], *, system: bool) -> GivenMessages:
     @cache
     def digest_at(place: int) -> bytes:
         message = messages[place]
         return digest(message.role, named_by_hash(message.parts))
 
-    return Given(messages, digest_at, system=system)
+    return GivenMessages(messages, digest_at, system=system)
 
 
-def read_opening(inbound: Inbound) -> Given:
+def read_opening(inbound: Inbound) -> GivenMessages:
     """The messages of a request up to the first user message that is more than results."""
     asks = (at for at, one in enumerate(inbound.messages) if _asks(one))
     return _given(inbound, slice(next(asks, len(inbound.messages) - 1) + 1))

@@ -26,7 +26,7 @@ from operations.context.pages.sent_messages import (
     listed,
 )
 from operations.domain.forwarding.sent import SentChange
-from operations.domain.ledger.ledger import Side
+from operations.domain.ledger.ledger import DiffSide
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
 from operations.log.selectors import load_history, load_thread
@@ -140,10 +140,10 @@ def _shown(session: Session, number: int, against: int, start: int) -> dict[str,
 
 
 def _leaves(
-    thread: Thread, sent: SentRequest, before: SentRequest, side: Side, place: int
+    thread: Thread, sent: SentRequest, before: SentRequest, side: DiffSide, place: int
 ) -> list[Key]:
     """The leaves that a message comes from, in the current thread."""
-    shown = before if side is Side.BEFORE else sent
+    shown = before if side is DiffSide.BEFORE else sent
     facts = shown.facts[shown.messages[place]]
     return leaves_of(thread, facts.keys, facts.kind)
 
@@ -152,10 +152,10 @@ def _messages(
     session: Session,
     sent: SentRequest,
     before: SentRequest | None,
-    side: Side,
+    side: DiffSide,
     places: Sequence[int],
 ) -> Iterator[RequestMessage]:
-    shown = before if before and side is Side.BEFORE else sent
+    shown = before if before and side is DiffSide.BEFORE else sent
     numbers = [shown.messages[place] for place in places]
     read = read_pieces(session, numbers)
     thread = load_thread(session)

@@ -377,7 +377,7 @@ def test_a_turn_goes_through_none_of_what_was_aligned_before(
     with committing(execute=True):
         post(agent, path, {"messages": messages[:50]})
     counted: list[int] = []
-    count = UnitCounts.and_
+    count = UnitCounts.extended
 
     def counting(self: UnitCounts, units: Iterable[Unit]) -> UnitCounts:
         found = [*units]

@@ -10,7 +10,7 @@ from operations.domain.context.assembly import (
     Assembly,
     Plan,
     assemble,
-    outgoings,
+    outgoing_messages,
 )
 from operations.domain.context.compiling import (
     keys_near,
@@ -26,7 +26,7 @@ from operations.domain.providers.request import (
     Draft,
     Layer,
     LeftOutResult,
-    answered_by,
+    answered_call_ids,
 )
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
@@ -144,7 +144,7 @@ def context(
 ) -> Context:
     """The pipeline's output for a conversation with a log."""
     thread = replay(_leaves(conversation.messages), fold(entries), tags)
-    said = outgoings(thread, _words(thread, conversation), characters)
+    said = outgoing_messages(thread, _words(thread, conversation), characters)
     messages = [one._replace(tokens=characters(one.parts)) for one in said]
     assembly = assemble(thread, messages, plan)
     draft = Draft(
@@ -174,7 +174,7 @@ def _left_out(
 ) -> dict[str, LeftOutResult]:
     calls = unanswered(assembly.messages)
     answers = {
-        key: answered_by(conversation.messages[int(key[1:])].parts)
+        key: answered_call_ids(conversation.messages[int(key[1:])].parts)
         for key in keys_near(thread, calls)
     }
     return left_out_results(thread, assembly.steps, calls, answers)

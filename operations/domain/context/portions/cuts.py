@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from operations.domain.providers.plain import Unread
+from operations.domain.providers.plain import UnreadMessage
 from operations.domain.providers.request import Outgoing
 from threads.domain.message import Role
 from threads.domain.part import Text, ToolCall, ToolResult
@@ -23,16 +23,20 @@ def may_cut(messages: Sequence[Outgoing], place: int) -> bool:
     """
     before, behind = messages[place - 1], messages[place]
     if behind.role is Role.USER:
-        return _speaks(behind) and before.role is Role.ASSISTANT and _speaks(before)
+        return (
+            _is_text_only(behind)
+            and before.role is Role.ASSISTANT
+            and _is_text_only(before)
+        )
     return (
         behind.role is Role.ASSISTANT
         and _says_anything(behind)
         and before.role is not Role.ASSISTANT
-        and _answers(messages, place - 1)
+        and _answers_all_calls(messages, place - 1)
     )
 
 
-def _answers(messages: Sequence[Outgoing], place: int) -> bool:
+def _answers_all_calls(messages: Sequence[Outgoing], place: int) -> bool:
     """Whether the run of results that ends here answers every call of the message before it."""
     ids: set[str] = set()
     while place >= 0:
@@ -46,9 +50,9 @@ def _answers(messages: Sequence[Outgoing], place: int) -> bool:
     return False
 
 
-def _speaks(message: Outgoing) -> bool:
+def _is_text_only(message: Outgoing) -> bool:
     """Whether a message consists only of texts, none of them blank."""
-    if isinstance(message, Unread):
+    if isinstance(message, UnreadMessage):
         return not any(message.plain)  # no calls, no results, no reasoning
     parts = message.parts
     return bool(parts) and all(
@@ -59,7 +63,7 @@ def _speaks(message: Outgoing) -> bool:
 
 def _says_anything(message: Outgoing) -> bool:
     """Whether any of an assistant's message is sent: a text that isn't blank, or a call."""
-    return isinstance(message, Unread) or any(
+    return isinstance(message, UnreadMessage) or any(
         isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip())
         for part in message.parts
     )
@@ -67,6 +71,6 @@ def _says_anything(message: Outgoing) -> bool:
 
 def _is_results(message: Outgoing) -> bool:
     """Whether a message that isn't an assistant's consists only of results."""
-    if isinstance(message, Unread):
+    if isinstance(message, UnreadMessage):
         return bool(message.result_ids)
     return all(isinstance(part, ToolResult) for part in message.parts)

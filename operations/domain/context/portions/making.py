@@ -3,13 +3,13 @@
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from operations.domain.context.compiling import as_given, compare, unanswered
+from operations.domain.context.compiling import compare, tokens_unrepaired, unanswered
 from operations.domain.forwarding.alignment import Unit
-from operations.domain.forwarding.passthrough import Passed, with_own
+from operations.domain.forwarding.passthrough import PassedRequest, with_client_messages
 from operations.domain.forwarding.sent import SentBlock, SentMessage
 from operations.domain.forwarding.splice import GivenRun
 from operations.domain.providers import PROVIDERS, compile_portion
-from operations.domain.providers.plain import Unread
+from operations.domain.providers.plain import UnreadMessage
 from operations.domain.providers.request import Outgoing
 from operations.domain.providers.rules import Rules
 from operations.domain.providers.turns import Turn
@@ -31,9 +31,9 @@ class PortionMaker:
     renames: bool
     """Whether calls in the request are given other ids or names."""
 
-    def made(self, start: int, end: int, reach: int) -> Portion:
+    def make(self, start: int, end: int, reach: int) -> Portion:
         """Make the portion of the messages from `start` to `end`."""
-        if plain := self.unread(start, end, reach):
+        if plain := self.make_unread(start, end, reach):
             return plain
         frame, calls = self.frame, unanswered(self.messages[start:end])
         basis = self._basis(start, end, reach, calls)
@@ -47,14 +47,14 @@ class PortionMaker:
                 intact=basis.intact,
                 left_out=dict(basis.left_out),
                 follows=basis.follows,
-                goes_on=basis.goes_on,
+                is_followed=basis.is_followed,
             ),
         )
         compiled = found.compiled
         compared = compare(messages, compiled, frame.count)
         at_top = () if basis.follows else frame.at_top
         units = dict.fromkeys([*at_top, *filter(None, basis.units)])
-        passed = with_own(
+        passed = with_client_messages(
             compiled,
             () if basis.follows else frame.draft.layers,
             messages,
@@ -76,13 +76,13 @@ class PortionMaker:
             unanswered=calls,
             ids=frozenset(_ids(messages, turns)),
             shared=frozenset(unit for unit in units if len(unit.keys) > 1),
-            signs=_signs(messages),
-            begins=_speaker(turns[:1], 0),
-            ends=_speaker(turns[-1:], len(messages) - 1),
+            has_reasoning=_signs(messages),
+            first_role=_speaker(turns[:1], 0),
+            last_role=_speaker(turns[-1:], len(messages) - 1),
             added=compared.added,
             lost=compared.lost,
             more=sum(
-                as_given(one, frame.provider, frame.count) - other.tokens
+                tokens_unrepaired(one, frame.provider, frame.count) - other.tokens
                 for one, other in written
                 if one.key in passed.given
             ),
@@ -92,7 +92,7 @@ class PortionMaker:
             system=passed.system,
         )
 
-    def unread(self, start: int, end: int, reach: int) -> Portion | None:
+    def make_unread(self, start: int, end: int, reach: int) -> Portion | None:
         """Make a portion of messages that compiling would not change, without reading them.
 
         Returns None unless that is certain: all messages are plain, they alternate as every
@@ -125,7 +125,7 @@ class PortionMaker:
                 left_out=(),
                 intact=_intact(messages, reach),
                 follows=True,
-                goes_on=goes_on,
+                is_followed=goes_on,
                 renames=False,
                 head=None,
             ),
@@ -135,9 +135,9 @@ class PortionMaker:
             unanswered={},
             ids=ids,
             shared=frozenset(),
-            signs=signs,
-            begins=messages[0].role,
-            ends=ends,
+            has_reasoning=signs,
+            first_role=messages[0].role,
+            last_role=ends,
             added=0,
             lost=[],
             more=0,
@@ -166,7 +166,7 @@ class PortionMaker:
         )
 
     def _sent(
-        self, passed: Passed[int], now: Mapping[Key, int]
+        self, passed: PassedRequest[int], now: Mapping[Key, int]
     ) -> Iterator[SentMessage]:
         """The messages that go out.
 
@@ -197,7 +197,7 @@ class PortionMaker:
             left_out=tuple(left_out.items()),
             intact=_intact(messages, reach),
             follows=start > 0,
-            goes_on=end < len(self.messages),
+            is_followed=end < len(self.messages),
             renames=self.renames,
             head=None if start else self.head,
         )
@@ -210,7 +210,7 @@ def _intact(messages: Sequence[Outgoing], reach: int) -> int:
 
 
 def _signs(messages: Sequence[Outgoing]) -> bool:
-    return any(message.signs for message in messages)
+    return any(message.has_reasoning for message in messages)
 
 
 def _speaker(turns: Sequence[Turn], place: int) -> Role | None:
@@ -232,7 +232,7 @@ def _ids_in_turn(messages: Iterable[Outgoing], rules: Rules) -> frozenset[str] |
     ids: set[str] = set()
     last: Role | None = None
     for message in messages:
-        if not isinstance(message, Unread):
+        if not isinstance(message, UnreadMessage):
             return None
         calls, results, is_written, signers = message.plain
         if signers and not (signers <= rules.strategies and rules.reasoning.is_bound):

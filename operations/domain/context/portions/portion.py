@@ -24,7 +24,7 @@ class Basis(NamedTuple):
     """How many messages, from the first, have signatures that hold. The number of messages plus
     one if all hold, or if nothing is signed."""
     follows: bool
-    goes_on: bool
+    is_followed: bool
     renames: bool
     head: Hashable
     """What the first portion of a request depends on: its layers. None for all other portions."""
@@ -46,15 +46,15 @@ class Portion:
     """The ids of its calls and results, both as recorded and as sent."""
     shared: frozenset[Unit]
     """Its units that consist of several messages."""
-    signs: bool
+    has_reasoning: bool
     """Whether it contains any reasoning."""
-    begins: Role | None
+    first_role: Role | None
     """The first speaker; None if what is sent doesn't begin with the portion's first message."""
-    ends: Role | None
+    last_role: Role | None
     """The last speaker; None if what is sent doesn't end with the portion's last message."""
     added: int
     lost: list[tuple[Key, int]]
-    """See `Compared`; these count the whole portion."""
+    """See `TokenComparison`; these count the whole portion."""
     more: int
     """How many more tokens messages have as the client sent them than compiled."""
     given: frozenset[Key]
@@ -86,12 +86,12 @@ class Frame:
     recorded: Callable[[Key], int]
     """The tokens of a message that is not among the request's own."""
     read: Callable[[Sequence[Outgoing]], Sequence[Outgoing]]
-    """Reads the contents of `Unread` messages."""
+    """Reads the contents of each `UnreadMessage`."""
     passed: PassedMessages | None = None
     """The last request, if all of it went out as its client gave it."""
 
 
-def behind(portion: Portion, reach: int) -> int:
+def reach_after(portion: Portion, reach: int) -> int:
     """How far signatures hold after a portion, if they hold up to the place `reach` in it."""
     if portion.breaks is not None:
         reach = min(reach, portion.breaks)

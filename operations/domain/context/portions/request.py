@@ -10,13 +10,13 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from operations.domain.forwarding.alignment import Unit
-from operations.domain.providers.plain import Unread
+from operations.domain.providers.plain import UnreadMessage
 from operations.domain.providers.request import LeftOutResult, Outgoing
 from operations.domain.tree.key import Key
 
 from .cuts import APART, may_cut
 from .making import PortionMaker
-from .portion import Frame, Portion, behind, clamped
+from .portion import Frame, Portion, clamped, reach_after
 
 PROVIDERS_IN_PORTIONS = frozenset({"openai", "anthropic"})
 """Providers whose rules for a message depend only on its neighbours."""
@@ -64,7 +64,7 @@ class Portions:
         }
         self._left_out = self._frame.left_out(named) if named else {}
 
-    def of(self, messages: Sequence[Outgoing], *, intact: int) -> list[Portion]:
+    def divide(self, messages: Sequence[Outgoing], *, intact: int) -> list[Portion]:
         """The portions of a request; `intact` is that of its draft."""
         self._maker.messages = list(messages)
         if self._frame.provider in PROVIDERS_IN_PORTIONS:
@@ -81,7 +81,7 @@ class Portions:
                 for first, last in across:
                     self._join(found, first, last, intact)
         self._maker.renames = False  # a single portion knows itself what it renames
-        return [self._maker.made(0, len(messages), intact)]
+        return [self._maker.make(0, len(messages), intact)]
 
     def _join(
         self, found: Sequence[Portion], first: int, last: int, intact: int
@@ -89,9 +89,9 @@ class Portions:
         """Join several portions that depend on each other into one, for the next attempt."""
         start, reach = 0, intact
         for portion in found[:first]:
-            start, reach = start + portion.length, behind(portion, reach)
+            start, reach = start + portion.length, reach_after(portion, reach)
         end = start + sum(portion.length for portion in found[first : last + 1])
-        whole = self._maker.made(start, end, reach)
+        whole = self._maker.make(start, end, reach)
         self._known[whole.basis.messages[0].key] = whole
 
     def _cut(self, intact: int) -> tuple[list[Portion], int]:
@@ -104,17 +104,17 @@ class Portions:
             portion = (
                 self._again(start, reach[-1])
                 or self._unread(start, reach[-1])
-                or self._maker.made(start, self._end(start, SHORTEST), reach[-1])
+                or self._maker.make(start, self._end(start, SHORTEST), reach[-1])
             )
-            while found and (found[-1].ends, portion.begins) not in APART:
+            while found and (found[-1].last_role, portion.first_role) not in APART:
                 end = start + portion.length
                 start -= found.pop().length
                 same = min(same, len(found))
                 reach.pop()
-                portion = self._maker.made(start, end, reach[-1])
+                portion = self._maker.make(start, end, reach[-1])
             found.append(portion)
             start += portion.length
-            reach.append(behind(portion, reach[-1]))
+            reach.append(reach_after(portion, reach[-1]))
             if not self._maker.renames and _renames([portion]):
                 break  # every portion depends on this, so all are made again
         return found, same
@@ -131,12 +131,13 @@ class Portions:
         for portion in self._grown[:-1]:
             basis = portion.basis
             is_same = basis.renames == self._maker.renames and (
-                not portion.signs or basis.intact == clamped(reach[-1], portion.length)
+                not portion.has_reasoning
+                or basis.intact == clamped(reach[-1], portion.length)
             )
             if not is_same:
                 break
             found.append(portion)
-            reach.append(behind(portion, reach[-1]))
+            reach.append(reach_after(portion, reach[-1]))
         return found, reach
 
     def _unread(self, start: int, reach: int) -> Portion | None:
@@ -146,12 +147,14 @@ class Portions:
         """
         messages, end = self._maker.messages, self._end(start, SHORTEST_PLAIN)
         places = range(start, end)
-        read = next((at for at in places if not isinstance(messages[at], Unread)), end)
+        read = next(
+            (at for at in places if not isinstance(messages[at], UnreadMessage)), end
+        )
         if read < end:
             least = start + SHORTEST - 1
             cuts = (at for at in range(read, least, -1) if may_cut(messages, at))
             end = next(cuts, start)
-        return self._maker.unread(start, end, reach) if end > start else None
+        return self._maker.make_unread(start, end, reach) if end > start else None
 
     def _end(self, start: int, shortest: int) -> int:
         """The end of a portion that begins here: the first cut that makes it long enough.
@@ -189,15 +192,17 @@ class Portions:
         )
         is_same = (
             basis.follows == (start > 0)
-            and basis.goes_on == (end < len(self._maker.messages))
+            and basis.is_followed == (end < len(self._maker.messages))
             and basis.renames == self._maker.renames
             and (basis.follows or basis.head == self._maker.head)
             and self._maker.messages[start:end] == basis.messages
-            and (not basis.goes_on or may_cut(self._maker.messages, end))
+            and (not basis.is_followed or may_cut(self._maker.messages, end))
             and basis.units
             == tuple([self._frame.unit(message.key) for message in basis.messages])
             and dict(basis.left_out) == left_out
-            and (not known.signs or basis.intact == clamped(reach, known.length))
+            and (
+                not known.has_reasoning or basis.intact == clamped(reach, known.length)
+            )
         )
         return known if is_same else None
 

@@ -7,14 +7,14 @@ from operator import is_
 from types import MappingProxyType
 
 from operations.domain.forwarding.sent import KeptBlocks
-from operations.domain.providers.passes.work import Findings, together
+from operations.domain.providers.passes.work import Findings, combine_findings
 from operations.domain.tree.key import Key
 
 from .portion import Portion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
+class PortionTotals:
     """The totals of the first portions of a request."""
 
     portions: Sequence[Portion] = ()
@@ -24,15 +24,15 @@ class Sums:
     change: int = 0
     """How many more tokens are sent than the messages have; negative if fewer."""
     lost: Sequence[tuple[Key, int]] = ()
-    """As `Compared.lost`, without messages that go out as the client sent them."""
+    """As `TokenComparison.lost`, without messages that go out as the client sent them."""
 
-    def begin(self, portions: Sequence[Portion]) -> bool:
+    def is_prefix_of(self, portions: Sequence[Portion]) -> bool:
         """Whether a request begins with these very portions (the same objects)."""
         return len(self.portions) <= len(portions) and all(
             map(is_, self.portions, portions)
         )
 
-    def and_(self, portions: Sequence[Portion]) -> "Sums":
+    def extended(self, portions: Sequence[Portion]) -> "PortionTotals":
         """The totals after these portions are appended."""
         if not portions:
             return self
@@ -40,10 +40,10 @@ class Sums:
         *starts, length = accumulate(lengths, initial=self.length)
         found = (portion.findings for portion in portions)
         lost = [(portion, *one) for portion in portions for one in portion.lost]
-        return Sums(
+        return PortionTotals(
             portions=(*self.portions, *portions),
             length=length,
-            findings=together(zip(starts, found, strict=True), self.findings),
+            findings=combine_findings(zip(starts, found, strict=True), self.findings),
             change=self.change
             + sum(portion.added + portion.more for portion in portions)
             - sum(less for _, _, less in lost),
@@ -58,17 +58,17 @@ class Sums:
 class KeptPortions:
     """The first portions of a request, up to the first one whose pieces aren't all stored."""
 
-    sums: Sums = field(default_factory=Sums)
+    sums: PortionTotals = field(default_factory=PortionTotals)
     blocks: KeptBlocks = field(default_factory=KeptBlocks)
 
     def of(self, portions: Sequence[Portion]) -> "KeptPortions":
         """The stored first portions of another request, which may begin with these."""
-        known = self if self.sums.begin(portions) else KeptPortions()
+        known = self if self.sums.is_prefix_of(portions) else KeptPortions()
         behind = portions[len(known.sums.portions) :]
         more = [*takewhile(_is_kept, behind)]
         return KeptPortions(
-            sums=known.sums.and_(more),
-            blocks=known.blocks.and_([portion.block for portion in more]),
+            sums=known.sums.extended(more),
+            blocks=known.blocks.extended([portion.block for portion in more]),
         )
 
 

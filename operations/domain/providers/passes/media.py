@@ -114,7 +114,7 @@ def _taken_out(turn: Turn, work: Work) -> list[TurnPart]:
             continue
         media = [item for item in part.content if isinstance(item, Image | File)]
         if media:
-            work.repaired(findings.MOVED_MEDIA, piece)
+            work.report_repair(findings.MOVED_MEDIA, piece)
             texts = tuple(item for item in part.content if item not in media)
             turn.pieces[place] = piece._replace(part=replace(part, content=texts))
             taken += [piece._replace(part=item) for item in media]
@@ -216,7 +216,7 @@ def with_whole_blocks(turns: list[Turn], work: Work) -> list[Turn]:
         for place in _lone(turn):
             piece = turn.pieces[place]
             assert isinstance(piece.part, Opaque)  # noqa: S101 - `_lone` names no others
-            work.repaired(findings.SPLIT_BLOCK, piece)
+            work.report_repair(findings.SPLIT_BLOCK, piece)
             turn.pieces[place] = piece._replace(part=Text(describe(piece.part)))
     return turns
 

@@ -49,7 +49,7 @@ class _Call(NamedTuple):
     part: ToolCall
 
 
-def paired(turns: Sequence[Turn], work: Work) -> list[Turn]:
+def pair_results(turns: Sequence[Turn], work: Work) -> list[Turn]:
     """The turns, with every call followed, directly after its turn, by its one result."""
     return list(_Pairing(_joined(turns, work), work).turns())
 
@@ -127,7 +127,7 @@ class _Pairing:
             behind = (call for call in waiting[part.call_id] if call.spot > spot)
             found = next((call for call in behind if _fits(call, part)), None)
             if found is None:
-                self._work.repaired(findings.LONE_RESULT, piece)
+                self._work.report_repair(findings.LONE_RESULT, piece)
             else:
                 waiting[part.call_id].remove(found)
                 self._answers[found.spot] = spot
@@ -151,7 +151,7 @@ class _Pairing:
             id_ = self._given_id(call.id, piece, place)
             name = legal_name(call.name, self._work.rules.names)
             if name != call.name:
-                self._work.repaired(findings.NAME, piece)
+                self._work.report_repair(findings.NAME, piece)
             if (id_, name) != (call.id, call.name):
                 renamed = replace(call, id=id_, name=name)
                 turn.pieces[place] = piece._replace(part=renamed)
@@ -167,8 +167,8 @@ class _Pairing:
 
     def _given_id(self, id_: str, piece: TurnPart, nth: int) -> str:
         """The id of the nth call of a message: its own if legal and free, else a new one."""
-        if id_ in self._ids or not self._work.rules.ids.takes(id_):
-            self._work.repaired(findings.ID, piece)
+        if id_ in self._ids or not self._work.rules.ids.allows(id_):
+            self._work.report_repair(findings.ID, piece)
             made = (_made_id(f"{piece.key}/{nth}/{id_}/{salt}") for salt in count())
             id_ = next(one for one in made if one not in self._ids)
         self._ids.add(id_)
@@ -177,8 +177,8 @@ class _Pairing:
     def _answer(self, spot: _Spot, number: int, id_: str, name: str) -> TurnPart:
         piece = self._turns[spot.turn].pieces[spot.piece]
         if spot.turn != number + 1:
-            self._work.repaired(findings.APART, piece)
-            self._work.breaks(self._turns[number].pieces[-1].place + 1)
+            self._work.report_repair(findings.APART, piece)
+            self._work.break_signatures(self._turns[number].pieces[-1].place + 1)
         part = piece.part
         assert isinstance(part, ToolResult)  # noqa: S101 - for the type checker
         if (id_, name) == (part.call_id, part.name):
@@ -187,8 +187,8 @@ class _Pairing:
         return TurnPart(renamed, piece.place, piece.key)
 
     def _stub(self, call: ToolCall, id_: str, name: str, piece: TurnPart) -> TurnPart:
-        self._work.found(findings.UNANSWERED, piece)
-        self._work.breaks(piece.place + 1)
+        self._work.report(findings.UNANSWERED, piece)
+        self._work.break_signatures(piece.place + 1)
         draft = self._work.draft
         left_out = draft.left_out.get(call.id)
         told = LEFT_OUT if draft.can_recall else LEFT_OUT_FOR_GOOD
@@ -216,10 +216,10 @@ def _fits(call: _Call, result: ToolResult) -> bool:
 
 def legal_name(name: str, names: Alphabet) -> str:
     """The name of a tool as the provider accepts it."""
-    if names.takes(name):
+    if names.allows(name):
         return name
     found = _NOT_IN_NAMES.sub("_", name)[: names.longest]
-    return found if names.takes(found) else f"tool_{found}"[: names.longest]
+    return found if names.allows(found) else f"tool_{found}"[: names.longest]
 
 
 def _made_id(seed: str) -> str:

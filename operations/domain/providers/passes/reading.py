@@ -39,7 +39,7 @@ _SPACE = re.compile(r"\s*")
 _SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
 
 
-def turns_of(work: Work) -> list[Turn]:
+def read_turns(work: Work) -> list[Turn]:
     """The turns of the draft's messages, in order; consecutive tool turns are merged."""
     turns: list[Turn] = []
     for place, message in enumerate(work.draft.messages):
@@ -81,10 +81,14 @@ def _plain(place: int, message: Outgoing, rules: Rules) -> Turn | None:
 
 def _without_text(part: Part) -> Part:
     """A call without the text of its arguments; anything else unchanged."""
-    return part if not isinstance(part, ToolCall) or part.text is None else bare(part)
+    return (
+        part
+        if not isinstance(part, ToolCall) or part.text is None
+        else without_argument_text(part)
+    )
 
 
-def bare(call: ToolCall) -> ToolCall:
+def without_argument_text(call: ToolCall) -> ToolCall:
     """A call without the text of its arguments, for forms that hold arguments as an object."""
     return ToolCall(call.id, call.name, call.arguments)
 
@@ -129,7 +133,7 @@ class _Reading:
             # Results come first in the message that contains them.
             pieces.sort(key=lambda piece: not isinstance(piece.part, ToolResult))
         if not pieces:  # it was never sent to a provider, so it breaks no signature
-            self._work.found(findings.EMPTY, self._head)
+            self._work.report(findings.EMPTY, self._head)
         for found, group in groupby(pieces, key=lambda piece: _speaker(piece, role)):
             yield Turn(found, list(group), name if found is role else None)
 
@@ -142,13 +146,13 @@ class _Reading:
         speakers = self._work.rules.speakers
         if not name or (speakers is not None and speakers.fullmatch(name)):
             return name or None
-        self._work.found(findings.SPEAKER, self._head)
+        self._work.report(findings.SPEAKER, self._head)
         return None
 
     def _pieces(self, role: Role) -> Iterator[TurnPart]:
         cleaned = tuple(map(clean_part, self._message.parts))
         if any(map(operator.is_not, cleaned, self._message.parts)):
-            self._work.repaired(findings.SURROGATE, self._head)
+            self._work.report_repair(findings.SURROGATE, self._head)
         for part in self._framed(cleaned):
             if (found := self._read(part, role)) is not None:
                 yield TurnPart(found, self._head.place, self._head.key)
@@ -164,16 +168,16 @@ class _Reading:
         words = "\n\n".join(part.text for part in parts if isinstance(part, Text))
         others = tuple(part for part in parts if not isinstance(part, Text))
         if is_summary:
-            bare = _without_reasoning(words)
-            if bare != words:
-                self._work.repaired(findings.MADE_REASONING, self._head)
-            words = bare
+            cleaned = _without_reasoning(words)
+            if cleaned != words:
+                self._work.report_repair(findings.MADE_REASONING, self._head)
+            words = cleaned
         if not words.strip():
             return others
         if is_summary:
-            self._work.found(findings.SUMMARY, self._head)
+            self._work.report(findings.SUMMARY, self._head)
         else:
-            self._work.repaired(findings.SYSTEM_INSIDE, self._head)
+            self._work.report_repair(findings.SYSTEM_INSIDE, self._head)
         frame = SUMMARY if is_summary else FRAME
         return (Text(frame.format(words)), *others)
 
@@ -193,24 +197,24 @@ class _Reading:
 
     def _thinking(self, part: Thinking) -> Part | None:
         if self._message.kind is not None or self._message.role is not Role.ASSISTANT:
-            self._work.repaired(findings.MADE_REASONING, self._head)
+            self._work.report_repair(findings.MADE_REASONING, self._head)
             return None
         if self._work.rules.reasoning is Reasoning.NONE:
-            self._work.found(findings.FOREIGN_REASONING, self._head)
+            self._work.report(findings.FOREIGN_REASONING, self._head)
             return None
         return part
 
     def _call(self, call: ToolCall) -> ToolCall:
         rules, arguments = self._work.rules, call.arguments
         if isinstance(arguments, dict):
-            return call if rules.written_arguments else bare(call)
+            return call if rules.written_arguments else without_argument_text(call)
         if rules.text_arguments:
-            return bare(call)
+            return without_argument_text(call)
         found = parsed(arguments)
         if not isinstance(found, dict):
             found = object_of(arguments)
             if found:
-                self._work.repaired(findings.ARGUMENTS, self._head)
+                self._work.report_repair(findings.ARGUMENTS, self._head)
         return ToolCall(call.id, call.name, found)
 
     def _content(self, result: ToolResult) -> Iterator[Text | Image | File | Opaque]:
@@ -232,7 +236,7 @@ class _Reading:
         if isinstance(part, Opaque):
             if self._is_own(part, role):
                 if part.type in COMPACTIONS:
-                    self._work.found(findings.COMPACTION, self._head)
+                    self._work.report(findings.COMPACTION, self._head)
                 return part
         else:
             found, data = sendable(part, role, self._work)
@@ -243,7 +247,7 @@ class _Reading:
     def _described(
         self, part: Image | File | Opaque, data: bytes | None = None
     ) -> Text:
-        self._work.repaired(findings.DESCRIBED, self._head)
+        self._work.report_repair(findings.DESCRIBED, self._head)
         return Text(describe(part, data))
 
     def _is_own(self, part: Opaque, role: Role) -> bool:

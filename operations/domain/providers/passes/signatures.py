@@ -22,7 +22,7 @@ from .findings import Finding
 from .work import Work
 
 
-def settled(
+def without_invalid_reasoning(
     turns: list[Turn], work: Work, arranged: Callable[[list[Turn], Work], list[Turn]]
 ) -> list[Turn]:
     """The turns without reasoning that can't be sent, arranged by another pass.
@@ -62,7 +62,7 @@ def _without_loose(pieces: list[TurnPart], work: Work) -> Iterator[TurnPart]:
             and following.place == piece.place
             and isinstance(following.part, Text | ToolCall | Image | File)
         ):
-            work.found(findings.LAST_REASONING, piece)
+            work.report(findings.LAST_REASONING, piece)
         else:
             yield piece
 
@@ -73,9 +73,9 @@ def _may_stay(piece: TurnPart, work: Work) -> bool:
     finding = _fault(piece.part, piece.place, work)
     if finding is None:
         return True
-    work.found(finding, piece)
+    work.report(finding, piece)
     if work.rules.reasoning is Reasoning.SIGNED:
-        work.breaks(piece.place)
+        work.break_signatures(piece.place)
     return False
 
 
@@ -102,7 +102,7 @@ def _without_last(turns: list[Turn], work: Work) -> list[Turn]:
     kept: list[Turn] = []
     for turn in turns:
         while turn.pieces and isinstance(turn.pieces[-1].part, Thinking):
-            work.repaired(finding, turn.pieces.pop())
+            work.report_repair(finding, turn.pieces.pop())
         if turn.pieces:
             kept.append(turn)
     return kept
@@ -111,7 +111,7 @@ def _without_last(turns: list[Turn], work: Work) -> list[Turn]:
 def _note_progress(turns: list[Turn], work: Work) -> None:
     """Note if the request ends with results of an answer that lost its reasoning."""
     is_signed = work.rules.reasoning is Reasoning.SIGNED
-    if not is_signed or work.draft.goes_on or len(turns) < 2:
+    if not is_signed or work.draft.is_followed or len(turns) < 2:
         return
     answer, last = turns[-2:]
     if last.role is not Role.TOOL or _has_reasoning(answer):
@@ -119,7 +119,7 @@ def _note_progress(turns: list[Turn], work: Work) -> None:
     lost = work.places(findings.BROKEN_SIGNATURE)
     for piece in answer.pieces:
         if piece.place in lost:
-            work.found(findings.ACTIVE_REASONING, piece)
+            work.report(findings.ACTIVE_REASONING, piece)
 
 
 def _has_reasoning(turn: Turn) -> bool:

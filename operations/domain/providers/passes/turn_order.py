@@ -14,28 +14,28 @@ CLOSER = "[This is where the conversation stands.]"
 BRIDGE = "[The results above were read.]"
 
 
-def alternated(turns: list[Turn], work: Work) -> list[Turn]:
+def alternate_speakers(turns: list[Turn], work: Work) -> list[Turn]:
     """The turns in an order that the provider allows; at least one."""
     if not turns:
-        work.found(findings.NOTHING)
+        work.report(findings.NOTHING)
     if not work.rules.alternates:
-        return turns or [_made(Role.USER, OPENER)]
+        return turns or [_made_turn(Role.USER, OPENER)]
     begins = not turns or turns[0].role is not Role.USER
     if begins and not work.draft.follows:
         if turns:
-            work.found(findings.FIRST, turns[0].pieces[0])
-            work.breaks(0)
-        turns = [_made(Role.USER, OPENER), *turns]
-    arranged = _joined(turns, work)
+            work.report(findings.FIRST, turns[0].pieces[0])
+            work.break_signatures(0)
+        turns = [_made_turn(Role.USER, OPENER), *turns]
+    arranged = _join_speakers(turns, work)
     if work.rules.bridges:
-        arranged = list(_bridged(arranged, work))
-    if arranged[-1].role is Role.ASSISTANT and not work.draft.goes_on:
-        work.found(findings.LAST, arranged[-1].pieces[0])
-        arranged.append(_made(Role.USER, CLOSER))
+        arranged = list(_with_bridges(arranged, work))
+    if arranged[-1].role is Role.ASSISTANT and not work.draft.is_followed:
+        work.report(findings.LAST, arranged[-1].pieces[0])
+        arranged.append(_made_turn(Role.USER, CLOSER))
     return arranged
 
 
-def _joined(turns: list[Turn], work: Work) -> list[Turn]:
+def _join_speakers(turns: list[Turn], work: Work) -> list[Turn]:
     joined: list[Turn] = []
     for turn in turns:
         if not joined or joined[-1].role is not turn.role:
@@ -44,26 +44,26 @@ def _joined(turns: list[Turn], work: Work) -> list[Turn]:
         held = joined[-1]
         if held.keys != turn.keys and held.keys:
             finding = findings.MERGED if work.rules.merges else findings.IN_A_ROW
-            work.found(finding, turn.pieces[0])
+            work.report(finding, turn.pieces[0])
         joined[-1] = Turn(held.role, [*held.pieces, *turn.pieces], held.name)
     return joined
 
 
-def _bridged(turns: list[Turn], work: Work) -> Iterator[Turn]:
+def _with_bridges(turns: list[Turn], work: Work) -> Iterator[Turn]:
     last = Role.USER
     for turn in turns:
         if last is Role.TOOL and turn.role is Role.USER:
-            work.found(findings.BRIDGE, turn.pieces[0])
-            yield _made(Role.ASSISTANT, BRIDGE)
+            work.report(findings.BRIDGE, turn.pieces[0])
+            yield _made_turn(Role.ASSISTANT, BRIDGE)
         last = turn.role
         yield turn
 
 
-def _made(role: Role, words: str) -> Turn:
+def _made_turn(role: Role, words: str) -> Turn:
     return Turn(role, [TurnPart(Text(words))])
 
 
-def joined_results(turns: list[Turn]) -> list[Turn]:
+def join_results(turns: list[Turn]) -> list[Turn]:
     """Combine results and the user's message after them into one user turn."""
     joined: list[Turn] = []
     last: Role | None = None

@@ -27,18 +27,18 @@ class Work:
         self.watermark = draft.intact
         """The place of the first message that is not sent as it was recorded."""
 
-    def found(self, finding: Finding, piece: TurnPart | None = None) -> None:
+    def report(self, finding: Finding, piece: TurnPart | None = None) -> None:
         """Report a finding, in the message of a piece if one is given; repeats count once."""
         keys = self._found.setdefault(finding, {})
         if piece is not None and piece.key is not None:
             keys[piece.place] = piece.key
 
-    def repaired(self, finding: Finding, piece: TurnPart) -> None:
+    def report_repair(self, finding: Finding, piece: TurnPart) -> None:
         """Report a change to a piece; from it on, signatures no longer hold."""
-        self.found(finding, piece)
-        self.breaks(piece.place)
+        self.report(finding, piece)
+        self.break_signatures(piece.place)
 
-    def breaks(self, place: int) -> None:
+    def break_signatures(self, place: int) -> None:
         """From the message at this place on, signatures no longer hold."""
         if place != MADE:
             self.watermark = min(self.watermark, place)
@@ -53,7 +53,7 @@ class Work:
         return self._found
 
 
-def issues_of(found: Findings) -> tuple[Issue, ...]:
+def findings_to_issues(found: Findings) -> tuple[Issue, ...]:
     """All findings as issues, ordered by the first message of each."""
 
     def rank(finding: Finding) -> tuple[int, str, str]:
@@ -63,7 +63,7 @@ def issues_of(found: Findings) -> tuple[Issue, ...]:
     return tuple(_issue(finding, found[finding]) for finding in ordered)
 
 
-def together(
+def combine_findings(
     portions: Iterable[tuple[int, Findings]], before: Findings = MappingProxyType({})
 ) -> Findings:
     """Combine the findings of portions of a request, each given with the place where it begins.

@@ -46,7 +46,7 @@ def _messages(body: ForwardedBody, applied: Applied) -> bytes | None:
     count, splice = len(body.messages), applied.made.splice
     if splice.pieces == ((GivenRun(0, count),) if count else ()):
         return None
-    sent = splice.of(applied.run, before=b"[", behind=b"]")
+    sent = splice.of(applied.run, before=b"[", after=b"]")
     if count and sent == b"".join((b"[", applied.run(0, count), b"]")):
         return None
     if body.form == "openai-responses":

@@ -4,7 +4,7 @@ from operations.domain.context.assembly import (
     Assembly,
     Plan,
     assemble,
-    outgoings,
+    outgoing_messages,
 )
 from operations.domain.context.policy import REPLAY, Policy
 from operations.domain.log.entry import Entry
@@ -47,7 +47,7 @@ def spoken(thread: Thread) -> dict[str, Read]:
 def assembled(thread: Thread, policy: Policy = REPLAY, **plan: object) -> Assembly:
     fields = {"strategy": "openai", **plan}
     given_plan = Plan(count=count, policy=policy, **fields)  # type: ignore[arg-type]
-    messages = outgoings(thread, spoken(thread), count)
+    messages = outgoing_messages(thread, spoken(thread), count)
     return assemble(thread, messages, given_plan)
 
 

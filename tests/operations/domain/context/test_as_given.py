@@ -1,6 +1,6 @@
 """The tokens of a message as its client gave it, in the form of a provider."""
 
-from operations.domain.context.compiling import as_given
+from operations.domain.context.compiling import tokens_unrepaired
 from operations.domain.providers.request import Outgoing
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall
@@ -26,5 +26,5 @@ def test_arguments_that_a_form_holds_as_an_object_are_counted_as_one() -> None:
         strategy="openai",
         index=1,
     )
-    assert as_given(message, "openai", count) == 50
-    assert as_given(message, "anthropic", count) < 50
+    assert tokens_unrepaired(message, "openai", count) == 50
+    assert tokens_unrepaired(message, "anthropic", count) < 50

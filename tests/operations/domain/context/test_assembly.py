@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from operations.domain.context.assembly import (
     Assembly,
-    made_again,
-    outgoings,
-    unchanged,
+    outgoing_messages,
+    unchanged_made_messages,
+    unchanged_originals,
 )
 from operations.domain.context.layers import layer
 from operations.domain.context.policy import Policy
@@ -130,7 +130,9 @@ def test_signatures_hold_up_to_the_first_change() -> None:
 def test_what_is_changed_is_counted_again() -> None:
     thread = thread_of(2, Redact(spans=(span("m3", 0, 2, "xx", saved=1),)))
     words = spoken(thread) | {"m3": Read((Text("x" * 12),), "openai")}
-    (message,) = [one for one in outgoings(thread, words, count) if one.key == "m3"]
+    (message,) = [
+        one for one in outgoing_messages(thread, words, count) if one.key == "m3"
+    ]
     assert (message.changed, message.tokens) == (True, 12)
 
 
@@ -142,14 +144,14 @@ def test_originals_that_nothing_touches_go_out_under_every_log_alike(
     log = data.draw(logs(len(conversation.given)))
     before = Conversation(conversation.given, log, conversation.tags)
     assume(before.log.purged == conversation.log.purged)
-    known = unchanged(conversation.thread(), outgoing(before, {}))
+    known = unchanged_originals(conversation.thread(), outgoing(before, {}))
     assert outgoing(conversation, known) == outgoing(conversation, {})
 
 
 def test_what_nothing_touches_need_not_be_read_again() -> None:
     before, after = thread_of(2, snip(1, 1)), thread_of(2, snip(1, 1), snip(3, 3))
-    known = unchanged(after, outgoings(before, spoken(before), count))
-    found = outgoings(after, {}, count, known=known)
+    known = unchanged_originals(after, outgoing_messages(before, spoken(before), count))
+    found = outgoing_messages(after, {}, count, known=known)
     assert [one.key for one in found] == ["m0", "m2", "m4"]
     assert all(one is known[one.key] for one in found)
 
@@ -165,21 +167,21 @@ def test_what_operations_made_goes_out_under_every_log_as_if_it_were_read_again(
     assume(early.log.purged == conversation.log.purged)
     for one, other in permutations((early, conversation)):
         thread = one.thread()
-        again = made_again(thread, thread.effective(), outgoing(other, {}))
+        again = unchanged_made_messages(thread, thread.effective(), outgoing(other, {}))
         assert outgoing(one, {}, again) == outgoing(one, {})
 
 
 def test_what_an_operation_made_need_not_be_read_again_wherever_it_stands() -> None:
     kept = insert("m4", "kept")
     before, after = thread_of(2, kept), thread_of(2, kept, snip(3, 4))
-    sent = outgoings(before, spoken(before), count)
-    again = made_again(after, after.effective(), sent)
+    sent = outgoing_messages(before, spoken(before), count)
+    again = unchanged_made_messages(after, after.effective(), sent)
     assert again == {"o1.0": sent[-1]}
     words = {key: said for key, said in spoken(after).items() if key != "o1.0"}
-    (*_, found) = outgoings(after, words, count, again=again)
+    (*_, found) = outgoing_messages(after, words, count, again=again)
     assert found == sent[-1]
     moved = thread_of(2, kept, Resequence(order=("m4", "m3", "m2", "m1")))
-    (*_, found) = outgoings(moved, spoken(moved), count, again=again)
+    (*_, found) = outgoing_messages(moved, spoken(moved), count, again=again)
     assert (found.key, found.group, sent[-1].group) == ("o1.0", 1, 2)
 
 
@@ -196,7 +198,7 @@ def outgoing(
         key: Read(message.parts, "openai", message.name)
         for key, message in conversation.words(thread, unread).items()
     }
-    return outgoings(thread, said, count, known=known, again=again)
+    return outgoing_messages(thread, said, count, known=known, again=again)
 
 
 @settings(max_examples=30)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from operations.domain.context.compiling import compiling
+from operations.domain.context.compiling import compilation_result
 from operations.domain.providers import PROVIDERS, compile_request
 from tests.operations.support.prepared import MODELS, Context, characters, contexts
 from tests.operations.support.request_texts import tokens_of
@@ -21,7 +21,7 @@ def test_what_is_sent_is_counted_on_the_request_s_own_texts(
 ) -> None:
     draft = context.for_model(data.draw(st.sampled_from(MODELS[provider])))
     compiled = compile_request(provider, draft)
-    found = compiling(context.assembly, compiled, characters)
+    found = compilation_result(context.assembly, compiled, characters)
 
     written = [part for turn in compiled.turns for part in turn.parts]
     media = sum(total(counted, lambda _: 0) for counted in words(written))
@@ -38,7 +38,7 @@ def test_what_a_request_has_of_each_message_and_what_it_adds_make_it_up(
     context: Context,
 ) -> None:
     compiled = compile_request("openai", context.for_model("gpt-4.1"))
-    found = compiling(context.assembly, compiled, characters)
+    found = compilation_result(context.assembly, compiled, characters)
     left_out = [omission.key for omission in found.step.left_out]
     assert len(left_out) == len(set(left_out))
     keys = {key for turn in compiled.turns for key in turn.keys}

@@ -17,7 +17,7 @@ from operations.domain.forwarding.sent import (
     SentMessage,
 )
 from operations.domain.forwarding.splice import GivenRun, joined
-from operations.domain.providers.plain import PlainMessage, Unread, plain_of
+from operations.domain.providers.plain import PlainMessage, UnreadMessage, plain_message
 from operations.domain.providers.request import Outgoing
 from operations.domain.tree.leaf import Leaf
 from tests.operations.domain.context.test_portions import (
@@ -231,7 +231,7 @@ def test_what_passed_before_is_sent_by_the_numbers_that_it_has() -> None:
 def test_the_words_of_what_was_not_read_are_nobodys() -> None:
     conversation = Conversation([*a_call_of("a", 1), *a_call_of("b", 2)])
     first = Request(conversation, "openai", WHOLE, reads=False).messages[0]
-    assert isinstance(first, Unread)
+    assert isinstance(first, UnreadMessage)
     assert first.plain == PlainMessage((), (), False)
     with pytest.raises(LookupError, match="m0"):
         _ = first.parts
@@ -269,7 +269,7 @@ SIGNED = PlainMessage(("a",), (), False, frozenset(("anthropic",)))
 def test_what_a_rule_may_change_is_not_plain(
     role: Role, parts: tuple[Any, ...]
 ) -> None:
-    assert plain_of(Message(role=role, parts=parts), "anthropic") is None
+    assert plain_message(Message(role=role, parts=parts), "anthropic") is None
 
 
 @pytest.mark.parametrize(
@@ -295,15 +295,15 @@ def test_what_a_rule_may_change_is_not_plain(
 def test_of_what_is_plain_ids_are_known(
     role: Role, parts: tuple[Any, ...], plain: PlainMessage
 ) -> None:
-    assert plain_of(Message(role=role, parts=parts), "anthropic") == plain
-    assert plain_of(Message(role=role, parts=parts, name="zoe")) is None
+    assert plain_message(Message(role=role, parts=parts), "anthropic") == plain
+    assert plain_message(Message(role=role, parts=parts, name="zoe")) is None
 
 
 def test_reasoning_is_plain_only_where_it_is_known_who_signed_it() -> None:
     message = Message(role=Role.ASSISTANT, parts=(Thinking("Well.", "sealed"), CALL))
-    assert plain_of(message) is None
-    assert plain_of(message, "openai") == SIGNED
-    assert plain_of(message, "gemini") == SIGNED._replace(
+    assert plain_message(message) is None
+    assert plain_message(message, "openai") == SIGNED
+    assert plain_message(message, "gemini") == SIGNED._replace(
         signers=frozenset(("gemini",))
     )
 
@@ -324,13 +324,13 @@ def test_signed_reasoning_is_read_from_a_change_on_and_not_before() -> None:
 
 def test_a_plain_message_that_is_read_goes_out_as_one_that_always_was() -> None:
     parts = (Text("Yes."),)
-    plain = plain_of(Message(role=Role.USER, parts=parts))
+    plain = plain_message(Message(role=Role.USER, parts=parts))
     assert plain is not None
-    unread = Unread.of(plain, 3, Leaf("user", 4, 2))
+    unread = UnreadMessage.of(plain, 3, Leaf("user", 4, 2))
     with pytest.raises(LookupError):
         assert unread.parts
     always = Outgoing(
         *("m3", "m3", Role.USER, parts, 4, 2, frozenset((2,)), "openai"), index=3
     )
-    read = unread.with_words(parts, "openai", None)
+    read = unread.with_contents(parts, "openai", None)
     assert (type(read), read) == (Outgoing, always)

@@ -14,8 +14,8 @@ from operations.domain.context.compiling import compare, unanswered
 from operations.domain.context.portions import request as portions
 from operations.domain.context.portions.portion import Frame, Portion
 from operations.domain.context.portions.request import Portions
-from operations.domain.context.portions.sums import KeptPortions, Sums
-from operations.domain.forwarding.passthrough import with_own
+from operations.domain.context.portions.sums import KeptPortions, PortionTotals
+from operations.domain.forwarding.passthrough import with_client_messages
 from operations.domain.forwarding.sent import (
     KeptBlocks,
     PassedMessages,
@@ -24,8 +24,8 @@ from operations.domain.forwarding.sent import (
 )
 from operations.domain.forwarding.splice import joined, splice
 from operations.domain.providers import PROVIDERS, compile_portion
-from operations.domain.providers.passes.work import issues_of, together
-from operations.domain.providers.plain import Unread
+from operations.domain.providers.passes.work import combine_findings, findings_to_issues
+from operations.domain.providers.plain import UnreadMessage
 from operations.domain.providers.request import PROMPT, LeftOutResult, Outgoing
 from tests.operations.domain.forwarding.sending import Conversation
 from tests.operations.domain.thread.talks import FORMATS, conversations, turns
@@ -100,7 +100,7 @@ class Request:
             read=self.read,
             passed=self.passed,
         )
-        return Portions(frame, known, grown=grown).of(
+        return Portions(frame, known, grown=grown).divide(
             self.messages, intact=self.draft.intact
         )
 
@@ -108,8 +108,8 @@ class Request:
         by_key = {one.key: one for one in self.draft.messages}
         self.was_read += [one.key for one in messages]
         return [
-            one.with_words(said.parts, said.strategy, said.name)
-            if isinstance(one, Unread) and (said := by_key[one.key])
+            one.with_contents(said.parts, said.strategy, said.name)
+            if isinstance(one, UnreadMessage) and (said := by_key[one.key])
             else one
             for one in messages
         ]
@@ -128,7 +128,7 @@ class Request:
         """What the request is if nothing is cut."""
         whole = compile_portion(self.format, self.draft)
         compared = compare(self.draft.messages, whole.compiled, len)
-        passed = with_own(
+        passed = with_client_messages(
             whole.compiled,
             self.draft.layers,
             self.draft.messages,
@@ -160,7 +160,7 @@ def together_of(found: Sequence[Portion]) -> list[Any]:
         found[0].system,
         frozenset().union(*(one.given for one in found)),
         [message.keys for block in blocks for message in block.messages],
-        issues_of(together(findings)),
+        findings_to_issues(combine_findings(findings)),
         sum(one.added for one in found),
         [lost for one in found for lost in one.lost],
         found[0].prompt,
@@ -231,11 +231,11 @@ def test_portions_that_are_kept_are_summed_once(
     first = data.draw(st.integers(0, len(found)))
     kept = KeptPortions().of(found[:first])
     whole = kept.of(found)
-    assert whole.sums == Sums().and_(found)
-    assert whole.blocks == KeptBlocks().and_([one.block for one in found])
+    assert whole.sums == PortionTotals().extended(found)
+    assert whole.blocks == KeptBlocks().extended([one.block for one in found])
     assert whole.blocks.runs == [PieceRun(0, len(found))]
     _, _, given, _, issues, added, lost, _ = together_of(found)
-    assert issues_of(whole.sums.findings) == issues
+    assert findings_to_issues(whole.sums.findings) == issues
     assert list(whole.sums.lost) == [one for one in lost if one[0] not in given]
     more, less = sum(one.more for one in found), sum(less for _, less in lost)
     assert whole.sums.change == added + more - less

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operations.domain.context.assembly import Plan, assemble, outgoings
+from operations.domain.context.assembly import Plan, assemble, outgoing_messages
 from operations.domain.context.references import without_references
 from operations.domain.log.operation import Condense, Digest
 from operations.domain.tree.leaf import MadeMessage
@@ -63,8 +63,8 @@ def test_only_what_operations_made_loses_them() -> None:
     said = spoken(thread)
     own = next(iter(key for key in said if key == "m3"))
     said[own] = said[own]._replace(parts=(Text(f"Somebody said {REF}."),))
-    as_told = outgoings(thread, said, count)
-    found = outgoings(thread, said, count, can_recall=False)
+    as_told = outgoing_messages(thread, said, count)
+    found = outgoing_messages(thread, said, count, can_recall=False)
     changed = [
         (one.parts, one.tokens)
         for one, other in zip(found, as_told, strict=True)

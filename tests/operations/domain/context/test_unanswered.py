@@ -8,7 +8,11 @@ from operations.domain.context.compiling import (
     unanswered,
 )
 from operations.domain.context.step import Omission, Step
-from operations.domain.providers.request import LeftOutResult, Outgoing, answered_by
+from operations.domain.providers.request import (
+    LeftOutResult,
+    Outgoing,
+    answered_call_ids,
+)
 from tests.operations.support.builders import originals, snip, thread
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
@@ -52,7 +56,7 @@ def test_a_result_is_sought_shortly_behind_its_call() -> None:
 
 def test_the_fold_that_holds_a_result_left_it_out() -> None:
     found = thread(6, snip(3, 4))
-    answers = {"m3": answered_by((RESULT, Text("x"))), "m5": ("z",)}
+    answers = {"m3": answered_call_ids((RESULT, Text("x"))), "m5": ("z",)}
     assert left_out_results(found, [], {"a": 2}, answers) == {
         "a": LeftOutResult("m3", "o1", found.leaves[3].tokens)
     }

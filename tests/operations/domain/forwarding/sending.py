@@ -11,18 +11,18 @@ from operations.domain.context.assembly import (
     Assembly,
     Plan,
     assemble,
-    outgoings,
-    untouched,
+    outgoing_messages,
+    untouched_originals,
 )
-from operations.domain.forwarding.alignment import Given
-from operations.domain.forwarding.finding import find
-from operations.domain.forwarding.passthrough import Passed, with_own
+from operations.domain.forwarding.alignment import GivenMessages
+from operations.domain.forwarding.finding import find_units
+from operations.domain.forwarding.passthrough import PassedRequest, with_client_messages
 from operations.domain.forwarding.plan import RequestPlan, plan
 from operations.domain.log.entry import CLIENT, Entry
 from operations.domain.log.log import fold
 from operations.domain.log.operation import Tag
 from operations.domain.providers import PROVIDERS, compile_request
-from operations.domain.providers.plain import Unread, plain_of
+from operations.domain.providers.plain import UnreadMessage, plain_message
 from operations.domain.providers.request import Compiled, Draft
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
@@ -120,12 +120,12 @@ class Conversation:
         plan = Plan(count=len, strategy=provider)
         held = self.messages[: thread.message_count - len(more)]
         plain = [
-            found and Unread.of(found, index, thread.leaves[index])
+            found and UnreadMessage.of(found, index, thread.leaves[index])
             for index, one in enumerate([] if reads else [*held, *more])
-            for found in (plain_of(one, provider),)
+            for found in (plain_message(one, provider),)
         ]
-        messages = outgoings(
-            thread, said, len, known=untouched(thread, plain, thread.keys)
+        messages = outgoing_messages(
+            thread, said, len, known=untouched_originals(thread, plain, thread.keys)
         )
         assembly = assemble(thread, messages, plan)
         draft = Draft(
@@ -149,13 +149,13 @@ class Conversation:
         body: dict[str, Any] = json.loads(b"".join(pieces))
         return body
 
-    def apply(self, format: str, body: dict[str, Any]) -> Passed:
+    def apply(self, format: str, body: dict[str, Any]) -> PassedRequest:
         """What is sent for a request; its new messages are not recorded."""
         thread, made, more, beside = self.aligned(format, body)
         if not changes(thread):
-            return Passed(body["messages"], frozenset(), [], body.get("system"))
+            return PassedRequest(body["messages"], frozenset(), [], body.get("system"))
         sent = self.context(thread, format, more)
-        return with_own(
+        return with_client_messages(
             sent.compiled,
             sent.assembly.layers,
             sent.assembly.messages,
@@ -177,9 +177,11 @@ class Conversation:
         form = formats.REQUESTS[format]
         prompt = list(anthropic.read_system(body.get("system")))
         messages = [*prompt, *map(form.read, body["messages"])]
-        given = Given(messages, lambda place: digest_of(messages[place]), bool(prompt))
+        given = GivenMessages(
+            messages, lambda place: digest_of(messages[place]), bool(prompt)
+        )
         roles = [message.role for message in self.messages]
-        units = find(given, self, form, self.heading)
+        units = find_units(given, self, form, self.heading)
         made = plan(given, roles, self.log, units)
         numbered = enumerate(made.operations, start=self.log.head + 1)
         log = self.log.extended(Entry(n, one, CLIENT) for n, one in numbered)

@@ -2,9 +2,14 @@
 
 from dataclasses import dataclass, field
 
-from operations.domain.forwarding.alignment import Given, Unit, follow, placed
+from operations.domain.forwarding.alignment import (
+    GivenMessages,
+    Unit,
+    align_from_start,
+    resolve_units,
+)
 from operations.domain.forwarding.client_entries import RequestDecision
-from operations.domain.forwarding.finding import find
+from operations.domain.forwarding.finding import find_units
 from operations.domain.forwarding.plan import RequestPlan, extension, plan
 from operations.domain.log.entry import CLIENT, EditState, Entry
 from operations.domain.log.log import Log
@@ -55,11 +60,11 @@ class Talk:
     originals: list[Message] = field(default_factory=list)
     log: Log = field(default_factory=Log)
 
-    def align(self, messages: list[Message]) -> tuple[Given, list[Unit]]:
-        sent = Given(
+    def align(self, messages: list[Message]) -> tuple[GivenMessages, list[Unit]]:
+        sent = GivenMessages(
             messages, lambda place: digest(messages[place].role, messages[place].parts)
         )
-        return sent, find(sent, HeldMessages(self.originals), FORM, Heading())
+        return sent, find_units(sent, HeldMessages(self.originals), FORM, Heading())
 
     def send(self, *texts: str, quotes: bool = False) -> RequestPlan:
         messages = [says(text) for text in texts]
@@ -67,14 +72,14 @@ class Talk:
         held = len(self.originals)
         keys = sent_keys(held, self.log)
         last = HeldMessages([*map(self.message, keys)])
-        same, known = follow(sent, last, FORM, Heading())
+        same, known = align_from_start(sent, last, FORM, Heading())
         gone = {one.text for one in self.originals} - {
             one.text for one in last.messages
         }
         rest = {one.text for one in messages[known:]}
         is_whole = sum(unit.last - unit.first for unit in same) == len(keys)
         if is_whole and rest.isdisjoint(gone):
-            same = placed(same, keys)
+            same = resolve_units(same, keys)
             made = extension(same, held=held, known=known, count=len(texts))
         else:
             roles = [one.role for one in self.originals]

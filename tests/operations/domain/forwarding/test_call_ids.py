@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from operations.domain.forwarding.alignment import Given
-from operations.domain.forwarding.call_ids import as_held, with_held_ids
-from operations.domain.forwarding.finding import find
+from operations.domain.forwarding.alignment import GivenMessages
+from operations.domain.forwarding.call_ids import with_held_ids, with_renamed_results
+from operations.domain.forwarding.finding import find_units
 from operations.domain.forwarding.plan import extension
 from threads.domain import formats
 from threads.domain.message import Message, Role
@@ -28,8 +28,8 @@ def results(*ids: str) -> Message:
 def answered(held: Sequence[Message], sent: Sequence[Message]) -> list[str]:
     """The ids that the results of the last message name, Gemini's client having sent it."""
     session = Conversation(held)
-    given = Given(sent, lambda place: digest_of(sent[place]))
-    units = find(given, session, formats.REQUESTS["gemini"], session.heading)
+    given = GivenMessages(sent, lambda place: digest_of(sent[place]))
+    units = find_units(given, session, formats.REQUESTS["gemini"], session.heading)
     found = with_held_ids(given, session, units)
     assert found.messages[: len(held)] == list(sent[: len(held)])
     parts = found.messages[-1].parts
@@ -67,16 +67,20 @@ def test_only_what_was_renamed_goes_out_under_the_names_that_are_held() -> None:
     held = [ASKED, calls("h1")]
     sent = [ASKED, calls("c1"), results("c1"), ASKED, results("c9")]
     session = Conversation(held)
-    given = Given(sent, lambda place: digest_of(sent[place]))
-    units = find(given, session, formats.REQUESTS["gemini"], session.heading)
+    given = GivenMessages(sent, lambda place: digest_of(sent[place]))
+    units = find_units(given, session, formats.REQUESTS["gemini"], session.heading)
     named = with_held_ids(given, session, units)
-    plan = as_held(extension(units, held=2, known=2, count=5), given, named)
+    plan = with_renamed_results(
+        extension(units, held=2, known=2, count=5), given, named
+    )
     assert [unit.start for unit in plan.units if not unit.as_given] == [1, 2]
 
 
 def test_behind_what_was_skipped_the_same_goes_out_so() -> None:
-    own = Given([results("c1"), ASKED], lambda place: b"")
+    own = GivenMessages([results("c1"), ASKED], lambda place: b"")
     named = own._replace(messages=[results("h1"), ASKED])
     plan = extension([], held=6, known=6, count=8)
-    assert [one.as_given for one in as_held(plan, own, named, 6).units] == [False, True]
-    assert as_held(plan, own, own, 6) is plan
+    assert [
+        one.as_given for one in with_renamed_results(plan, own, named, 6).units
+    ] == [False, True]
+    assert with_renamed_results(plan, own, own, 6) is plan

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from operations.domain.forwarding.alignment import Given, Unit
-from operations.domain.forwarding.finding import find
+from operations.domain.forwarding.alignment import GivenMessages, Unit
+from operations.domain.forwarding.finding import find_units
 from tests.operations.support.builders import digest as digest_of_range
 from threads.domain.body import digest, tombstone_of
 from threads.domain.formats import REQUESTS
@@ -22,8 +22,8 @@ def test_what_was_not_compared_is_not_known():
 
     def known(*parts: str) -> list[Unit]:
         message = Message(role=Role.USER, parts=tuple(map(Text, parts)))
-        sent = Given([message], lambda _: digest(message.role, message.parts))
-        return find(sent, held, FORM, Heading())
+        sent = GivenMessages([message], lambda _: digest(message.role, message.parts))
+        return find_units(sent, held, FORM, Heading())
 
     (unit,) = known(words[32], words[33])
     assert (unit.first, unit.last) == (32, 34)
@@ -35,12 +35,12 @@ def test_another_prompt_beside_the_messages_is_none_of_those_that_are_held():
     held = HeldMessages([says("s"), says("s2"), says("u0")])
     prompt = Message(role=Role.SYSTEM, parts=(Text(f"{says('s2').text}\n"),))
     messages = [prompt, says("u0")]
-    sent = Given(
+    sent = GivenMessages(
         messages,
         lambda place: digest(messages[place].role, messages[place].parts),
         system=True,
     )
-    (unit,) = find(sent, held, REQUESTS["anthropic"], Heading())
+    (unit,) = find_units(sent, held, REQUESTS["anthropic"], Heading())
     assert (unit.start, unit.first, unit.last) == (1, 2, 3)
 
 
@@ -54,10 +54,10 @@ def test_a_purged_message_is_known_by_its_tombstone() -> None:
 
     held = [says("u1"), says("a1"), says("u2")]
     messages = [held[0], says("a7"), held[2]]
-    sent = Given(
+    sent = GivenMessages(
         messages, lambda place: digest(messages[place].role, messages[place].parts)
     )
-    found = find(sent, Purged(held), FORM, Heading())
+    found = find_units(sent, Purged(held), FORM, Heading())
     assert [(unit.first, unit.start) for unit in found] == [(0, 0), (2, 2)]
 
 
@@ -65,13 +65,13 @@ def test_a_prompt_that_stands_beside_the_messages_is_found_again() -> None:
     held = [says("s1"), says("s2"), says("u1"), says("a1")]
     prompt = Message(role=Role.SYSTEM, parts=(Text(system_words(held[:2])),))
     messages = [prompt, held[3]]
-    sent = Given(
+    sent = GivenMessages(
         messages,
         lambda place: digest(messages[place].role, messages[place].parts),
         system=True,
     )
     form = REQUESTS["anthropic"]
-    found = find(sent, HeldMessages(held), form, Heading())
+    found = find_units(sent, HeldMessages(held), form, Heading())
     assert [(unit.first, unit.last, unit.start) for unit in found] == [
         (0, 2, 0),
         (3, 4, 1),

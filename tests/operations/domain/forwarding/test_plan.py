@@ -221,7 +221,7 @@ def test_an_extension_has_the_same_plan_as_if_all_were_looked_at():
     quick = extension(units, held=len(HISTORY), known=len(HISTORY), count=8)
     assert (quick.units, quick.decision) == (full.units, full.decision)
     assert (quick.appended, quick.known) == (full.appended, full.known)
-    counts = UnitCounts().and_(units[:3]).and_(units[3:])
+    counts = UnitCounts().extended(units[:3]).extended(units[3:])
     counted = extension(units, held=7, known=7, count=8, counts=counts)
     assert (counted, quick.counts) == (quick, full.counts)
     assert extension([], held=0, known=0, count=2).decision is RequestDecision.FIRST
@@ -240,7 +240,7 @@ def test_a_plan_says_what_its_units_come_to():
     talk = begun(*HISTORY)
     for texts in (("s", "u0"), ("s", "u0", "u7", "u8"), (*HISTORY, "u9")):
         made = talk.send(*texts)
-        assert made.counts == UnitCounts().and_(made.units)
+        assert made.counts == UnitCounts().extended(made.units)
 
 
 TEXTS = st.sampled_from(["s", "s2", *(f"{who}{n}" for n in range(6) for who in "ua")])

@@ -59,7 +59,7 @@ def test_a_block_that_grew_finds_the_numbers_of_its_new_messages_alone() -> None
     messages = [SentMessage(GivenRun(at, at + 1), (f"m{at}",), at) for at in range(5)]
     block = SentBlock(tuple(messages[:3]))
     block.runs = [PieceRun(7, 9), PieceRun(2, 3)]
-    grown, whole = block.grown(messages[3:]), SentBlock(tuple(messages))
+    grown, whole = block.extended(messages[3:]), SentBlock(tuple(messages))
     for name in ("messages", "pieces", "tokens"):
         assert getattr(grown, name) == getattr(whole, name)
     grown.number({messages[3]: 3, messages[4]: 9}.__getitem__)

@@ -3,7 +3,11 @@
 import pytest
 
 from operations.domain.forwarding.plan import plan
-from operations.domain.forwarding.side_calls import holds_reply, is_side, quotes
+from operations.domain.forwarding.side_calls import (
+    holds_reply,
+    is_side_call,
+    quotes_reply,
+)
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
 
@@ -43,31 +47,31 @@ def test_a_request_quotes_a_reply_that_it_tells_at_length(
     text: str, quoted: bool
 ) -> None:
     reply = SUMMARY
-    assert quotes([said(Role.USER, text)], ["", reply]) is quoted
+    assert quotes_reply([said(Role.USER, text)], ["", reply]) is quoted
 
 
 def test_what_the_assistant_says_of_a_reply_is_no_quotation() -> None:
-    assert not quotes([said(Role.ASSISTANT, SUMMARY)], [SUMMARY])
+    assert not quotes_reply([said(Role.ASSISTANT, SUMMARY)], [SUMMARY])
 
 
 def test_nothing_is_a_side_call_before_anything_was_said() -> None:
     talk = talk_of(said(Role.SYSTEM, PROMPT))
     sent, made, roles = asked(talk, [says("u1")])
-    assert not is_side(sent, made, roles, [talk.originals])
+    assert not is_side_call(sent, made, roles, [talk.originals])
 
 
 def test_a_request_that_shares_no_message_is_a_side_call() -> None:
     talk = talk_of(said(Role.SYSTEM, PROMPT), says("u1"), says("a1"))
     messages = [said(Role.SYSTEM, PROMPT), says("u7")]
     sent, made, roles = asked(talk, messages)
-    assert is_side(sent, made, roles, [talk.originals[:1]])
+    assert is_side_call(sent, made, roles, [talk.originals[:1]])
     assert not holds_reply(sent, made, len(roles))
 
 
 def test_a_request_that_holds_a_reply_is_of_the_conversation() -> None:
     talk = talk_of(said(Role.SYSTEM, PROMPT), says("u1"), says("a1"))
     sent, made, roles = asked(talk, [says("u1"), says("a1"), says("u2")])
-    assert not is_side(sent, made, roles, [talk.originals[:1]])
+    assert not is_side_call(sent, made, roles, [talk.originals[:1]])
     assert holds_reply(sent, made, len(roles))
 
 
@@ -84,7 +88,7 @@ def test_the_same_question_under_another_prompt_is_a_side_call(
 ) -> None:
     talk = talk_of(said(Role.SYSTEM, PROMPT), says("u1"), says("a1"))
     sent, made, roles = asked(talk, [said(Role.SYSTEM, prompt), says("u1")])
-    assert is_side(sent, made, roles, [talk.originals[:1]]) is side
+    assert is_side_call(sent, made, roles, [talk.originals[:1]]) is side
 
 
 NOTE = said(Role.USER, "<environment_context>\n<cwd>/x</cwd>\n</environment_context>")
@@ -107,7 +111,7 @@ def test_a_clients_notes_and_its_remark_on_them_are_of_no_conversation(
     prompt = said(Role.SYSTEM, PROMPT)
     talk = talk_of(prompt, NOTE, REMARK, says("u1"), says("a1"))
     sent, made, roles = asked(talk, [prompt, *opening, says("u7")])
-    assert is_side(sent, made, roles, [talk.originals[:1]]) is is_told
+    assert is_side_call(sent, made, roles, [talk.originals[:1]]) is is_told
     assert holds_reply(sent, made, len(roles)) is (says("a1") in opening)
 
 
@@ -115,4 +119,4 @@ def test_a_request_of_notes_alone_is_told_by_them() -> None:
     prompt = said(Role.SYSTEM, PROMPT)
     talk = talk_of(prompt, NOTE, REMARK)
     sent, made, roles = asked(talk, [prompt, NOTE])
-    assert not is_side(sent, made, roles, [talk.originals[:1]])
+    assert not is_side_call(sent, made, roles, [talk.originals[:1]])

@@ -31,11 +31,11 @@ def test_runs_of_the_clients_messages_stand_between_ready_ones() -> None:
     assert found.pieces == (
         *(GivenRun(0, 2), dump(made), GivenRun(3, 5), GivenRun(0, 1), dump(made)),
     )
-    assert found.of(run_of(own), before=b"[", behind=b"]") == b",".join(
+    assert found.of(run_of(own), before=b"[", after=b"]") == b",".join(
         (b"[0,1", dump(made), b"3,4", b"0", dump(made) + b"]")
     )
     assert found.weight > len(dump(made))
-    assert Splice(()).of(run_of([]), before=b"[", behind=b"]") == b"[]"
+    assert Splice(()).of(run_of([]), before=b"[", after=b"]") == b"[]"
 
 
 def run_of(own: Sequence[bytes]) -> Callable[[int, int], bytes]:
@@ -53,5 +53,5 @@ def test_spliced_messages_are_those_that_are_sent(
     places = {id(form): place for place, form in enumerate(body["messages"])}
     found = Splice(splice([places.get(id(form), form) for form in sent], dump))
 
-    spliced = found.of(run_of(given_raw), before=b"[", behind=b"]")
+    spliced = found.of(run_of(given_raw), before=b"[", after=b"]")
     assert json.loads(spliced) == sent

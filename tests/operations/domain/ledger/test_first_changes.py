@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from operations.domain.ledger.first_changes import (
     MOST_PARTS,
     FirstChange,
-    apart,
     first_changes,
+    independent_groups,
     layout_of,
 )
 from operations.domain.ledger.ledger import PromptPiece, first_change
@@ -161,17 +161,20 @@ def test_of_what_waits_it_tells_what_would_come() -> None:
 
 def test_what_is_proposed_for_the_same_messages_goes_into_parts_of_its_own() -> None:
     edits = {1: snip(2, 4), 2: snip(3, 5), 3: digest(6, 8), 4: snip(2, 4)}
-    assert apart(edits, {}) == [[1, 3], [2], [4]]
+    assert independent_groups(edits, {}) == [[1, 3], [2], [4]]
 
 
 def test_a_bundle_goes_into_one_part_even_where_it_lies_upon_itself() -> None:
     edits = {1: snip(2, 3), 2: digest(1, 4), 3: snip(6, 7), 4: snip(2, 3)}
-    assert apart(edits, {1: "first", 2: "first", 3: "first"}) == [[1, 2, 3], [4]]
+    assert independent_groups(edits, {1: "first", 2: "first", 3: "first"}) == [
+        [1, 2, 3],
+        [4],
+    ]
 
 
 def test_what_acts_on_what_another_makes_goes_with_it() -> None:
     edits = {1: snip(2, 3), 2: digest(2, 4), 5: Snip(targets=("o2",))}
-    assert apart(edits, {}) == [[1], [2, 5]]
+    assert independent_groups(edits, {}) == [[1], [2, 5]]
 
 
 def test_what_acts_on_what_two_others_make_goes_with_both() -> None:
@@ -182,19 +185,21 @@ def test_what_acts_on_what_two_others_make_goes_with_both() -> None:
         4: Replace(spans=(span("o2.0", 0, 3), span("o3.0", 0, 3))),
         5: insert("o1.0"),
     }
-    assert apart(edits, {}) == [[1, 5], [2, 3, 4]]
+    assert independent_groups(edits, {}) == [[1, 5], [2, 3, 4]]
 
 
 def test_a_bundle_goes_with_what_it_acts_on() -> None:
     edits = {1: digest(2, 4), 2: digest(2, 5), 3: snip(7, 8), 4: Snip(targets=("o2",))}
-    assert apart(edits, {3: "one", 4: "one"}) == [[1], [2, 3, 4]]
+    assert independent_groups(edits, {3: "one", 4: "one"}) == [[1], [2, 3, 4]]
 
 
 def test_tags_and_inserts_lie_upon_nothing() -> None:
     tag = Tag(targets=("m2",), tags=("seen",))
-    assert apart({1: snip(2, 3), 2: tag, 3: insert("m2")}, {}) == [[1, 2, 3]]
+    assert independent_groups({1: snip(2, 3), 2: tag, 3: insert("m2")}, {}) == [
+        [1, 2, 3]
+    ]
 
 
 def test_beyond_so_many_parts_what_is_left_lies_together() -> None:
-    parts = apart({n: snip(2, 3) for n in range(1, MOST_PARTS + 3)}, {})
+    parts = independent_groups({n: snip(2, 3) for n in range(1, MOST_PARTS + 3)}, {})
     assert list(map(len, parts)) == [1] * (MOST_PARTS - 1) + [3]

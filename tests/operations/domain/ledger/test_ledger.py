@@ -12,8 +12,8 @@ from operations.domain.ledger.ledger import (
     PromptPiece,
     Tariff,
     bill,
-    bill_together,
     clear_at_least,
+    combined_bill,
     first_change,
 )
 
@@ -46,9 +46,9 @@ def test_changes_together_are_rewritten_once_from_the_first_on() -> None:
         bill(100_000, 70_000, 50_000, CLAUDE),
         bill(100_000, 90_000, 20_000, CLAUDE),
     ]
-    assert bill_together(waiting, CLAUDE, waits=True) == whole
+    assert combined_bill(waiting, CLAUDE, waits=True) == whole
     made = [bill(90_000, 60_000, 20_000, CLAUDE), bill(70_000, 60_000, 50_000, CLAUDE)]
-    assert bill_together(made, CLAUDE, waits=False) == whole
+    assert combined_bill(made, CLAUDE, waits=False) == whole
 
 
 def test_a_change_that_saves_nothing_never_pays() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operations.domain.ledger.ledger import Side
+from operations.domain.ledger.ledger import DiffSide
 from operations.domain.ledger.pairing import PairedRuns, pair_up
 
 Request = Sequence[tuple[str, ...]]
@@ -18,14 +18,14 @@ def pairs(before: Request, after: Request, *, texts: str = "") -> list[PairedRun
     changed = set(texts.split())
     old = [(0, *keys) for keys in before]
     new = [(int(bool(changed.intersection(keys))), *keys) for keys in after]
-    sides = {Side.BEFORE: before, Side.AFTER: after}
+    sides = {DiffSide.BEFORE: before, DiffSide.AFTER: after}
     return [*pair_up(old, new, lambda side, place: sides[side][place])]
 
 
 def shown(found: Sequence[PairedRuns]) -> list[str]:
     """Pairs in a line each: `1-3 | 1`, half-open; `=` where they are the same."""
     return [
-        f"{one.before.start}-{one.before.stop} {'=' if one.is_alike else '|'}"
+        f"{one.before.start}-{one.before.stop} {'=' if one.is_identical else '|'}"
         f" {one.after.start}-{one.after.stop}"
         for one in found
     ]

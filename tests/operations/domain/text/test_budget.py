@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.paging import encode_cursor
-from operations.domain.text.budget import SHORT, Path, fitted
+from operations.domain.text.budget import SHORT, Path, fit_to_tokens
 from threads import tokens
 
 leaves = st.none() | st.booleans() | st.integers(0, 999) | st.text("ab\n", max_size=400)
@@ -32,7 +32,7 @@ def count(text: str) -> int:
 def pages(answer: Any, most: int) -> list[Any]:
     found, path = [], []
     while True:
-        value, stop = fitted(answer, most, count, path)
+        value, stop = fit_to_tokens(answer, most, count, path)
         found.append(value)
         if stop is None:
             return found
@@ -54,7 +54,7 @@ def texts(value: Any) -> list[str]:
 
 def test_what_fits_is_given_whole() -> None:
     answer = {"messages": [{"key": "m0", "content": "Hello"}], "end": 1}
-    assert fitted(answer, 400, count) == (answer, None)
+    assert fit_to_tokens(answer, 400, count) == (answer, None)
 
 
 def test_a_long_text_is_cut_and_gone_on_with() -> None:
@@ -113,7 +113,7 @@ def test_all_is_shown_in_the_end(answer: Any, most: int) -> None:
 )
 def test_a_place_that_is_not_there_is_refused(path: Path) -> None:
     with pytest.raises(Invalid) as refused:
-        fitted({"a": ["text"], "n": 1}, 100, count, path)
+        fit_to_tokens({"a": ["text"], "n": 1}, 100, count, path)
     assert refused.value.at == ("cursor",)
 
 
@@ -138,7 +138,7 @@ def pages_of(answer: Any, most: int) -> list[Any]:
     found: list[Any] = []
     path: Path = []
     while True:
-        value, stop = fitted(answer, most, lambda text: 20 * len(text), path)
+        value, stop = fit_to_tokens(answer, most, lambda text: 20 * len(text), path)
         found.append(value)
         if stop is None:
             return found
@@ -164,7 +164,7 @@ def test_what_is_short_behind_a_cut_text_is_paid_for(words: int) -> None:
         "who": names[-1],
     }
     tokens_of = tokens.counter(tokens.DEFAULT)
-    value, stop = fitted(answer, 1_000, tokens_of)
+    value, stop = fit_to_tokens(answer, 1_000, tokens_of)
     assert stop is not None
     assert (
         tokens_of(json.dumps({**value, "next_cursor": encode_cursor([stop])})) <= 1_000

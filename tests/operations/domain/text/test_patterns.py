@@ -19,7 +19,7 @@ from operations.domain.text.reading import HeldText, PartReading
 from operations.domain.text.resolution import (
     MOST_NAMED,
     MOST_REPEATED,
-    refusal,
+    patterns_refusal,
     resolve_patterns,
 )
 from operations.domain.tree.span import fingerprint
@@ -240,7 +240,7 @@ def test_all_that_is_wrong_with_a_batch_is_told_at_once():
     ]
     found = resolved(text, patterns=patterns)
     assert [one.code for one in found.faults] == ["not_found", "ambiguous", "too_short"]
-    error = refusal(found.faults)
+    error = patterns_refusal(found.faults)
     assert isinstance(error, Invalid)
     assert [one.at for one in error.errors] == [("patterns", n) for n in range(3)]
     assert len(error.errors[1].facts["matches"]) == 2
@@ -249,19 +249,19 @@ def test_all_that_is_wrong_with_a_batch_is_told_at_once():
 
 def test_what_is_missing_is_told_with_facts():
     found = resolved(BLOCK, patterns=[Pattern(start="STRAT_VERBOSE_OUTPUT")])
-    (error,) = refusal(found.faults).errors
+    (error,) = patterns_refusal(found.faults).errors
     assert "START_VERBOSE_OUTPUT" in error.facts["similar"]
 
 
 def test_text_that_an_operation_holds_is_a_conflict():
     held = reading(BLOCK, held=[HeldText(3, 5, 7)])
     found = resolve_patterns(lambda: [held], [MARKED])
-    error = refusal(found.faults)
+    error = patterns_refusal(found.faults)
     assert isinstance(error, Conflict)
     assert (error.code, error.facts) == ("overlap", {"operations": ["o7"]})
     assert error.errors[0].facts["operations"] == ["o7"]
     both = resolve_patterns(lambda: [held], [MARKED, Pattern(start="nowhere")])
-    assert isinstance(refusal(both.faults), Invalid)
+    assert isinstance(patterns_refusal(both.faults), Invalid)
 
 
 def test_an_excerpt_is_cut_to_be_printed():
