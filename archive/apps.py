@@ -10,7 +10,7 @@ class ArchiveConfig(AppConfig):
         from contextstudio.accounts.jobs import register as register_job
         from operations.context.layers import register_layer
         from operations.domain.context.layers import MEMOS
-        from operations.forwarding import before
+        from operations.forwarding import before_lock
         from operations.tools import register
         from threads.domain.formats.contextstudio import SESSION
         from threads.imports import hooks
@@ -34,7 +34,7 @@ class ArchiveConfig(AppConfig):
         word_index.register(ENTRIES)
         register(SUMMARY_TOOLS)
         register((*TOOLS, Prune, CheckHindsight))
-        before.register(prune_before_request)
+        before_lock.register(prune_before_request)
         for kind, run, title, right in jobs.KINDS:
             register_job(
                 kind,

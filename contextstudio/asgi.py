@@ -23,7 +23,7 @@ from operations.forwarding.mount import with_apply
 from operations.forwarding.proxy.application import (
     lifespan,
     with_proxy,
-    without_sockets,
+    without_websockets,
 )
 
 from .database.spare import spare
@@ -38,7 +38,7 @@ from .web.tokenizer import with_tokenizer
 _behind_the_proxy = with_apply(with_static_files(with_mcp(_pages)))  # type: ignore[arg-type]  # a Mapping for a dict
 
 # Provider clients send no Origin with a WebSocket: they are answered before the guard looks.
-application = without_sockets(
+application = without_websockets(
     HostGuard(
         ProtocolTypeRouter(
             {

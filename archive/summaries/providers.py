@@ -24,7 +24,7 @@ from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.accounts.selectors import get_project
 from operations.forwarding.upstreams import services as upstreams
 from operations.forwarding.upstreams.addresses import read_base
-from operations.forwarding.upstreams.sealing import sealed_again, unseal
+from operations.forwarding.upstreams.sealing import reseal, unseal
 from operations.models import SessionRequest
 from threads.models import Session
 
@@ -124,7 +124,7 @@ def set_provider(
             name=name,
             defaults={
                 "base_url": base,
-                "sealed_key": sealed_again(key, sealed, place),
+                "sealed_key": reseal(key, sealed, place),
                 "model": model.strip()[:128],
                 "updated_at": timezone.now(),
             },

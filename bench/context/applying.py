@@ -51,7 +51,7 @@ from operations.domain.providers.request import Draft, LeftOutResult, Outgoing
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import original_key
-from operations.forwarding.raw import Beginning, RawRequest, read_further, read_raw
+from operations.forwarding.raw import Beginning, RawRequest, read_continued, read_raw
 from threads.domain.formats.format import Heading
 from threads.domain.formats.openai import messages as openai
 
@@ -124,7 +124,7 @@ def _request(body: bytes) -> RawRequest:
 
 def _known(beginning: Beginning, body: bytes) -> RawRequest:
     """A request that is recognised by its beginning."""
-    further = read_further(beginning, body)
+    further = read_continued(beginning, body)
     assert further is not None
     return further.request
 

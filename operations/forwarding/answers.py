@@ -79,7 +79,7 @@ _answers: Cache[_LastAnswer] = Cache(lambda last: last.weight)
 def keep(session: Session, raw: RawRequest, kept: CachedAnswer) -> None:
     """Cache the answer to a request, once the session holds all of its messages."""
     known_by = [raw.mark] if raw.mark is not None else []
-    if raw.goes_on_from is None:
+    if raw.known_beginning is None:
         known_by.append(raw.digest)
     if known_by:
         _answers.keep(session.pk, _LastAnswer(version_of(session), known_by, kept))
@@ -91,7 +91,7 @@ def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None
     The only thing recorded is that the request came again. Raises NotFound and Forbidden like
     `apply`.
     """
-    started, known_by = perf_counter(), _known_by(raw)
+    started, known_by = perf_counter(), _request_identity(raw)
     last = _answers.get(session_id)
     if known_by is None or last is None or known_by not in last.known_by:
         return None
@@ -139,9 +139,9 @@ def _record(
         record_request(locked, caller, again)
 
 
-def _known_by(raw: RawRequest) -> Hashable:
+def _request_identity(raw: RawRequest) -> Hashable:
     """What identifies a repeated request; None if it can't be one."""
-    known = raw.goes_on_from
+    known = raw.known_beginning
     if known is None:
         return raw.digest
     return raw.mark if known is raw.beginning else None

@@ -22,7 +22,7 @@ from operations.context.schemas import InjectedOut, IssueOut, StepOut
 from operations.edits.arguments import TagNames
 from threads.sessions.presentation import MessageData
 
-from . import answers, before, going_on, services
+from . import answers, before_lock, continuation, services
 from .alignment import Inbound
 from .raw import RawRequest, read_raw
 from .requests import records
@@ -86,23 +86,25 @@ class ApplyOut(BaseModel):
     """How many messages the session has now: the `expected_count` to append the reply with."""
 
 
-def answered(caller: Caller, session_id: uuid.UUID, body: bytes, client: str) -> bytes:
+def apply_json(
+    caller: Caller, session_id: uuid.UUID, body: bytes, client: str
+) -> bytes:
     """What `apply` answers to the body of a request, as JSON.
 
     One whose answer is known isn't read at all, and of one that goes on from the last only what is
     new. Raises ValidationError for another shape, and what `services.apply` raises; where a part
     alone was read, places are those in it.
     """
-    further = going_on.find(session_id, body)
+    further = continuation.find_continued(session_id, body)
     raw = further.request if further else read_raw(body)
     found = answers.find(caller, session_id, raw) if raw else None
     if found is not None:
         return found
     given = ApplyIn.model_validate(read_json(further.rest if further else body))
-    return _applied(caller, session_id, given, raw, client)
+    return _apply_raw(caller, session_id, given, raw, client)
 
 
-def _as_answered(route: Route) -> Route:
+def _with_raw_body(route: Route) -> Route:
     """The route of `apply`, which reads of a request only what isn't known.
 
     For requests with a key alone: those of a browser bring a token that the route checks.
@@ -117,7 +119,7 @@ def _as_answered(route: Route) -> Route:
             ):
                 caller, client = caller_of(request), _client(request)
                 session_id = uuid.UUID(values["session_id"])
-                return json_answer(answered(caller, session_id, request.body, client))
+                return json_answer(apply_json(caller, session_id, request.body, client))
         return route(request, **values)
 
     return answer
@@ -129,11 +131,11 @@ def _as_answered(route: Route) -> Route:
     operation_id="operations_api_apply",
     summary="Apply operations to a request",
 )
-@decorate_view(_as_answered)
+@decorate_view(_with_raw_body)
 def apply(request: HttpRequest, session_id: uuid.UUID, body: ApplyIn) -> HttpResponse:
     """Rewrite the messages that a client is about to send, as the session's operations say."""
     caller, raw = caller_of(request), read_raw(request.body)
-    return json_answer(_applied(caller, session_id, body, raw, _client(request)))
+    return json_answer(_apply_raw(caller, session_id, body, raw, _client(request)))
 
 
 def _client(request: HttpRequest) -> str:
@@ -141,7 +143,7 @@ def _client(request: HttpRequest) -> str:
     return request.headers.get("User-Agent", "")
 
 
-def _applied(
+def _apply_raw(
     caller: Caller,
     session_id: uuid.UUID,
     body: ApplyIn,
@@ -151,8 +153,8 @@ def _applied(
     """What `apply` answers; `body` holds the messages that `raw` doesn't know."""
     tags = body.active_tags
     messages: Sequence[dict[str, Any]] = body.messages
-    if raw is not None and raw.goes_on_from is not None:
-        messages = going_on.Messages(raw, body.messages)
+    if raw is not None and raw.known_beginning is not None:
+        messages = continuation.LazyMessages(raw, body.messages)
     inbound = Inbound(
         messages=messages,
         format=body.format,
@@ -164,8 +166,8 @@ def _applied(
         raw=raw,
         client=client,
     )
-    ahead = before.prepare(caller, session_id, inbound)
-    return services.apply(caller, session_id, inbound, ahead=ahead).answer
+    prepared = before_lock.prepare(caller, session_id, inbound)
+    return services.apply(caller, session_id, inbound, prepared=prepared).answer
 
 
 @router.get(

@@ -24,7 +24,7 @@ def keep(request_id: uuid.UUID, others: Iterable[Message]) -> None:
         OtherChoice.objects.bulk_create(rows)
 
 
-def session_offered(
+def session_that_offered(
     sessions: Iterable[Session], replies: Sequence[bytes]
 ) -> Session | None:
     """Which of these sessions offered one of the replies, given by digest; None if none did."""

@@ -60,7 +60,9 @@ def record(
         name_by(session, aligned.new)
     if aligned.plan.operations:
         transaction = begin(session, CLIENT_CALLER)
-        masks = list(_masked_again(session, transaction.history.log, aligned, first))
+        masks = list(
+            _carried_redactions(session, transaction.history.log, aligned, first)
+        )
         edits = [_counted(session, one) for one in aligned.plan.operations]
         titles = [*aligned.plan.titles, *(_MASKED_AGAIN for _ in masks)]
         transaction.add(*edits, *masks, titles=titles)
@@ -77,7 +79,7 @@ def record(
     return load_history(session), load_thread(session, active_tags)
 
 
-def tried(
+def preview(
     session: Session,
     aligned: RequestAlignment,
     active_tags: frozenset[str] | None,
@@ -93,7 +95,7 @@ def tried(
         return history, load_thread(session, active_tags)
     made = [
         *(_with_tokens(session, one) for one in operations),
-        *_masked_again(session, history.log, aligned, session.message_count),
+        *_carried_redactions(session, history.log, aligned, session.message_count),
     ]
     numbered = enumerate(made, start=history.log.head + 1)
     log = history.log.extended(Entry(n, one, CLIENT) for n, one in numbered)
@@ -103,7 +105,7 @@ def tried(
     return history, replay(leaves, log, active_tags, objective=session.objective)
 
 
-def alone(session: Session, aligned: RequestAlignment) -> Thread:
+def side_thread(session: Session, aligned: RequestAlignment) -> Thread:
     """The thread of a request that has nothing to do with its session and isn't recorded."""
     return replay(list(_leaves(session, (), aligned.new)), Log(), frozenset())
 
@@ -149,7 +151,7 @@ def _with_tokens(session: Session, operation: Operation) -> Operation:
     return replace(operation, messages=made)
 
 
-def _masked_again(
+def _carried_redactions(
     session: Session, log: Log, aligned: RequestAlignment, first: int
 ) -> Iterator[Redact]:
     """Redactions that mask text of messages that are gone in the messages that replace them.

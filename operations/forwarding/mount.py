@@ -26,7 +26,7 @@ from contextstudio.database.outages import FAULTS
 from contextstudio.database.staying import in_thread
 from threads.store.events import listen_in
 
-from .api import answered
+from .api import apply_json
 
 Scope = MutableMapping[str, Any]
 Message = dict[str, Any]
@@ -46,7 +46,7 @@ def with_apply(application: Application) -> Application:
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         # From here on no edit, by whatever door, waits for the channel layer.
         listen_in(asyncio.get_running_loop())
-        asked = _asked(scope)
+        asked = _apply_call(scope)
         if asked is None:
             await application(scope, receive, send)
             return
@@ -63,7 +63,7 @@ def with_apply(application: Application) -> Application:
     return answer
 
 
-def _asked(scope: Scope) -> tuple[uuid.UUID, Mapping[bytes, bytes]] | None:
+def _apply_call(scope: Scope) -> tuple[uuid.UUID, Mapping[bytes, bytes]] | None:
     """The session id and headers if a key calls `apply`; None for anything else."""
     if (
         scope["type"] != "http"
@@ -87,7 +87,7 @@ def _response(
     try:
         caller = caller_by_key(headers[b"authorization"].decode("latin-1"))
         client = headers.get(b"user-agent", b"").decode("latin-1")
-        return json_answer(answered(caller, session_id, body, client))
+        return json_answer(apply_json(caller, session_id, body, client))
     except (DomainError, ValidationError, RecursionError):
         return None
     except FAULTS as error:
@@ -110,20 +110,20 @@ def _empty(_: HttpRequest) -> HttpResponse:
     return HttpResponse()
 
 
-_of_answers: dict[str, list[Header]] = {}
+_default_headers: dict[str, list[Header]] = {}
 
 
 def _headers(scope: Scope) -> list[Header]:
     """The headers that Django adds to every answer, which depend only on the scheme."""
     scheme = scope.get("scheme", "http")
-    if scheme not in _of_answers:
+    if scheme not in _default_headers:
         handle: Callable[[HttpRequest], HttpResponse] = _empty
         for name in reversed(settings.ANSWER_MIDDLEWARE):
             handle = import_string(name)(handle)
         added = handle(ASGIRequest(dict(scope), BytesIO())).items()
-        _of_answers[scheme] = [
+        _default_headers[scheme] = [
             (name.encode(), value.encode())
             for name, value in added
             if name != "Content-Type"
         ]
-    return _of_answers[scheme]
+    return _default_headers[scheme]

@@ -104,7 +104,7 @@ class _LastRequest(NamedTuple):
 _last: Cache[_LastRequest] = Cache(lambda last: 4 * last.size)
 
 
-def outbound(
+def make_outbound(
     inputs: ContextInputs, inbound: Inbound, units: Sequence[Unit]
 ) -> Outbound:
     """What to send. Raises Invalid (`refused`) if the provider would accept no form of it."""
@@ -125,17 +125,19 @@ def outbound(
     if last and last.blocks:
         frame = replace(frame, passed=PassedMessages(last.blocks))
     known, grown = (
-        (last.portions, _is_grown(inputs, units, last)) if last else ((), False)
+        (last.portions, _is_extension(inputs, units, last)) if last else ((), False)
     )
     portions = Portions(frame, known, grown=grown).divide(
         draft.messages, intact=draft.intact
     )
     kept = last.kept if last else KeptPortions()
-    made = _joined(inputs, portions, kept.of(portions[:-1]), assembly)
+    made = _combine(inputs, portions, kept.of(portions[:-1]), assembly)
     return replace(made, units=units, by_key=by_key, blocks_before=before)
 
 
-def _is_grown(inputs: ContextInputs, units: Sequence[Unit], last: _LastRequest) -> bool:
+def _is_extension(
+    inputs: ContextInputs, units: Sequence[Unit], last: _LastRequest
+) -> bool:
     """Whether everything that went out for the last request goes out again, followed by more."""
     is_same = not inputs.chooses and last.grows_from == _grows_from(inputs)
     return is_same and units[: len(last.units)] == last.units
@@ -231,7 +233,7 @@ def _frame(
     )
 
 
-def _joined(
+def _combine(
     inputs: ContextInputs,
     portions: Sequence[Portion],
     kept: KeptPortions,
@@ -263,12 +265,14 @@ def _joined(
         after=after,
         kept=kept,
         portions=portions,
-        issues=[*_of_others(issues, portions)],
+        issues=[*_issues_of_compiled(issues, portions)],
         steps=[*assembly.steps, step],
     )
 
 
-def _of_others(issues: Iterable[Issue], portions: Sequence[Portion]) -> Iterable[Issue]:
+def _issues_of_compiled(
+    issues: Iterable[Issue], portions: Sequence[Portion]
+) -> Iterable[Issue]:
     """The issues, without those of messages that go out exactly as the client sent them."""
     for issue in issues:
         own = set(issue.keys) if issue.is_own else set()

@@ -143,7 +143,7 @@ class RawRequest:
     system: bytes
     active_tags: frozenset[str] | None
     append: bool
-    goes_on_from: Beginning | None = None
+    known_beginning: Beginning | None = None
     marks: bytes = b""
     """What else distinguishes requests with the same body, such as tags in a header."""
 
@@ -157,7 +157,7 @@ class RawRequest:
         """What a request that continues this one starts with; None if that can't be determined."""
         if not isinstance(self.messages, SlicedMessages) or not self.messages:
             return None
-        bounds, known = self.messages.bounds, self.goes_on_from
+        bounds, known = self.messages.bounds, self.known_beginning
         if known is not None and len(known.bounds) == len(bounds):
             return known
         _, end = bounds[-1]
@@ -179,8 +179,8 @@ class RawRequest:
 
     def extends(self, trace: "Trace") -> bool:
         """Whether it starts with the messages of another request, byte for byte."""
-        if self.goes_on_from is not None or trace.beginning is not None:
-            return self.goes_on_from is trace.beginning
+        if self.known_beginning is not None or trace.beginning is not None:
+            return self.known_beginning is trace.beginning
         return self.messages[: len(trace.messages)] == trace.messages
 
     def run(self, start: int, end: int) -> Raw:
@@ -190,7 +190,7 @@ class RawRequest:
         return b",".join(self.messages[start:end])
 
 
-class Further(NamedTuple):
+class ContinuedRequest(NamedTuple):
     """A request that continues another one."""
 
     request: RawRequest
@@ -210,9 +210,9 @@ def read_raw(body: bytes, read: Read = _read) -> RawRequest | None:
     return _request(body, found, raws if bounds is None else bounds)
 
 
-def read_further(
+def read_continued(
     beginning: Beginning, body: bytes, read: Read = _read
-) -> Further | None:
+) -> ContinuedRequest | None:
     """Read a request that continues another one; None unless that is certain."""
     if not beginning.begins(body):
         return None
@@ -228,7 +228,7 @@ def read_further(
     if bounds is None or goes_on != bool(bounds):
         return None
     whole = beginning.bounds.extended(bounds, len(body) - len(rest))
-    return Further(_request(body, found, whole, beginning), rest)
+    return ContinuedRequest(_request(body, found, whole, beginning), rest)
 
 
 def _request(
@@ -249,7 +249,7 @@ def _request(
         system=bytes(memoryview(found.system)),
         active_tags=None if tags is None else frozenset(tags),
         append=found.append,
-        goes_on_from=beginning,
+        known_beginning=beginning,
     )
 
 

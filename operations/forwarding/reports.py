@@ -32,7 +32,7 @@ from threads.models import Session
 from .outbound import Outbound
 
 
-class Fared(NamedTuple):
+class OperationOutcomes(NamedTuple):
     """The outcome of all operations but the client's in a request."""
 
     lineage: object
@@ -60,15 +60,19 @@ class _Written(NamedTuple):
 
 _NOTHING = b"]}"
 """The end of the JSON of a step that left nothing out."""
-_fared: Cache[Fared] = Cache(lambda fared: 300 * len(fared.effects))
+_outcomes: Cache[OperationOutcomes] = Cache(
+    lambda outcomes: 300 * len(outcomes.effects)
+)
 _written: Cache[Mapping[str, _Written]] = Cache(
     lambda steps: 300 * sum(len(one.left_out) for one in steps.values())
 )
 
 
-def how_fared(session: Session, history: History, thread: Thread) -> Fared:
+def operation_outcomes(
+    session: Session, history: History, thread: Thread
+) -> OperationOutcomes:
     """The outcome of operations; cached for a thread that only grew."""
-    known = _fared.get(session.pk)
+    known = _outcomes.get(session.pk)
     if known is not None and known.lineage is thread.lineage:
         return known
     effects = _effects(history, thread, known)
@@ -78,7 +82,7 @@ def how_fared(session: Session, history: History, thread: Thread) -> Fared:
         if reason is not None:
             suspended.append({"id": id_, "reason": reason})
             reasons[reason].append(entry_key(number))
-    found = Fared(
+    found = OperationOutcomes(
         thread.lineage,
         thread.playback.version,
         effects,
@@ -86,14 +90,14 @@ def how_fared(session: Session, history: History, thread: Thread) -> Fared:
         suspended,
         dict(reasons),
     )
-    _fared.keep(session.pk, found)
+    _outcomes.keep(session.pk, found)
     return found
 
 
 def _effects(
-    history: History, thread: Thread, known: Fared | None
+    history: History, thread: Thread, known: OperationOutcomes | None
 ) -> dict[int, tuple[str, str | None]]:
-    """`Fared.effects`, mostly reused from an earlier version of the thread."""
+    """`OperationOutcomes.effects`, mostly reused from an earlier version of the thread."""
     log, outcomes, rows = thread.log, thread.outcomes, history.rows
     effects = dict(known.effects) if known else {}
     for number in thread.revisited_since(known.version) if known else outcomes:
@@ -116,14 +120,17 @@ def _is_without_effect(number: int, outcome: EditOutcome, log: Log) -> bool:
 
 
 def written_report(
-    session: Session, fared: Fared, sent: Outbound, layers: Sequence[Layer]
+    session: Session,
+    outcomes: OperationOutcomes,
+    sent: Outbound,
+    layers: Sequence[Layer],
 ) -> bytes:
     """The report as JSON: what was done to the messages, and the system prompt if separate."""
     system = {} if sent.system is None else {"system": sent.system}
     head = dump(
         {
-            "applied": fared.applied,
-            "suspended": fared.suspended,
+            "applied": outcomes.applied,
+            "suspended": outcomes.suspended,
             "issues": [present_issue(issue) for issue in sent.issues],
         }
     )

@@ -34,12 +34,12 @@ from threads.domain.message import Message
 from threads.models import Session
 from threads.store.selectors import get_session
 
-from . import alignment, answers, client_edits, going_on
+from . import alignment, answers, client_edits, continuation
 from .alignment import Inbound, RequestAlignment
 from .answers import Answer
-from .before import WorkedOut, given, inputs_for
-from .outbound import Outbound, keep_last, keep_outbound, outbound
-from .reports import Fared, how_fared, written_report
+from .before_lock import PreparedRequest, client_messages, inputs_for
+from .outbound import Outbound, keep_last, keep_outbound, make_outbound
+from .reports import OperationOutcomes, operation_outcomes, written_report
 from .requests.records import RequestFacts, record_request
 from .sent.keeping import NONE_PACKED
 from .sessions import conversation_of, is_beginning, remember, side_session
@@ -48,7 +48,7 @@ Status = SessionRequest.Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
+class AppliedRequest:
     """A client's request as it is to be sent, and where it was recorded."""
 
     made: Answer
@@ -70,7 +70,7 @@ class Applied:
         return self.made.written(self.run)
 
 
-class NotOfSession(DomainError):
+class SessionMismatch(DomainError):
     """A request that doesn't continue the session that it was assumed to belong to."""
 
     status = 409
@@ -83,27 +83,27 @@ def apply(
     inbound: Inbound,
     *,
     absent: int | None = None,
-    ahead: WorkedOut | None = None,
-) -> Applied:
+    prepared: PreparedRequest | None = None,
+) -> AppliedRequest:
     """Rewrite a client's messages, and report what was done to them.
 
     Untouched messages go out as the bytes that came in. If `append` is set, new messages and the
-    client's changes to its history are recorded first. `ahead` holds what was computed before the
-    lock. `absent` is given if the session was only guessed from how the request begins; it is how
-    many originals were absent from the last request. Raises NotOfSession if more are absent now,
-    and Invalid (`refused`) if the provider would accept no form of the request.
+    client's changes to its history are recorded first. `prepared` holds what was computed before
+    the lock. `absent` is given if the session was only guessed from how the request begins; it is
+    how many originals were absent from the last request. Raises SessionMismatch if more are absent
+    now, and Invalid (`refused`) if the provider would accept no form of the request.
     """
-    started = perf_counter() - (ahead.seconds if ahead else 0)
+    started = perf_counter() - (prepared.seconds if prepared else 0)
     # Without `append` no lock is needed: what was read of a session stays valid.
     with transaction.atomic() if inbound.append else nullcontext():
         right = Right.OWN_SESSION if inbound.append else Right.READ
         session = get_session(caller, session_id, right, lock=inbound.append)
-        if ahead is not None and not ahead.is_of(session):
-            ahead = None
-        session, aligned, decision = _aligned(caller, session, inbound, absent, ahead)
+        if prepared is not None and not prepared.is_for(session):
+            prepared = None
+        session, aligned, decision = _align(caller, session, inbound, absent, prepared)
         if inbound.append:
             _note_model(session, inbound)
-        made = _made(caller, session, inbound, aligned, ahead)
+        made = _make_answer(caller, session, inbound, aligned, prepared)
         facts = replace(made.facts, decision=decision)
         request = None
         if inbound.append:
@@ -113,10 +113,12 @@ def apply(
         if inbound.append or not (aligned.is_side or aligned.plan.records):
             alignment.keep(session, inbound, aligned.plan)
             if inbound.raw is not None:
-                going_on.keep(caller.actor, session, inbound.raw, aligned.plan.absent)
+                continuation.keep(
+                    caller.actor, session, inbound.raw, aligned.plan.absent
+                )
             if not inbound.is_forwarded:
                 _keep(session, inbound, made)
-    return Applied(
+    return AppliedRequest(
         made=made.answer,
         run=made.run,
         system=made.system,
@@ -134,17 +136,21 @@ def _note_model(session: Session, inbound: Inbound) -> None:
         session.save(update_fields=["model", "can_recall"])
 
 
-def _aligned(
+def _align(
     caller: Caller,
     session: Session,
     inbound: Inbound,
     absent: int | None,
-    ahead: WorkedOut | None,
+    prepared: PreparedRequest | None,
 ) -> tuple[Session, RequestAlignment, RequestDecision]:
     """The session that a request belongs to, its alignment there, and how it relates to it."""
-    aligned = ahead.aligned if ahead else alignment.align_request(session, inbound)
-    if absent is not None and (aligned.plan.absent > absent or not aligned.goes_on):
-        raise NotOfSession("The request is not of this session.")
+    aligned = (
+        prepared.aligned if prepared else alignment.align_request(session, inbound)
+    )
+    if absent is not None and (
+        aligned.plan.absent > absent or not aligned.is_continuation
+    ):
+        raise SessionMismatch("The request is not of this session.")
     if not aligned.is_side:
         return session, aligned, aligned.plan.decision
     if is_beginning(session, inbound):
@@ -160,7 +166,7 @@ def _aligned(
     return own, aligned, aligned.plan.decision if count else RequestDecision.LINKED
 
 
-class _Recorded(NamedTuple):
+class _RecordedRequest(NamedTuple):
     """The thread of a request, and what was recorded of the request."""
 
     history: History
@@ -172,7 +178,7 @@ class _Recorded(NamedTuple):
     """The request's messages that are not recorded, which follow the originals."""
 
 
-class _Made(NamedTuple):
+class _MadeAnswer(NamedTuple):
     """An answer with its facts and inputs."""
 
     answer: Answer
@@ -183,65 +189,74 @@ class _Made(NamedTuple):
     system: Any
 
 
-def _made(
+def _make_answer(
     caller: Caller,
     session: Session,
     inbound: Inbound,
     aligned: RequestAlignment,
-    ahead: WorkedOut | None,
-) -> _Made:
+    prepared: PreparedRequest | None,
+) -> _MadeAnswer:
     """Record what there is to record, and make the request from the thread."""
-    history, thread, plan, held, new = _recorded(session, inbound, aligned, ahead)
+    history, thread, plan, held, new = _record(session, inbound, aligned, prepared)
     plain = plain_originals(session)
     inputs = inputs_for(
         caller, session, inbound, thread, held=held, new=new, plain=plain
     )
-    is_made = ahead is not None and ahead.is_made_of(inputs)
-    sent = ahead.sent if ahead and is_made else outbound(inputs, inbound, plan.units)
+    is_made = prepared is not None and prepared.has_same_inputs(inputs)
+    sent = (
+        prepared.sent
+        if prepared and is_made
+        else make_outbound(inputs, inbound, plan.units)
+    )
     if inputs.preference and inbound.append:
         consume_slice(session, caller.actor)
-    fared, run = how_fared(session, history, thread), given(inbound)
+    outcomes, run = (
+        operation_outcomes(session, history, thread),
+        client_messages(inbound),
+    )
     report = b""
     if not inbound.is_forwarded:
-        report = written_report(session, fared, sent, inputs.layers)
+        report = written_report(session, outcomes, sent, inputs.layers)
     answer = Answer(splice=sent.splice, report=report)
     runs: Sequence[PieceRun] = ()
     if inbound.append:
         count = counter_of(session.encoding)
-        packed = ahead.packed if ahead else NONE_PACKED
+        packed = prepared.packed if prepared else NONE_PACKED
         runs = keep_outbound(session, inbound, sent, run, count, packed)
         keep_last(inputs, inbound, sent)
-    facts = _facts(inbound, plan, fared, sent, runs)
-    return _Made(answer, facts, inputs, run, sent.system)
+    facts = _facts(inbound, plan, outcomes, sent, runs)
+    return _MadeAnswer(answer, facts, inputs, run, sent.system)
 
 
-def _recorded(
+def _record(
     session: Session,
     inbound: Inbound,
     aligned: RequestAlignment,
-    ahead: WorkedOut | None,
-) -> _Recorded:
+    prepared: PreparedRequest | None,
+) -> _RecordedRequest:
     """Record a request's changes if `append` is set, and replay the log over it."""
     plan, new, count = aligned.plan, aligned.new, session.message_count
     tags = inbound.active_tags
     if inbound.append:
-        ready = ahead.ready if ahead else None
+        ready = prepared.ready if prepared else None
         history, thread = client_edits.record(session, aligned, tags, ready)
         leaves, said = thread.leaves, aligned.said
-        learn(session, ahead.learnt if ahead else learnt(session, leaves, said, new))
-        return _Recorded(history, thread, plan, session.message_count, ())
+        learn(
+            session, prepared.learnt if prepared else learnt(session, leaves, said, new)
+        )
+        return _RecordedRequest(history, thread, plan, session.message_count, ())
     if aligned.is_side:
-        thread = client_edits.alone(session, aligned)
+        thread = client_edits.side_thread(session, aligned)
         alone = extension([], held=0, known=0, count=len(new))
-        return _Recorded(load_history(session), thread, alone, 0, new)
-    history, thread = client_edits.tried(session, aligned, tags)
-    return _Recorded(history, thread, plan, count, new)
+        return _RecordedRequest(load_history(session), thread, alone, 0, new)
+    history, thread = client_edits.preview(session, aligned, tags)
+    return _RecordedRequest(history, thread, plan, count, new)
 
 
 def _facts(
     inbound: Inbound,
     plan: RequestPlan,
-    fared: Fared,
+    outcomes: OperationOutcomes,
     sent: Outbound,
     runs: Sequence[PieceRun],
 ) -> RequestFacts:
@@ -259,8 +274,8 @@ def _facts(
         model=inbound.model,
         client=inbound.client,
         edits=[change._asdict() for change in plan.changes],
-        applied=len(fared.applied),
-        suspended=dict(fared.reasons),
+        applied=len(outcomes.applied),
+        suspended=dict(outcomes.reasons),
         tokens_before=sent.before,
         tokens_after=sent.after,
         sent=[[run.start, run.end] for run in runs],
@@ -270,7 +285,7 @@ def _facts(
     )
 
 
-def _keep(session: Session, inbound: Inbound, made: _Made) -> None:
+def _keep(session: Session, inbound: Inbound, made: _MadeAnswer) -> None:
     """Cache the answer in case the request is repeated."""
     if inbound.raw is None or made.inputs.preference:
         return

@@ -68,25 +68,25 @@ def session_for(
 
     if named is not None:
         aligned = align_request(named)
-        if aligned.goes_on or not aligned.is_side:
+        if aligned.is_continuation or not aligned.is_side:
             return named
     looked_at: list[Session] = []
     best: tuple[int, Session] | None = None
     opened = _opened(own, caller, _opening(alignment.read_opening(inbound)))
     for session in opened:
         aligned = align_request(session)
-        if aligned.goes_on and not aligned.plan.absent:
+        if aligned.is_continuation and not aligned.plan.absent:
             return session
-        if _asks_again(session, aligned):
+        if _is_retry(session, aligned):
             return session
         looked_at.append(session)
-        best = _better(best, session, aligned)
+        best = _better_match(best, session, aligned)
     chosen = _offered(looked_at, inbound) if best is None else None
     is_unknown = best is None and (chosen or named) is None
     for session in _latest(own, caller, inbound) if is_unknown else ():
         if session not in looked_at:
             aligned = align_request(session)
-            best = _better(best, session, aligned)
+            best = _better_match(best, session, aligned)
     return best[1] if best else chosen or named
 
 
@@ -109,7 +109,7 @@ def side_session(caller: Caller, parent: Session, inbound: Inbound) -> Session:
     for session in _opened(children, caller, _opening(opening)):
         locked = Session.objects.select_for_update(no_key=True).get(pk=session.pk)
         may = may_in(caller, Right.OWN_SESSION, locked)
-        if may and alignment.align_request(locked, inbound).goes_on:
+        if may and alignment.align_request(locked, inbound).is_continuation:
             return locked
     asked = [one for one in opening.messages if one.role is Role.USER]
     new = NewSession(
@@ -191,7 +191,7 @@ def _opened(
     return found.order_by("-openings__id")[:_TRIED]
 
 
-def _asks_again(session: Session, aligned: RequestAlignment) -> bool:
+def _is_retry(session: Session, aligned: RequestAlignment) -> bool:
     """Whether a request repeats the last one, all replies to which broke off."""
     absent = aligned.plan.absent
     if aligned.is_side or aligned.new or not absent:
@@ -202,11 +202,11 @@ def _asks_again(session: Session, aligned: RequestAlignment) -> bool:
     return last.filter(status=_PARTIAL).count() == absent
 
 
-def _better(
+def _better_match(
     best: tuple[int, Session] | None, session: Session, aligned: RequestAlignment
 ) -> tuple[int, Session] | None:
     known = aligned.plan.known
-    if not aligned.goes_on or (best is not None and best[0] >= known):
+    if not aligned.is_continuation or (best is not None and best[0] >= known):
         return best
     return known, session
 
@@ -216,7 +216,7 @@ def _offered(sessions: Sequence[Session], inbound: Inbound) -> Session | None:
     if not sessions:
         return None
     replies = alignment.read_replies(inbound, _REPLIES)
-    return choices.session_offered(sessions, replies)
+    return choices.session_that_offered(sessions, replies)
 
 
 def _latest(

@@ -42,7 +42,7 @@ class CallAnswer(NamedTuple):
 class Toolbox(Protocol):
     """The table of tools."""
 
-    def offered(self, names: str) -> list[OfferedTool]:
+    def offered_tools(self, names: str) -> list[OfferedTool]:
         """The tools of these groups, or of these names, separated by commas. Raises Invalid."""
 
     def answer(
@@ -71,9 +71,9 @@ def register(toolbox: Toolbox) -> None:
     _registered[:] = [toolbox]
 
 
-def offered(names: str) -> list[OfferedTool]:
+def offered_tools(names: str) -> list[OfferedTool]:
     """The tools of these groups or names; none for an empty text. Raises Invalid."""
-    return _registered[0].offered(names) if names.strip(", ") else []
+    return _registered[0].offered_tools(names) if names.strip(", ") else []
 
 
 def answer(

@@ -19,7 +19,7 @@ _SAID = frozenset({"session_id", "project"})
 class ProxyTools:
     """The table of tools, for a model whose session is the one that they act on."""
 
-    def offered(self, names: str) -> list[OfferedTool]:
+    def offered_tools(self, names: str) -> list[OfferedTool]:
         """The tools of these groups or names. Raises Invalid."""
         return [_offered(tool) for tool in chosen(names)]
 

@@ -61,7 +61,7 @@ class RequestAlignment(NamedTuple):
     """How many messages before those were recognised by their bytes."""
     is_side: bool = False
     """Whether it has nothing to do with the session."""
-    goes_on: bool = True
+    is_continuation: bool = True
     """Whether more than its opening belongs to the session: it contains what the client sent last,
     or a reply, or quotes one."""
     said: Mapping[int, Message] = MappingProxyType({})
@@ -158,7 +158,7 @@ def _beginning(session: Session, inbound: Inbound, log: Log) -> _Known:
         return _NOTHING
     if log.masks or tuple(log.client_edits) != known.clients:
         return _NOTHING
-    if inbound.raw.goes_on_from is not known.beginning:
+    if inbound.raw.known_beginning is not known.beginning:
         return _NOTHING
     count = 0 if known.beginning else known.length
     return known if _digest(inbound.raw, count) == known.digest else _NOTHING
@@ -236,7 +236,7 @@ def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
     ]
     is_side = not quotes and side_calls.is_side_call(given, made, every.roles, prompts)
     goes_on = quotes or (not is_side and side_calls.holds_reply(given, made, count))
-    return RequestAlignment(made, given, is_side=is_side, goes_on=goes_on)
+    return RequestAlignment(made, given, is_side=is_side, is_continuation=goes_on)
 
 
 def _said(

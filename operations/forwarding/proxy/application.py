@@ -25,10 +25,10 @@ from .incoming import Incoming
 from .preparing import OutgoingRequest, prepare
 from .problems import refusal_body
 from .recording import Outcome, record_outcome
-from .relay import AfterReply, Exchanging, all_ended
+from .relay import AfterReply, ExchangeRelay, wait_for_exchanges
 from .routes import Route, is_forwarded, route_of
 from .tools.answering import settle
-from .tools.offering import Answered
+from .tools.offering import AnsweredRounds
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -58,18 +58,18 @@ async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
     await receive()
     await send({"type": "lifespan.startup.complete"})
     await receive()
-    await all_ended()
+    await wait_for_exchanges()
     await send({"type": "lifespan.shutdown.complete"})
 
 
-class NoSockets(DomainError):
+class WebSocketNotForwarded(DomainError):
     """A WebSocket to a provider's address, which isn't forwarded."""
 
     status = 426
     default_code = "use_http"
 
 
-def without_sockets(application: Application) -> Application:
+def without_websockets(application: Application) -> Application:
     """An application that answers WebSockets to providers' addresses with 426.
 
     On this status Codex falls back to HTTP at once; on any other it retries first.
@@ -86,7 +86,7 @@ def without_sockets(application: Application) -> Application:
 
 
 async def _refuse_socket(scope: Scope, send: Send) -> None:
-    error = NoSockets("ContextStudio forwards only HTTP, not WebSockets: use HTTP.")
+    error = WebSocketNotForwarded("ContextStudio forwards only HTTP, not WebSockets: use HTTP.")
     if _HTTP_ANSWER not in (scope.get("extensions") or {}):
         close = {"type": "websocket.close", "code": 4000 + error.status}
         await send({**close, "reason": error.message})
@@ -142,7 +142,7 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
         async def is_allowed() -> bool:
             return await in_thread(_is_allowed, actor)
 
-        await Exchanging(outgoing, send, record, is_allowed).run(receive)
+        await ExchangeRelay(outgoing, send, record, is_allowed).run(receive)
     except DomainError as error:
         await _refuse(provider, error, send)
     except FAULTS as error:
@@ -187,10 +187,10 @@ def _recorded(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
     offer = replace(sent.offer, caller=caller)
     settled = settle(offer, exchange, outcome)
     if not settled.asks_again:
-        return AfterReply(unsaid=settled.unsaid)
-    answered = Answered(offer.answered + 1, exchange.session_id)
+        return AfterReply(hidden_calls=settled.hidden_calls)
+    answered = AnsweredRounds(offer.answered + 1, exchange.session_id)
     again = prepare(offer.caller, offer.route, offer.incoming, answered)
-    return AfterReply(again=again)
+    return AfterReply(next_request=again)
 
 
 async def _refuse(provider: WireProvider, error: DomainError, send: Send) -> None:

@@ -104,7 +104,7 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-class Asked(NamedTuple):
+class ProxiedRequest(NamedTuple):
     """A request with its caller, project, target and route."""
 
     caller: Caller
@@ -114,7 +114,7 @@ class Asked(NamedTuple):
     incoming: Incoming
     tools: Sequence[OfferedTool] = ()
     """The tools of ours that are added."""
-    goes_on: uuid.UUID | None = None
+    answered_in: uuid.UUID | None = None
     """The session, if calls of tools were answered since the client's request."""
     may_call: bool = True
     """Whether the model may still call tools."""
@@ -124,7 +124,7 @@ class Asked(NamedTuple):
         """Whether it continues a conversation, and isn't only about one."""
         return self.route.kind is RequestKind.REPLY
 
-    def unrecorded(self) -> "Asked":
+    def unrecorded(self) -> "ProxiedRequest":
         """The same request, with nothing to be recorded."""
         route = replace(self.route, kind=RequestKind.COUNT)
         return self._replace(route=route)
@@ -155,8 +155,8 @@ class Asked(NamedTuple):
     def agent(self) -> bytes:
         """The sub-agent that sends the request; empty for the main agent, as in most."""
         given = self.incoming.first_of(AGENTS, MOST_NAME)
-        is_told = self._called and given != self._called and not self.goes_on
-        return given if is_told else b""
+        is_other = self._called and given != self._called and not self.answered_in
+        return given if is_other else b""
 
     @property
     def names_session(self) -> bool:
@@ -170,7 +170,7 @@ class Asked(NamedTuple):
         """
         if self.agent:
             return (self.name.encode() or self._called) + b"\0" + self.agent
-        if self.name or self.goes_on:
+        if self.name or self.answered_in:
             return b""
         return self._called or (body.conversation if body else b"")
 

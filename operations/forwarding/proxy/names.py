@@ -24,7 +24,9 @@ class NameTaken(Conflict):
     """Another request has meanwhile started the conversation of this name."""
 
 
-def session_called(caller: Caller, project: Project, name: bytes) -> Session | None:
+def session_of_conversation(
+    caller: Caller, project: Project, name: bytes
+) -> Session | None:
     """The session of the conversation that this caller gives the name to; None if there is none."""
     named = visible_sessions(caller).filter(
         project=project,
@@ -39,7 +41,7 @@ def likely_session(caller: Caller, project: Project, name: bytes) -> uuid.UUID |
     """The id of that session, cached if possible; the session may be gone by now."""
     key = caller.actor, project.pk, _digest(name)
     found = _known.get(key)
-    if found is None and (session := session_called(caller, project, name)):
+    if found is None and (session := session_of_conversation(caller, project, name)):
         found = session.pk
         _known.keep(key, found)
     return found
@@ -58,7 +60,7 @@ def remember(caller: Caller, name: bytes, session: Session, *, is_new: bool) -> 
         defaults={"session": session},
     )
     if not is_first and row.session_id != session.pk:
-        other = session_called(caller, project, name)
+        other = session_of_conversation(caller, project, name)
         if other is not None:
             if is_new:
                 raise NameTaken("Another request has begun this conversation.")

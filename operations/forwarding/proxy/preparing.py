@@ -11,11 +11,17 @@ from contextstudio.accounts.selectors import project_to_edit
 from operations.forwarding.upstreams.services import Target, WireProvider, target_of
 
 from .headers import Header, to_upstream
-from .incoming import Asked, Incoming
+from .incoming import Incoming, ProxiedRequest
 from .recording import Exchange, fetched
 from .rewriting import RewrittenRequest, rewrite
 from .routes import RequestKind, Route
-from .tools.offering import MOST_ROUNDS, NOT_YET, Answered, Offer, wanted
+from .tools.offering import (
+    MOST_ROUNDS,
+    NO_ROUNDS,
+    AnsweredRounds,
+    Offer,
+    requested_tools,
+)
 
 _SHORTEST_KEY = 16
 """The minimum length of a provider's real keys, in characters."""
@@ -60,7 +66,10 @@ class OutgoingRequest:
 
 
 def prepare(
-    caller: Caller, route: Route, incoming: Incoming, answered: Answered = NOT_YET
+    caller: Caller,
+    route: Route,
+    incoming: Incoming,
+    answered: AnsweredRounds = NO_ROUNDS,
 ) -> OutgoingRequest:
     """The request to send in place of a client's; its session holds the messages by then.
 
@@ -84,17 +93,17 @@ def prepare(
     is_compacted = route.kind is RequestKind.COMPACTION  # a compaction takes no tools
     sent, offer = RewrittenRequest(incoming.body, later), None
     if route.kind not in (RequestKind.OTHER, RequestKind.LATER):
-        asked = Asked(
+        proxied = ProxiedRequest(
             caller,
             project,
             target,
             route,
             incoming,
-            tools=[] if is_compacted else wanted(incoming, target),
-            goes_on=answered.session_id,
+            tools=[] if is_compacted else requested_tools(incoming, target),
+            answered_in=answered.session_id,
             may_call=answered.rounds < MOST_ROUNDS,
         )
-        sent = rewrite(asked)
+        sent = rewrite(proxied)
     if sent.offered and sent.exchange:
         offer = Offer(
             caller=caller,

@@ -120,16 +120,16 @@ def _tell_the_list(session_id: uuid.UUID) -> None:
 
 def fetched(caller: Caller, project: Project, reply: str) -> Exchange | None:
     """What to record of a reply that is fetched by its id; None if it is already recorded."""
-    asked = kept.request_of_reply(caller, project, reply)
-    if asked is None or asked.status != Status.SENT:
+    request = kept.request_of_reply(caller, project, reply)
+    if request is None or request.status != Status.SENT:
         return None
     return Exchange(
         caller=caller,
-        session_id=asked.session_id,
-        request_id=asked.pk,
-        count=asked.message_count,
+        session_id=request.session_id,
+        request_id=request.pk,
+        count=request.message_count,
         provider=WireProvider.OPENAI,
-        model=asked.model,
+        model=request.model,
         is_named=True,
         is_fetched=True,
     )

@@ -42,7 +42,7 @@ SECONDS_BETWEEN_CHECKS = 10.0
 """How many seconds pass between checks of the caller's rights while a reply is in progress."""
 _open = set["asyncio.Task[object]"]()
 """The tasks of this process with an exchange in progress."""
-_OF_BYTES = frozenset({b"content-length", b"content-encoding"})
+_BODY_HEADERS = frozenset({b"content-length", b"content-encoding"})
 """Headers that describe a body's bytes, and no longer hold once it is replaced."""
 
 
@@ -64,22 +64,22 @@ class GatewayTimeout(DomainError):
 class AfterReply:
     """What to do after a reply is recorded."""
 
-    again: OutgoingRequest | None = None
+    next_request: OutgoingRequest | None = None
     """The next request to send, after calls of our tools were answered."""
-    unsaid: frozenset[str] = frozenset()
+    hidden_calls: frozenset[str] = frozenset()
     """The tools whose calls are hidden from the client."""
 
 
 Record = Callable[[OutgoingRequest, Outcome], Awaitable[AfterReply]]
 
 
-async def all_ended() -> None:
+async def wait_for_exchanges() -> None:
     """Wait for cancelled exchanges, each of which records how far it came."""
     if _open:
         await asyncio.wait(_open)
 
 
-class Exchanging:
+class ExchangeRelay:
     """One request and its reply, or several if the model calls tools of ours."""
 
     def __init__(
@@ -128,10 +128,10 @@ class Exchanging:
                 tasks.start_soon(watch)
                 try:
                     with anyio.CancelScope() as allowed:
-                        tasks.start_soon(self._attend, allowed)
+                        tasks.start_soon(self._watch_access, allowed)
                         await self._exchange()
                         while self._again is not None:
-                            self._begin_again(self._again)
+                            self._restart(self._again)
                             await self._exchange()
                     if allowed.cancelled_caught:
                         await self._break_off(Forbidden)
@@ -145,13 +145,13 @@ class Exchanging:
             is_stopped = True
         finally:
             with anyio.CancelScope(shield=True):
-                await self._keep(broken=True)
+                await self._record_end(broken=True)
         if is_stopped:
             await self._break_off(partial(Unavailable, retry_after=RETRY_AFTER))
         if refusal is not None:
             raise refusal
 
-    async def _attend(self, allowed: anyio.CancelScope) -> None:
+    async def _watch_access(self, allowed: anyio.CancelScope) -> None:
         """End the exchange if the caller loses access: a key was revoked, a member left."""
         while True:
             await anyio.sleep(SECONDS_BETWEEN_CHECKS)
@@ -160,7 +160,7 @@ class Exchanging:
                 allowed.cancel()
                 return
 
-    def _begin_again(self, outgoing: OutgoingRequest) -> None:
+    def _restart(self, outgoing: OutgoingRequest) -> None:
         """Reset to the start of another request, which contains the answers to calls."""
         self._outgoing, self._again = outgoing, None
         self._started, self._first_byte = time.perf_counter(), None
@@ -172,23 +172,25 @@ class Exchanging:
             pool = dialing.pool(self._outgoing.target.base.scheme)
             response = await pool.handle_async_request(self._request())
         except dialing.AddressRefused as error:
-            raise self._failed(BadGateway(str(error), code="address_refused")) from None
+            raise self._failure(
+                BadGateway(str(error), code="address_refused")
+            ) from None
         except httpcore.TimeoutException:
-            raise self._failed(
+            raise self._failure(
                 GatewayTimeout("The provider didn't answer in time.")
             ) from None
         except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
             logger.info("An upstream failed: %r", error)
-            raise self._failed(BadGateway("The provider can't be reached.")) from None
+            raise self._failure(BadGateway("The provider can't be reached.")) from None
         try:
             self._status = response.status
             if 300 <= response.status < 400 and response.status != 304:
                 sentence = (
                     "The provider answered with a redirect, which is not followed."
                 )
-                raise self._failed(BadGateway(sentence, code="upstream_redirects"))
+                raise self._failure(BadGateway(sentence, code="upstream_redirects"))
             if not 200 <= response.status < 600:
-                raise self._failed(
+                raise self._failure(
                     BadGateway("The provider's status is not an HTTP status.")
                 )
             await self._pass_on(response)
@@ -235,13 +237,13 @@ class Exchanging:
             if self._reader is not None and (
                 self._outgoing.offer or not self._reader.streams
             ):
-                await self._at_once(response, start, self._reader)
+                await self._send_whole(response, start, self._reader)
             elif response.status >= 400 and (
                 self._outgoing.secret or self._outgoing.exchange
             ):
                 await self._refusal(response, start, headers)
             else:
-                await self._as_it_comes(response, start, headers)
+                await self._stream(response, start, headers)
         except (
             httpcore.TimeoutException,
             httpcore.NetworkError,
@@ -255,25 +257,25 @@ class Exchanging:
             )
             await self._break_off(GatewayTimeout if stalled else BadGateway)
 
-    async def _at_once(
+    async def _send_whole(
         self, response: httpcore.Response, start: Sequence[Header], reader: ReplyReader
     ) -> None:
         """Pass on a reply that doesn't stream, or may call tools of ours, after it is recorded.
 
         So a client that continues at once finds it in the session, and sees only its own calls.
         """
-        held = await self._whole(response)
-        recorded = await self._keep(broken=False)
-        if recorded.again is not None:
-            self._again = recorded.again
+        held = await self._read_body(response)
+        recorded = await self._record_end(broken=False)
+        if recorded.next_request is not None:
+            self._again = recorded.next_request
             return
-        if recorded.unsaid:
-            start = [one for one in start if one[0] not in _OF_BYTES]
-            form, names = self._outgoing.form, recorded.unsaid
+        if recorded.hidden_calls:
+            start = [one for one in start if one[0] not in _BODY_HEADERS]
+            form, names = self._outgoing.form, recorded.hidden_calls
             whole = reader.unpacked(held)
             held = without_calls(form, whole, names, events=reader.has_events)
-        await self._begin(response.status, start)
-        await self._say(held, more=False)
+        await self._send_start(response.status, start)
+        await self._send_body(held, more=False)
 
     async def _refusal(
         self,
@@ -282,30 +284,30 @@ class Exchanging:
         headers: Mapping[bytes, bytes],
     ) -> None:
         """Pass on a provider's error unchanged, except for the project's key if it repeats that."""
-        body, secret = await self._whole(response), self._outgoing.secret
+        body, secret = await self._read_body(response), self._outgoing.secret
         encoding = headers.get(b"content-encoding", b"").decode("latin-1")
         plain = unpacked_error(body, encoding)
         self._error = fault_in(plain, self._outgoing.credentials)
-        await self._keep(broken=False)
+        await self._record_end(broken=False)
         told = without_secret(plain, secret) if secret else None
         if told is not None:
-            start = [one for one in start if one[0] not in _OF_BYTES]
-        await self._begin(response.status, start)
-        await self._say(body if told is None else told, more=False)
+            start = [one for one in start if one[0] not in _BODY_HEADERS]
+        await self._send_start(response.status, start)
+        await self._send_body(body if told is None else told, more=False)
 
-    async def _whole(self, response: httpcore.Response) -> bytes:
+    async def _read_body(self, response: httpcore.Response) -> bytes:
         """A reply's complete body."""
         held: list[bytes] = []
         size = 0
         async for chunk in response.aiter_stream():
-            self._took(chunk)
+            self._take(chunk)
             held.append(chunk)
             size += len(chunk)
             if size > MOST_BYTES:
-                raise self._failed(BadGateway("The reply is too long."))
+                raise self._failure(BadGateway("The reply is too long."))
         return b"".join(held)
 
-    async def _as_it_comes(
+    async def _stream(
         self,
         response: httpcore.Response,
         start: Sequence[Header],
@@ -316,20 +318,20 @@ class Exchanging:
         Only the piece that ends a conversation's reply, or that completes the body by its length,
         waits until the reply is recorded.
         """
-        await self._begin(response.status, start)
+        await self._send_start(response.status, start)
         # A length doesn't count beside a transfer encoding (RFC 9112, 6.3).
         has_length = b"transfer-encoding" not in headers
         left = int(headers.get(b"content-length", b"-1")) if has_length else -1
         async for chunk in response.aiter_stream():
             left -= len(chunk)
-            if self._took(chunk) or left == 0:
-                await self._keep(broken=False)
-            await self._name()
-            await self._say(chunk, more=True)
-        await self._keep(broken=False)
-        await self._say(b"", more=False)
+            if self._take(chunk) or left == 0:
+                await self._record_end(broken=False)
+            await self._record_id()
+            await self._send_body(chunk, more=True)
+        await self._record_end(broken=False)
+        await self._send_body(b"", more=False)
 
-    async def _name(self) -> None:
+    async def _record_id(self) -> None:
         """Record the id of a background reply before the client gets it.
 
         The client may fetch the rest at any time, over another connection.
@@ -337,13 +339,13 @@ class Exchanging:
         exchange = self._outgoing.exchange
         if exchange is None or not exchange.is_background or self._reader is None:
             return
-        begun = self._reader.begun()
+        begun = self._reader.unfinished_reply()
         if self._is_named or self._is_recorded or begun is None:
             return
         self._is_named = True
-        await self._tell(Outcome(read=lambda: begun, status=self._status))
+        await self._record_shielded(Outcome(read=lambda: begun, status=self._status))
 
-    async def _begin(self, status: int, headers: Sequence[Header]) -> None:
+    async def _send_start(self, status: int, headers: Sequence[Header]) -> None:
         self._is_begun = True
         start = {
             "type": "http.response.start",
@@ -352,7 +354,7 @@ class Exchanging:
         }
         await self._send(start)
 
-    async def _say(self, chunk: bytes, *, more: bool) -> None:
+    async def _send_body(self, chunk: bytes, *, more: bool) -> None:
         message = {"type": "http.response.body", "body": chunk, "more_body": more}
         try:
             with anyio.fail_after(_SECONDS_OF_CLIENT):
@@ -361,28 +363,28 @@ class Exchanging:
             self._error = "The client stopped reading."
             raise httpcore.WriteError(self._error) from None
 
-    def _took(self, chunk: bytes) -> bool:
+    def _take(self, chunk: bytes) -> bool:
         """Process a piece of the reply; returns whether it ends the reply."""
         if self._first_byte is None:
-            self._first_byte = self._since()
+            self._first_byte = self._elapsed_ms()
         return self._reader.feed(chunk) if self._reader else False
 
     async def _break_off(self, kind: Callable[[str], DomainError]) -> None:
         """Tell the client that a reply broke off."""
-        await self._keep(broken=True)
+        await self._record_end(broken=True)
         if not self._is_begun:
-            raise self._failed(kind(self._error))
+            raise self._failure(kind(self._error))
         if self._reader is not None and self._reader.streams:
             sent = self._outgoing
             event = error_event(sent.target.provider, sent.form, self._error)
-            await self._say(event, more=False)
+            await self._send_body(event, more=False)
         # Otherwise the server closes the connection, because the body is incomplete.
 
-    def _failed(self, error: DomainError) -> DomainError:
+    def _failure(self, error: DomainError) -> DomainError:
         self._error = self._error or error.message
         return error
 
-    async def _keep(self, *, broken: bool) -> AfterReply:
+    async def _record_end(self, *, broken: bool) -> AfterReply:
         """Record how the exchange ended, once."""
         if self._is_recorded or self._outgoing.exchange is None:
             return AfterReply()
@@ -393,11 +395,11 @@ class Exchanging:
             status=self._status,
             error=self._error,
             first_byte_ms=self._first_byte,
-            total_ms=self._since(),
+            total_ms=self._elapsed_ms(),
         )
-        return await self._tell(outcome)
+        return await self._record_shielded(outcome)
 
-    async def _tell(self, outcome: Outcome) -> AfterReply:
+    async def _record_shielded(self, outcome: Outcome) -> AfterReply:
         """Record an outcome, even if everything else is cancelled.
 
         If the database is unavailable, a client that already has part of a reply still gets the
@@ -412,5 +414,5 @@ class Exchanging:
                     raise
         return recorded
 
-    def _since(self) -> float:
+    def _elapsed_ms(self) -> float:
         return (time.perf_counter() - self._started) * 1000

@@ -55,8 +55,8 @@ def session_ending_with(caller: Caller, project: Project, words: str) -> Session
         project=project, parent=None, client_names__actor=caller.actor
     )
     for session in began.distinct().order_by("-created_at")[:_BEGUN]:
-        asked = MessageRow.objects.filter(session=session, role=Role.USER)
-        indexes = asked.order_by("index").values_list("index", flat=True)[:_FIRST]
+        rows = MessageRow.objects.filter(session=session, role=Role.USER)
+        indexes = rows.order_by("index").values_list("index", flat=True)[:_FIRST]
         for one in load_recorded_at(session, indexes).values():
             said = Message(role=one.role, parts=one.parts).text.strip()
             if said and words.endswith(said):

@@ -17,7 +17,7 @@ from operations.domain.ledger.money import dollars
 from operations.models import SessionRequest
 from threads.store.selectors import get_session
 
-from .presentation import RequestStanding, sentence, standing_of
+from .presentation import RequestState, request_state, sentence
 from .records import list_requests
 
 _A_PAGE = 50
@@ -45,7 +45,7 @@ class ShownRequest:
     row: SessionRequest
     sentence: str
     format: str
-    standing: RequestStanding
+    state: RequestState
     sign: str
     suspended: int
     reasons: list[tuple[str, str]]
@@ -75,12 +75,12 @@ def requests(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 def _shown(row: SessionRequest) -> ShownRequest:
-    standing = standing_of(row)
+    standing = request_state(row)
     return ShownRequest(
         row=row,
         sentence=sentence(row),
         format=_FORMATS.get(row.format, row.format),
-        standing=standing,
+        state=standing,
         sign=_SIGNS[standing.status],
         suspended=sum(map(len, row.suspended.values())),
         reasons=[(why, ", ".join(keys)) for why, keys in row.suspended.items()],

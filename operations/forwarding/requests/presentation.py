@@ -98,7 +98,7 @@ class RequestPage(BaseModel):
 
 def present_request(row: SessionRequest) -> dict[str, Any]:
     """A request as the API gives it."""
-    standing = standing_of(row)
+    standing = request_state(row)
     return {
         "id": str(row.pk),
         "number": row.number,
@@ -143,21 +143,21 @@ LOST_AFTER = timedelta(days=1)
 """After this time a reply has ended, or its server was killed, or nobody will fetch it."""
 
 
-class RequestStanding(NamedTuple):
+class RequestState(NamedTuple):
     """The status of a request, and the error if it failed."""
 
     status: SessionRequest.Status
     error: str
 
 
-def standing_of(row: SessionRequest) -> RequestStanding:
+def request_state(row: SessionRequest) -> RequestState:
     """The current status of a request; a reply may still be fetched later."""
     status = SessionRequest.Status(row.status)
     lost = timezone.now() - LOST_AFTER
     if status is SessionRequest.Status.SENT and row.created_at < lost:
         sentence = "No reply was recorded within a day."
-        return RequestStanding(SessionRequest.Status.FAILED, row.error or sentence)
-    return RequestStanding(status, row.error)
+        return RequestState(SessionRequest.Status.FAILED, row.error or sentence)
+    return RequestState(status, row.error)
 
 
 def sentence(row: SessionRequest) -> str:
@@ -181,7 +181,7 @@ def _sentences(row: SessionRequest) -> Iterator[str]:
             return
     gone = [one for one in row.edits if one["act"] == "reverted"]
     there = [one for one in row.edits if one["act"] != "reverted"]
-    yield from (_did(one) for one in there)
+    yield from (_describe_edit(one) for one in there)
     if gone and not there:
         count = sum(one["count"] for one in gone if one["kind"] != "insert")
         back = f"Brings back {_messages(count)}."
@@ -190,7 +190,7 @@ def _sentences(row: SessionRequest) -> Iterator[str]:
         yield f"Adds {_messages(row.new)}."
 
 
-def _did(edit: dict[str, Any]) -> str:
+def _describe_edit(edit: dict[str, Any]) -> str:
     count, kind = edit["count"], edit["kind"]
     match edit["cause"]:
         case RequestDecision.PROMPT:

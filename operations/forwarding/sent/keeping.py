@@ -35,7 +35,7 @@ _COLUMNS = ("number", *PackedPiece._fields)
 class _Numbers:
     """The numbers of a session's pieces below `end`, by digest."""
 
-    of: dict[bytes, int]
+    by_digest: dict[bytes, int]
     end: int = 0
 
 
@@ -51,7 +51,7 @@ _SINCE = Prepared(
         session=given("session", UUIDField()), number__gte=given("end", IntegerField())
     ).values_list("digest", "number")
 )
-_known: Cache[_Numbers] = Cache(lambda known: 150 * len(known.of))
+_known: Cache[_Numbers] = Cache(lambda known: 150 * len(known.by_digest))
 
 
 def keep_sent(
@@ -70,7 +70,7 @@ def keep_sent(
     messages, some of which may already be `packed`.
     """
     new = sum(block.runs is None for block in blocks)
-    keeping = _Keeping(session, before[-new - 1 :], run, packed)
+    keeping = _PieceNumbering(session, before[-new - 1 :], run, packed)
     runs = [*runs_of(map(keeping.number, beside)), *kept]
     for block in blocks:
         if block.runs is None:
@@ -80,7 +80,7 @@ def keep_sent(
     return joined_runs(runs)
 
 
-class _Keeping:
+class _PieceNumbering:
     """Assigns numbers to the pieces of one request."""
 
     def __init__(
@@ -106,7 +106,9 @@ class _Keeping:
         same = {"session_id": self._session.pk.hex}
         columns = [range(start, end), *zip(*self._rows, strict=True)]
         insert_rows(SentPiece._meta.db_table, same, _COLUMNS, columns)
-        _known.keep(self._session.pk, _Numbers({**self._known.of, **self._made}, end))
+        _known.keep(
+            self._session.pk, _Numbers({**self._known.by_digest, **self._made}, end)
+        )
 
     def number_of_message(self, message: SentMessage) -> int:
         """The number of a message."""
@@ -120,7 +122,7 @@ class _Keeping:
     def number(self, piece: OutgoingPiece | PackedPiece) -> int:
         """The number of a piece: its existing one, or a new one."""
         digest = piece.digest
-        number = self._known.of.get(digest, self._made.get(digest))
+        number = self._known.by_digest.get(digest, self._made.get(digest))
         if number is None:
             number = self._made[digest] = self._known.end + len(self._rows)
             row = piece if isinstance(piece, PackedPiece) else piece.packed()
@@ -155,4 +157,4 @@ def _numbers(session: Session) -> _Numbers:
         return known
     more = _SINCE.rows(session=session.pk, end=known.end)
     found = {bytes(digest): number for digest, number in more}
-    return _Numbers({**known.of, **found}, end)
+    return _Numbers({**known.by_digest, **found}, end)

@@ -75,7 +75,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         return render(
             request,
             "operations/context/alike_messages.html",
-            _alike(session, number, places),
+            _alike_messages(session, number, places),
         )
     is_part = (
         "HX-Request" in request.headers
@@ -88,7 +88,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     return render(request, f"operations/forwarding/{name}.html", context)
 
 
-def _alike(session: Session, number: int, places: range) -> dict[str, Any]:
+def _alike_messages(session: Session, number: int, places: range) -> dict[str, Any]:
     """A run of messages of one request."""
     sent = load_sent(session, number)
     show = partial(_messages, session, sent, None)

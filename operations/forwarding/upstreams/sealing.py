@@ -28,9 +28,7 @@ def unseal(sealed: bytes | memoryview, place: str) -> str | None:
     return str(secret) if sealed_for == place else None
 
 
-def sealed_again(
-    secret: str | None, known: bytes | memoryview | None, place: str
-) -> bytes:
+def reseal(secret: str | None, known: bytes | memoryview | None, place: str) -> bytes:
     """The value to store when a secret is set again; empty if there is none.
 
     A `secret` of None keeps the known one, unless it was sealed for another place: no key goes to

@@ -21,7 +21,7 @@ from operations.models import Upstream
 
 from .addresses import BaseAddress, read_base
 from .dialing import AddressRefused, checked_addresses
-from .sealing import sealed_again, unseal
+from .sealing import reseal, unseal
 
 _SECONDS_TO_RESOLVE = 5
 MOST_KEY = 4000
@@ -81,7 +81,7 @@ def set_upstream(
     project = get_project(caller, slug, Right.ADMIN)
     key = read_key(api_key)
     named = ",".join(filter(None, map(str.strip, tools.split(","))))
-    toolbox.offered(named)
+    toolbox.offered_tools(named)
     # Outside the transaction, because a resolver may be slow.
     base = checked_base(base_url.strip())
     with transaction.atomic():
@@ -95,7 +95,7 @@ def set_upstream(
             provider=provider.value,
             defaults={
                 "base_url": str(base),
-                "sealed_key": sealed_again(key, sealed, place),
+                "sealed_key": reseal(key, sealed, place),
                 "model": model.strip()[:128],
                 "tools": named,
                 "updated_at": timezone.now(),

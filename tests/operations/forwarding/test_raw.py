@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from operations.forwarding.raw import RawRequest, read_further, read_raw
+from operations.forwarding.raw import RawRequest, read_continued, read_raw
 
 FIRST = b'{"model": "a [", "messages": [ {"a": 1} , {"b": "]"}], "append": true}'
 
@@ -21,7 +21,7 @@ def further(first: bytes, body: bytes) -> tuple[list[Any], Any] | None:
     """The messages of a request that goes on from another one, and what is left to be read."""
     beginning = raw(first).beginning
     assert beginning is not None
-    found = read_further(beginning, body)
+    found = read_continued(beginning, body)
     if found is None:
         return None
     assert list(found.request.messages) == list(raw(body).messages)
@@ -98,7 +98,7 @@ def test_a_beginning_grows_in_pieces_and_is_put_together_at_last() -> None:
     for number in range(1, 300):
         body += b',{"n":%d}' % number
         assert beginning is not None
-        found = read_further(beginning, body + b"]}")
+        found = read_continued(beginning, body + b"]}")
         assert found is not None
         beginning = found.request.beginning
         assert beginning is not None

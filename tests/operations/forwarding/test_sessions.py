@@ -7,7 +7,7 @@ import pytest
 from contextstudio.accounts.models import Project, User
 from operations.forwarding.alignment import Inbound
 from operations.forwarding.requests.records import list_requests
-from operations.forwarding.services import Applied, apply
+from operations.forwarding.services import AppliedRequest, apply
 from operations.forwarding.sessions import session_for
 from operations.models import ClientOpening
 from tests.people import caller
@@ -41,7 +41,7 @@ class Caller:
     def find(self, messages: list[Turn]) -> Session | None:
         return session_for(self.caller, self.project, Inbound(messages=messages))
 
-    def send(self, messages: list[Turn], **members: Any) -> Applied:
+    def send(self, messages: list[Turn], **members: Any) -> AppliedRequest:
         """As the proxy does."""
         session = self.find(messages)
         if session is None:

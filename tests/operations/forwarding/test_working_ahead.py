@@ -12,7 +12,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from operations.context.policies import set_policy
-from operations.forwarding import alignment, before, services
+from operations.forwarding import alignment, before_lock, services
 from operations.forwarding.proxy.incoming import Incoming
 from operations.forwarding.proxy.preparing import OutgoingRequest, prepare
 from operations.forwarding.proxy.routes import route_of
@@ -33,7 +33,7 @@ COUNT = 60
 def conversation(count: int = COUNT) -> list[dict[str, Any]]:
     """Messages that are long enough together."""
     found = [one | {"content": f"{one['content']} " * 200} for one in said(count)]
-    assert len(json.dumps(found)) > before.LONG
+    assert len(json.dumps(found)) > before_lock.LONG
     return found
 
 
@@ -56,8 +56,8 @@ def locked(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     watch(tokens, "count_words")
     watch(tokens, "count_messages")
     watch(outgoing, "packed")
-    for module in (services, before):
-        watch(module, "outbound")
+    for module in (services, before_lock):
+        watch(module, "make_outbound")
         watch(module, "learnt")
     return seen
 
@@ -133,16 +133,16 @@ def meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[[Callable[[], object]], None]:
     """Lets something happen between what is worked out and the lock."""
-    work_out = before._worked_out
+    work_out = before_lock._prepared_request
 
     def happen(act: Callable[[], object]) -> None:
         def worked_out(*arguments: Any) -> Any:
             found = work_out(*arguments)
-            monkeypatch.setattr(before, "_worked_out", work_out)
+            monkeypatch.setattr(before_lock, "_prepared_request", work_out)
             act()
             return found
 
-        monkeypatch.setattr(before, "_worked_out", worked_out)
+        monkeypatch.setattr(before_lock, "_prepared_request", worked_out)
 
     return happen
 

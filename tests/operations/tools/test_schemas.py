@@ -81,7 +81,9 @@ def test_openai_is_given_no_description_of_more_characters_than_it_takes(
     agent: Client,
 ) -> None:
     functions = [tool["function"] for tool in listed(agent, "openai")]
-    for function, offered in zip(functions, ProxyTools().offered(ALL), strict=True):
+    for function, offered in zip(
+        functions, ProxyTools().offered_tools(ALL), strict=True
+    ):
         told = description(TOOLS[function["name"]])
         assert function["description"].partition("\n")[0] == told.partition("\n")[0]
         assert len(function["description"]) <= 1024
@@ -107,6 +109,6 @@ def inner_schemas(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_what_requests_are_offered_is_made_once() -> None:
-    first, again = (ProxyTools().offered("edit,recall") for _ in range(2))
+    first, again = (ProxyTools().offered_tools("edit,recall") for _ in range(2))
     assert len(first) > 1
     assert all(one is other for one, other in zip(first, again, strict=True))

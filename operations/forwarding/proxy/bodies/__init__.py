@@ -5,10 +5,10 @@ whole body if nothing is changed, else every member but the conversation.
 """
 
 from .body import (
-    BEFORE,
     CONVERSATION,
     DECLARED,
     FORMS,
+    PREVIOUS_RESPONSE,
     ForwardedBody,
     declared_in,
     is_reference,
@@ -18,10 +18,10 @@ from .reading import read_body, read_rest
 from .replacing import Rewritten, rewritten
 
 __all__ = [
-    "BEFORE",
     "CONVERSATION",
     "DECLARED",
     "FORMS",
+    "PREVIOUS_RESPONSE",
     "ForwardedBody",
     "Rewritten",
     "declared_in",

@@ -16,7 +16,7 @@ _UUID = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 ).fullmatch
 _NULL = msgspec.Raw(b"null")
-BEFORE = "previous_response_id"
+PREVIOUS_RESPONSE = "previous_response_id"
 CONVERSATION = "conversation"
 REFERENCE = "item_reference"
 DECLARED = ("functionDeclarations", "function_declarations")
@@ -48,14 +48,14 @@ class ForwardedBody:
     members: Mapping[str, msgspec.Raw]
     """The members as bytes; if only the rest of the body was read, with only the new messages."""
     value: Mapping[str, Any]
-    """The members parsed, with the messages but without the items `ahead` and `behind`."""
+    """The members parsed, with the messages but without the items `leading` and `trailing`."""
     request: RawRequest
-    ahead: Sequence[msgspec.Raw] = ()
+    leading: Sequence[msgspec.Raw] = ()
     """Items before the messages that aren't messages, such as tools; they always stay there."""
-    behind: Sequence[msgspec.Raw] = ()
+    trailing: Sequence[msgspec.Raw] = ()
     """Items after the messages that aren't messages: they request a compaction instead of a
     reply."""
-    is_told: bool = False
+    is_expanded: bool = False
     """Whether everything it names is known. If so, `value` has that in full, and `request` the
     references."""
     before: int = 0
@@ -83,10 +83,10 @@ class ForwardedBody:
         return model if isinstance(model, str) else ""
 
     @property
-    def goes_on(self) -> bool:
+    def is_continuation(self) -> bool:
         """Whether it continues messages that its provider keeps."""
         is_response = self.form == "openai-responses"
-        is_named = self.value.get(BEFORE) or self.value.get(CONVERSATION)
+        is_named = self.value.get(PREVIOUS_RESPONSE) or self.value.get(CONVERSATION)
         return self.continues_thread or (is_response and bool(is_named))
 
     @property
@@ -114,13 +114,13 @@ class ForwardedBody:
 
         Empty if it contains everything, or everything it refers to is known.
         """
-        if self.form != "openai-responses" or self.is_told:
+        if self.form != "openai-responses" or self.is_expanded:
             return ""
-        for member in (CONVERSATION, BEFORE):
+        for member in (CONVERSATION, PREVIOUS_RESPONSE):
             if self.value.get(member):
                 return member
         # The part shared with an earlier request is known to have no such items.
-        known = self.request.goes_on_from
+        known = self.request.known_beginning
         new = self.value["input"][len(known.bounds) if known else 0 :]
         return REFERENCE if any(map(is_reference, new)) else ""
 
@@ -140,17 +140,17 @@ class ForwardedBody:
         tools = _listed(self.value.get("tools"))
         given = [one for one in tools if isinstance(one, dict)]
         if self.form != "gemini":
-            return [*given, *(tool for one in self.ahead for tool in _tools_in(one))]
+            return [*given, *(tool for one in self.leading for tool in _tools_in(one))]
         found = (tool for one in given for tool in declared_in(one))
         return [tool for tool in found if isinstance(tool, dict)]
 
     def listed(self, messages: Iterable[bytes]) -> bytes:
         """The member of the body that lists these messages, with the items around them."""
-        ahead, behind = (
+        leading, trailing = (
             [bytes(memoryview(one)) for one in some]
-            for some in (self.ahead, self.behind)
+            for some in (self.leading, self.trailing)
         )
-        return b"[" + b",".join((*ahead, *messages, *behind)) + b"]"
+        return b"[" + b",".join((*leading, *messages, *trailing)) + b"]"
 
     def inbound(
         self,
@@ -190,7 +190,7 @@ class ForwardedBody:
         """
         if not changes:
             return self.raw
-        if self.request.goes_on_from and self.names.messages not in changes:
+        if self.request.known_beginning and self.names.messages not in changes:
             whole = b"[" + self.request.run(0, len(self.messages)) + b"]"
             changes = {self.names.messages: whole, **changes}
         members = {

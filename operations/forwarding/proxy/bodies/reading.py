@@ -8,13 +8,13 @@ import msgspec
 
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.responses import dump, read_json
-from operations.forwarding.going_on import Messages
+from operations.forwarding.continuation import LazyMessages
 from operations.forwarding.raw import (
     Beginning,
     Members,
     RawRequest,
     Read,
-    read_further,
+    read_continued,
     read_raw,
 )
 from threads.domain.formats import READERS
@@ -44,7 +44,7 @@ _READ: Mapping[str, Read] = {form: _reading(names) for form, names in FORMS.item
 
 def read_body(form: str, raw: bytes) -> ForwardedBody:
     """Read the body of a request that holds a conversation. Raises Invalid if it holds none."""
-    value, members, messages, is_as_sent, ahead, behind = _read(form, raw)
+    value, members, messages, is_as_sent, leading, trailing = _read(form, raw)
     # Gemini's contents are always read from the first: a result names its call only by function.
     knows_beginnings = is_as_sent and READERS[form].from_any_place
     request = read_raw(raw, _READ[form]) if knows_beginnings else None
@@ -59,8 +59,8 @@ def read_body(form: str, raw: bytes) -> ForwardedBody:
         members=members,
         value=value,
         request=request,
-        ahead=ahead,
-        behind=behind,
+        leading=leading,
+        trailing=trailing,
     )
 
 
@@ -69,7 +69,7 @@ def read_rest(form: str, raw: bytes, beginning: Beginning) -> ForwardedBody | No
 
     Returns None if it must be read whole. Raises Invalid like `read_body`.
     """
-    further = read_further(beginning, raw, _READ[form])
+    further = read_continued(beginning, raw, _READ[form])
     if further is None:
         return None
     value, members, new, is_as_sent, *_ = _read(form, further.rest)
@@ -77,7 +77,7 @@ def read_rest(form: str, raw: bytes, beginning: Beginning) -> ForwardedBody | No
     if not is_as_sent or len(request.messages) - known != len(new):
         return None
     name = FORMS[form].messages
-    value = value | {name: Messages(request, value[name])}
+    value = value | {name: LazyMessages(request, value[name])}
     return ForwardedBody(
         form=form, raw=raw, members=members, value=value, request=request
     )
@@ -91,8 +91,8 @@ class _Read(NamedTuple):
     messages: list[msgspec.Raw]
     is_as_sent: bool
     """Whether the messages are exactly those in the body."""
-    ahead: list[msgspec.Raw]
-    behind: list[msgspec.Raw]
+    leading: list[msgspec.Raw]
+    trailing: list[msgspec.Raw]
 
 
 def _read(form: str, raw: bytes) -> _Read:
@@ -123,11 +123,11 @@ def _read(form: str, raw: bytes) -> _Read:
         messages = _whole_answers(value[name], messages)
         value = value | {name: [read_json(bytes(memoryview(one))) for one in messages]}
     start, end = _bounds(form, value[name])
-    ahead, messages, behind = messages[:start], messages[start:end], messages[end:]
-    if ahead or behind:
+    leading, messages, trailing = messages[:start], messages[start:end], messages[end:]
+    if leading or trailing:
         value = value | {name: value[name][start:end]}
-    is_as_sent = words is None and not ahead and not behind
-    return _Read(value, members, messages, is_as_sent, ahead, behind)
+    is_as_sent = words is None and not leading and not trailing
+    return _Read(value, members, messages, is_as_sent, leading, trailing)
 
 
 def _bounds(form: str, items: Sequence[Form]) -> tuple[int, int]:

@@ -7,10 +7,10 @@ import msgspec
 
 from contextstudio.accounts.responses import dump
 from operations.domain.forwarding.splice import GivenRun
-from operations.forwarding.services import Applied
+from operations.forwarding.services import AppliedRequest
 from threads.domain.formats.requests import Form
 
-from .body import BEFORE, ForwardedBody
+from .body import PREVIOUS_RESPONSE, ForwardedBody
 
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
@@ -24,7 +24,7 @@ class Rewritten(NamedTuple):
     """Whether its messages are changed; None if it isn't known what they are."""
 
 
-def rewritten(body: ForwardedBody, applied: Applied) -> Rewritten:
+def rewritten(body: ForwardedBody, applied: AppliedRequest) -> Rewritten:
     """The changes that `apply` makes to a body; empty if it stays the same."""
     changes: dict[str, bytes | None] = {}
     sent = _messages(body, applied)
@@ -33,15 +33,15 @@ def rewritten(body: ForwardedBody, applied: Applied) -> Rewritten:
         sent = body.listed(body.messages)
     if sent is not None:
         changes[body.names.messages] = sent
-        if body.goes_on:
-            changes[BEFORE] = None
+        if body.is_continuation:
+            changes[PREVIOUS_RESPONSE] = None
     system, given = applied.system, body.value.get(body.names.system)
     if body.names.system and system != given:
         changes[body.names.system] = None if system is None else dump(system)
     return Rewritten(changes, applied.count, acts)
 
 
-def _messages(body: ForwardedBody, applied: Applied) -> bytes | None:
+def _messages(body: ForwardedBody, applied: AppliedRequest) -> bytes | None:
     """The list of messages that goes out; None if it equals the one that came in."""
     count, splice = len(body.messages), applied.made.splice
     if splice.pieces == ((GivenRun(0, count),) if count else ()):

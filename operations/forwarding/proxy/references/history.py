@@ -20,23 +20,23 @@ from threads.store.originals import load_recorded_at
 from . import kept
 
 
-def history_of(asked: SessionRequest) -> list[Form] | None:
+def history_of(request: SessionRequest) -> list[Form] | None:
     """Everything that a client had said and been answered up to a request, as items.
 
     Replies are the original items with their ids. None if some of it isn't known or no longer
     exists.
     """
-    session, index = asked.session, asked.reply_index
-    if index is None or asked.is_rewritten is None:
+    session, index = request.session, request.reply_index
+    if index is None or request.is_rewritten is None:
         return None
     rows = SessionRequest.objects.filter(session=session).order_by("number")
     has_prompt = rows.values_list("has_prompt", flat=True).first()
     if has_prompt is None:
         return None
     log = load_history(session).log
-    known = log if log.head == asked.head else fold(islice(log.entries, asked.head))
-    replied = map(original_key, range(asked.message_count, index + 1))
-    keys = [*sent_keys(asked.message_count, known), *replied]
+    known = log if log.head == request.head else fold(islice(log.entries, request.head))
+    replied = map(original_key, range(request.message_count, index + 1))
+    keys = [*sent_keys(request.message_count, known), *replied]
     if log.purged.intersection(keys):
         return None
     messages = _messages(session, keys, known)

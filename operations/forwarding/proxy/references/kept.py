@@ -53,8 +53,8 @@ def request_of_reply(
     """The request that a response answered, found by the response's id."""
     if not isinstance(reply, str):
         return None
-    asked = requests_of(caller, project).filter(reply_digest=digest_of_id(reply))
-    return asked.first()
+    rows = requests_of(caller, project).filter(reply_digest=digest_of_id(reply))
+    return rows.first()
 
 
 def items_named(

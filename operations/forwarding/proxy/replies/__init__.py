@@ -121,7 +121,7 @@ class ReplyReader:
             self._fault = "The reply was passed on but can't be read."
         return self._assembler.is_whole or self._assembler.has_stopped
 
-    def begun(self) -> Reply | None:
+    def unfinished_reply(self) -> Reply | None:
         """What is known of an unfinished reply; None if it has no id yet."""
         known = self._assembler
         if not known.id:

@@ -45,7 +45,7 @@ class Settled:
     asks_again: bool = False
     """Whether calls were answered that the client doesn't see, so that its request must be sent
     again."""
-    unsaid: frozenset[str] = frozenset()
+    hidden_calls: frozenset[str] = frozenset()
     """The tools whose calls are removed from the reply."""
 
 
@@ -62,7 +62,7 @@ def settle(offer: Offer, exchange: Exchange, outcome: Outcome) -> Settled:
         return Settled()
     if offer.is_last:
         _record_rest(offer, exchange, outcome, reply)
-        return Settled(unsaid=offer.names)
+        return Settled(hidden_calls=offer.names)
     are_all, is_late = len(ours) == len(calls), has_gone_on(exchange)
     results = [] if is_late else _results(offer, exchange, ours)
     if are_all:
@@ -70,13 +70,13 @@ def settle(offer: Offer, exchange: Exchange, outcome: Outcome) -> Settled:
         if not is_late and index is not None:
             _keep(offer, exchange, [*reply.said, *results])
         return Settled(asks_again=True)
-    alone = FORMS[offer.route.form].alone(reply.said, offer.names)
+    alone = FORMS[offer.route.form].only_calls(reply.said, offer.names)
     before = [] if is_late else [*alone, *results]
     said = READERS[offer.route.form].read_messages(before)
     index = _record_rest(offer, exchange, outcome, reply, said)
     if not is_late and index is not None:
         _keep(offer, exchange, before)
-    return Settled(unsaid=offer.names)
+    return Settled(hidden_calls=offer.names)
 
 
 def _results(

@@ -20,10 +20,12 @@ class AnthropicStripper(Stripper):
         """A response, or an event of one."""
         kind = str(value.get("type"))
         if isinstance(value.get("content"), list):
-            value["content"] = [one for one in value["content"] if not self._goes(one)]
+            value["content"] = [
+                one for one in value["content"] if not self._is_removed(one)
+            ]
             self._end(value)
         elif kind == "content_block_start":
-            is_gone = self._goes(value["content_block"])
+            is_gone = self._is_removed(value["content_block"])
             count = sum(place is not None for place in self._places.values())
             self._places[value["index"]] = None if is_gone else count
         elif kind == "message_delta":
@@ -33,7 +35,7 @@ class AnthropicStripper(Stripper):
         place = self._places.get(value["index"])
         return None if place is None else value | {"index": place}
 
-    def _goes(self, block: JSONObject) -> bool:
+    def _is_removed(self, block: JSONObject) -> bool:
         is_call = block.get("type") == "tool_use"
         is_gone = is_call and block.get("name") in self.names
         self._has_call = self._has_call or (is_call and not is_gone)
@@ -70,7 +72,7 @@ class AnthropicTools(ToolForm):
             if block.get("type") == "tool_use" and isinstance(block.get("name"), str)
         ]
 
-    def alone(
+    def only_calls(
         self, said: Sequence[JSONObject], names: AbstractSet[str]
     ) -> list[JSONObject]:
         blocks = [

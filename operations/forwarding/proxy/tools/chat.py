@@ -66,7 +66,7 @@ class ChatTools(ToolForm):
             and isinstance(function.get("name"), str)
         ]
 
-    def alone(
+    def only_calls(
         self, said: Sequence[JSONObject], names: AbstractSet[str]
     ) -> list[JSONObject]:
         calls = [

@@ -68,7 +68,7 @@ class ToolForm(ABC):
         """The calls in a reply, given as messages of the next request."""
 
     @abstractmethod
-    def alone(
+    def only_calls(
         self, said: Sequence[JSONObject], names: AbstractSet[str]
     ) -> list[JSONObject]:
         """Only the calls of some tools, as separate messages."""

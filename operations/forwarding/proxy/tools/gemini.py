@@ -96,7 +96,7 @@ class GeminiTools(ToolForm):
             and isinstance(call.get("name"), str)
         ]
 
-    def alone(
+    def only_calls(
         self, said: Sequence[JSONObject], names: AbstractSet[str]
     ) -> list[JSONObject]:
         """The calls as a step of their own.

@@ -21,7 +21,7 @@ MOST_ROUNDS = 8
 tools."""
 
 
-class Answered(NamedTuple):
+class AnsweredRounds(NamedTuple):
     """What was answered since the client's request."""
 
     rounds: int = 0
@@ -29,7 +29,7 @@ class Answered(NamedTuple):
     """The session that the calls were made in."""
 
 
-NOT_YET = Answered()
+NO_ROUNDS = AnsweredRounds()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,23 +51,25 @@ class Offer:
         return self.answered >= MOST_ROUNDS
 
 
-def wanted(incoming: Incoming, target: Target) -> list[OfferedTool]:
+def requested_tools(incoming: Incoming, target: Target) -> list[OfferedTool]:
     """The tools that a request should get: those in its header, or else its upstream's.
 
     Raises Invalid for an unknown name.
     """
     if any(name == TOOLS for name, _ in incoming.headers):
-        return toolbox.offered(incoming.header(TOOLS))
-    return toolbox.offered(target.tools)
+        return toolbox.offered_tools(incoming.header(TOOLS))
+    return toolbox.offered_tools(target.tools)
 
 
-def offered(body: ForwardedBody, tools: Sequence[OfferedTool]) -> list[OfferedTool]:
+def addable_tools(
+    body: ForwardedBody, tools: Sequence[OfferedTool]
+) -> list[OfferedTool]:
     """The tools that can be added to a body; if names collide, the client's own tool stays.
 
     Empty if the client's own tools are malformed, which the provider is to report, or if a
     compaction is requested instead of a reply.
     """
-    if body.behind:
+    if body.trailing:
         return []
     given = body.value.get("tools")
     given = [] if given is None else given
@@ -79,7 +81,7 @@ def offered(body: ForwardedBody, tools: Sequence[OfferedTool]) -> list[OfferedTo
     return [tool for tool in tools if tool.name not in own]
 
 
-def changes(
+def body_changes(
     body: ForwardedBody, tools: Sequence[OfferedTool], *, calls: bool
 ) -> dict[str, bytes | None]:
     """The changed members of a body with our tools. `calls`: whether the model may call tools."""

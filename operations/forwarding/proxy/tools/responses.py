@@ -20,12 +20,12 @@ class ResponsesStripper(Stripper):
         """A response, or an event of one."""
         for whole in (value, value.get("response")):
             if isinstance(whole, dict) and isinstance(whole.get("output"), list):
-                kept = (one for one in whole["output"] if not self._goes(one))
+                kept = (one for one in whole["output"] if not self._is_removed(one))
                 whole["output"] = list(kept)
         if "output_index" in value:
             index = value["output_index"]
             if index not in self._places:
-                is_gone = self._goes(value.get("item") or {})
+                is_gone = self._is_removed(value.get("item") or {})
                 count = sum(place is not None for place in self._places.values())
                 self._places[index] = None if is_gone else count
             if (place := self._places[index]) is None:
@@ -36,7 +36,7 @@ class ResponsesStripper(Stripper):
             self._number += 1
         return value
 
-    def _goes(self, item: JSONObject) -> bool:
+    def _is_removed(self, item: JSONObject) -> bool:
         return item.get("type") == "function_call" and item.get("name") in self.names
 
 
@@ -65,7 +65,7 @@ class ResponsesTools(ToolForm):
             if item.get("type") == "function_call" and isinstance(item.get("name"), str)
         ]
 
-    def alone(
+    def only_calls(
         self, said: Sequence[JSONObject], names: AbstractSet[str]
     ) -> list[JSONObject]:
         # The ids are removed, because by them the provider would require the reasoning before

@@ -76,7 +76,7 @@ def with_answered(session: Session, body: ForwardedBody) -> ForwardedBody:
         raw=raw,
         members={**body.members, name: msgspec.Raw(listed)},
         value={**body.value, name: values},
-        request=replace(request, body=raw, messages=messages, goes_on_from=None),
+        request=replace(request, body=raw, messages=messages, known_beginning=None),
     )
 
 

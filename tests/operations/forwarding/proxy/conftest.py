@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from contextstudio.accounts.models import Project, User
-from operations.forwarding.proxy.incoming import Asked, Incoming
+from operations.forwarding.proxy.incoming import Incoming, ProxiedRequest
 from operations.forwarding.proxy.rewriting import RewrittenRequest, rewrite
 from operations.forwarding.proxy.routes import route_of
 from operations.forwarding.upstreams.services import target_of
@@ -120,6 +120,6 @@ def ask(project: Project, editor: User) -> Ask:
         raw = json.dumps(body).encode()
         incoming = Incoming(method="POST", query=b"", headers=headers, body=raw)
         target = target_of(project.pk, route.provider)
-        return rewrite(Asked(caller(editor), project, target, route, incoming))
+        return rewrite(ProxiedRequest(caller(editor), project, target, route, incoming))
 
     return send

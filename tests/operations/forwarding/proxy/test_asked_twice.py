@@ -8,7 +8,7 @@ import pytest
 
 from contextstudio.accounts.models import Project, User
 from operations.forwarding.proxy import sessions
-from operations.forwarding.proxy.incoming import Asked, Incoming
+from operations.forwarding.proxy.incoming import Incoming, ProxiedRequest
 from operations.forwarding.proxy.recording import Exchange, Outcome, record_outcome
 from operations.forwarding.proxy.replies import ReplyReader
 from operations.forwarding.proxy.rewriting import rewrite
@@ -125,6 +125,6 @@ def test_a_session_that_two_requests_name_first_is_that_of_both(
     route = route_of("POST", PATH.encode(), {})
     incoming = Incoming(method="POST", query=b"", headers=headers, body=HELLO)
     target = target_of(project.pk, route.provider)
-    sent = rewrite(Asked(who, project, target, route, incoming))
+    sent = rewrite(ProxiedRequest(who, project, target, route, incoming))
     assert sent.exchange is not None
     assert sent.exchange.session_id == made.pk

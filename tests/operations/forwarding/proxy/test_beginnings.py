@@ -10,7 +10,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Project, User
 from operations.edits.arguments import DigestArguments
 from operations.edits.services import record_edit
-from operations.forwarding import before
+from operations.forwarding import before_lock
 from operations.forwarding.proxy import bodies
 from operations.forwarding.proxy.incoming import Incoming
 from operations.forwarding.proxy.preparing import prepare
@@ -105,7 +105,9 @@ def test_only_the_first_request_is_read_whole_and_all_go_out_the_same(
 ) -> None:
     remembering, forgetful = twins
     for turn in range(TURNS):
-        monkeypatch.setattr(before, "LONG", 0)  # what long requests do, they all do
+        monkeypatch.setattr(
+            before_lock, "LONG", 0
+        )  # what long requests do, they all do
         with django_capture_on_commit_callbacks(execute=True):
             sent = remembering.ask()
         # Each of the other's, and of its own the first; Gemini's are always read whole.
@@ -113,7 +115,7 @@ def test_only_the_first_request_is_read_whole_and_all_go_out_the_same(
         assert len(whole) == 1 + turn + own
         kept = dict(OF_THE_PROCESS.held)
         forget_everything()
-        monkeypatch.setattr(before, "LONG", math.inf)
+        monkeypatch.setattr(before_lock, "LONG", math.inf)
         with django_capture_on_commit_callbacks(execute=True):
             assert forgetful.ask() == sent
         OF_THE_PROCESS.held.update(kept)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from operations.forwarding.proxy.as_it_came import ThreadNotFound
 from operations.forwarding.proxy.problems import refusal_body
+from operations.forwarding.proxy.unchanged import ThreadNotFound
 from operations.forwarding.upstreams.services import WireProvider
 from threads.models import Message, Session
 

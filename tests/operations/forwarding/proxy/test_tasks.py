@@ -25,7 +25,7 @@ from contextstudio.asgi import application as asgi
 from operations.forwarding.proxy import application, relay
 from operations.forwarding.proxy.preparing import OutgoingRequest
 from operations.forwarding.proxy.recording import Exchange, Outcome
-from operations.forwarding.proxy.relay import AfterReply, Exchanging
+from operations.forwarding.proxy.relay import AfterReply, ExchangeRelay
 from operations.forwarding.proxy.replies import Reply
 from operations.forwarding.upstreams import dialing
 from operations.forwarding.upstreams.addresses import read_base
@@ -102,7 +102,7 @@ async def test_streams_that_are_cut_leave_no_task_behind(
     async def one() -> None:
         goes = cut_by in ("client", "both") and chance.random() < 0.7
         client = StreamingClient(chance.randrange(1, 6_000) if goes else None)
-        exchanging = Exchanging(outgoing(provider), client.send, record, always)
+        exchanging = ExchangeRelay(outgoing(provider), client.send, record, always)
         try:
             await exchanging.run(client.receive)
         except DomainError:
@@ -136,7 +136,7 @@ async def test_a_stream_is_recorded_before_its_client_has_all_that_its_length_sa
         had.append(client.has)
         return AfterReply()
 
-    await Exchanging(outgoing(provider), client.send, record, always).run(
+    await ExchangeRelay(outgoing(provider), client.send, record, always).run(
         client.receive
     )
     assert client.has == begun + error
@@ -157,7 +157,7 @@ async def test_a_stream_that_cannot_be_recorded_reaches_its_client(
     assert asked.exchange is not None
     exchange = replace(asked.exchange, is_background=is_background)
     asked = replace(asked, exchange=exchange)
-    await Exchanging(asked, client.send, record, always).run(client.receive)
+    await ExchangeRelay(asked, client.send, record, always).run(client.receive)
     assert client.has.endswith(b"data: [DONE]\n\n")
     await dialing.pool("http").aclose()
 
@@ -172,7 +172,7 @@ async def test_a_whole_reply_that_cannot_be_recorded_is_refused(
     client = StreamingClient(None)
     asked = outgoing(provider, BODY.replace(b"true", b"false"))
     with pytest.raises(type(away)):
-        await Exchanging(asked, client.send, record, always).run(client.receive)
+        await ExchangeRelay(asked, client.send, record, always).run(client.receive)
     assert client.has == b""
     await dialing.pool("http").aclose()
 
@@ -227,7 +227,7 @@ async def test_a_stream_is_cut_for_who_loses_access_and_recorded_as_far_as_it_ca
         return len(client.has) < 400
 
     before = asyncio.all_tasks()
-    exchanging = Exchanging(
+    exchanging = ExchangeRelay(
         outgoing(provider), client.send, record, until_it_has_something
     )
     with override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30):
@@ -256,7 +256,7 @@ async def test_who_loses_access_before_a_reply_begins_is_refused(
         return not provider.asked
 
     asked = replace(outgoing(provider), body=BODY.replace(b"true", b"null"))
-    exchanging = Exchanging(asked, client.send, record, once_it_was_asked)
+    exchanging = ExchangeRelay(asked, client.send, record, once_it_was_asked)
     with (
         override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30),
         pytest.raises(Forbidden, match="lost its access"),
@@ -312,7 +312,7 @@ async def test_a_server_that_stops_waits_until_the_streams_it_cancels_are_record
 
     ending = asyncio.create_task(asgi({"type": "lifespan"}, told.get, answer))
     told.put_nowait({"type": "lifespan.startup"})
-    exchanging = Exchanging(outgoing(provider), send, record, always)
+    exchanging = ExchangeRelay(outgoing(provider), send, record, always)
     stream = asyncio.create_task(exchanging.run(client.receive))
     await begun.wait()
     stream.cancel()
@@ -344,7 +344,7 @@ async def test_who_waits_for_a_whole_reply_of_a_server_that_stops_is_told_to_ask
         return True
 
     whole = outgoing(provider, BODY.replace(b"true", b"null"))
-    exchanging = Exchanging(whole, client.send, record, once_it_was_asked)
+    exchanging = ExchangeRelay(whole, client.send, record, once_it_was_asked)
     waiting = asyncio.create_task(exchanging.run(client.receive))
     await asked.wait()
     waiting.cancel()

@@ -168,7 +168,7 @@ def test_calls_that_are_parted_from_a_signed_step_of_gemini_are_signed() -> None
 
     def parted(*parts: dict[str, Any]) -> list[dict[str, Any]]:
         said = [{"role": "model", "parts": [{"text": "Both."}, *parts]}]
-        (content,) = GeminiTools().alone(said, {"recall"})
+        (content,) = GeminiTools().only_calls(said, {"recall"})
         parts_of: list[dict[str, Any]] = content["parts"]
         return parts_of
 

@@ -29,17 +29,17 @@ from threads.store.recording import named_by_hash
 from threads.store.selectors import get_session
 
 from . import names, sessions
-from .bodies import BEFORE, CONVERSATION, ForwardedBody, Rewritten
-from .incoming import Asked
+from .bodies import CONVERSATION, PREVIOUS_RESPONSE, ForwardedBody, Rewritten
+from .incoming import ProxiedRequest
 from .recording import UNKNOWN
 
 logger = logging.getLogger(__name__)
-_AS_IT_CAME = b"The request could not be rewritten and went out as it came."
+_UNCHANGED = b"The request could not be rewritten and went out as it came."
 _REFUSALS = frozenset({401, 403, 404, 413, 415})
 """Statuses that are always refused, because the caller or the request is at fault."""
 
 
-class MayHide(DomainError):
+class RedactionMayApply(DomainError):
     """A request that would go out unchanged although a redaction may hide something in it."""
 
     status = 409
@@ -72,8 +72,11 @@ class FoundRequest:
     note: bytes = b""
 
 
-def failed(
-    asked: Asked, body: ForwardedBody, session: Session | None, error: Exception
+def unchanged_request(
+    proxied: ProxiedRequest,
+    body: ForwardedBody,
+    session: Session | None,
+    error: Exception,
 ) -> FoundRequest:
     """The request unchanged, if the policy allows it and no redaction may hide anything in it.
 
@@ -81,25 +84,25 @@ def failed(
     """
     if isinstance(error, DomainError) and error.status in _REFUSALS:
         raise error
-    policy = policy_of(session) if session else default_policy(asked.project)
-    if not policy.fails_open or _may_hide(asked, session):
+    policy = policy_of(session) if session else default_policy(proxied.project)
+    if not policy.fails_open or _may_hide(proxied, session):
         raise error
     if not isinstance(error, DomainError):
         logger.error("A request was not rewritten", exc_info=error)
     request = None
-    if session is not None and asked.is_recorded:
-        request = _record(asked, body, session, f"Sent as it came: {error}")
+    if session is not None and proxied.is_recorded:
+        request = _record(proxied, body, session, f"Sent as it came: {error}")
     return FoundRequest(
         session=session,
         body=body,
         rewritten=Rewritten({}, 0),
         request=request,
         count=UNKNOWN,
-        note=_AS_IT_CAME,
+        note=_UNCHANGED,
     )
 
 
-def _may_hide(asked: Asked, session: Session | None) -> bool:
+def _may_hide(proxied: ProxiedRequest, session: Session | None) -> bool:
     """Whether a redaction hides something that the request may contain.
 
     A request of unknown session may belong to any session to which its caller sends requests,
@@ -108,8 +111,8 @@ def _may_hide(asked: Asked, session: Session | None) -> bool:
     if session is not None:
         return bool(session.head and load_history(session).log.masks)
     mine = Session.objects.filter(
-        project=asked.project,
-        openings__actor=asked.caller.actor,
+        project=proxied.project,
+        openings__actor=proxied.caller.actor,
         head__gt=0,
         deleted_at=None,
     )
@@ -131,28 +134,30 @@ def _not_known(body: ForwardedBody) -> str:
 
 
 @transaction.atomic
-def stateful(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
+def stateful_request(
+    proxied: ProxiedRequest, body: ForwardedBody
+) -> FoundRequest | None:
     """Handle a request that names what only its provider has; None if it isn't recorded.
 
     Such a request can't be rewritten. If it continues the last response of a session, or belongs
-    to a conversation that its provider keeps, its messages are recorded. Raises MayHide.
+    to a conversation that its provider keeps, its messages are recorded. Raises RedactionMayApply.
     """
-    session = _session_kept(asked, body)
-    if _repeats(body) and _may_hide(asked, session):
-        raise MayHide(
+    session = _session_kept(proxied, body)
+    if _repeats(body) and _may_hide(proxied, session):
+        raise RedactionMayApply(
             "The request refers to messages that only the provider has, and a redaction is in "
             "force: they might show what it masks. Send all messages in full, with store: false.",
             at=[body.names_kept],
         )
     logger.info("A request was not rewritten. %s", _not_known(body))
-    if session is None or not body.goes_on or not asked.is_recorded:
+    if session is None or not body.is_continuation or not proxied.is_recorded:
         return None
-    said = READERS[asked.route.form].read(
+    said = READERS[proxied.route.form].read(
         body.value[body.names.messages], slice(0, None)
     )
     if not _is_said(session, said):
-        session = append_messages(asked.caller, session.pk, said)
-    request = _record(asked, body, session, _not_known(body))
+        session = append_messages(proxied.caller, session.pk, said)
+    request = _record(proxied, body, session, _not_known(body))
     return FoundRequest(
         session=session,
         body=body,
@@ -163,34 +168,34 @@ def stateful(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
     )
 
 
-def _session_kept(asked: Asked, body: ForwardedBody) -> Session | None:
+def _session_kept(proxied: ProxiedRequest, body: ForwardedBody) -> Session | None:
     """The session that a request continues; a provider's conversation gets a new one if needed."""
     if not (given := body.value.get(CONVERSATION)):
-        if body.goes_on:
-            reply = body.value.get(BEFORE)
-            return sessions.session_of_reply(asked.caller, asked.project, reply)
-        if not asked.names_session:
+        if body.is_continuation:
+            reply = body.value.get(PREVIOUS_RESPONSE)
+            return sessions.session_of_reply(proxied.caller, proxied.project, reply)
+        if not proxied.names_session:
             return None
-        return sessions.named_session(asked.caller, asked.project, asked.name)
-    name = asked.name if asked.names_session else None
+        return sessions.named_session(proxied.caller, proxied.project, proxied.name)
+    name = proxied.name if proxied.names_session else None
     called = b"conversation\0" + _id_of(given).encode("utf-8", "surrogatepass")
     if name:
-        found = sessions.named_session(asked.caller, asked.project, name)
+        found = sessions.named_session(proxied.caller, proxied.project, name)
     else:
-        found = names.session_called(asked.caller, asked.project, called)
-    if found is not None or not asked.is_recorded:
+        found = names.session_of_conversation(proxied.caller, proxied.project, called)
+    if found is not None or not proxied.is_recorded:
         return found
     drafted = sessions.drafted(
-        asked.caller,
-        asked.project,
-        form=asked.route.form,
-        model=asked.model(body),
+        proxied.caller,
+        proxied.project,
+        form=proxied.route.form,
+        model=proxied.model(body),
         name=name,
-        client=asked.incoming.header(b"user-agent"),
+        client=proxied.incoming.header(b"user-agent"),
     )
-    session = sessions.begin(asked.caller, drafted)
+    session = sessions.begin(proxied.caller, drafted)
     if not name:
-        names.remember(asked.caller, called, session, is_new=True)
+        names.remember(proxied.caller, called, session, is_new=True)
     return session
 
 
@@ -217,21 +222,21 @@ def _is_said(session: Session, said: Sequence[Message]) -> bool:
 
 @transaction.atomic
 def _record(
-    asked: Asked, body: ForwardedBody, session: Session, error: str
+    proxied: ProxiedRequest, body: ForwardedBody, session: Session, error: str
 ) -> SessionRequest:
     """Record a request that was not rewritten."""
-    locked = get_session(asked.caller, session.pk, Right.OWN_SESSION, lock=True)
+    locked = get_session(proxied.caller, session.pk, Right.OWN_SESSION, lock=True)
     request = records.record_request(
         locked,
-        asked.caller,
+        proxied.caller,
         records.RequestFacts(
             door="proxy",
-            format=asked.route.form,
+            format=proxied.route.form,
             decision=RequestDecision.EXTENDED,
             messages=len(body.messages),
             known=0,
-            model=asked.model(body),
-            client=asked.incoming.header(b"user-agent"),
+            model=proxied.model(body),
+            client=proxied.incoming.header(b"user-agent"),
             tools=len(body.tools),
         ),
     )

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from contextstudio.accounts.responses import dump
 from operations.forwarding.proxy.bodies import (
-    BEFORE,
     CONVERSATION,
+    PREVIOUS_RESPONSE,
     ForwardedBody,
     is_reference,
 )
-from operations.forwarding.proxy.incoming import Asked
+from operations.forwarding.proxy.incoming import ProxiedRequest
 from operations.log.selectors import load_history
 from threads.domain.formats.requests import Form
 from threads.models import Session
@@ -20,7 +20,7 @@ from . import kept
 from .history import history_of
 
 
-class Told(NamedTuple):
+class ExpandedBody(NamedTuple):
     """A body with everything that it refers to."""
 
     body: ForwardedBody
@@ -36,7 +36,9 @@ class Told(NamedTuple):
         )
 
 
-def told(asked: Asked, body: ForwardedBody) -> Told | None:
+def expand_references(
+    proxied: ProxiedRequest, body: ForwardedBody
+) -> ExpandedBody | None:
     """The body with everything that it refers to; None if some of that isn't known.
 
     Earlier messages are included in full. Items that it refers to remain references in the bytes
@@ -47,8 +49,8 @@ def told(asked: Asked, body: ForwardedBody) -> Told | None:
         return None
     before: Sequence[Form] = ()
     held, is_spelled_out = list[Session](), False
-    if reply := body.value.get(BEFORE):
-        row = kept.request_of_reply(asked.caller, asked.project, reply)
+    if reply := body.value.get(PREVIOUS_RESPONSE):
+        row = kept.request_of_reply(proxied.caller, proxied.project, reply)
         history = history_of(row) if row is not None else None
         if row is None or history is None:
             return None
@@ -56,7 +58,7 @@ def told(asked: Asked, body: ForwardedBody) -> Told | None:
         held.append(row.session)
     given: Sequence[Form] = body.value[body.names.messages]
     ids = [str(one.get("id")) for one in given if is_reference(one)]
-    named = kept.items_named(asked.caller, asked.project, ids)
+    named = kept.items_named(proxied.caller, proxied.project, ids)
     if not named.keys() >= set(ids):
         return None
     held += (named[one][1] for one in reversed(ids))
@@ -64,12 +66,12 @@ def told(asked: Asked, body: ForwardedBody) -> Told | None:
         named[str(one.get("id"))][0] if is_reference(one) else one for one in given
     ]
     raws = [*map(dump, before), *body.messages]
-    return Told(
+    return ExpandedBody(
         replace(
             body,
             value={**body.value, body.names.messages: [*before, *items]},
-            request=replace(body.request, messages=raws, goes_on_from=None),
-            is_told=True,
+            request=replace(body.request, messages=raws, known_beginning=None),
+            is_expanded=True,
             before=len(before),
             is_spelled_out=is_spelled_out,
         ),

@@ -8,7 +8,7 @@ from contextstudio.accounts.responses import read_json
 from operations.log.cache import Cache
 from threads.models import Session
 
-from .raw import Beginning, Further, RawRequest, read_further
+from .raw import Beginning, ContinuedRequest, RawRequest, read_continued
 
 
 class _Last(NamedTuple):
@@ -44,18 +44,18 @@ def keep(actor: str, session: Session, raw: RawRequest, absent: int) -> None:
         _latest.keep(key, (session.pk, *others)[:_TRIED])
 
 
-def find(session_id: uuid.UUID, body: bytes) -> Further | None:
+def find_continued(session_id: uuid.UUID, body: bytes) -> ContinuedRequest | None:
     """A request read from where the session's last one ended; None unless it starts with that."""
     last = _beginnings.get((session_id, b""))
-    return None if last is None else read_further(last.beginning, body)
+    return None if last is None else read_continued(last.beginning, body)
 
 
-def latest(actor: str, project_id: int, marks: bytes) -> Sequence[uuid.UUID]:
+def latest_sessions(actor: str, project_id: int, marks: bytes) -> Sequence[uuid.UUID]:
     """The sessions of a caller's last requests, the latest first."""
     return _latest.get((actor, project_id, marks)) or ()
 
 
-def beginning_of(
+def find_beginning(
     sessions: Iterable[uuid.UUID], marks: bytes, body: bytes
 ) -> tuple[uuid.UUID, _Last] | None:
     """The session whose last request a body starts with; the longest if there are several."""
@@ -64,7 +64,7 @@ def beginning_of(
     return max(found, key=lambda pair: pair[1].beginning.length, default=None)
 
 
-class Messages(Sequence[Form]):
+class LazyMessages(Sequence[Form]):
     """The messages of a request; those that the last one also had are parsed only on access."""
 
     def __init__(self, raw: RawRequest, new: Sequence[Form]) -> None:

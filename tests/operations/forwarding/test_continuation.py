@@ -13,7 +13,7 @@ from operations.domain.context.portions import request as portions
 from operations.domain.forwarding.alignment import Unit, UnitCounts
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import original_number
-from operations.forwarding import before, outbound
+from operations.forwarding import before_lock, outbound
 from operations.log.cache import OF_THE_PROCESS, forget_everything
 from operations.messages import reader
 from operations.models import LogEntry
@@ -57,11 +57,11 @@ class Twins:
         """The status of both answers, which say the same."""
         sent = json.dumps(body).encode()
         OF_THE_PROCESS.held.update(self._memories.pop(0))
-        self._monkeypatch.setattr(before, "LONG", 0)
+        self._monkeypatch.setattr(before_lock, "LONG", 0)
         remembered = self._answer(self.ids[0], sent)
         self._memories.append(dict(OF_THE_PROCESS.held))
         forget_everything()
-        self._monkeypatch.setattr(before, "LONG", math.inf)
+        self._monkeypatch.setattr(before_lock, "LONG", math.inf)
         fresh = self._answer(self.ids[1], sent)
         forget_everything()
         assert remembered == fresh
@@ -281,7 +281,7 @@ def test_an_operation_after_a_long_first_request_reads_only_what_it_touches(
 ) -> None:
     committing = django_capture_on_commit_callbacks
     messages = [one | {"content": one["content"] * 100} for one in said(92)]
-    assert len(json.dumps(messages)) > before.LONG
+    assert len(json.dumps(messages)) > before_lock.LONG
     session_id = make_session(agent, messages[:88])
     operate(agent, session_id, "digest", targets=["m10"], summary="Sum")
     path = f"/api/sessions/{session_id}/apply"
@@ -384,7 +384,7 @@ def test_a_turn_goes_through_none_of_what_was_aligned_before(
         counted.append(len(found))
         return count(self, found)
 
-    monkeypatch.setattr(UnitCounts, "and_", counting)
+    monkeypatch.setattr(UnitCounts, "extended", counting)
     with committing(execute=True):
         post(agent, path, {"messages": messages})
     assert sum(counted) == 10

@@ -36,7 +36,7 @@ from threads.store.selectors import get_session
 
 from . import alignment, client_edits
 from .alignment import Inbound, RequestAlignment
-from .outbound import Outbound, outbound
+from .outbound import Outbound, make_outbound
 from .sent.keeping import PackedMessages, packed_messages
 
 logger = logging.getLogger(__name__)
@@ -48,17 +48,17 @@ LONG = 1 << 16
 """A request is long if it has this many bytes more than its session's last one. Reading and
 counting these takes longer than loading the session a second time."""
 
-_preparing: list[Prepare] = []
+_pruners: list[Prepare] = []
 
 
 def register(prepare_session: Prepare) -> None:
     """Register a pruner to be called before requests; registering it twice has no effect."""
-    if prepare_session not in _preparing:
-        _preparing.append(prepare_session)
+    if prepare_session not in _pruners:
+        _pruners.append(prepare_session)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkedOut:
+class PreparedRequest:
     """The results computed for a request before its lock."""
 
     version: SessionVersion
@@ -70,16 +70,16 @@ class WorkedOut:
     """What will then be known of the session's messages without reading them."""
     inputs: ContextInputs
     sent: Outbound
-    """What goes out, valid if `is_made_of` is true."""
+    """What goes out, valid if `has_same_inputs` is true."""
     packed: PackedMessages
     seconds: float
     """How long the work took."""
 
-    def is_of(self, session: Session) -> bool:
+    def is_for(self, session: Session) -> bool:
         """Whether a session is unchanged."""
         return self.version == version_of(session)
 
-    def is_made_of(self, inputs: ContextInputs) -> bool:
+    def has_same_inputs(self, inputs: ContextInputs) -> bool:
         """Whether everything else the request depends on is unchanged: policy, layers, title."""
         then = self.inputs
         return (
@@ -91,7 +91,7 @@ class WorkedOut:
 
 def prepare(
     caller: Caller, session_id: uuid.UUID, inbound: Inbound
-) -> WorkedOut | None:
+) -> PreparedRequest | None:
     """Prune the session if it is time, and do the slow part of a long request for `apply`.
 
     Call it outside a transaction. Nothing is done for a request with `append` off, since it
@@ -99,21 +99,25 @@ def prepare(
     """
     if not inbound.append:
         return None
-    _make_shorter(caller, session_id, inbound)
+    _prune_if_due(caller, session_id, inbound)
     if not _is_long(inbound):
         return None
     session = get_session(caller, session_id, Right.OWN_SESSION)
-    return _worked_out(caller, session, inbound)
+    return _prepared_request(caller, session, inbound)
 
 
-def work_out_first(
+def prepare_first(
     caller: Caller, drafted: Session, inbound: Inbound
-) -> WorkedOut | None:
+) -> PreparedRequest | None:
     """The same for the first request of a session that isn't saved yet."""
-    return _worked_out(caller, copy(drafted), inbound) if _is_long(inbound) else None
+    return (
+        _prepared_request(caller, copy(drafted), inbound) if _is_long(inbound) else None
+    )
 
 
-def _worked_out(caller: Caller, session: Session, inbound: Inbound) -> WorkedOut | None:
+def _prepared_request(
+    caller: Caller, session: Session, inbound: Inbound
+) -> PreparedRequest | None:
     """Do the slow part of a request; sets the title that the request would give to `session`."""
     started, version = perf_counter(), version_of(session)
     aligned = alignment.align_request(session, inbound)
@@ -121,22 +125,22 @@ def _worked_out(caller: Caller, session: Session, inbound: Inbound) -> WorkedOut
         return None
     new = aligned.new
     ready, weights = weighed(session.project_id, session.encoding, new)
-    _, thread = client_edits.tried(session, aligned, inbound.active_tags, weights)
+    _, thread = client_edits.preview(session, aligned, inbound.active_tags, weights)
     session.title = name_of(session, new)
     known = learnt(session, thread.leaves, aligned.said, new)
     held = session.message_count
     inputs = inputs_for(
         caller, session, inbound, thread, held=held, new=new, plain=known
     )
-    sent = outbound(inputs, inbound, aligned.plan.units)
-    return WorkedOut(
+    sent = make_outbound(inputs, inbound, aligned.plan.units)
+    return PreparedRequest(
         version=version,
         aligned=aligned,
         ready=ready,
         learnt=known,
         inputs=inputs,
         sent=sent,
-        packed=packed_messages(sent.blocks, given(inbound)),
+        packed=packed_messages(sent.blocks, client_messages(inbound)),
         seconds=perf_counter() - started,
     )
 
@@ -169,7 +173,7 @@ def inputs_for(
     )
 
 
-def given(inbound: Inbound) -> Callable[[int, int], Raw]:
+def client_messages(inbound: Inbound) -> Callable[[int, int], Raw]:
     """A function that returns the client's messages from one place to another, as they came in."""
     if inbound.raw is not None:
         return inbound.raw.run
@@ -181,11 +185,11 @@ def _is_long(inbound: Inbound) -> bool:
     raw = inbound.raw
     if raw is None:
         return False
-    known = raw.goes_on_from.length if raw.goes_on_from else 0
+    known = raw.known_beginning.length if raw.known_beginning else 0
     return len(raw.body) - known >= LONG
 
 
-def _make_shorter(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> None:
+def _prune_if_due(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> None:
     rules = policy_by_id(session_id).pruning
     if rules is None or not rules.automatic:
         return
@@ -193,15 +197,15 @@ def _make_shorter(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> No
     if not session.message_count:
         return
     try:
-        for prepare_session in _preparing:
+        for prepare_session in _pruners:
             model = inbound.model or session.model
-            more = _about_to_come(session, inbound)
+            more = _estimated_growth(session, inbound)
             prepare_session(session, rules, model, more)
     except DomainError:
         logger.warning("A session was not pruned before a request.", exc_info=True)
 
 
-def _about_to_come(session: Session, inbound: Inbound) -> int:
+def _estimated_growth(session: Session, inbound: Inbound) -> int:
     """Approximately how many tokens a request adds to its session.
 
     It isn't aligned yet, so this counts the JSON of the messages beyond the number held.
