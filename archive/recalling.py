@@ -109,7 +109,7 @@ def look_up(
         "ref_id": write_reference(
             slug, str(session.pk), found.name, reference.location
         ),
-        **_told(found, reference.location, entry),
+        **_description(found, reference.location, entry),
         "content": kept,
         "truncated": kept != content,
         "token_count": count(kept),
@@ -147,7 +147,7 @@ def _lines_of(text: str, location: Location) -> str:
     return wanted
 
 
-def _told(
+def _description(
     found: _Found, location: Location | None, entry: ArchiveEntry | None
 ) -> dict[str, Any]:
     """A message's type, summary and paths: from its archive entry, or else from its calls now."""

@@ -19,7 +19,7 @@ from threads.search.by_meaning import Near, nearest_messages, position_of
 from threads.search.services import LONGEST_QUERY
 from threads.store.selectors import recallable_sessions
 
-from .finding import ArchiveQuery, asked_of, list_entries, matches
+from .finding import ArchiveQuery, filtered_entries, list_entries, matches
 from .selectors import Readable, readable
 
 _AT_ONCE = 200
@@ -61,7 +61,7 @@ def _entries_of(
 ) -> Mapping[tuple[UUID, str], list[Readable]]:
     """Map of (session id, message key) to the entries of these messages that fit the query."""
     scores = {(UUID(one.session), f"m{one.index}"): one.score for one in near}
-    rows = asked_of(caller, query).filter(
+    rows = filtered_entries(caller, query).filter(
         session__in={session for session, _ in scores},
         message_key__in={key for _, key in scores},
     )

@@ -97,7 +97,7 @@ def _holding(
     examined = 0
     named = ENTRIES.candidates(query.wanted[0], _position(cursor))
     for some in chunks(named, min(_AT_ONCE, max(20, count))):
-        for key, one in _looked_into(caller, query, some):
+        for key, one in _scan_words(caller, query, some):
             found.append(one)
             if len(found) == count:
                 return Page(found, encode_cursor([key]))
@@ -107,7 +107,7 @@ def _holding(
     return Page(found, None)
 
 
-def _looked_into(
+def _scan_words(
     caller: Caller, query: ArchiveQuery, keys: Sequence[int]
 ) -> Iterator[tuple[int, Readable]]:
     """Yield the rows of words, among these keys, that contain the wanted strings.
@@ -122,7 +122,9 @@ def _looked_into(
     }
     if not words_of:
         return
-    entries = asked_of(caller, query).select_related(*_SHOWN).in_bulk(list(words_of))
+    entries = (
+        filtered_entries(caller, query).select_related(*_SHOWN).in_bulk(list(words_of))
+    )
     held = [entries[entry] for entry in words_of if entry in entries]
     for one in readable(held):
         if matches(one, query):
@@ -164,7 +166,7 @@ def _newest(
 
 def _found(caller: Caller, query: ArchiveQuery) -> Iterator[QuerySet[ArchiveEntry]]:
     """The entries a query selects: one queryset for its session, or one per project."""
-    rows = asked_of(caller, query)
+    rows = filtered_entries(caller, query)
     if query.session_id is not None:
         for wanted in query.wanted:
             rows = rows.filter(words__words__contains=wanted)
@@ -178,7 +180,7 @@ def _found(caller: Caller, query: ArchiveQuery) -> Iterator[QuerySet[ArchiveEntr
         yield rows.filter(project=key)
 
 
-def asked_of(caller: Caller, query: ArchiveQuery) -> QuerySet[ArchiveEntry]:
+def filtered_entries(caller: Caller, query: ArchiveQuery) -> QuerySet[ArchiveEntry]:
     """What the caller may recall, filtered by all of a query but its session and words."""
     sessions = recallable_sessions(caller, query.project)
     own = Exists(sessions.filter(pk=OuterRef("session")))

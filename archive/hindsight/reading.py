@@ -31,7 +31,7 @@ class _Place(NamedTuple):
     """The fold that shows it, if it is a replacement."""
 
 
-def said_in(session: Session, thread: Thread, kept: int = 0) -> list[Passage]:
+def passages_of(session: Session, thread: Thread, kept: int = 0) -> list[Passage]:
     """The messages of a thread: those that it shows, and those that operations left out.
 
     `kept` is for how many more messages each was still sent before it was left out; with it, the

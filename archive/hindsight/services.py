@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from archive.domain.hindsight.losses import Hindsight, Loss, hindsight, once_each
-from archive.domain.hindsight.policies import STEPS, said_under
+from archive.domain.hindsight.policies import STEPS, passages_under_policy
 from archive.domain.pruning.needs import plan
 from archive.pruning.services import prunable, rules_of
 from contextstudio.accounts.domain.caller import Caller
@@ -31,7 +31,7 @@ from operations.messages.reader import MessageReader
 from threads.models import Session
 from threads.store.selectors import get_session
 
-from .reading import said_in
+from .reading import passages_of
 
 _kept: Cache[Hindsight] = Cache(
     lambda found: 320 * sum(map(len, found.losses.values()))
@@ -113,7 +113,7 @@ def of_log(
     basis = basis_of(session, thread)
     found = _kept.get(basis)
     if found is None:
-        found = _looked_at(session, thread, numbers)
+        found = _run_hindsight(session, thread, numbers)
         _kept.keep(basis, found)
     if not operation:
         return _of_thread(session, thread, found, numbers)
@@ -177,7 +177,9 @@ def under_policy(session: Session, policy: Policy) -> SessionHindsight:
         shown.key for shown in thread.effective()
     )
     messages = outgoing_messages(thread, words, counter_of(session.encoding))
-    found = hindsight(said_under(messages, policy, strategy_of(before.provider)))
+    found = hindsight(
+        passages_under_policy(messages, policy, strategy_of(before.provider))
+    )
     saved = {
         step.name: sum(omission.tokens for omission in step.left_out)
         for step in after.steps
@@ -213,7 +215,7 @@ def _of_edits(
     made = resolved_in_turn(session, thread, edits)
     tried = check(thread, made, bundle=True).thread
     numbers = _leaving_out(tried)
-    found = _looked_at(session, tried, numbers, kept)
+    found = _run_hindsight(session, tried, numbers, kept)
     return _of_thread(session, tried, found, numbers)
 
 
@@ -243,11 +245,11 @@ def _leaves_out(edit: Edit) -> bool:
     return isinstance(edit, Fold) or (edit.kind == "replace" and bool(spans_of(edit)))
 
 
-def _looked_at(
+def _run_hindsight(
     session: Session, thread: Thread, numbers: Iterable[int], kept: int = 0
 ) -> Hindsight:
     """Run hindsight; it reads the session only if something was left out."""
-    return hindsight(said_in(session, thread, kept) if numbers else ())
+    return hindsight(passages_of(session, thread, kept) if numbers else ())
 
 
 def _of_thread(

@@ -8,7 +8,7 @@ from operations.log.cache import Cache
 from operations.log.selectors import load_thread
 from threads.models import Session
 
-from .services import prune_by_itself, rules_of
+from .services import prune_automatically, rules_of
 
 _futile: Cache[int] = Cache(lambda _: 0)
 """Map of session id to its number of messages when there was nothing to prune."""
@@ -30,7 +30,7 @@ def prune_before_request(
         return
     known = _futile.get(session.pk)
     if known is None or session.message_count >= known + rules.keep_last_n:
-        pruned = prune_by_itself(session, rules)
+        pruned = prune_automatically(session, rules)
         if pruned.transaction is None:
             _futile.keep(session.pk, session.message_count)
         session.refresh_from_db()

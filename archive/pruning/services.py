@@ -8,7 +8,7 @@ from typing import Any
 from django.db.transaction import atomic
 
 from archive.domain.pruning.classes import Protected, Prunable
-from archive.domain.pruning.fitting import fitted
+from archive.domain.pruning.fitting import fit_plan
 from archive.domain.pruning.harm import NamesLeft
 from archive.domain.pruning.needs import plan
 from archive.domain.pruning.plan import PrunePlan
@@ -116,11 +116,11 @@ def dry_run(
     session = get_session(caller, session_id)
     rules = rules_of(session, query.rules)
     found = _planned(session, load_thread(session), rules, query)
-    trial = _tried(session, found) if tried and found.steps else None
+    trial = _try_out(session, found) if tried and found.steps else None
     return Pruned(session=session, plan=found, rules=rules, trial=trial)
 
 
-def _tried(session: Session, planned: PrunePlan) -> BundleTrial:
+def _try_out(session: Session, planned: PrunePlan) -> BundleTrial:
     """What a run would save and cost in a request."""
     trial = try_out_bundle(session, planned.edits)
     less = planned.tokens_saved - trial.row.bill.saved
@@ -157,7 +157,7 @@ def prune(
     )
 
 
-def prune_by_itself(session: Session, rules: Pruning) -> Pruned:
+def prune_automatically(session: Session, rules: Pruning) -> Pruned:
     """Prune a session because its policy says so; the log names the product as the actor.
 
     A run that would save next to nothing isn't recorded, as each run invalidates the provider's
@@ -258,7 +258,7 @@ def _planned(
     if query.target_tokens is not None:
         near = {one.key: one.relevance or 0 for one in messages}
         names = NamesLeft(read, found)
-        found = fitted(found, query.target_tokens, names, near)
+        found = fit_plan(found, query.target_tokens, names, near)
     return found
 
 

@@ -9,7 +9,7 @@ from archive.domain.summaries import prompts
 from archive.domain.summaries.answers import answer_in
 from archive.domain.summaries.providers import Choice
 from archive.domain.summaries.retention import check_retention
-from archive.domain.summaries.said import Utterance, in_parts, read_aloud
+from archive.domain.summaries.said import Utterance, message_as_text, split_into_parts
 from archive.domain.summaries.structural import structural_digest
 from contextstudio.accounts.domain.errors import Conflict, DomainError
 from contextstudio.accounts.domain.rights import Right
@@ -72,7 +72,7 @@ def run_summary(context: JobContext, **arguments: Any) -> dict[str, Any]:
     count = tokens.counter(session.encoding)
     counted = tokens.count_messages([one.parts for one in messages], session.encoding)
     replaced = sum(map(sum, counted))
-    choice, summary, used = _made(
+    choice, summary, used = _make_summary(
         context, session, order, messages, replaced, count=count
     )
     retention = check_retention(messages, summary)
@@ -117,9 +117,11 @@ def run_state(context: JobContext, *, session_id: str) -> dict[str, Any]:
     count = tokens.counter(session.encoding)
 
     def make(summariser: Summariser) -> State:
-        texts = [read_aloud(message) for message in messages]
+        texts = [message_as_text(message) for message in messages]
         text = in_force
-        for number, part in enumerate(in_parts(texts, summariser.part_size(), count)):
+        for number, part in enumerate(
+            split_into_parts(texts, summariser.part_size(), count)
+        ):
             asked = prompts.state(part, text)
             text = summariser.ask(f"state {number}", asked, 1_000)
         found = extract(text)
@@ -128,7 +130,7 @@ def run_state(context: JobContext, *, session_id: str) -> dict[str, Any]:
             raise summariser.refused(why, text)
         return found
 
-    choice, found, spent = _by_the_first(context, session, "", "", make)
+    choice, found, spent = _first_working(context, session, "", "", make)
     return {
         "state": found.text,
         "objective": found.goal[:LONGEST_OBJECTIVE],
@@ -174,7 +176,7 @@ def run_test(context: JobContext, *, provider: str, model: str) -> dict[str, Any
     }
 
 
-def _made(
+def _make_summary(
     context: JobContext,
     session: Session,
     order: SummaryOrder,
@@ -188,7 +190,7 @@ def _made(
             messages, count=count, replaced=replaced, wish=order.instructions
         )
 
-    return _by_the_first(
+    return _first_working(
         context,
         session,
         order.provider,
@@ -198,7 +200,7 @@ def _made(
     )
 
 
-def _by_the_first(
+def _first_working(
     context: JobContext,
     session: Session,
     provider: str,

@@ -15,7 +15,12 @@ from archive.domain.summaries.checks import why_refused, why_useless
 from archive.domain.summaries.prompts import Request
 from archive.domain.summaries.providers import Choice
 from archive.domain.summaries.retention import Mention, ReferenceKind, check_retention
-from archive.domain.summaries.said import Count, Utterance, in_parts, read_aloud
+from archive.domain.summaries.said import (
+    Count,
+    Utterance,
+    message_as_text,
+    split_into_parts,
+)
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.jobs import JobContext, Later
 from operations.context.model_catalog import context_window, cost_of
@@ -78,10 +83,14 @@ class Summariser:
         """Summarise messages. Raises Later, Conflict and what ends a job."""
         answer = min(max(SHORTEST_ANSWER, replaced // 4), LONGEST_ANSWER)
         most = self._in_a_part(answer)
-        parts = in_parts([read_aloud(message) for message in messages], most, count)
+        parts = split_into_parts(
+            [message_as_text(message) for message in messages], most, count
+        )
         self._total = len(parts) + (len(parts) > 1) + 1
         texts = [
-            self._told(f"part {number}", prompts.summarise(part, wish), answer)
+            self._ask_for_summary(
+                f"part {number}", prompts.summarise(part, wish), answer
+            )
             for number, part in enumerate(parts, start=1)
         ]
         summary = self._joined(texts, answer, most, count, wish)
@@ -104,7 +113,7 @@ class Summariser:
         text: str = kept[name]["text"]
         return text
 
-    def _told(self, step: str, messages: Request, most: int) -> str:
+    def _ask_for_summary(self, step: str, messages: Request, most: int) -> str:
         """`ask`, but raises Conflict if the answer isn't a summary.
 
         Once it is joined with other parts, nobody would notice.
@@ -162,7 +171,9 @@ class Summariser:
             round_ += 1
             groups = _grouped(texts, most, count)
             texts = [
-                self._told(f"join {round_}.{number}", prompts.join(group, wish), answer)
+                self._ask_for_summary(
+                    f"join {round_}.{number}", prompts.join(group, wish), answer
+                )
                 for number, group in enumerate(groups, start=1)
             ]
         return texts[0]
@@ -207,7 +218,7 @@ class Summariser:
             )
         except CallFailed as failed:
             self._context.paid(preview=None)
-            raise self._explained(failed) from failed
+            raise self._job_error(failed) from failed
         text = answer_in(preview.text)
         call: dict[str, object] = {
             "text": f"{text}\n\n{CUT}" if text and usage.is_cut else text,
@@ -222,7 +233,7 @@ class Summariser:
         total = max(self._total, self._done + 1)
         self._context.progress(self._done, total=total, unit="calls")
 
-    def _explained(self, failed: CallFailed) -> Exception:
+    def _job_error(self, failed: CallFailed) -> Exception:
         if failed.failure in (Failure.KEY, Failure.MODEL):
             return failed  # another model may work, unless this one was chosen
         sentence = f"{self._target.provider.label}: {failed.sentence}"

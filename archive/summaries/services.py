@@ -21,7 +21,7 @@ from operations.domain.thread.check import check
 from operations.domain.thread.thread import Thread
 from operations.log.selectors import load_thread
 from operations.log.transaction import refuse_stale
-from operations.messages.pairs import MOST_RUNS, parted
+from operations.messages.pairs import MOST_RUNS, separated_pairs
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -203,9 +203,11 @@ def _unsummarised(session: Session, protected: Collection[str]) -> list[str]:
     stay = {key for key in leaves if not tags.isdisjoint(thread.tags(key))}
     new = stay
     while new:
-        # `parted` looks at no more than this many at once.
+        # `separated_pairs` looks at no more than this many at once.
         some = chunks(sorted(new), MOST_RUNS)
-        others = {key for keys in some for key in parted(session, thread, keys).keys}
+        others = {
+            key for keys in some for key in separated_pairs(session, thread, keys).keys
+        }
         new = others - stay
         stay = stay | new
     return [key for key in leaves if key not in stay]

@@ -26,7 +26,7 @@ from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, parse_made_key
 from operations.forwarding.client_edits import CLIENT_CALLER
 from operations.log.codec import decode
-from operations.log.transaction import LogTransaction, counted, write_apart
+from operations.log.transaction import LogTransaction, with_token_counts, write_apart
 from threads.domain.formats.contextstudio import read_part
 from threads.domain.message import Role
 from threads.models import Session
@@ -68,7 +68,7 @@ def _add(
     for place, one in together:
         number, edit = _edit(one, place)
         numbers[number] = head + len(edits) + 1
-        edits.append(counted(transaction.session, _renamed(edit, numbers)))
+        edits.append(with_token_counts(transaction.session, _renamed(edit, numbers)))
     _, last = together[-1]
     # A client's edits of its own messages apply before all others, as they did in the source.
     by = CLIENT_CALLER if last.get("client") is True else None

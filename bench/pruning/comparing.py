@@ -21,7 +21,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
 django.setup()
 
 from archive.domain.pruning.classes import Prunable  # noqa: E402
-from archive.domain.pruning.fitting import fitted  # noqa: E402
+from archive.domain.pruning.fitting import fit_plan  # noqa: E402
 from archive.domain.pruning.harm import NamesLeft  # noqa: E402
 from archive.domain.pruning.needs import plan  # noqa: E402
 from archive.domain.pruning.reading import ThreadReading  # noqa: E402
@@ -133,7 +133,7 @@ def in_sessions(
             names = NamesLeft(ThreadReading(prunable(begun)), plan)
             for name, method in methods.items():
                 score = in_flight(one.messages, method(begun))
-                short = shown_by(begun, fitted(plan, score.after, names))
+                short = shown_by(begun, fit_plan(plan, score.after, names))
                 same = in_flight(one.messages, short)
                 before = found[name]
                 found[name] = Beside(before.score + score, before.same + same)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from archive.domain.pruning.classes import Prunable
-from archive.domain.pruning.fitting import fitted
+from archive.domain.pruning.fitting import fit_plan
 from archive.domain.pruning.harm import NamesLeft
 from archive.domain.pruning.needs import plan
 from archive.domain.pruning.plan import PrunePlan
@@ -89,7 +89,7 @@ def ours(rules: Pruning, target: float | None = None) -> Method:
         if target is not None:
             before = found.tokens_after + found.tokens_saved
             names = NamesLeft(ThreadReading(prunable(messages)), found)
-            found = fitted(found, int(before * target), names)
+            found = fit_plan(found, int(before * target), names)
         return shown_by(messages, found)
 
     return run

@@ -96,7 +96,7 @@ def context(
 def policy(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """The policy by which a session's context is assembled."""
     session = get_session(caller_of(request), session_id)
-    found = policies.in_force(session)
+    found = policies.policy_in_force(session)
     return _policy(found.policy, own=found.of == "session")
 
 

@@ -103,7 +103,7 @@ def _thread_without(
     )
 
 
-def earliest(before: Context, after: Context) -> PrefixChange | None:
+def first_difference(before: Context, after: Context) -> PrefixChange | None:
     """The first difference between the requests: in what is sent, or in how it was compiled."""
     change = first_change(_pieces(before), _pieces(after))
     keys = _recompiled(before, after)
@@ -118,7 +118,7 @@ def earliest(before: Context, after: Context) -> PrefixChange | None:
     return PrefixChange(key, tokens)
 
 
-def broken(before: Context, after: Context) -> tuple[Key, ...]:
+def newly_broken_signatures(before: Context, after: Context) -> tuple[Key, ...]:
     """Messages whose signatures hold in one context but no longer in the other."""
     old, new = before.assembly, after.assembly
     if list(old.layers) == list(new.layers):

@@ -55,7 +55,7 @@ _ROWS = 500
 
 
 @dataclass(frozen=True, kw_only=True)
-class Built:
+class BuiltRequest:
     """A request with everything that it was made of."""
 
     assembly: Assembly
@@ -82,28 +82,30 @@ class Built:
         return compilation_result(self.assembly, self.compiled, self.count)
 
 
-def build(inputs: ContextInputs, assembly: Assembly | None = None) -> Built:
+def build(inputs: ContextInputs, assembly: Assembly | None = None) -> BuiltRequest:
     """The request for a provider: assembled by policy and layers, then compiled by its rules.
 
     `assembly` may be one made from the same inputs for another provider, to be reused.
     """
-    assembly, draft = drafted(inputs, assembly)
+    assembly, draft = make_draft(inputs, assembly)
     left_out = results_left_out(inputs, assembly, unanswered(draft.messages))
     draft = replace(draft, left_out=left_out)
     compiled = compile_request(inputs.provider, draft)
-    return Built(
+    return BuiltRequest(
         assembly=assembly, compiled=compiled, count=counter_of(inputs.encoding)
     )
 
 
-class Drafted(NamedTuple):
+class DraftedRequest(NamedTuple):
     """A request before it is compiled."""
 
     assembly: Assembly
     draft: Draft
 
 
-def drafted(inputs: ContextInputs, assembly: Assembly | None = None) -> Drafted:
+def make_draft(
+    inputs: ContextInputs, assembly: Assembly | None = None
+) -> DraftedRequest:
     """What is compiled, except for what left out results of its calls.
 
     `assembly` may be one made from the same inputs, to be reused.
@@ -125,7 +127,7 @@ def drafted(inputs: ContextInputs, assembly: Assembly | None = None) -> Drafted:
         tools=inputs.tools,
         can_recall=inputs.can_recall,
     )
-    return Drafted(assembly, draft)
+    return DraftedRequest(assembly, draft)
 
 
 def _assemble(inputs: ContextInputs, count: Count) -> Assembly:

@@ -37,7 +37,7 @@ MOST_MATCHES = 10_000
 """Of more search matches the newest are kept, because a slice uses these first."""
 
 
-class InForce(NamedTuple):
+class PolicyInForce(NamedTuple):
     """The policy in force for a session, and where it comes from."""
 
     policy: Policy
@@ -48,13 +48,13 @@ class InForce(NamedTuple):
     updated_at: datetime | None = None
 
 
-def in_force(session: Session) -> InForce:
+def policy_in_force(session: Session) -> PolicyInForce:
     """The policy in force for a session, with who chose it and when."""
     row = _row(session.project_id, session) or _row(session.project_id)
     if row is None:
-        return InForce(REPLAY, "")
+        return PolicyInForce(REPLAY, "")
     of = "session" if row.session_id else "project"
-    return InForce(_read(row), of, row.actor, row.actor_name, row.updated_at)
+    return PolicyInForce(_read(row), of, row.actor, row.actor_name, row.updated_at)
 
 
 def policy_of(session: Session) -> Policy:

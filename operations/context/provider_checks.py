@@ -69,7 +69,7 @@ def load_checks(session: Session, wanted: Collection[str]) -> dict[str, Provider
         with _one_at_a_time:
             found = _known(names)
             missing = [one for one in wanted if one not in found]
-            made = {check.provider: check for check in _made(session, missing)}
+            made = {check.provider: check for check in _run_checks(session, missing)}
             cache.set_many({names[one]: made[one] for one in made}, _SECONDS)
             found |= made
     return {provider: found[provider] for provider in PROVIDERS if provider in found}
@@ -80,7 +80,9 @@ def _known(names: Mapping[str, str]) -> dict[str, ProviderCheck]:
     return {one: kept[name] for one, name in names.items() if name in kept}
 
 
-def _made(session: Session, providers: Collection[str]) -> Iterator[ProviderCheck]:
+def _run_checks(
+    session: Session, providers: Collection[str]
+) -> Iterator[ProviderCheck]:
     """Run checks, sharing one assembly unless isolation makes it depend on the provider."""
     inputs = query_inputs(session, ContextQuery())
     assembly: Assembly | None = None

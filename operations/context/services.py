@@ -24,7 +24,7 @@ from threads.models import Session
 from threads.store.selectors import get_session
 
 from .inputs import ContextInputs, basis_of, inputs_of
-from .pipeline import Built, build
+from .pipeline import BuiltRequest, build
 from .policies import default_policy
 
 MOST_UNASKED = 2_000
@@ -37,7 +37,7 @@ MOST_KEPT = 40_000
 files, whose bytes the request contains."""
 _MEDIA = (Image, File)
 _PROVIDERS_OF = {"gemini_gca": "gemini"}
-_kept: Cache[Built] = Cache(lambda built: 900 * len(built.assembly.messages))
+_kept: Cache[BuiltRequest] = Cache(lambda built: 900 * len(built.assembly.messages))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class Context:
     """A context with everything that it was made of."""
 
     inputs: ContextInputs
-    built: Built
+    built: BuiltRequest
     max_tokens: int | None
 
     @property

@@ -43,7 +43,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
     """Relays facts about one session, never content; ignores what the page sends."""
 
     group = ""
-    _told: dict[str, int | None] | None = None
+    _last_sent: dict[str, int | None] | None = None
     _looking: asyncio.Task[None] | None = None
     _person: int | None = None
     """The id of the user, once the socket is counted."""
@@ -110,7 +110,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         During an upgrade the event may come from the previous version, which sends fewer facts.
         """
         if await self._may_stay():
-            await self._tell({name: event.get(name) for name in _FACTS})
+            await self._send_facts({name: event.get(name) for name in _FACTS})
 
     async def session_job(self, event: dict[str, Any]) -> None:
         """Relay that a job made progress, if the user may still read the session."""
@@ -144,11 +144,11 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         """Send the session's facts, unless they are the ones sent last."""
         session = await self._session(session_id)
         facts = {name: getattr(session, name) for name in _FACTS}
-        if facts != self._told:
-            await self._tell(facts)
+        if facts != self._last_sent:
+            await self._send_facts(facts)
 
-    async def _tell(self, facts: dict[str, int | None]) -> None:
-        self._told = facts
+    async def _send_facts(self, facts: dict[str, int | None]) -> None:
+        self._last_sent = facts
         await self.send_json(facts)
 
     @database_sync_to_async

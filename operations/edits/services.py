@@ -43,9 +43,9 @@ from operations.domain.tree.key import entry_key, entry_number
 from operations.log.selectors import get_bundle, get_operation
 from operations.log.transaction import (
     LogTransaction,
-    counted,
     open_log,
     refuse_stale,
+    with_token_counts,
 )
 from threads.models import Session
 from threads.store.selectors import may_in, require_in
@@ -326,7 +326,7 @@ def amend(
     if recorded is None:
         raise Invalid("Only an edit can be amended.", at=["operation_id"])
     refuse_staged(transaction, [key])
-    edit = counted(transaction.session, amended(recorded.edit))
+    edit = with_token_counts(transaction.session, amended(recorded.edit))
     control = effective_control(
         transaction.history.log, Amend(operation=key, edit=edit)
     )
@@ -407,7 +407,7 @@ def _resolved(session: Session, edit: EditArguments | Edit, thread: Thread) -> E
     if isinstance(edit, EditArguments):
         refuse_stale(session, edit.expected_head)
         edit = edit.edit(session, thread)
-    return counted(session, edit)
+    return with_token_counts(session, edit)
 
 
 def resolved_in_turn(

@@ -25,7 +25,7 @@ from operations.domain.forwarding.splice import Raw
 from operations.domain.providers.plain import UnreadMessage
 from operations.domain.thread.thread import Thread
 from operations.log.cache import SessionVersion, version_of
-from operations.messages.plain import learnt
+from operations.messages.plain import plain_after_request
 from operations.messages.reader import MessageReader
 from threads import tokens
 from threads.domain.message import Message
@@ -66,7 +66,7 @@ class PreparedRequest:
     aligned: RequestAlignment
     ready: Sequence[ReadyBatch]
     """The new messages, ready to be recorded; they can be used only once."""
-    learnt: Sequence[UnreadMessage | None]
+    plain: Sequence[UnreadMessage | None]
     """What will then be known of the session's messages without reading them."""
     inputs: ContextInputs
     sent: Outbound
@@ -127,7 +127,7 @@ def _prepared_request(
     ready, weights = weighed(session.project_id, session.encoding, new)
     _, thread = client_edits.preview(session, aligned, inbound.active_tags, weights)
     session.title = name_of(session, new)
-    known = learnt(session, thread.leaves, aligned.said, new)
+    known = plain_after_request(session, thread.leaves, aligned.said, new)
     held = session.message_count
     inputs = inputs_for(
         caller, session, inbound, thread, held=held, new=new, plain=known
@@ -137,7 +137,7 @@ def _prepared_request(
         version=version,
         aligned=aligned,
         ready=ready,
-        learnt=known,
+        plain=known,
         inputs=inputs,
         sent=sent,
         packed=packed_messages(sent.blocks, client_messages(inbound)),

@@ -25,7 +25,7 @@ from operations.log.selectors import (
     masked_texts,
     overview,
 )
-from operations.log.transaction import begin, counted
+from operations.log.transaction import begin, with_token_counts
 from threads import tokens
 from threads.domain.message import Message, starts_group
 from threads.models import Session
@@ -128,9 +128,9 @@ def _leaves(
 def _counted(session: Session, operation: Operation) -> Operation:
     """An operation with its images stored and its tokens counted."""
     if isinstance(operation, Amend):
-        return replace(operation, edit=counted(session, operation.edit))
+        return replace(operation, edit=with_token_counts(session, operation.edit))
     if isinstance(operation, Revise | Insert):
-        return counted(session, operation)
+        return with_token_counts(session, operation)
     return operation
 
 

@@ -13,8 +13,8 @@ from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.responses import dump
 from operations.context.inputs import ContextInputs, counter_of
 from operations.context.pipeline import (
-    Drafted,
-    drafted,
+    DraftedRequest,
+    make_draft,
     results_left_out,
     with_contents,
 )
@@ -119,9 +119,9 @@ def make_outbound(
             before=total,
             after=total,
         )
-    assembly, draft = drafted(inputs)
+    assembly, draft = make_draft(inputs)
     by_key = _by_key(units, last)
-    frame = _frame(inputs, inbound, units, by_key, Drafted(assembly, draft))
+    frame = _frame(inputs, inbound, units, by_key, DraftedRequest(assembly, draft))
     if last and last.blocks:
         frame = replace(frame, passed=PassedMessages(last.blocks))
     known, grown = (
@@ -208,7 +208,7 @@ def _frame(
     inbound: Inbound,
     units: Sequence[Unit],
     by_key: Mapping[Key, Unit],
-    drafted: Drafted,
+    drafted: DraftedRequest,
 ) -> Frame:
     assembly, draft = drafted
     prompt = next((layer for layer in draft.layers if layer.name == PROMPT), None)

@@ -27,7 +27,7 @@ from operations.domain.forwarding.sent import PieceRun
 from operations.domain.forwarding.splice import Raw
 from operations.domain.thread.thread import Thread
 from operations.log.selectors import History, load_history
-from operations.messages.plain import learn, learnt, plain_originals
+from operations.messages.plain import learn, plain_after_request, plain_originals
 from operations.models import SessionRequest
 from threads.domain.formats import READERS
 from threads.domain.message import Message
@@ -242,7 +242,10 @@ def _record(
         history, thread = client_edits.record(session, aligned, tags, ready)
         leaves, said = thread.leaves, aligned.said
         learn(
-            session, prepared.learnt if prepared else learnt(session, leaves, said, new)
+            session,
+            prepared.plain
+            if prepared
+            else plain_after_request(session, leaves, said, new),
         )
         return _RecordedRequest(history, thread, plan, session.message_count, ())
     if aligned.is_side:

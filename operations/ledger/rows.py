@@ -5,7 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from operations.context.comparison import broken, earliest, first_broken, thread_with
+from operations.context.comparison import (
+    first_broken,
+    first_difference,
+    newly_broken_signatures,
+    thread_with,
+)
 from operations.context.model_catalog import Prices, prices_of
 from operations.context.services import Context, ContextQuery
 from operations.domain.context.selection import SLICE
@@ -77,13 +82,13 @@ class BundlePart(NamedTuple):
 
 def compare(before: Context, after: Context, operation: Key | None = None) -> LedgerRow:
     """The row for sending one context instead of another."""
-    change = earliest(before, after)
+    change = first_difference(before, after)
     tariff = prices_of(after.provider, after.model).tariff
     return LedgerRow(
         operation=operation,
         bill=bill(before.sent, after.sent, change and change.tokens, tariff),
         first=change and change.key,
-        seals=broken(before, after),
+        seals=newly_broken_signatures(before, after),
         exact=True,
     )
 

@@ -10,10 +10,10 @@ from django.core.cache import cache
 
 from contextstudio.accounts.domain.caller import Caller
 from operations.context.comparison import (
-    broken,
     context_of_originals,
     context_with,
     context_without,
+    newly_broken_signatures,
 )
 from operations.context.model_catalog import Prices, prices_of
 from operations.context.provider_checks import stamp_of
@@ -218,7 +218,7 @@ def try_out(session: Session, edit: Edit) -> Trial:
     number = thread.head + 1
     (row,) = rows_tried(before, checked.thread, {number: checked.edits[0]})
     return Trial(
-        replace(row, seals=broken(before, after)),
+        replace(row, seals=newly_broken_signatures(before, after)),
         prices_of(after.provider, after.model),
         would_save(thread, checked.edits[0]),
     )

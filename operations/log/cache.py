@@ -49,7 +49,7 @@ class Memory:
         self.lock = Lock()
 
 
-OF_THE_PROCESS = Memory(max(1, settings.CACHE_MB) << 20)
+PROCESS_MEMORY = Memory(max(1, settings.CACHE_MB) << 20)
 
 
 class Cache(Generic[Value]):
@@ -60,7 +60,7 @@ class Cache(Generic[Value]):
     """
 
     def __init__(
-        self, weigh: Callable[[Value], int], memory: Memory = OF_THE_PROCESS
+        self, weigh: Callable[[Value], int], memory: Memory = PROCESS_MEMORY
     ) -> None:
         self._weigh = weigh
         self._memory = memory

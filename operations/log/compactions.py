@@ -19,7 +19,7 @@ from threads.domain.part import Text
 from threads.imports.hooks import Compacted, CompactionOutcome
 from threads.models import Session
 
-from .transaction import LogTransaction, counted, write_apart
+from .transaction import LogTransaction, with_token_counts, write_apart
 
 IMPORT_CALLER = Caller(actor=IMPORTER, name="Import")
 TITLE = "The tool's own compaction"
@@ -62,7 +62,7 @@ def edit_of(session: Session, given: Compacted) -> Digest | Revise | Snip:
         edit = Digest(targets=targets, messages=tuple(made))
     else:
         edit = Revise(targets=targets, messages=tuple(made))
-    return counted(session, edit)  # type: ignore[return-value]  # the kind is kept
+    return with_token_counts(session, edit)  # type: ignore[return-value]  # the kind is kept
 
 
 def _record(

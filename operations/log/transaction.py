@@ -63,7 +63,7 @@ class LogTransaction:
     warnings: list[EditWarning] = field(default_factory=list)
     _rows: list[LogEntry] = field(default_factory=list)
     """Entries that were added and are not yet inserted."""
-    _masks_otherwise: bool = False
+    _masks_changed: bool = False
     """Whether the masks have changed."""
 
     def add(
@@ -105,7 +105,7 @@ class LogTransaction:
         self.numbers.extend(row.number for row in rows)
         masks = self.history.log.masks
         self.history = extended(self.session, self.history, rows)
-        self._masks_otherwise |= self.history.log.masks is not masks
+        self._masks_changed |= self.history.log.masks is not masks
         self.thread = replay(
             load_leaves(self.session),
             self.history.log,
@@ -120,7 +120,7 @@ class LogTransaction:
             self.session.updated_at = timezone.now()
             self.session.overview = overview(self.thread)
             changed = ["head", "updated_at", "overview"]
-            if self._masks_otherwise:  # the title may quote what is masked now
+            if self._masks_changed:  # the title may quote what is masked now
                 masked = self.history.masked
                 self.session.title = mask_title(self.session.title, masked)
                 changed.append("title")
@@ -226,7 +226,7 @@ def refuse_stale(session: Session, expected_head: int | None) -> None:
         )
 
 
-def counted(session: Session, edit: Edit) -> Edit:
+def with_token_counts(session: Session, edit: Edit) -> Edit:
     """The edit with its messages' images stored and their tokens counted."""
     messages = messages_of(edit)
     if not messages:

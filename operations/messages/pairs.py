@@ -19,7 +19,7 @@ NEAR = 24
 MOST_RUNS = 50
 
 
-class Parted(NamedTuple):
+class SeparatedPairs(NamedTuple):
     """How many pairs a selection separates, and the originals missing from it."""
 
     pairs: int
@@ -35,7 +35,9 @@ class Parted(NamedTuple):
         return f"Separates {self.pairs:,} tool calls from their results"
 
 
-def parted(session: Session, thread: Thread, leaves: Iterable[Key]) -> Parted:
+def separated_pairs(
+    session: Session, thread: Thread, leaves: Iterable[Key]
+) -> SeparatedPairs:
     """The pairs that a selection of leaves separates.
 
     A missing half inside a fold counts only if the selected half is in the same fold.
@@ -50,7 +52,7 @@ def parted(session: Session, thread: Thread, leaves: Iterable[Key]) -> Parted:
         if not folds or folds == thread.path(original_key(own)):
             pairs += 1
             missing.add(other)
-    return Parted(pairs, tuple(map(original_key, sorted(missing))))
+    return SeparatedPairs(pairs, tuple(map(original_key, sorted(missing))))
 
 
 def _near_ends(chosen: set[int], count: int) -> set[int]:

@@ -20,13 +20,13 @@ def plain_originals(session: Session) -> Sequence[UnreadMessage | None]:
     return _known.get((session.pk, session.encoding)) or ()
 
 
-def learn(session: Session, learnt: Sequence[UnreadMessage | None]) -> None:
-    """Remember what was `learnt` about a session."""
-    if len(learnt) > len(plain_originals(session)):
-        _known.keep((session.pk, session.encoding), learnt)
+def learn(session: Session, plain: Sequence[UnreadMessage | None]) -> None:
+    """Remember what is known of a session's originals: see `plain_after_request`."""
+    if len(plain) > len(plain_originals(session)):
+        _known.keep((session.pk, session.encoding), plain)
 
 
-def learnt(
+def plain_after_request(
     session: Session,
     leaves: Sequence[Leaf],
     said: Mapping[int, Message],

@@ -104,14 +104,14 @@ def hindsight(thread: Sequence[Passage]) -> Hindsight:
         for number, said in enumerate(thread)
         if said.uses
     }
-    walk = _walked(thread, used, Sightings({*chain.from_iterable(used.values())}))
+    walk = _walk(thread, used, Sightings({*chain.from_iterable(used.values())}))
     lost = walk.lost()
     return Hindsight(
         references=len(walk.later), lost=len(lost), losses=walk.losses(lost)
     )
 
 
-def lost_first(
+def first_lost(
     thread: Sequence[Passage], used: Used, sightings: Sightings
 ) -> Iterator[tuple[str, list[Key]]]:
     """Yield each lost reference, as it is written, with the messages that first contained it.
@@ -119,12 +119,12 @@ def lost_first(
     These are, for each operation to blame, the first with the reference that it left out.
     `sightings` must find at least all references in `used`.
     """
-    walk = _walked(thread, used, sightings)
+    walk = _walk(thread, used, sightings)
     for reference in walk.lost():
         yield walk.words[reference], list(walk.stood_first(reference).values())
 
 
-def _walked(thread: Sequence[Passage], used: Used, sightings: Sightings) -> "_Walk":
+def _walk(thread: Sequence[Passage], used: Used, sightings: Sightings) -> "_Walk":
     words = {
         one: words for uses in reversed(used.values()) for one, words in uses.items()
     }

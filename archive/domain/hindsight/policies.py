@@ -28,7 +28,7 @@ STEPS = (ISOLATION, TRUNCATION, WINDOW)
 _RULES = (Role.SYSTEM, Role.DEVELOPER)
 
 
-def said_under(
+def passages_under_policy(
     messages: Sequence[Outgoing], policy: Policy, strategy: str
 ) -> list[Passage]:
     """The parts of a thread's messages, each with when and by which step the policy leaves it out.

@@ -16,7 +16,7 @@ _PARTS = 10
 """Number of buckets for relevance; within a bucket, the number of names lost decides."""
 
 
-def fitted(
+def fit_plan(
     plan: PrunePlan,
     target: int,
     names: NamesLeft,

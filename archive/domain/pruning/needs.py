@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from archive.domain.hindsight.losses import LeftOut, Passage, lost_first
+from archive.domain.hindsight.losses import LeftOut, Passage, first_lost
 from archive.domain.hindsight.sightings import Sightings
 from operations.domain.context.policy import Pruning
 from operations.domain.context.step import Count
@@ -44,12 +44,13 @@ def plan(
     used = needed_later(read, sightings) if rules.name_used_later else {}
     likely = names.later(sightings, most) if most else {}
     told = {
-        key: _told(used.get(key, ()), likely.get(key, ())) for key in {*used, *likely}
+        key: _addition(used.get(key, ()), likely.get(key, ()))
+        for key in {*used, *likely}
     }
     return planning.plan({key: line for key, line in told.items() if line})
 
 
-def _told(used: Sequence[str], likely: Sequence[str]) -> str:
+def _addition(used: Sequence[str], likely: Sequence[str]) -> str:
     """The text added to a message's line: names used later, and other likely names."""
     others = [name for name in likely if name not in used]
     lines = (("Used later", used), ("Names", others))
@@ -70,7 +71,7 @@ def needed_later(read: PlanReading, sightings: Sightings) -> Mapping[Key, list[s
         for place, message in enumerate(read.messages)
     ]
     found: dict[Key, list[str]] = defaultdict(list)
-    for words, keys in lost_first(said, read.used, sightings):
+    for words, keys in first_lost(said, read.used, sightings):
         for key in keys:
             if words not in found[key]:
                 found[key].append(words)

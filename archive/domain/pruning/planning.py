@@ -178,7 +178,7 @@ class Planning:
         message, short = self._messages[place], self._short_at(place)
         if short.judged.prune_class is PruneClass.KEEP:
             return self._item(message, short.judged, message.tokens), None
-        parts, tokens = self._telling(place, short)
+        parts, tokens = self._with_addition(place, short)
         if tokens > message.tokens * _WORTH_IT:
             kept = Judgement(PruneClass.KEEP, "Its reference is hardly shorter")
             return self._item(message, kept, message.tokens), None
@@ -188,7 +188,9 @@ class Planning:
         )
         return self._item(message, short.judged, tokens, short.stashed), edit
 
-    def _telling(self, place: int, short: "_Short") -> tuple[tuple[Part, ...], int]:
+    def _with_addition(
+        self, place: int, short: "_Short"
+    ) -> tuple[tuple[Part, ...], int]:
         """The condensed parts and their tokens, with the addition from `_told`.
 
         It is appended to the first line, or put in a text part in front of condensed words.

@@ -33,7 +33,7 @@ class Utterance(NamedTuple):
         return " ".join(" ".join(texts).split())
 
 
-def read_aloud(message: Utterance) -> str:
+def message_as_text(message: Utterance) -> str:
     """A message as one text, with its calls and results labelled as such."""
     lines = [f"[{message.key} {message.role.value}]"]
     for part in message.parts:
@@ -56,7 +56,7 @@ def _cut(text: str, most: int) -> str:
     return f"{text[:head]}\n… {len(text) - most:,} characters …\n{text[head - most :]}"
 
 
-def in_parts(texts: Sequence[str], most: int, count: Count) -> list[str]:
+def split_into_parts(texts: Sequence[str], most: int, count: Count) -> list[str]:
     """Join texts into parts of at most `most` tokens each; split texts that are longer.
 
     The order stays, and nothing is left out.

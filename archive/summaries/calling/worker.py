@@ -25,7 +25,7 @@ def main() -> None:
     os.dup2(2, 1)  # keep what litellm prints out of the answer
     line = sys.stdin.buffer.readline()
     while line:
-        for told in _answered(json.loads(line), caller):
+        for told in _answer(json.loads(line), caller):
             answers.write(json.dumps(told) + "\n")
             answers.flush()
         if not select.select([sys.stdin], [], [], _PATIENCE)[0]:
@@ -33,7 +33,7 @@ def main() -> None:
         line = sys.stdin.buffer.readline()
 
 
-def _answered(asked: dict[str, Any], caller: int) -> Any:
+def _answer(asked: dict[str, Any], caller: int) -> Any:
     import httpx  # noqa: PLC0415  # imported only when there is a call to make
     import litellm  # noqa: PLC0415
     from litellm.llms.custom_httpx.http_handler import HTTPHandler  # noqa: PLC0415

@@ -86,7 +86,7 @@ class ComparedPage:
         }
 
 
-def compared(
+def compare_messages(
     before: Sequence[Hashable],
     after: Sequence[Hashable],
     start: int,

@@ -41,7 +41,7 @@ from threads.models import Session
 from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
-from .compared_messages import ComparedPage, compared
+from .compared_messages import ComparedPage, compare_messages
 from .request_page import pieces_of
 from .sent_messages import (
     RequestMessage,
@@ -67,7 +67,7 @@ NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rail:
+class TokenBar:
     """One line of a table of tokens. `width` is its share of the longest line, in percent."""
 
     name: str
@@ -129,13 +129,14 @@ def _reasons(step: Step) -> list[Reason]:
     return sorted(found, key=lambda reason: -reason.tokens)[:REASONS]
 
 
-def layers_of(context: Context) -> list[Rail]:
+def layers_of(context: Context) -> list[TokenBar]:
     """Tokens by layer, the history last; together everything that is sent."""
     found = [(layer.name, layer.tokens) for layer in context.assembly.layers]
     found.append(("history", context.sent - sum(tokens for _, tokens in found)))
     most = max((tokens for _, tokens in found), default=0) or 1
     return [
-        Rail(name, tokens, round(100 * max(tokens, 0) / most)) for name, tokens in found
+        TokenBar(name, tokens, round(100 * max(tokens, 0) / most))
+        for name, tokens in found
     ]
 
 
@@ -157,7 +158,7 @@ def difference_of(before: Context, after: Context, start: int) -> ComparedPage:
     def show(side: DiffSide, places: Sequence[int]) -> Iterator[RequestMessage]:
         return _sent(contexts[side], side, places)
 
-    return compared(_texts(before), _texts(after), start, leaves, show)
+    return compare_messages(_texts(before), _texts(after), start, leaves, show)
 
 
 def _texts(context: Context) -> list[str]:

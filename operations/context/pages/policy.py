@@ -182,7 +182,7 @@ def _shown(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    in_force = policies.in_force(session)
+    in_force = policies.policy_in_force(session)
     current = in_force.policy.preset
     context = {
         "session": session,

@@ -73,7 +73,7 @@ class CompiledPortion(NamedTuple):
 
 
 def compile_portion(provider: str, draft: Draft) -> CompiledPortion:
-    """Compile messages that may be only part of a request: see `Draft.goes_on`."""
+    """Compile messages that may be only part of a request: see `Draft.is_followed`."""
     found = PROVIDERS[provider]
     work = Work(draft, found.rules)
     turns, prompt = _prepare(work), _system_of(work)

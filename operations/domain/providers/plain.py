@@ -133,7 +133,7 @@ class UnreadMessage(Outgoing):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Raises LookupError, because the message was not read: see `with_words`."""
+        """Raises LookupError, because the message was not read: see `with_contents`."""
         raise LookupError(f"The words of {self.key} were not read.")
 
     def with_contents(

@@ -27,7 +27,7 @@ from operations.messages.names import Named, named, ranges_of
 from threads.rendering.hidden import visible
 
 from .bundles import MOST_MEMBERS, Bundle, group, with_members, with_rest
-from .notice import done_by
+from .notice import describe_entries
 
 MOST_LISTED = 30
 """Most operations per group that the drawer shows until more are requested, as each edit renders
@@ -88,8 +88,8 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
     taken_back = group(look, thread.newest_edits(WITHDRAWN), most, members)
     listed_in_all = asked.edits + listed.edits + taken_back.edits
     return {
-        "undo": done_by(look, undoable(log, actor)),
-        "redo": done_by(look, redoable(log, actor)),
+        "undo": describe_entries(look, undoable(log, actor)),
+        "redo": describe_entries(look, redoable(log, actor)),
         "active_tags": sorted(log.active_tags),
         "may_activate": look.may_edit,
         "staged": ops.of(own),

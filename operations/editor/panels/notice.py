@@ -51,7 +51,7 @@ def notice_of(look: Look, transaction: LogTransaction) -> str:
     return f"{text[:1].upper()}{text[1:]}{figure}.{rest}"
 
 
-def done_by(look: Look, entries: Iterable[int]) -> str:
+def describe_entries(look: Look, entries: Iterable[int]) -> str:
     """What undo or redo of these entries would change, in words: `digest #2–#4`."""
     log = look.thread.log
     found = list(entries)
@@ -62,7 +62,7 @@ def done_by(look: Look, entries: Iterable[int]) -> str:
         if title := control_title(look, number):
             return title
         operation = log.at(number).operation
-        named = _named(look, concerned(look, number))
+        named = _named(look, concerned_edits(look, number))
         match operation:
             case Toggle(active=active, actor=actor):
                 turning = f"turning {'on' if active else 'off'}"
@@ -78,7 +78,7 @@ def done_by(look: Look, entries: Iterable[int]) -> str:
     return ""
 
 
-def concerned(look: Look, number: int) -> list[int]:
+def concerned_edits(look: Look, number: int) -> list[int]:
     """The edits an entry concerns: itself, if it is an edit, or those it acts on."""
     log = look.thread.log
     operation = log.at(number).operation
@@ -89,7 +89,7 @@ def concerned(look: Look, number: int) -> list[int]:
 
 def _concerned_by(look: Look, numbers: Iterable[int]) -> list[int]:
     """The edits that any of these entries concerns, each once."""
-    found = [edit for number in numbers for edit in concerned(look, number)]
+    found = [edit for number in numbers for edit in concerned_edits(look, number)]
     return list(dict.fromkeys(found))
 
 
@@ -121,9 +121,9 @@ def _deed(look: Look, number: int, operation: Operation, numbers: Sequence[int])
             turned = _all_by(look, actor) if actor else named
             return f"{turned} {'on' if active else 'off'}"
         case Undo(entries=entries):
-            return f"undid {done_by(look, entries)}"
+            return f"undid {describe_entries(look, entries)}"
         case Redo(entries=entries):
-            return f"redid {done_by(look, entries)}"
+            return f"redid {describe_entries(look, entries)}"
         case ActivateTags(tags=tags):
             return f"active tags: {', '.join(tags) or 'none'}"
         case _ if number in numbers:

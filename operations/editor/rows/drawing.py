@@ -30,7 +30,7 @@ from .changes import changes_of
 from .look import Look
 from .notes import MOST_COMPARED, Note, ShownWords
 from .operation import members_of
-from .row import Fold, Row, said_by
+from .row import Fold, Row, row_head
 
 CALLS_BEFORE = 12
 """How many originals before a result are searched for its call, to find the tool's name."""
@@ -47,7 +47,7 @@ def draw(look: Look, articles: Iterable[Article]) -> list[SafeString]:
     found = fragments.rows.get(marks)
     missing = [at for at, html in enumerate(found) if html is None]
     if missing:
-        making = _Making(look, [wanted[at] for at in missing], near)
+        making = _Drawing(look, [wanted[at] for at in missing], near)
         drawn = [making.draw(wanted[at]) for at in missing]
         for at, html in zip(missing, drawn, strict=True):
             if not wanted[at].is_open:
@@ -66,7 +66,7 @@ def draw_gap(gap: Gap) -> SafeString:
     return _rendered("node", node=gap)
 
 
-class _Making:
+class _Drawing:
     """Draws some articles, with their texts and the HTML of their bodies loaded in bulk."""
 
     def __init__(
@@ -75,7 +75,7 @@ class _Making:
         self.look = look
         self.near = near
         notes = [note for article in articles for note in article.notes]
-        keys = [key for article in articles for key in printed(article)]
+        keys = [key for article in articles for key in printed_keys(article)]
         keys += [key for note in notes for key in note.shows]
         leaves = [key for article in articles for key in self._leaves(article)]
         leaves += [key for note in notes for key in note.compares]
@@ -112,7 +112,7 @@ class _Making:
             tokens = node.tokens - node.saved
         else:
             tokens = node.messages[int(key.partition(".")[2])].tokens
-        said = said_by(
+        said = row_head(
             Role(words.role), parts, tokens=tokens, names=self.tools.get(key, {})
         )
         original = words.original.row if words.original else None
@@ -127,7 +127,7 @@ class _Making:
             model=visible(original.model) if original else "",
             by=visible(self.agents.get(original.index, "")) if original else "",
             depth=node.depth,
-            **self._hung(article),
+            **self._attached_notes(article),
             tool=said.tool,
             outcome=said.outcome,
             failed=said.failed,
@@ -180,7 +180,7 @@ class _Making:
             for key, indexes in before.items()
         }
 
-    def _hung(self, article: Article) -> dict[str, Any]:
+    def _attached_notes(self, article: Article) -> dict[str, Any]:
         notes = [self._worded(note) for note in article.notes]
         return {
             "moved": article.moved,
@@ -220,12 +220,12 @@ class _Making:
             **members_of(op),
             open=article.is_open,
             depth=node.depth,
-            words=self._shown(printed(article), compares),
+            words=self._shown(printed_keys(article), compares),
             children_html=joined(
                 draw_gap(child) if isinstance(child, Gap) else next(drawn)
                 for child in children
             ),
-            **self._hung(article),
+            **self._attached_notes(article),
             left_out=self._left_out(article, node),
         )
         return _rendered("fold", fold=fold)
@@ -254,7 +254,7 @@ class _Making:
         if node.kind != "digest" or node.leaves > MOST_SEARCHED:
             return ""
         originals = (self._parts_of(key) for key in self._leaves(article))
-        summary = "\n".join(self._text(key) or "" for key in printed(article))
+        summary = "\n".join(self._text(key) or "" for key in printed_keys(article))
         return left_out(originals, summary).sentence
 
     def _leaves(self, article: Article) -> list[Key]:
@@ -294,7 +294,7 @@ class _Making:
         return fragments.RenderableBody(body_digest(role, parts), role, parts)
 
 
-def printed(article: Article) -> list[Key]:
+def printed_keys(article: Article) -> list[Key]:
     """The keys of the messages whose bodies an article prints."""
     node = article.node
     if isinstance(node, FoldNode) and article.shows == node.key:

@@ -20,7 +20,7 @@ ANSWERS = ("tool", "user")
 """The roles of messages that may hold a tool's result."""
 
 
-def found_at(thread: Thread, key: Key) -> Key:
+def node_of(thread: Thread, key: Key) -> Key:
     """The node at which a key is found.
 
     For an operation without a node of its own, the node that it hangs on or acts on. Returns the

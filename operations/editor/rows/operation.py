@@ -82,7 +82,7 @@ class Op:
     title: str
     staged: bool
     """Whether its author has staged it, to commit it together with others."""
-    goes: "Goes | None" = None
+    goes: "MoveTarget | None" = None
     """For a waiting move, where it would put its messages; None if they would not be together."""
     by_client: bool = False
     """Whether it records what the client did to its own messages."""
@@ -111,7 +111,7 @@ class Op:
         return f"{self.status} ({why})" if self.status in _NOT_PLAIN else ""
 
 
-class Goes(NamedTuple):
+class MoveTarget(NamedTuple):
     """Where a move would put its nodes: after the node `behind`, or first if that is empty."""
 
     moved: tuple[Key, ...]
@@ -282,7 +282,7 @@ class Operations:
             return sum(message.tokens for message in messages_of(edit))
         return None
 
-    def _goes(self, recorded: RecordedEdit) -> Goes | None:
+    def _goes(self, recorded: RecordedEdit) -> MoveTarget | None:
         edit = recorded.edit
         if not isinstance(edit, Resequence) or recorded.state is not EditState.PROPOSED:
             return None
@@ -295,7 +295,7 @@ class Operations:
             words = f"after {name_of(self.thread, found.after)}"
         elif found.within:
             words = f"to the top of {name_of(self.thread, found.within)}"
-        return Goes(found.moved, found.after or "", words)
+        return MoveTarget(found.moved, found.after or "", words)
 
     def _where(self, edit: Edit) -> str:
         if isinstance(edit, Insert):

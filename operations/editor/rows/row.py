@@ -96,7 +96,7 @@ class RowHead:
     """Whether the row is one line until it is opened."""
 
 
-def said_by(
+def row_head(
     role: Role, parts: tuple[Part, ...], *, tokens: int, names: Mapping[str, str]
 ) -> RowHead:
     """The head of a message's row. Text and failed results are shown open, the rest is brief.

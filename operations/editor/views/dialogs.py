@@ -62,9 +62,11 @@ def dialog(request: HttpRequest, session_id: uuid.UUID, kind: str) -> HttpRespon
         return show(request, look, kind)
     if kind == "activate":
         form = ActivateForm(initial={"tags": sorted(look.thread.log.active_tags)})
-        return render(request, FORM, activation(look.session, look.thread, form))
+        return render(
+            request, FORM, activation_context(look.session, look.thread, form)
+        )
     if kind == "snapshot":
-        return render(request, FORM, naming(look.session, SnapshotForm()))
+        return render(request, FORM, naming_context(look.session, SnapshotForm()))
     if kind == "amend":
         return _amend(request, look)
     if kind not in FORMS:
@@ -72,7 +74,7 @@ def dialog(request: HttpRequest, session_id: uuid.UUID, kind: str) -> HttpRespon
     return _edit(request, look, kind)
 
 
-def activation(
+def activation_context(
     session: Session, thread: Thread, form: ActivateForm
 ) -> dict[str, object]:
     """The context of `form.html` for the active tags, with the lenses to choose from."""
@@ -82,14 +84,14 @@ def activation(
     return {"form": form, "dialog": head | {"lenses": known}}
 
 
-def naming(session: Session, form: SnapshotForm) -> dict[str, object]:
+def naming_context(session: Session, form: SnapshotForm) -> dict[str, object]:
     """The context of `form.html` for the name of a snapshot."""
     lead = "Keeps the thread as it is now, to compare with later or to go back to."
     head = _head(session, "snapshot", "snapshots", lead=lead, word="clock")
     return {"form": form, "dialog": head}
 
 
-def refused(
+def refusal_response(
     request: HttpRequest,
     session: Session,
     form: EditForm,
@@ -167,7 +169,7 @@ def _amend(request: HttpRequest, look: Look) -> HttpResponse:
         "type": "amend",
         "dialog": "1",
         "operation": key,
-        "version": worded_by(look, key),
+        "version": wording_entry(look, key),
         "text": text,
         "tags": edit.condition.tags,
     }
@@ -185,7 +187,7 @@ def _amend(request: HttpRequest, look: Look) -> HttpResponse:
     return render(request, FORM, {"form": form, "dialog": head})
 
 
-def worded_by(look: Look, key: Key) -> int:
+def wording_entry(look: Look, key: Key) -> int:
     """The number of the entry that gave an operation its current text."""
     number = int(key[1:])
     return max((number, *look.operations.amends(number)))

@@ -19,7 +19,13 @@ from threads.models import Session
 from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
-from .dialogs import FORM, activation, refused, text_shown, worded_by
+from .dialogs import (
+    FORM,
+    activation_context,
+    refusal_response,
+    text_shown,
+    wording_entry,
+)
 from .patches import answer, patch, recording
 from .refusals import SKIP, answer_refusal
 from .requests import look_at, look_of, operation_id_of
@@ -44,7 +50,7 @@ def record(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     session = get_session(caller, session_id)
     form = form_of(request.POST)
     if not form.is_valid():
-        return refused(request, session, form)
+        return refusal_response(request, session, form)
     try:
         stage = bool(request.POST.get("stage"))
         return answer(
@@ -52,7 +58,7 @@ def record(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
             services.record_edit(caller, session_id, form.arguments, stage=stage),
         )
     except DomainError as error:
-        return refused(request, session, form, error)
+        return refusal_response(request, session, form, error)
 
 
 @recording
@@ -126,14 +132,14 @@ def amend(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse
     session = get_session(caller, session_id)
     form = AmendForm(request.POST)
     if not form.is_valid():
-        return refused(request, session, form)
+        return refusal_response(request, session, form)
     try:
         operation_id = operation_id_of(session, key)
         _refuse_stale(look_of(caller, session), key, form)
         amendment = _without_shown(session, key, form.arguments)
         return answer(request, services.amend(caller, operation_id, amendment.amended))
     except DomainError as error:
-        return refused(request, session, form, error)
+        return refusal_response(request, session, form, error)
 
 
 def _refuse_stale(look: Look, key: str, form: AmendForm) -> None:
@@ -141,7 +147,7 @@ def _refuse_stale(look: Look, key: str, form: AmendForm) -> None:
 
     The form's version is updated, so that saving again succeeds.
     """
-    known, newest = form.cleaned_data["version"], worded_by(look, key)
+    known, newest = form.cleaned_data["version"], wording_entry(look, key)
     if known not in (None, newest):
         form.data = form.data.copy()  # type: ignore[attr-defined]
         form.data["version"] = str(newest)  # type: ignore[index]
@@ -197,7 +203,7 @@ def tags(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
             form.refuse(error)
             status = error.status
     session = get_session(caller, session_id)
-    context = activation(session, load_thread(session), form)
+    context = activation_context(session, load_thread(session), form)
     return render(request, FORM, context, status=status)
 
 

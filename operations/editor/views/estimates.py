@@ -22,7 +22,7 @@ from operations.editor.rows.drawing import MOST_SEARCHED
 from operations.ledger.services import try_out
 from operations.ledger.views import line_of
 from operations.log.selectors import load_thread
-from operations.log.transaction import counted
+from operations.log.transaction import with_token_counts
 from operations.messages.names import name_of
 from operations.messages.reader import MessageReader
 from threads.models import Session
@@ -61,7 +61,7 @@ def estimate(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 def _lines(session: Session, given: Edit, is_asked: bool) -> dict[str, Any]:
-    thread, edit = load_thread(session), counted(session, given)
+    thread, edit = load_thread(session), with_token_counts(session, given)
     lines: dict[str, Any]
     if is_asked:
         trial = try_out(session, edit)

@@ -26,7 +26,7 @@ from operations.domain.log.operation import (
 )
 from operations.domain.tree.key import Key, entry_key, entry_number
 from operations.editor.panels.drawer import drawer_of
-from operations.editor.panels.notice import control_title, done_by
+from operations.editor.panels.notice import control_title, describe_entries
 from operations.editor.panels.outline import outline_of
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Operations, author_of
@@ -156,7 +156,7 @@ def _sentence(look: Look, entry: Entry) -> str:
         case Undo(entries=numbers) | Redo(entries=numbers):
             named = ", ".join(entry_key(number) for number in numbers[:MOST_ENTRIES])
             listed = f"{named}{_more(numbers, MOST_ENTRIES)}"
-            done = done_by(look, numbers)
+            done = describe_entries(look, numbers)
             return f"of {done} ({listed})" if done else f"of {listed}"
         case ActivateTags(tags=tags):
             return visible(", ".join(tags)) or "none"

@@ -15,11 +15,11 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.log.operation import named_keys
 from operations.domain.tree.key import Key
-from operations.editor.rows.finding import found_at, step_to
+from operations.editor.rows.finding import node_of, step_to
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import leaves_of, tokens_of
 from operations.messages.names import extent_of
-from operations.messages.pairs import parted
+from operations.messages.pairs import separated_pairs
 from operations.messages.relevance import find_near
 from operations.messages.search import (
     find_effective,
@@ -53,7 +53,7 @@ def selection(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
     else:
         keys = _in_order(look, fields.get("keys", "").split())
     leaves = leaves_of(thread, keys)
-    lacks = parted(look.session, thread, leaves)
+    lacks = separated_pairs(look.session, thread, leaves)
     return JsonResponse(
         {
             "keys": keys,
@@ -124,7 +124,7 @@ def _located(look: Look, fields: QueryDict) -> tuple[int, Key]:
     key = fields.get("key", "")
     if fields.get("number"):
         key = f"m{number_of(fields, 'number')}"
-    key = found_at(look.thread, key)
+    key = node_of(look.thread, key)
     for name, step in (("next", 1), ("previous", -1)):
         if kind := fields.get(name):
             return step_to(look, key, step, kind)
@@ -134,7 +134,7 @@ def _located(look: Look, fields: QueryDict) -> tuple[int, Key]:
 def _first_from(look: Look, key: Key, found: Sequence[Key]) -> int:
     """The index of the first key, in view order, that isn't before a row; 0 if all are before."""
     try:
-        start = look.place(found_at(look.thread, key))
+        start = look.place(node_of(look.thread, key))
     except NotFound:
         return 0
     first = bisect_left(found, start, key=look.place)

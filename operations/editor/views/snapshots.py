@@ -12,7 +12,7 @@ from operations.snapshots import services
 from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
-from .dialogs import FORM, naming
+from .dialogs import FORM, naming_context
 from .patches import answer, patch, recording
 from .requests import look_at
 
@@ -31,7 +31,7 @@ def take(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         except DomainError as error:
             form.refuse(error)
             status = error.status
-    return render(request, FORM, naming(session, form), status=status)
+    return render(request, FORM, naming_context(session, form), status=status)
 
 
 @recording

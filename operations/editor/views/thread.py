@@ -17,7 +17,7 @@ from operations.editor.panels.meter import meter_of
 from operations.editor.panels.outline import outline_of
 from operations.editor.rows.articles import articles_of, gap_articles, gap_of
 from operations.editor.rows.drawing import draw, draw_gap, joined
-from operations.editor.rows.finding import found_at
+from operations.editor.rows.finding import node_of
 from operations.editor.rows.look import Look
 from operations.editor.rows.minimap import minimap_of
 from operations.editor.rows.sections import SIZE, draw_chunk, draw_sections, start_of
@@ -169,7 +169,7 @@ def _anchor(request: HttpRequest, look: Look) -> int:
         return 0
     try:
         if at := request.GET.get("at"):
-            place = look.place(found_at(look.thread, at))
+            place = look.place(node_of(look.thread, at))
         else:
             place = number_of(request.GET, "start", 0)
     except (NotFound, Invalid):

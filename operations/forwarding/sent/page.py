@@ -16,7 +16,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from contextstudio.accounts.authentication import caller_of
-from operations.context.pages.compared_messages import ComparedPage, compared
+from operations.context.pages.compared_messages import ComparedPage, compare_messages
 from operations.context.pages.request_page import pieces_of
 from operations.context.pages.sent_messages import (
     RequestMessage,
@@ -112,7 +112,7 @@ def _shown(session: Session, number: int, against: int, start: int) -> dict[str,
     messages, beside = list[RequestMessage](), ComparedPage()
     if against and before:
         leaves = partial(_leaves, load_thread(session), sent, before)
-        beside = compared(before.messages, sent.messages, start, leaves, show)
+        beside = compare_messages(before.messages, sent.messages, start, leaves, show)
         total = beside.total
     else:
         total, messages = len(sent.messages), listed(len(sent.messages), start, show)

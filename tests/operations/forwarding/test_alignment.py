@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from operations.forwarding.alignment import aligning
-from operations.log.cache import OF_THE_PROCESS, forget_everything
+from operations.log.cache import PROCESS_MEMORY, forget_everything
 from tests.operations.support.rest import get, make_session, operate, post, said
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -92,11 +92,11 @@ class Sessions:
         """What both answer, which is the same."""
         body = {"messages": messages, **self._members, **members}
         remembered = self._answer(self.ids[0], json.dumps(body))
-        kept = dict(OF_THE_PROCESS.held)
+        kept = dict(PROCESS_MEMORY.held)
         forget_everything()
         fresh = self._answer(self.ids[1], json.dumps(body))
         forget_everything()
-        OF_THE_PROCESS.held.update(kept)
+        PROCESS_MEMORY.held.update(kept)
         assert remembered == fresh
         return remembered
 

@@ -14,7 +14,7 @@ from operations.domain.forwarding.alignment import Unit, UnitCounts
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import original_number
 from operations.forwarding import before_lock, outbound
-from operations.log.cache import OF_THE_PROCESS, forget_everything
+from operations.log.cache import PROCESS_MEMORY, forget_everything
 from operations.messages import reader
 from operations.models import LogEntry
 from tests.operations.support.rest import get, make_session, operate, post, put, said
@@ -56,10 +56,10 @@ class Twins:
     def send(self, body: dict[str, Any]) -> int:
         """The status of both answers, which say the same."""
         sent = json.dumps(body).encode()
-        OF_THE_PROCESS.held.update(self._memories.pop(0))
+        PROCESS_MEMORY.held.update(self._memories.pop(0))
         self._monkeypatch.setattr(before_lock, "LONG", 0)
         remembered = self._answer(self.ids[0], sent)
-        self._memories.append(dict(OF_THE_PROCESS.held))
+        self._memories.append(dict(PROCESS_MEMORY.held))
         forget_everything()
         self._monkeypatch.setattr(before_lock, "LONG", math.inf)
         fresh = self._answer(self.ids[1], sent)

@@ -58,7 +58,7 @@ def locked(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     watch(outgoing, "packed")
     for module in (services, before_lock):
         watch(module, "make_outbound")
-        watch(module, "learnt")
+        watch(module, "plain_after_request")
     return seen
 
 

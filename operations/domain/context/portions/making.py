@@ -102,8 +102,8 @@ class PortionMaker:
         if self.renames or start == 0:
             return None
         frame, messages = self.frame, self.messages[start:end]
-        rules, goes_on = PROVIDERS[frame.provider].rules, end < len(self.messages)
-        if not goes_on and rules.alternates and messages[-1].role is Role.ASSISTANT:
+        rules, is_followed = PROVIDERS[frame.provider].rules, end < len(self.messages)
+        if not is_followed and rules.alternates and messages[-1].role is Role.ASSISTANT:
             return None  # a request may not end with the assistant
         ids = _ids_in_turn(messages, rules)
         if ids is None:
@@ -125,7 +125,7 @@ class PortionMaker:
                 left_out=(),
                 intact=_intact(messages, reach),
                 follows=True,
-                is_followed=goes_on,
+                is_followed=is_followed,
                 renames=False,
                 head=None,
             ),

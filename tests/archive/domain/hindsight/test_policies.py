@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archive.domain.hindsight.losses import Passage, hindsight
-from archive.domain.hindsight.policies import said_under
+from archive.domain.hindsight.policies import passages_under_policy
 from archive.domain.hindsight.texts import texts_of
 from operations.domain.context.policy import Policy
 from operations.domain.context.truncation import Tiers, hint, truncate
@@ -65,7 +65,9 @@ def shown_at(said: list[Passage], place: int) -> list[tuple[str, str]]:
 def test_at_every_place_it_is_what_the_request_held(
     thread: list[Outgoing], window: int
 ) -> None:
-    said = said_under(thread, Policy(window=window, truncation=TIERS), "openai")
+    said = passages_under_policy(
+        thread, Policy(window=window, truncation=TIERS), "openai"
+    )
     for place in range(1, len(thread) + 1):
         sent, *_ = keep_window(thread[:place], window)
         sent, *_ = truncate(sent, TIERS, sent[-1].group, lambda parts: 0)
@@ -87,7 +89,7 @@ def test_the_prompt_stays_and_calls_of_others_are_isolated() -> None:
         message(4, 2, Text("And?"), role=Role.USER),
         message(5, 2, Text("It is a/b, 48213"), role=Role.ASSISTANT),
     ]
-    said = said_under(thread, Policy(window=1, isolation=True), "anthropic")
+    said = passages_under_policy(thread, Policy(window=1, isolation=True), "anthropic")
     assert shown_at(said, 5) == [("m0", "Rules"), ("m4", "And?")]
     assert shown_at(said, 4)[:3] == [("m0", "Rules"), ("m1", "Go"), ("m2", "I look")]
     assert [one.uses for one in said if one.key == "m2"] == [

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from archive.domain.pruning.classes import Protected, Prunable
-from archive.domain.pruning.fitting import fitted
+from archive.domain.pruning.fitting import fit_plan
 from archive.domain.pruning.harm import NamesLeft
 from archive.domain.pruning.needs import plan
 from archive.domain.pruning.plan import PrunePlan
@@ -69,7 +69,7 @@ def fit(
     relevance: Mapping[Key, float] = MappingProxyType({}),
 ) -> PrunePlan:
     """Fit a plan for messages to a number of tokens."""
-    return fitted(
+    return fit_plan(
         plan, target, NamesLeft(ThreadReading(thread(*messages)), plan), relevance
     )
 

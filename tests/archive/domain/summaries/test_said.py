@@ -10,8 +10,8 @@ from archive.domain.summaries.retention import Mention, ReferenceKind
 from archive.domain.summaries.said import (
     MOST_RESULT,
     Utterance,
-    in_parts,
-    read_aloud,
+    message_as_text,
+    split_into_parts,
 )
 from threads.domain.message import Role
 from threads.domain.part import Text, Thinking, ToolCall, ToolResult
@@ -29,11 +29,11 @@ def test_a_message_is_read_with_its_calls_and_results() -> None:
             ToolResult("b", (Text("fine"),)),
         ),
     )
-    lines = read_aloud(message).splitlines()
+    lines = message_as_text(message).splitlines()
     assert lines[:3] == ["[m3 assistant]", "Look:", '(calls bash: {"command": "ls"})']
     assert lines[4] == "… 10 characters …"
     assert lines[-1] == "(result: fine)"
-    assert "hidden" not in read_aloud(message)
+    assert "hidden" not in message_as_text(message)
     assert message.name == "message 3"
 
 
@@ -43,7 +43,7 @@ def test_a_message_is_read_with_its_calls_and_results() -> None:
 def test_parts_hold_everything_in_order_and_none_is_too_long(
     texts: list[str], most: int
 ) -> None:
-    parts = in_parts(texts, most, len)
+    parts = split_into_parts(texts, most, len)
     joined = "".join(parts).replace("\n\n", "")
     assert joined == "".join(texts).replace("\n\n", "") or "\n" in "".join(texts)
     assert "".join("".join(parts).split()) == "".join("".join(texts).split())
@@ -52,7 +52,7 @@ def test_parts_hold_everything_in_order_and_none_is_too_long(
 
 
 def test_a_text_that_counts_much_is_cut_no_further_than_characters() -> None:
-    assert in_parts(["ab"], 1, lambda text: 10) == ["a", "b"]
+    assert split_into_parts(["ab"], 1, lambda text: 10) == ["a", "b"]
 
 
 @pytest.mark.parametrize(

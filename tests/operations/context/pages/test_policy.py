@@ -48,7 +48,7 @@ def test_the_effect_has_the_figures_of_the_dry_run_and_saves_nothing(
     assert f"<b>−{effect.before.sent - effect.after.sent:,}</b> tokens" in shown
     for step in effect.after.steps:
         assert f'<td class="t-end">{step.after:,}</td>' in shown
-    assert policies.in_force(page.session).of != "session"
+    assert policies.policy_in_force(page.session).of != "session"
     assert (
         "No change in tokens" in page.get("policy/effect", **filled()).content.decode()
     )

@@ -16,7 +16,7 @@ from operations.forwarding.proxy.incoming import Incoming
 from operations.forwarding.proxy.preparing import prepare
 from operations.forwarding.proxy.recording import Exchange, record_reply
 from operations.forwarding.proxy.routes import route_of
-from operations.log.cache import OF_THE_PROCESS, forget_everything
+from operations.log.cache import PROCESS_MEMORY, forget_everything
 from tests.people import caller
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
@@ -113,12 +113,12 @@ def test_only_the_first_request_is_read_whole_and_all_go_out_the_same(
         # Each of the other's, and of its own the first; Gemini's are always read whole.
         own = turn if remembering.form == "gemini" else 0
         assert len(whole) == 1 + turn + own
-        kept = dict(OF_THE_PROCESS.held)
+        kept = dict(PROCESS_MEMORY.held)
         forget_everything()
         monkeypatch.setattr(before_lock, "LONG", math.inf)
         with django_capture_on_commit_callbacks(execute=True):
             assert forgetful.ask() == sent
-        OF_THE_PROCESS.held.update(kept)
+        PROCESS_MEMORY.held.update(kept)
         if turn == 1:
             edit = DigestArguments(range=(0, 1), summary="They talked.")
             for client in twins:
