@@ -86,7 +86,9 @@ def without_websockets(application: Application) -> Application:
 
 
 async def _refuse_socket(scope: Scope, send: Send) -> None:
-    error = WebSocketNotForwarded("ContextStudio forwards only HTTP, not WebSockets: use HTTP.")
+    error = WebSocketNotForwarded(
+        "ContextStudio forwards only HTTP, not WebSockets: use HTTP."
+    )
     if _HTTP_ANSWER not in (scope.get("extensions") or {}):
         close = {"type": "websocket.close", "code": 4000 + error.status}
         await send({**close, "reason": error.message})
