@@ -12,7 +12,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project
-from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.prepared import Param, Prepared
 from operations.context.layers import LayerWords, Surroundings
 from operations.context.policies import policy_of
 from operations.domain.context.policy import Memos
@@ -179,7 +179,7 @@ def retrieve_memos(
 
 _READS = Prepared(
     lambda: MemoReader.objects.filter(
-        session=given("session", UUIDField())
+        session=Param("session", UUIDField())
     ).values_list("pk", flat=True)
 )
 
@@ -232,7 +232,7 @@ def _project(caller: Caller, session: Session | None, slug: str | None) -> Proje
 _NEWEST = Prepared(
     lambda: (
         Memo.objects.filter(
-            project=given("project", BigIntegerField()),
+            project=Param("project", BigIntegerField()),
             superseded_by=None,
             deleted_at=None,
         )

@@ -25,8 +25,8 @@ from .accounts.domain.caller import Caller
 from .accounts.domain.errors import DomainError, NotFound, Unauthenticated
 from .accounts.responses import dump, outage, problem_response, read_json, too_deep
 from .accounts.shape import sentence, wrong_shape
+from .web.idempotency import idempotent
 from .web.openapi.description import DescribedAPI
-from .web.repeats import answered_once
 
 
 class Key(HttpBearer):
@@ -90,7 +90,7 @@ api = DescribedAPI(
     docs_url="/docs",
     urls_namespace="api",
 )
-api.add_decorator(answered_once, mode="view")
+api.add_decorator(idempotent, mode="view")
 # Routes set `operation_id`: version 1 promises it, wherever a route's code is.
 for router in (*ACCOUNTS, *THREADS, *OPERATIONS, *ARCHIVE):
     api.add_router("", router)

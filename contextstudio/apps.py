@@ -9,10 +9,10 @@ class ContextStudioConfig(AppConfig):
     verbose_name = "ContextStudio"
 
     def ready(self) -> None:
-        from .database.patience import let_migrations_take_their_time
+        from .database.statement_timeout import lift_timeout_for_migrations
         from .memory import share_arenas
 
-        let_migrations_take_their_time()
+        lift_timeout_for_migrations()
         share_arenas()
         # The embedded server never loads Celery; if Celery is used, this names the broker.
         if settings.EXECUTOR == "celery":

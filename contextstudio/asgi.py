@@ -28,7 +28,7 @@ from operations.forwarding.proxy.application import (
 
 from .database.spare import spare
 from .mcp.mount import with_mcp
-from .memory import with_memory_given_back
+from .memory import with_memory_returned
 from .web.guard import HostGuard, no_such_socket
 from .web.limits import Limits
 from .web.request_log import RequestLog
@@ -42,7 +42,7 @@ application = without_websockets(
     HostGuard(
         ProtocolTypeRouter(
             {
-                "http": with_memory_given_back(
+                "http": with_memory_returned(
                     RequestLog(Limits(with_tokenizer(with_proxy(_behind_the_proxy)))),
                     free=spare.close,
                 ),

@@ -20,7 +20,7 @@ SECONDS_TO_SEND = 2
 """Seconds that sending a message may delay a request: the sweep finds what was not sent."""
 
 
-class Wakings(redis.QoS):
+class TolerantQoS(redis.QoS):
     """The messages that a worker has in hand.
 
     Once the connection is gone, kombu's own class can neither return nor acknowledge them, and the
@@ -29,23 +29,23 @@ class Wakings(redis.QoS):
 
     def restore_unacked(self, client: Any = None) -> None:
         """Return the messages that were not acknowledged."""
-        if self._has_gone():
+        if self._is_disconnected():
             self._delivered.clear()
         else:
             super().restore_unacked(client)  # type: ignore[no-untyped-call]
 
     def ack(self, delivery_tag: str) -> None:
         """Acknowledge a message."""
-        if self._has_gone():
+        if self._is_disconnected():
             virtual.QoS.ack(self, delivery_tag)  # type: ignore[no-untyped-call]
         else:
             super().ack(delivery_tag)  # type: ignore[no-untyped-call]
 
-    def _has_gone(self) -> bool:
+    def _is_disconnected(self) -> bool:
         return self.channel.connection.client is None
 
 
-redis.Channel.QoS = Wakings
+redis.Channel.QoS = TolerantQoS
 
 
 class Application(Celery):

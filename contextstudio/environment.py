@@ -129,7 +129,7 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
             f"it starts with {parts.scheme}://."
         )
     # psycopg is loaded only where PostgreSQL is used.
-    from .database.silence import BoundedConnection  # noqa: PLC0415
+    from .database.bounded_connection import BoundedConnection  # noqa: PLC0415
 
     query = dict(parse_qsl(parts.query))
     limits = f"-c lock_timeout={LOCK_TIMEOUT} -c statement_timeout={STATEMENT_TIMEOUT}"

@@ -26,7 +26,7 @@ def share_arenas() -> None:
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)
 
 
-def give_back() -> None:
+def return_free_memory() -> None:
     """Return free memory to the system.
 
     By itself glibc returns only what is free at the end of an arena: one small allocation keeps
@@ -38,7 +38,7 @@ def give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def with_memory_given_back(
+def with_memory_returned(
     application: Application, *, free: Callable[[], object]
 ) -> Application:
     """An application after whose requests memory is returned, at most once per `PAUSE`.
@@ -49,7 +49,7 @@ def with_memory_given_back(
 
     def drop() -> None:
         free()
-        give_back()
+        return_free_memory()
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:
         nonlocal due

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from . import environment, sqlite
 
 sqlite.use_bundled_library()
-sqlite.take_values_as_they_are()
+sqlite.bind_simple_values_directly()
 environment.refuse_unknown()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -80,7 +80,7 @@ ANSWER_MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
-    "contextstudio.web.middleware.counted_and_not_cached",
+    "contextstudio.web.middleware.count_and_forbid_caching",
 ]
 MIDDLEWARE = [
     *ANSWER_MIDDLEWARE,
@@ -131,7 +131,7 @@ _cache: dict[str, object] = {"BACKEND": "django.core.cache.backends.locmem.LocMe
 _layer: dict[str, object] = {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 if REDIS_URL:
     _cache = {
-        "BACKEND": "contextstudio.web.cache.SpareableCache",
+        "BACKEND": "contextstudio.web.cache.FailSafeCache",
         "LOCATION": REDIS_URL,
         # Seconds: a Redis that accepts commands and never answers must not delay any page.
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},

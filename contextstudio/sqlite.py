@@ -50,7 +50,7 @@ def use_bundled_library() -> None:
     sys.modules["sqlite3.dbapi2"] = importlib.import_module("pysqlite3.dbapi2")
 
 
-def take_values_as_they_are() -> None:
+def bind_simple_values_directly() -> None:
     """Spare the driver its search for adapters of the simplest values; call it once.
 
     It can bind them by itself, but first looks for an adapter for everything but str, int and

@@ -25,7 +25,7 @@ class ThreadsConfig(AppConfig):
             jobs.run_import,
             title="Import",
             shown=jobs.shown_result,
-            take_back=unstage,
+            clean_up=unstage,
             right=Right.EDIT,
         )
         register(jobs.INDEX, jobs.run_index, title="Update the search index")

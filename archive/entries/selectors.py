@@ -11,7 +11,7 @@ from django.utils import timezone
 from archive.domain.reference import Location
 from archive.models import ArchiveEntry
 from contextstudio.database.best_effort import write_if_free
-from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.prepared import Param, Prepared
 from operations.domain.log.mask import mask_words
 from operations.log.selectors import load_history
 from operations.messages.reader import masked_texts
@@ -45,7 +45,7 @@ def _kept() -> QuerySet[ArchiveEntry]:
 
 _NAMED = Prepared(
     lambda: _kept().filter(
-        session=given("session", UUIDField()), name=given("name", CharField())
+        session=Param("session", UUIDField()), name=Param("name", CharField())
     )
 )
 

@@ -17,7 +17,7 @@ from archive.domain.summaries.providers import (
 )
 from archive.models import SummarySettings
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid, there_is_no
+from contextstudio.accounts.domain.errors import Invalid, unknown_name
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.accounts.selectors import get_project
@@ -124,7 +124,7 @@ def _write(
     provider = changes.get("summarization_provider")
     if provider and provider not in (*PROVIDERS, RULES):
         raise Invalid(
-            there_is_no("provider", provider, [*PROVIDERS, RULES]),
+            unknown_name("provider", provider, [*PROVIDERS, RULES]),
             at=["summarization_provider"],
         )
     SummarySettings.objects.update_or_create(

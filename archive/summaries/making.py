@@ -22,7 +22,7 @@ from archive.domain.summaries.said import (
     split_into_parts,
 )
 from contextstudio.accounts.domain.errors import Conflict
-from contextstudio.accounts.jobs import JobContext, Later
+from contextstudio.accounts.jobs import JobContext, RetryLater
 from operations.context.model_catalog import context_window, cost_of
 
 from .calling import CallFailed, Failure, ModelCall, call_model
@@ -238,7 +238,7 @@ class Summariser:
             return failed  # another model may work, unless this one was chosen
         sentence = f"{self._target.provider.label}: {failed.sentence}"
         if failed.is_passing:
-            return Later(sentence, failed.retry_after)
+            return RetryLater(sentence, failed.retry_after)
         return refusal(self._target, failed)
 
 

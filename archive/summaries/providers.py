@@ -16,9 +16,9 @@ from django.utils import timezone
 
 from archive.domain.summaries.providers import COMPATIBLE, PROVIDERS, ModelProvider
 from archive.models import SummaryProvider
-from contextstudio.accounts.credentials import KEY_START
+from contextstudio.accounts.credentials import KEY_PREFIX
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid, NotFound, there_is_no
+from contextstudio.accounts.domain.errors import Invalid, NotFound, unknown_name
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.accounts.selectors import get_project
@@ -145,7 +145,7 @@ def delete_provider(caller: Caller, slug: str, name: str) -> None:
 
 def _known(name: str) -> ModelProvider:
     if name not in PROVIDERS:
-        raise Invalid(there_is_no("provider", name, PROVIDERS), at=["name"])
+        raise Invalid(unknown_name("provider", name, PROVIDERS), at=["name"])
     return PROVIDERS[name]
 
 
@@ -173,7 +173,7 @@ def _of_environment(
     """The target that the server's operator set up; a project may name the model."""
     variables = settings.PROVIDER_VARIABLES
     key = variables.get(provider.key_variable, "")
-    if key.startswith(KEY_START):  # a key of ours, set for a client in this shell
+    if key.startswith(KEY_PREFIX):  # a key of ours, set for a client in this shell
         key = ""
     base = variables.get(provider.base_variable, "")
     if (row is not None and row.base_url) or not (key or (provider.is_free and base)):

@@ -24,7 +24,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.jobs import go_on, repeat, request_cancel
+from contextstudio.accounts.jobs import request_cancel, restart, resume
 from contextstudio.accounts.jobs.kinds import result_of
 from contextstudio.accounts.models import Job, Project
 from contextstudio.accounts.selectors import get_job, get_job_to_change, get_project
@@ -271,7 +271,7 @@ def act(
     """Cancel a summary, continue one that asks to, retry one that failed, or dismiss it."""
     session = get_session(caller_of(request), session_id)
     job = _summary(get_job_to_change(caller_of(request), job_id), session.pk)
-    acts = {"continue": go_on, "retry": repeat, "dismiss": services.dismiss}
+    acts = {"continue": resume, "retry": restart, "dismiss": services.dismiss}
     job = acts.get(verb, request_cancel)(job)
     return _progress(request, session, job)
 

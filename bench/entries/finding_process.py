@@ -40,7 +40,7 @@ from contextstudio.accounts.domain.caller import Caller  # noqa: E402
 from contextstudio.accounts.models import Project  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
 from contextstudio.accounts.services import create_project  # noqa: E402
-from contextstudio.database.prepared import Prepared, given  # noqa: E402
+from contextstudio.database.prepared import Param, Prepared  # noqa: E402
 from threads.models import Session  # noqa: E402
 
 ROUNDS = 5
@@ -104,7 +104,7 @@ def _recalling(project: Project) -> dict[str, float]:
     sessions = Session.objects.in_bulk([session for _, session, _ in some])
     named = [(sessions[session], name) for _, session, name in some]
     entries = ArchiveEntry.objects.select_related("content")
-    one = Prepared(lambda: entries.filter(pk=given("key", UUIDField())))
+    one = Prepared(lambda: entries.filter(pk=Param("key", UUIDField())))
 
     def by_key() -> None:
         for key, _, _ in some:

@@ -26,7 +26,7 @@ from contextstudio.accounts.domain.rights import Right  # noqa: E402
 from contextstudio.accounts.keys.services import create_key  # noqa: E402
 from contextstudio.accounts.models import Project  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
-from contextstudio.memory import give_back  # noqa: E402
+from contextstudio.memory import return_free_memory  # noqa: E402
 from operations.context.policies import set_policy  # noqa: E402
 from operations.edits import services  # noqa: E402
 from threads.domain.formats.openai.messages import read_messages  # noqa: E402
@@ -65,7 +65,7 @@ def main() -> None:
     def resident(request: HttpRequest) -> HttpResponse:
         """The resident memory in bytes, as it would be a minute after the last request."""
         gc.collect()
-        give_back()
+        return_free_memory()
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return HttpResponse(orjson.dumps(pages * os.sysconf("SC_PAGE_SIZE")))
 

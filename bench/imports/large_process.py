@@ -15,7 +15,7 @@ from django.conf import settings  # noqa: E402  # only after Django is set up
 
 from bench.pages.pages_data import prepare  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
-from contextstudio.database import turns  # noqa: E402
+from contextstudio.database import write_queue  # noqa: E402
 from threads import imports  # noqa: E402
 from threads.imports.upload import keep_upload  # noqa: E402
 from threads.models import Message  # noqa: E402
@@ -36,7 +36,7 @@ def main() -> None:
     with path.open("rb") as file:
         upload = keep_upload(file, name=NAME)
     database = str(settings.DATABASES["default"]["NAME"])
-    line = turns._turns[database] = MeasuredTurns()
+    line = write_queue._queues[database] = MeasuredTurns()
     done = imports.import_staged(
         caller_of_user(owner), project, upload, job_id=job_id, progress=lambda *_: None
     )
@@ -55,23 +55,23 @@ def main() -> None:
     print(json.dumps(found | {"stored": Message.objects.count()}))
 
 
-class MeasuredTurns(turns.Turns):
+class MeasuredTurns(write_queue.WriteQueue):
     """A queue that records how much of its longest turn passed without a processor."""
 
     waited = 0.0
     _before = 0.0
 
-    def take(self, patience: float) -> bool:
+    def acquire(self, timeout: float) -> bool:
         """Wait for a turn."""
-        taken = super().take(patience)
+        taken = super().acquire(timeout)
         if taken:
             self._before = _without_processor()
         return taken
 
-    def give(self) -> None:
+    def release(self) -> None:
         """End a turn."""
         longest, waited = self.longest, _without_processor() - self._before
-        super().give()
+        super().release()
         if self.longest > longest:
             self.waited = waited
 

@@ -18,7 +18,9 @@ async def read_body(receive: Receive) -> bytes | None:
             return b"".join(pieces)
 
 
-def again(body: bytes, receive: Receive) -> Callable[[], Awaitable[dict[str, Any]]]:
+def replay_body(
+    body: bytes, receive: Receive
+) -> Callable[[], Awaitable[dict[str, Any]]]:
     """A `receive` that replays a body which was already read."""
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
 

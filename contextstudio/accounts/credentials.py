@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 
 from django.utils.crypto import salted_hmac
 
-KEY_START = "cs_"
+KEY_PREFIX = "cs_"
 OWN_KEY = b"x-contextstudio-key"
 CREDENTIALS = (b"authorization", b"x-api-key", b"x-goog-api-key")
 """Headers in which providers' own clients send a key."""
@@ -22,13 +22,13 @@ _ID_LENGTH = 8
 _SECRET_LENGTH = 40
 
 
-def draw_key() -> tuple[str, str]:
+def generate_key() -> tuple[str, str]:
     """Generate an API key, `cs_<id>_<secret>`; also returns the part that may be shown later."""
 
     def draw(length: int) -> str:
         return "".join(secrets.choice(_ALPHABET) for _ in range(length))
 
-    prefix = f"{KEY_START}{draw(_ID_LENGTH)}"
+    prefix = f"{KEY_PREFIX}{draw(_ID_LENGTH)}"
     return f"{prefix}_{draw(_SECRET_LENGTH)}", prefix
 
 
@@ -48,11 +48,11 @@ def sent_key(headers: Mapping[bytes, bytes], query: bytes = b"") -> str | None:
         return own.decode("latin-1").strip()
     for name in CREDENTIALS:
         text = bare(headers.get(name, b"").decode("latin-1"))
-        if text.startswith(KEY_START):
+        if text.startswith(KEY_PREFIX):
             return text
     named = dict(parse_qsl(query.decode("latin-1")))
     key = named.get("key", "")
-    return key if key.startswith(KEY_START) else None
+    return key if key.startswith(KEY_PREFIX) else None
 
 
 def bare(credential: str) -> str:

@@ -27,14 +27,14 @@ from django.utils import timezone
 from .domain.errors import Conflict, Invalid
 from .models import IdempotentResponse
 
-KEPT = timedelta(hours=24)
+RETENTION = timedelta(hours=24)
 
 _LEASE = timedelta(seconds=60)
-LONGEST_KEY = 255
+MAX_KEY_LENGTH = 255
 Route = Callable[..., HttpResponseBase]
 _begin: ContextVar[Callable[[], None] | None] = ContextVar("begin", default=None)
 """Begins the transaction of the current request, if the request begins it itself."""
-_acts_in: ContextVar[list[int] | None] = ContextVar("acts in", default=None)
+_project_ids: ContextVar[list[int] | None] = ContextVar("acts in", default=None)
 """The projects in which the current request acts, if it has an idempotency key."""
 _PURGED = 410
 """The status of a row whose response was purged: HTTP's Gone."""
@@ -59,7 +59,7 @@ def digest(pieces: Iterable[bytes]) -> str:
     return hashed.hexdigest()
 
 
-def once(
+def run_once(
     actor: str,
     key: str,
     request_digest: str,
@@ -94,21 +94,21 @@ def once(
         return RecordedResponse(claim.status, body, claim.content_type, replayed=True)
     try:
         with _transaction(reads_first) as begin:
-            answer, projects = _noting_projects(run)
+            answer, projects = _run_noting_projects(run)
             kept = answer if keeps_answer else replace(answer, body=b"")
             begin()
             if answer.status < 400:
-                _keep(claim, kept, at, projects)
+                _store_response(claim, kept, at, projects)
             else:
                 transaction.set_rollback(True)
         # Server faults and failed sign-ins may be tried again.
         if answer.status >= 500 or answer.status in (401, 403, 429):
-            _claimed(claim).delete()
+            _claim_row(claim).delete()
         elif answer.status >= 400:
-            _keep(claim, kept, at, projects)
+            _store_response(claim, kept, at, projects)
         return answer
     except BaseException:
-        _claimed(claim).delete()
+        _claim_row(claim).delete()
         raise
 
 
@@ -146,24 +146,24 @@ def _transaction(reads_first: bool) -> Iterator[Callable[[], None]]:
             _begin.reset(outer)
 
 
-def _noting_projects(
+def _run_noting_projects(
     run: Callable[[], RecordedResponse],
 ) -> tuple[RecordedResponse, list[int]]:
     projects = list[int]()
-    token = _acts_in.set(projects)
+    token = _project_ids.set(projects)
     try:
         return run(), projects
     finally:
-        _acts_in.reset(token)
+        _project_ids.reset(token)
 
 
 def note_project(project_id: int) -> None:
     """Note that the current request acts in a project: its response may quote content there."""
-    if (projects := _acts_in.get()) is not None:
+    if (projects := _project_ids.get()) is not None:
         projects.append(project_id)
 
 
-def purge_answers(project_id: int) -> None:
+def purge_responses(project_id: int) -> None:
     """Destroy the stored responses of a project, in the caller's transaction.
 
     It stays known that the requests were carried out, so a repeat has no effect. Refused requests
@@ -192,10 +192,8 @@ def forget_claims() -> None:
 
 def _claim(actor: str, key: str, request_digest: str, at: str) -> IdempotentResponse:
     """Create a claim (without a status), or return the stored response."""
-    if not 0 < len(key) <= LONGEST_KEY or "\x00" in key:
-        sentence = (
-            f"An idempotency key has 1 to {LONGEST_KEY} characters, none of them NUL."
-        )
+    if not 0 < len(key) <= MAX_KEY_LENGTH or "\x00" in key:
+        sentence = f"An idempotency key has 1 to {MAX_KEY_LENGTH} characters, none of them NUL."
         raise Invalid(sentence, at=[at])
     now = timezone.now()
     fresh = IdempotentResponse(
@@ -213,7 +211,7 @@ def _claim(actor: str, key: str, request_digest: str, at: str) -> IdempotentResp
     except IntegrityError:
         rows = IdempotentResponse.objects.filter(actor=actor, key=key)
     row = rows.first()
-    expired = row is not None and now - row.created_at > KEPT
+    expired = row is not None and now - row.created_at > RETENTION
     if row is not None and not expired:
         if row.request_digest != request_digest:
             raise Invalid(
@@ -243,11 +241,11 @@ def _claim(actor: str, key: str, request_digest: str, at: str) -> IdempotentResp
     )
 
 
-def _keep(
+def _store_response(
     claim: IdempotentResponse, answer: RecordedResponse, at: str, projects: list[int]
 ) -> None:
     """Store the response, filed under the first project. Raises Conflict if the claim is lost."""
-    kept = _claimed(claim).update(
+    kept = _claim_row(claim).update(
         status=answer.status,
         body=answer.body,
         content_type=answer.content_type[:100],
@@ -261,6 +259,6 @@ def _keep(
         )
 
 
-def _claimed(claim: IdempotentResponse) -> QuerySet[IdempotentResponse]:
+def _claim_row(claim: IdempotentResponse) -> QuerySet[IdempotentResponse]:
     rows = IdempotentResponse.objects.filter(actor=claim.actor, key=claim.key)
     return rows.filter(owner=claim.owner, status=None)

@@ -18,7 +18,7 @@ from django.db.models import (
 )
 from django.utils import timezone
 
-from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.prepared import Param, Prepared
 
 from .credentials import key_digest
 from .domain.caller import Caller
@@ -193,14 +193,14 @@ def default_project(caller: Caller, right: Right = Right.READ) -> Project | None
 
 
 _PERSON = Prepared(
-    lambda: User.objects.filter(is_active=True, pk=given("id", IntegerField()))
+    lambda: User.objects.filter(is_active=True, pk=Param("id", IntegerField()))
 )
 _ROLES = Prepared(
-    lambda: Membership.objects.filter(user=given("user", IntegerField())).values_list(
+    lambda: Membership.objects.filter(user=Param("user", IntegerField())).values_list(
         "project_id", "role"
     )
 )
-_PROJECT = Prepared(lambda: Project.objects.filter(pk=given("id", IntegerField())))
+_PROJECT = Prepared(lambda: Project.objects.filter(pk=Param("id", IntegerField())))
 
 
 def project_named(slug: str) -> Project:
@@ -333,7 +333,7 @@ def list_requests(
     return found[:REQUESTS_SHOWN], len(found) > REQUESTS_SHOWN
 
 
-def _valid_keys(now: given) -> QuerySet[ApiKey]:
+def _valid_keys(now: Param) -> QuerySet[ApiKey]:
     project, maker = OuterRef("project"), OuterRef("maker")
     role = Membership.objects.filter(project=project, user=maker)
     further = ApiKey.objects.filter(pk=OuterRef("pk"), recalls__isnull=False)
@@ -345,15 +345,15 @@ def _valid_keys(now: given) -> QuerySet[ApiKey]:
 
 
 def _key_of_secret() -> QuerySet[ApiKey]:
-    digest, now = given("digest", CharField()), given("now", DateTimeField())
+    digest, now = Param("digest", CharField()), Param("now", DateTimeField())
     old = Q(previous_digest=digest, previous_until__gt=now)
     return _valid_keys(now).filter(Q(digest=digest) | old).order_by("pk")[:1]
 
 
 _KEY_OF_SECRET = Prepared(_key_of_secret)
 _KEY = Prepared(
-    lambda: _valid_keys(given("now", DateTimeField())).filter(
-        pk=given("id", IntegerField())
+    lambda: _valid_keys(Param("now", DateTimeField())).filter(
+        pk=Param("id", IntegerField())
     )
 )
 

@@ -66,7 +66,7 @@ def prepare_first_use() -> tuple[User, bool]:
 
 
 @contextmanager
-def unless_taken(what: str, *at: str) -> Iterator[None]:
+def conflict_if_taken(what: str, *at: str) -> Iterator[None]:
     """Raise Conflict if another row has a value that must be unique."""
     try:
         with transaction.atomic():
@@ -93,7 +93,7 @@ def create_user(username: str, *, display_name: str = "") -> User:
     Raises Conflict, or Invalid with the place.
     """
     refuse_unfit(User, username=username, display_name=display_name)
-    with unless_taken(f"There is a user {username} already.", "username"):
+    with conflict_if_taken(f"There is a user {username} already.", "username"):
         user = User.objects.create_user(username, display_name=display_name)
     audit("system", "user.create", user.pk)
     return user
@@ -112,7 +112,7 @@ def create_project(caller: Caller, *, slug: str, name: str) -> Project:
             at=["slug"],
         )
     refuse_unfit(Project, slug=slug, name=name)
-    with unless_taken(f"There is a project {slug} already.", "slug"):
+    with conflict_if_taken(f"There is a project {slug} already.", "slug"):
         project = Project.objects.create(slug=slug, name=name)
     Membership.objects.create(
         project=project, user_id=caller.user_id, role=ProjectRole.OWNER
@@ -237,7 +237,7 @@ def sign_in(
     # which names exist.
     buckets = _buckets(username, address, browser)
     for key, capacity, refill in buckets:
-        if not take(key, capacity=capacity, refill=refill):
+        if not take_token(key, capacity=capacity, refill=refill):
             raise errors.TooMany(
                 "Too many attempts; wait a minute, then try again.",
                 code="too_many_tries",
@@ -249,7 +249,7 @@ def sign_in(
             "The username or the password is wrong.", code="wrong_password"
         )
     for key, capacity, _ in buckets:
-        give_back(key, capacity=capacity)
+        return_token(key, capacity=capacity)
     audit(f"user:{user.pk}", "sign-in.password", user.pk)
     return user
 
@@ -299,7 +299,7 @@ def _network(address: str) -> str:
 
 
 @transaction.atomic
-def take(key: str, *, capacity: int, refill: timedelta) -> bool:
+def take_token(key: str, *, capacity: int, refill: timedelta) -> bool:
     """Take one token; returns False if none is left.
 
     A bucket starts full with `capacity` tokens and gets one back every `refill`. Simultaneous
@@ -318,7 +318,7 @@ def take(key: str, *, capacity: int, refill: timedelta) -> bool:
     return is_there
 
 
-def give_back(key: str, *, capacity: int) -> None:
+def return_token(key: str, *, capacity: int) -> None:
     """Return a token: the try doesn't count."""
     bucket = TokenBucket.objects.filter(pk=key)
     bucket.update(level=Least(F("level") + 1, Value(float(capacity))))

@@ -9,24 +9,24 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticKnownError
 from pydantic_core.core_schema import no_info_before_validator_function
 
-from .domain.errors import Invalid, Place, there_is_no
+from .domain.errors import Invalid, Place, unknown_name
 
-_OWN_WORDS = "Value error, "
-_WHEN_COUNTED = " after validation"
-_IN_OUR_WORDS = {
+_VALUE_ERROR_PREFIX = "Value error, "
+_AFTER_VALIDATION = " after validation"
+_TYPE_NAMES = {
     **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "an object"),
     "uuid_type": "a UUID",
 }
 """Expected types in our words, where pydantic names its own."""
-_OF_NO_KIND = frozenset({"union_tag_invalid", "union_tag_not_found"})
+_UNKNOWN_TYPE_CODES = frozenset({"union_tag_invalid", "union_tag_not_found"})
 _BRANCH = re.compile(r"(?:str|int|constrained-str|[A-Z]\w*)\Z|.*[\[(]")
 """Steps of a fault's place by which pydantic names an alternative that it tried."""
-_OF_ANOTHER_KIND = ("_type", "_parsing")
+_OTHER_TYPE_SUFFIXES = ("_type", "_parsing")
 """Suffixes of the codes of faults that say that a value isn't meant for an alternative."""
 _SHOULD_BE = "Input should be "
 
 
-def _no_truth(code: Literal["int_type", "float_type"]) -> Callable[[Any], Any]:
+def _refuse_boolean(code: Literal["int_type", "float_type"]) -> Callable[[Any], Any]:
     def refuse(value: Any) -> Any:
         if isinstance(value, bool):
             raise PydanticKnownError(code)
@@ -35,27 +35,30 @@ def _no_truth(code: Literal["int_type", "float_type"]) -> Callable[[Any], Any]:
     return refuse
 
 
-_NUMBERS = {"int": _no_truth("int_type"), "float": _no_truth("float_type")}
+_NUMBERS = {"int": _refuse_boolean("int_type"), "float": _refuse_boolean("float_type")}
 """Validators that precede pydantic's own for numbers."""
-_REFUSING = frozenset(_NUMBERS.values())
-_NO_SCHEMAS = frozenset({"default", "expected", "metadata"})
+_BOOLEAN_REFUSERS = frozenset(_NUMBERS.values())
+_PLAIN_MEMBERS = frozenset({"default", "expected", "metadata"})
 """Members of a schema that aren't schemas themselves."""
 
 
-def _without_truths(schema: Any) -> Any:
+def _refuse_booleans(schema: Any) -> Any:
     if isinstance(schema, list | tuple):
-        return type(schema)(map(_without_truths, schema))
+        return type(schema)(map(_refuse_booleans, schema))
     if not isinstance(schema, dict):
         return schema
     kind = schema.get("type")
     if kind in ("int", "float"):
         return no_info_before_validator_function(_NUMBERS[kind], schema)
-    if kind == "function-before" and schema["function"]["function"] in _REFUSING:
+    if (
+        kind == "function-before"
+        and schema["function"]["function"] in _BOOLEAN_REFUSERS
+    ):
         return schema
     # Other dicts map names to fields or kinds.
-    others = _NO_SCHEMAS if isinstance(kind, str) else ()
+    others = _PLAIN_MEMBERS if isinstance(kind, str) else ()
     return {
-        name: value if name in others else _without_truths(value)
+        name: value if name in others else _refuse_booleans(value)
         for name, value in schema.items()
     }
 
@@ -73,7 +76,7 @@ class RequestBody(BaseModel):
         cls, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """Pydantic's schema, in which numbers accept no booleans, at any depth."""
-        schema: CoreSchema = _without_truths(handler(source))
+        schema: CoreSchema = _refuse_booleans(handler(source))
         return schema
 
 
@@ -92,13 +95,13 @@ def wrong_shape(
     refusals = []
     for fault in _without_alternatives(faults):
         words, code, at = sentence(fault["msg"]), fault["type"], fault["loc"]
-        known = fault.get("known") or names_known(model, fault)
+        known = fault.get("known") or known_names(model, fault)
         if code == "extra_forbidden":
             known = fields if fields and len(at) == 1 else known
-            words = there_is_no("field", at[-1], known)
-        if code in _OF_NO_KIND:
+            words = unknown_name("field", at[-1], known)
+        if code in _UNKNOWN_TYPE_CODES:
             # The place of a union that found no kind lacks the member that names the kind.
-            at, words = (*at, "type"), _no_kind(fault["ctx"], known)
+            at, words = (*at, "type"), _unknown_type(fault["ctx"], known)
         if code == "missing" and not place(at):
             words = "Send a body: a JSON object."
         refusals.append(Invalid(words, at=place(at), code=code))
@@ -123,28 +126,28 @@ def _without_alternatives(
         at = tuple(step for i, step in enumerate(loc) if i not in tried)
         value = loc[: tried[0]] if tried else loc
         told = {**fault, "loc": at}
-        if fault["type"] in _IN_OUR_WORDS:
-            told["msg"] = f"{_SHOULD_BE}{_IN_OUR_WORDS[fault['type']]}"
+        if fault["type"] in _TYPE_NAMES:
+            told["msg"] = f"{_SHOULD_BE}{_TYPE_NAMES[fault['type']]}"
         by_value.setdefault(value, []).append(told)
     for value, found in by_value.items():
         telling = [
             fault
             for fault in found
-            if fault["loc"] != value or not fault["type"].endswith(_OF_ANOTHER_KIND)
+            if fault["loc"] != value or not fault["type"].endswith(_OTHER_TYPE_SUFFIXES)
         ]
         shapes = dict.fromkeys(one["msg"] for one in found)
         either = " or ".join(shapes).replace(f" or {_SHOULD_BE}", " or ")
         yield from telling or [{**found[0], "msg": either}]
 
 
-def names_known(model: Any, fault: Mapping[str, Any]) -> list[str]:
+def known_names(model: Any, fault: Mapping[str, Any]) -> list[str]:
     """The known fields or types, for a fault of `model` that names an unknown one."""
     code, place = fault["type"], tuple(fault["loc"])
     if code == "extra_forbidden":
         models = _models_at(model, place[:-1])
         return [field.alias or name for name, field in _fields(models)]
-    if code in _OF_NO_KIND:
-        return [kind for one in _models_at(model, place) for kind in _kinds(one)]
+    if code in _UNKNOWN_TYPE_CODES:
+        return [kind for one in _models_at(model, place) for kind in _type_names(one)]
     return []
 
 
@@ -158,7 +161,7 @@ def _models_at(annotation: Any, place: Place) -> list[type[BaseModel]]:
             if step in (name, field.alias)
             for found in _models(field.annotation)
         ]
-        models = inner or [one for one in models if step in _kinds(one)] or models
+        models = inner or [one for one in models if step in _type_names(one)] or models
     return models
 
 
@@ -175,19 +178,23 @@ def _fields(models: Iterable[type[BaseModel]]) -> Iterator[tuple[str, FieldInfo]
         yield from model.model_fields.items()
 
 
-def _kinds(model: type[BaseModel]) -> tuple[str, ...]:
+def _type_names(model: type[BaseModel]) -> tuple[str, ...]:
     field = model.model_fields.get("type")
     return get_args(field.annotation) if field else ()
 
 
-def _no_kind(context: Mapping[str, Any], known: Sequence[str]) -> str:
+def _unknown_type(context: Mapping[str, Any], known: Sequence[str]) -> str:
     """A sentence without pydantic's word for kinds, tags, which means something else here."""
     if "tag" not in context:
         return f"Give a type: one of {', '.join(known)}." if known else "Give a type."
-    return there_is_no("type", context["tag"], known)
+    return unknown_name("type", context["tag"], known)
 
 
 def sentence(words: str) -> str:
     """A library's message with a capital and a full stop."""
-    words = words.removeprefix(_OWN_WORDS).replace(_WHEN_COUNTED, "").rstrip(".")
+    words = (
+        words.removeprefix(_VALUE_ERROR_PREFIX)
+        .replace(_AFTER_VALIDATION, "")
+        .rstrip(".")
+    )
     return f"{words[:1].upper()}{words[1:]}."

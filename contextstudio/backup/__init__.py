@@ -1,5 +1,5 @@
 """Backs up a whole installation into one file while it is in use, and restores it from there."""
 
-from .services import Restored, Taken, back_up, restore
+from .services import Backup, Restored, back_up, restore
 
-__all__ = ["Restored", "Taken", "back_up", "restore"]
+__all__ = ["Backup", "Restored", "back_up", "restore"]

@@ -65,7 +65,7 @@ class Manifest:
         return sum(name.startswith(BLOBS) for name in self.members)
 
 
-_SAID = {one.name for one in fields(Manifest)}
+_FIELDS = {one.name for one in fields(Manifest)}
 
 
 class MemberWriter:
@@ -92,7 +92,7 @@ class MemberWriter:
 
 
 @contextmanager
-def written(path: Path) -> Iterator[MemberWriter]:
+def writing(path: Path) -> Iterator[MemberWriter]:
     """Write an archive to a temporary file, readable by its owner only, then move it into place."""
     with tempfile.TemporaryDirectory(
         dir=path.parent, prefix=f".{path.name}."
@@ -111,7 +111,7 @@ def written(path: Path) -> Iterator[MemberWriter]:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
+def read_members(path: Path) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
     """The members of an archive in order. Raises BrokenBackup if it isn't a backup's."""
     try:
         file = path.open("rb")
@@ -139,11 +139,11 @@ def _members(tar: tarfile.TarFile, path: Path) -> Iterator[tuple[str, IO[bytes]]
         yield entry.name, stream
 
 
-def checked(path: Path) -> Manifest:
+def verify(path: Path) -> Manifest:
     """Check all members of an archive and return its manifest. Raises BrokenBackup."""
     found: dict[str, tuple[str, int]] = {}
     data = b""
-    with opened(path) as members:
+    with read_members(path) as members:
         for name, stream in members:
             if name == MANIFEST:
                 data = stream.read()
@@ -155,7 +155,7 @@ def checked(path: Path) -> Manifest:
     if not data:
         raise BrokenBackup(f"{path} has no manifest: it is incomplete.")
     said: dict[str, Any] = json.loads(data)
-    if said.get("format") != _FORMAT or said.keys() - _SAID:
+    if said.get("format") != _FORMAT or said.keys() - _FIELDS:
         raise BrokenBackup(f"{path} was made by a newer version of ContextStudio.")
     expected = {name: (one[0], one[1]) for name, one in said["members"].items()}
     for name in sorted(expected.keys() | found.keys()):

@@ -22,8 +22,8 @@ _PURGED = b"[]"
 def faults() -> Iterator[str]:
     """Everything that is wrong, as sentences. Changes nothing."""
     yield from _database()
-    yield from _numbers("messages", "message_count", "messages__index", 0)
-    yield from _numbers("log entries", "head", "log__number", 1)
+    yield from _misnumbered("messages", "message_count", "messages__index", 0)
+    yield from _misnumbered("log entries", "head", "log__number", 1)
     yield from _bodies()
     yield from _files()
 
@@ -38,7 +38,7 @@ def _database() -> Iterator[str]:
                 yield f"Row {row} of {table} names a row of {parent} that is gone."
 
 
-def _numbers(what: str, recorded: str, number: str, first: int) -> Iterator[str]:
+def _misnumbered(what: str, recorded: str, number: str, first: int) -> Iterator[str]:
     """Sessions whose rows are not numbered without gaps, or not as many as the session says.
 
     A single statement queries all of it, so that concurrent writes cause no false fault. Sessions
@@ -68,19 +68,19 @@ def _bodies() -> Iterator[str]:
 
 def _files() -> Iterator[str]:
     """Files that the database names but that are missing or altered."""
-    for sha256 in sorted(_named()):
+    for sha256 in sorted(_named_files()):
         path = path_of(sha256)
         try:
             is_whole = _sha256(path) == sha256
         except FileNotFoundError:
-            if _named(sha256=sha256):  # unless it was just erased
+            if _named_files(sha256=sha256):  # unless it was just erased
                 yield f"The file {sha256} is gone."
         else:
             if not is_whole:
                 yield f"The file {path} is not what was stored."
 
 
-def _named(**only: str) -> set[str]:
+def _named_files(**only: str) -> set[str]:
     """The SHA-256 hashes of files that the database names."""
     models = (Blob, Source, Import)
     rows = (model.objects.filter(**only).order_by() for model in models)

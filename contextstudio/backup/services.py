@@ -22,7 +22,7 @@ _TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class Backup:
     """A finished backup."""
 
     size: int
@@ -38,7 +38,7 @@ class Restored:
     """Whether what the old installation signed (keys, links, browser sessions) is valid here."""
 
 
-def back_up(path: Path) -> Taken:
+def back_up(path: Path) -> Backup:
     """Write everything into one new file. Raises Conflict if it exists or the database is empty.
 
     Files are written before the rows that name them and erased after these. So files are copied
@@ -53,13 +53,13 @@ def back_up(path: Path) -> Taken:
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         raise Invalid(f"{path} can't be written: {error.strerror}{where}.") from error
-    return Taken(path.stat().st_size, manifest)
+    return Backup(path.stat().st_size, manifest)
 
 
 def _write(path: Path) -> Manifest:
     path.parent.mkdir(parents=True, exist_ok=True)
     with (
-        archive.written(path) as writer,
+        archive.writing(path) as writer,
         tempfile.TemporaryDirectory(dir=path.parent) as folder,
     ):
         snapshot, missing = _snapshot(writer, Path(folder))
@@ -88,7 +88,7 @@ def restore(path: Path) -> Restored:
     Conflict if there is a database already, if this one is of the other kind, or if the backup is
     from a newer version.
     """
-    manifest = archive.checked(path)
+    manifest = archive.verify(path)
     if not snapshots.are_known(manifest.migrations):
         raise Conflict(
             f"{path} was made by a newer version of ContextStudio.",
@@ -105,7 +105,7 @@ def restore(path: Path) -> Restored:
     key = ""
     with (
         tempfile.TemporaryDirectory(dir=data) as folder,
-        archive.opened(path) as members,
+        archive.read_members(path) as members,
     ):
         for name, stream in members:
             if name == archive.SECRET_KEY:
@@ -115,7 +115,7 @@ def restore(path: Path) -> Restored:
             elif name.startswith(archive.DATABASE):
                 with (Path(folder) / Path(name).name).open("wb") as file:
                     shutil.copyfileobj(stream, file)
-        snapshots.put_back(Path(folder), manifest.migrations)
+        snapshots.restore_snapshot(Path(folder), manifest.migrations)
     own = data / "secret_key"
     if key and own.exists() and own.read_text() == settings.SECRET_KEY:
         # The existing key was generated when this command started.
@@ -130,7 +130,7 @@ def _snapshot(writer: MemberWriter, folder: Path) -> tuple[DatabaseSnapshot, lis
     """Snapshot the database with copies of all files it names, and list files that are gone."""
     for _ in range(_TRIES):
         _copy_blobs(writer)
-        snapshot = snapshots.take(folder)
+        snapshot = snapshots.take_snapshot(folder)
         _copy_blobs(writer)
         copied = {name.removeprefix(archive.BLOBS) for name in writer.members}
         missing = sorted(snapshot.named - copied)

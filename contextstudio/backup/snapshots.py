@@ -19,7 +19,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
 from contextstudio.accounts.domain.errors import Conflict
-from contextstudio.database.patience import unhurried
+from contextstudio.database.statement_timeout import without_statement_timeout
 
 _FILE = "contextstudio.sqlite3"
 _COPY = ".copy"
@@ -42,7 +42,7 @@ class DatabaseSnapshot:
     """The SHA-256 hashes of all files that it names."""
 
 
-def take(folder: Path) -> DatabaseSnapshot:
+def take_snapshot(folder: Path) -> DatabaseSnapshot:
     """Write the current database into a folder."""
     return _take_sqlite(folder) if settings.ON_SQLITE else _take_postgresql(folder)
 
@@ -72,7 +72,7 @@ def are_known(migrations: dict[str, list[str]]) -> bool:
     return all((app, name) in known for app in migrations for name in migrations[app])
 
 
-def put_back(folder: Path, migrations: dict[str, list[str]]) -> None:
+def restore_snapshot(folder: Path, migrations: dict[str, list[str]]) -> None:
     """Create the database from a snapshot's files, and migrate it to this version."""
     if settings.ON_SQLITE:
         connection.close()
@@ -109,7 +109,7 @@ def _take_sqlite(folder: Path) -> DatabaseSnapshot:
 
 def _take_postgresql(folder: Path) -> DatabaseSnapshot:
     files, rows = [], {}
-    with _unhurried() as cursor:
+    with _slow_transaction() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         for table in sorted(connection.introspection.table_names()):
             path = folder / f"{table}{_COPY}"
@@ -130,7 +130,7 @@ def _take_postgresql(folder: Path) -> DatabaseSnapshot:
 
 def _put_back_postgresql(folder: Path, migrations: dict[str, list[str]]) -> None:
     """Create the tables as they were at the time of the backup, and fill them: all or nothing."""
-    with _unhurried() as cursor:
+    with _slow_transaction() as cursor:
         executor = MigrationExecutor(connection)
         executor.migrate(_last_of_each_app(executor, migrations))
         tables = connection.introspection.table_names()
@@ -147,7 +147,7 @@ def _put_back_postgresql(folder: Path, migrations: dict[str, list[str]]) -> None
                 while piece := file.read(_CHUNK):
                     copy.write(piece)
         for table in tables:
-            _count_on(cursor, table)
+            _advance_sequences(cursor, table)
 
 
 def _last_of_each_app(
@@ -167,9 +167,13 @@ def _last_of_each_app(
 
 
 @contextmanager
-def _unhurried() -> Iterator[Any]:
+def _slow_transaction() -> Iterator[Any]:
     """A transaction whose statements may take long."""
-    with unhurried(), transaction.atomic(), connection.cursor() as cursor:
+    with (
+        without_statement_timeout(),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
         yield cursor
 
 
@@ -180,7 +184,7 @@ def _columns(cursor: Any, table: str) -> str:
     return f"{connection.ops.quote_name(table)} ({columns})"
 
 
-def _count_on(cursor: Any, table: str) -> None:
+def _advance_sequences(cursor: Any, table: str) -> None:
     """Let a table's sequences continue after the highest number in use."""
     quoted = connection.ops.quote_name(table)
     for sequence in connection.introspection.get_sequences(cursor, table):

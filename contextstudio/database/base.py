@@ -1,4 +1,4 @@
-"""Django's backend for SQLite, whose writers wait for their turn (`turns`)."""
+"""Django's backend for SQLite, whose writers wait for their turn (`write_queue`)."""
 
 import os
 import time
@@ -11,7 +11,7 @@ from django.db import OperationalError
 from django.db.backends.sqlite3 import base
 
 from .spare import spare
-from .turns import Turns, is_impatient, turns_of
+from .write_queue import WriteQueue, is_nowait, queue_of
 
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE"})
 _LOCKED = "database is locked"
@@ -20,9 +20,9 @@ _LOCKED = "database is locked"
 class DatabaseWrapper(base.DatabaseWrapper):
     """A connection that takes its turn before it writes and gives it up at the end."""
 
-    _turns: Turns | None = None
+    _queue: WriteQueue | None = None
     """The queue in which this connection has the turn."""
-    after_turn: Callable[[], object] | None = None
+    after_commit: Callable[[], object] | None = None
     """Called after each commit, when others may already write: it may take its time."""
     _opened = 0.0
     """When the connection was opened, as `time.monotonic` has it."""
@@ -59,7 +59,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Wait for the turn, then begin a transaction, which takes SQLite's write lock."""
         self._begin_turn()
         try:
-            with self._quick_if_impatient():
+            with self._without_busy_timeout_if_nowait():
                 super()._start_transaction_under_autocommit()  # type: ignore[misc]  # not in its stubs
         except BaseException:
             self._end_turn()
@@ -68,8 +68,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _commit(self) -> None:
         super()._commit()  # type: ignore[misc]  # not in its stubs
         self._end_turn()
-        if self.after_turn is not None:
-            self.after_turn()
+        if self.after_commit is not None:
+            self.after_commit()
 
     def _rollback(self) -> None:
         try:
@@ -99,40 +99,40 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return spare.keep(self.connection, path, self._opened)
 
     def _begin_turn(self) -> None:
-        turns = turns_of(str(self.settings_dict["NAME"]))
-        if not turns.take(0 if is_impatient() else self._patience):
+        queue = queue_of(str(self.settings_dict["NAME"]))
+        if not queue.acquire(0 if is_nowait() else self._timeout):
             raise OperationalError(_LOCKED)
-        self._turns = turns
+        self._queue = queue
 
     def _end_turn(self) -> None:
-        if self._turns is not None:
-            self._turns.give()
-            self._turns = None
+        if self._queue is not None:
+            self._queue.release()
+            self._queue = None
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """The turn for one statement that is its own transaction."""
         self._begin_turn()
         try:
-            with self._quick_if_impatient():
+            with self._without_busy_timeout_if_nowait():
                 yield
         finally:
             self._end_turn()
 
     @contextmanager
-    def _quick_if_impatient(self) -> Iterator[None]:
-        """If the thread is impatient, don't wait for other processes either."""
-        if not is_impatient():
+    def _without_busy_timeout_if_nowait(self) -> Iterator[None]:
+        """If the thread does not wait, don't wait for other processes either."""
+        if not is_nowait():
             yield
             return
         self.connection.execute("PRAGMA busy_timeout=0")
         try:
             yield
         finally:
-            self.connection.execute(f"PRAGMA busy_timeout={int(self._patience * 1000)}")
+            self.connection.execute(f"PRAGMA busy_timeout={int(self._timeout * 1000)}")
 
     @property
-    def _patience(self) -> float:
+    def _timeout(self) -> float:
         """Seconds that a writer waits in the queue and, again, for other processes."""
         return float(self.settings_dict["OPTIONS"].get("timeout", 5))
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django.db import DatabaseError, transaction
 
 from .outages import is_outage
-from .turns import impatient
+from .write_queue import nowait
 
 
 def write_if_free(write: Callable[[], object]) -> bool:
@@ -14,7 +14,7 @@ def write_if_free(write: Callable[[], object]) -> bool:
     So nobody who only reads has to wait for writers.
     """
     try:
-        with impatient(), transaction.atomic():
+        with nowait(), transaction.atomic():
             write()
     except DatabaseError as error:
         if not is_outage(error):

@@ -18,10 +18,10 @@ class Statement(NamedTuple):
     """A statement in the form of Django's cursor, and in the driver's own."""
 
     sql: str
-    own: str
+    driver_sql: str
 
 
-def statement(sql: str) -> Statement:
+def prepare(sql: str) -> Statement:
     """A statement with `%s` as placeholders."""
     own = sql
     if connections[DEFAULT_DB_ALIAS].vendor == "sqlite":
@@ -29,37 +29,41 @@ def statement(sql: str) -> Statement:
     return Statement(sql, own)
 
 
-def fetch(asked: Statement, values: Values, connection: Any) -> list[Any]:
+def fetch(statement: Statement, values: Values, connection: Any) -> list[Any]:
     """All rows of a query, as the driver returns them."""
     found: list[Any]
     if _needs_django(connection):
         with connection.cursor() as cursor:
-            cursor.execute(asked.sql, values)
+            cursor.execute(statement.sql, values)
             found = cursor.fetchall()
         return found
     connection.ensure_connection()
     with connection.wrap_database_errors:
         if connection.vendor == "sqlite":
-            found = connection.connection.execute(asked.own, values).fetchall()
+            found = connection.connection.execute(
+                statement.driver_sql, values
+            ).fetchall()
             return found
         with connection.create_cursor() as cursor:
-            cursor.execute(asked.own, values)
+            cursor.execute(statement.driver_sql, values)
             found = cursor.fetchall()
     return found
 
 
-def write(told: Statement, rows: Sequence[Values]) -> int:
+def write(statement: Statement, rows: Sequence[Values]) -> int:
     """Run a statement for each set of values; returns how many rows it wrote."""
     connection = connections[DEFAULT_DB_ALIAS]
     if _needs_django(connection) or not connection.in_atomic_block:
         with connection.cursor() as cursor:
-            cursor.executemany(told.sql, rows)
+            cursor.executemany(statement.sql, rows)
             return int(cursor.rowcount)
     with connection.wrap_database_errors:
         if connection.vendor == "sqlite":
-            return int(connection.connection.executemany(told.own, rows).rowcount)
+            return int(
+                connection.connection.executemany(statement.driver_sql, rows).rowcount
+            )
         with connection.create_cursor() as cursor:
-            cursor.executemany(told.own, rows)
+            cursor.executemany(statement.driver_sql, rows)
             return int(cursor.rowcount)
 
 

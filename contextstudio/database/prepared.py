@@ -2,7 +2,7 @@
 
 Django compiles the SQL of a query anew each time, which takes ten times as long as answering it. A
 prepared query is written with Django's own querysets, so that each rule is defined in one place:
-where a value differs between calls it has a `given`.
+where a value differs between calls it has a `Param`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ from django.db.models.query import (
 
 from . import driver
 
-MOST = 200
+MAX_STATEMENTS = 200
 """How many statements are cached per query."""
 Row = TypeVar("Row")
 
@@ -41,7 +41,7 @@ class _Slot(NamedTuple):
     field: "Field[Any, Any]"
 
 
-class given(Expression):  # noqa: N801  # reads as the value that it stands for
+class Param(Expression):
     """A placeholder in a prepared query for a value passed by name with each call."""
 
     def __init__(self, name: str, field: "Field[Any, Any]") -> None:
@@ -56,14 +56,16 @@ class given(Expression):  # noqa: N801  # reads as the value that it stands for
 class Prepared(Generic[Row]):
     """A query given by the function that makes it; returns rows as its queryset would.
 
-    Each shape (the arguments of `make`) has its own SQL; the last `MOST` are cached.
+    Each shape (the arguments of `make`) has its own SQL; the last `MAX_STATEMENTS` are cached.
     """
 
     def __init__(self, make: Callable[..., "QuerySet[Any, Row]"]) -> None:
-        self._statement = lru_cache(MOST)(lambda *shape: _statement(make(*shape)))
+        self._statement = lru_cache(MAX_STATEMENTS)(
+            lambda *shape: _statement(make(*shape))
+        )
 
     def rows(self, *shape: Any, **values: Any) -> list[Row]:
-        """The rows of the query. `values` are those of its `given` placeholders."""
+        """The rows of the query. `values` are those of its `Param` placeholders."""
         found: list[Row] = self._statement(*shape).rows(values)
         return found
 
@@ -78,24 +80,24 @@ def insert(rows: Sequence[Model]) -> None:
     fields = tuple(
         one
         for one in type(rows[0])._meta.local_concrete_fields
-        if not _is_databases(one, rows[0])
+        if not _is_database_default(one, rows[0])
     )
     values = [
         [_bound(one, one.pre_save(row, True), connection) for one in fields]
         for row in rows
     ]
-    driver.write(_insertion(type(rows[0]), fields), values)
+    driver.write(_insert_statement(type(rows[0]), fields), values)
 
 
-@lru_cache(maxsize=MOST)
-def _insertion(
+@lru_cache(maxsize=MAX_STATEMENTS)
+def _insert_statement(
     model: type[Model], fields: tuple["Field[Any, Any]", ...]
 ) -> driver.Statement:
     quote = connections[DEFAULT_DB_ALIAS].ops.quote_name
     names = ", ".join(quote(one.column or "") for one in fields)
     places = ", ".join(["%s"] * len(fields))
     table = quote(model._meta.db_table)
-    return driver.statement(f"INSERT INTO {table} ({names}) VALUES ({places})")  # noqa: S608
+    return driver.prepare(f"INSERT INTO {table} ({names}) VALUES ({places})")  # noqa: S608
 
 
 def update(row: Model, *names: str) -> None:
@@ -103,19 +105,19 @@ def update(row: Model, *names: str) -> None:
     connection, about = connections[DEFAULT_DB_ALIAS], row._meta
     fields: list[Any] = [*map(about.get_field, names), about.pk]
     values = [_bound(one, getattr(row, one.attname), connection) for one in fields]
-    driver.write(_change(type(row), names), [values])
+    driver.write(_update_statement(type(row), names), [values])
 
 
-@lru_cache(maxsize=MOST)
-def _change(model: type[Model], names: tuple[str, ...]) -> driver.Statement:
+@lru_cache(maxsize=MAX_STATEMENTS)
+def _update_statement(model: type[Model], names: tuple[str, ...]) -> driver.Statement:
     about, quote = model._meta, connections[DEFAULT_DB_ALIAS].ops.quote_name
     fields: list[Any] = [*map(about.get_field, names), about.pk]
     *places, key = (f"{quote(one.column)} = %s" for one in fields)
     table = quote(about.db_table)
-    return driver.statement(f"UPDATE {table} SET {', '.join(places)} WHERE {key}")  # noqa: S608
+    return driver.prepare(f"UPDATE {table} SET {', '.join(places)} WHERE {key}")  # noqa: S608
 
 
-def _is_databases(field: "Field[Any, Any]", row: Model) -> bool:
+def _is_database_default(field: "Field[Any, Any]", row: Model) -> bool:
     """Whether the database assigns the value of a new row's field."""
     value = getattr(row, field.attname)
     return isinstance(value, DatabaseDefault) or (field.primary_key and value is None)
@@ -123,12 +125,12 @@ def _is_databases(field: "Field[Any, Any]", row: Model) -> bool:
 
 def _bound(field: "Field[Any, Any]", value: Any, connection: Any) -> Any:
     """A value in the form of a statement; a shortcut for text and None, half of all values."""
-    if value is None or (type(value) is str and type(field) in _OF_WORDS):
+    if value is None or (type(value) is str and type(field) in _TEXT_FIELDS):
         return value
     return field.get_db_prep_save(value, connection)
 
 
-_OF_WORDS = frozenset({CharField, TextField})
+_TEXT_FIELDS = frozenset({CharField, TextField})
 Converter = Callable[[Any, Any, Any], Any]
 
 
@@ -177,7 +179,7 @@ def _statement(queryset: "QuerySet[Any, Any]") -> _Statement:
         ValuesListIterable: tuple,
     }
     read = reads[kind] if kind in reads else _reader(compiler)
-    return _Statement(driver.statement(sql), parameters, converters, read)
+    return _Statement(driver.prepare(sql), parameters, converters, read)
 
 
 def _reader(compiler: Any) -> Callable[[Sequence[Any]], Model]:

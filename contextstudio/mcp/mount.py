@@ -15,7 +15,7 @@ from channels.db import database_sync_to_async
 from django.http import HttpResponse, QueryDict
 
 from contextstudio.accounts.authentication import caller_by_key
-from contextstudio.accounts.bodies import again, read_body
+from contextstudio.accounts.bodies import read_body, replay_body
 from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.responses import outage, problem_response
@@ -62,7 +62,7 @@ def with_mcp(application: Application) -> Application:
                 return
             # In a thread: the import takes a second, during which the event loop must go on.
             serve = await asyncio.to_thread(_load)
-            await serve(caller, scope, again(body, receive), send)
+            await serve(caller, scope, replay_body(body, receive), send)
 
     return answer
 
@@ -71,7 +71,7 @@ def _refuse_unknown(query: bytes) -> None:
     """Raise Invalid for an unknown query parameter: it might have been meant to choose tools."""
     for name in QueryDict(query):
         if name not in _PARAMETERS:
-            words = errors.there_is_no("query parameter", name, _PARAMETERS)
+            words = errors.unknown_name("query parameter", name, _PARAMETERS)
             raise errors.Invalid(words, at=[name])
 
 

@@ -11,54 +11,54 @@ from redis.exceptions import RedisError, TimeoutError
 
 logger = logging.getLogger(__name__)
 
-SECONDS_OF_REST = 5
+BACKOFF_SECONDS = 5
 """For this long a Redis that didn't answer in time isn't asked again."""
 
 
-class SpareableCache(RedisCache):
+class FailSafeCache(RedisCache):
     """Behaves like an empty cache while Redis is unavailable: its content can be recomputed."""
 
     def add(self, *arguments: Any, **options: Any) -> bool:
-        return bool(_tried(partial(super().add, *arguments, **options), True))
+        return bool(_attempt(partial(super().add, *arguments, **options), True))
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
-        return _tried(partial(super().get, key, default, version), default)
+        return _attempt(partial(super().get, key, default, version), default)
 
     def set(self, *arguments: Any, **options: Any) -> None:
-        _tried(partial(super().set, *arguments, **options), None)
+        _attempt(partial(super().set, *arguments, **options), None)
 
     def get_many(self, *arguments: Any, **options: Any) -> dict[Any, Any]:
-        found: dict[Any, Any] = _tried(
+        found: dict[Any, Any] = _attempt(
             partial(super().get_many, *arguments, **options), {}
         )
         return found
 
     def set_many(self, *arguments: Any, **options: Any) -> list[Any]:
-        left: list[Any] = _tried(partial(super().set_many, *arguments, **options), [])
+        left: list[Any] = _attempt(partial(super().set_many, *arguments, **options), [])
         return left
 
 
-def _tried(ask: Callable[[], Any], without: Any) -> Any:
+def _attempt(ask: Callable[[], Any], without: Any) -> Any:
     """Redis's answer, or `without` if it is unavailable.
 
     A page asks several times. If Redis is down, each is refused at once; if it is frozen, the page
     waits only for the first.
     """
-    if time.monotonic() < _rest.until:
+    if time.monotonic() < _backoff.until:
         return without
     try:
         return ask()
     except RedisError as error:
         if isinstance(error, TimeoutError):
-            _rest.until = time.monotonic() + SECONDS_OF_REST
+            _backoff.until = time.monotonic() + BACKOFF_SECONDS
         logger.warning("The cache can't be reached; it is done without.")
         return without
 
 
-class _Rest:
+class _Backoff:
     """Until when Redis isn't asked; one per process, which has a cache for each thread."""
 
     until = 0.0
 
 
-_rest = _Rest()
+_backoff = _Backoff()

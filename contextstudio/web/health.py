@@ -21,7 +21,7 @@ from django.views.decorators.http import require_POST
 
 from contextstudio.accounts.jobs import canary
 from contextstudio.accounts.selectors import count_jobs, oldest_due_job
-from contextstudio.database.turns import turns_of
+from contextstudio.database.write_queue import queue_of
 
 logger = logging.getLogger("contextstudio.csp")
 
@@ -102,7 +102,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         f"contextstudio_oldest_due_job_seconds {waiting:.1f}",
     ]
     if settings.ON_SQLITE:
-        held = turns_of(str(connection.settings_dict["NAME"])).longest
+        held = queue_of(str(connection.settings_dict["NAME"])).longest
         lines += [
             "# HELP contextstudio_longest_write_seconds"
             " The longest time that this process held the write lock.",

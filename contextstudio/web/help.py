@@ -96,7 +96,7 @@ def load(name: str) -> Document:
             elif token.tag == "h2":
                 sections.append(Section(str(token.attrs["id"]), words))
         if token.children:
-            token.children = _leading_on(token.children)
+            token.children = _with_page_links(token.children)
     if tokens[0].tag == "h1":
         tokens = tokens[3:]
     body = cast(RendererHTML, _MARKDOWN.renderer).render(tokens, _MARKDOWN.options, {})
@@ -114,7 +114,7 @@ def _anchor(words: str, seen: Counter[str]) -> str:
     return anchor if seen[anchor] == 1 else f"{anchor}-{seen[anchor] - 1}"
 
 
-def _leading_on(tokens: Sequence[Token]) -> list[Token]:
+def _with_page_links(tokens: Sequence[Token]) -> list[Token]:
     """A paragraph's tokens, with links redirected to the pages of these documents.
 
     A link to something not shown here, such as a decision record, is replaced by its text.

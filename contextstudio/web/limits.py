@@ -250,7 +250,7 @@ def _too_large(most: int) -> TooLarge:
     return TooLarge(f"A request to this address has at most {size}.")
 
 
-def _is_shown(scope: Scope) -> bool:
+def _is_navigation(scope: Scope) -> bool:
     """Whether the browser itself shows the response, rather than a script or program reading it."""
     accepted = dict(scope["headers"]).get(b"accept", b"")
     return b"text/html" in accepted and not scope["path"].startswith("/api/")
@@ -303,7 +303,7 @@ async def _refuse(
     The connection is closed, since the rest of the request is unread.
     """
     response: HttpResponse = problem_response(refusal)
-    if _is_shown(scope):
+    if _is_navigation(scope):
         response.content = refusal.message.encode()
         response["Content-Type"] = "text/plain; charset=utf-8"
     headers = [(k.lower().encode(), v.encode()) for k, v in response.items()]

@@ -24,7 +24,7 @@ HIDDEN = "It may have been deleted, or be in a project that you aren't a member 
 TITLES = {403: "Not allowed", 404: "Not found"}
 
 
-def counted_and_not_cached(get_response: Handler) -> Handler:
+def count_and_forbid_caching(get_response: Handler) -> Handler:
     """Keep pages out of every cache, shared or the browser's, unless a view says otherwise."""
 
     def handle(request: HttpRequest) -> HttpResponseBase:
@@ -49,7 +49,7 @@ class RefusalMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Let the view respond; add a message for a wrong method, for which Django has none."""
-        if _is_of_another(request):
+        if _is_from_other_user(request):
             return _out_of_date(request)
         response = self.get_response(request)
         return (
@@ -85,7 +85,7 @@ class RefusalMiddleware:
         return answer
 
 
-def _is_of_another(request: HttpRequest) -> bool:
+def _is_from_other_user(request: HttpRequest) -> bool:
     """Whether the requesting page was drawn for another person than who is signed in now.
 
     Its form would be redrawn with the token of that person, and act as them.

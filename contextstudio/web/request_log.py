@@ -29,7 +29,7 @@ class RequestLog:
         if scope["type"] != "http":
             await self.application(scope, receive, send)
             return
-        with request_log.noted(scope["method"], scope["path"]) as note:
+        with request_log.noting_request(scope["method"], scope["path"]) as note:
 
             async def noting(message: dict[str, Any]) -> None:
                 if message["type"] == "http.response.start":
@@ -37,14 +37,14 @@ class RequestLog:
                 await send(message)
 
             await self.application(scope, receive, noting)
-        if not _tasks and request_log.has_waiting():
+        if not _tasks and request_log.has_pending():
             _tasks.add(asyncio.create_task(write_soon()))
 
 
 async def write_soon() -> None:
     """Write the notes collected in each pause together, until there are none."""
     try:
-        while request_log.has_waiting():
+        while request_log.has_pending():
             await asyncio.sleep(PAUSE)
             async with ThreadSensitiveContext():
                 await _write()
@@ -54,6 +54,6 @@ async def write_soon() -> None:
 
 async def _write() -> None:
     try:
-        await database_sync_to_async(request_log.write_waiting)()
+        await database_sync_to_async(request_log.write_pending)()
     except Exception:  # recording must not stop because one batch failed
         logger.exception("Requests of keys were not recorded.")

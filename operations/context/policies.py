@@ -25,7 +25,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import get_project
-from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.prepared import Param, Prepared
 from operations.domain.context.policy import REPLAY, Policy, encode_policy, read_policy
 from operations.domain.context.selection import Preference
 from operations.models import ContextPolicy, Slice
@@ -64,7 +64,7 @@ def policy_of(session: Session) -> Policy:
 
 
 def _policy(project: Any) -> QuerySet[ContextPolicy, dict[str, Any]]:
-    of_it = Q(session=given("session", UUIDField())) | Q(session=None)
+    of_it = Q(session=Param("session", UUIDField())) | Q(session=None)
     rows = ContextPolicy.objects.filter(of_it, project=project)
     # The session's own policy takes precedence over the project's.
     ordered = rows.order_by(F("session").asc(nulls_last=True))
@@ -72,11 +72,11 @@ def _policy(project: Any) -> QuerySet[ContextPolicy, dict[str, Any]]:
 
 
 def _project_of_session() -> QuerySet[Session, int]:
-    sessions = Session.objects.filter(pk=given("session", UUIDField()))
+    sessions = Session.objects.filter(pk=Param("session", UUIDField()))
     return sessions.values_list("project", flat=True)
 
 
-_POLICY = Prepared(lambda: _policy(given("project", IntegerField())))
+_POLICY = Prepared(lambda: _policy(Param("project", IntegerField())))
 _POLICY_BY_ID = Prepared(lambda: _policy(Subquery(_project_of_session())))
 
 
@@ -195,8 +195,8 @@ def pending_slice(session: Session, actor: str) -> Preference | None:
 
 _WAITING = Prepared(
     lambda: Slice.objects.filter(
-        session=given("session", UUIDField()),
-        actor=given("actor", CharField()),
+        session=Param("session", UUIDField()),
+        actor=Param("actor", CharField()),
         pending=True,
     )
 )

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid, there_is_no
+from contextstudio.accounts.domain.errors import Invalid, unknown_name
 from operations.domain.context.assembly import Assembly
 from operations.domain.context.policy import Policy, read_policy
 from operations.domain.context.step import Step
@@ -162,7 +162,7 @@ def query_inputs(session: Session, query: ContextQuery) -> ContextInputs:
     """The inputs of a context. Raises Invalid if there is no such provider."""
     provider = query.provider or provider_of(session)
     if provider not in PROVIDERS:
-        raise Invalid(there_is_no("provider", provider, PROVIDERS), at=["provider"])
+        raise Invalid(unknown_name("provider", provider, PROVIDERS), at=["provider"])
     thread = query.thread or load_thread(session, query.active_tags)
     basis = query.basis if query.thread else basis_of(session, thread)
     return inputs_of(

@@ -11,7 +11,7 @@ from django import forms
 from django.http import QueryDict
 from pydantic import BaseModel, ValidationError
 
-from contextstudio.accounts.domain.errors import DomainError, Invalid, there_is_no
+from contextstudio.accounts.domain.errors import DomainError, Invalid, unknown_name
 from contextstudio.accounts.shape import wrong_shape
 from operations.domain.tree.span import Span
 from operations.edits import lenses
@@ -338,5 +338,5 @@ FORMS: Mapping[str, type[EditForm]] = {
 def form_of(data: QueryDict) -> EditForm:
     kind = data.get("type", "")
     if kind not in FORMS:
-        raise Invalid(there_is_no("edit", kind, FORMS), at=["type"])
+        raise Invalid(unknown_name("edit", kind, FORMS), at=["type"])
     return FORMS[kind](data)

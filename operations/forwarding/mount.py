@@ -19,11 +19,11 @@ from django.utils.module_loading import import_string
 from pydantic import ValidationError
 
 from contextstudio.accounts.authentication import caller_by_key
-from contextstudio.accounts.bodies import again, read_body
+from contextstudio.accounts.bodies import read_body, replay_body
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.responses import json_answer, outage, problem_response
 from contextstudio.database.outages import FAULTS
-from contextstudio.database.staying import in_thread
+from contextstudio.database.thread_pool import in_thread
 from threads.store.events import listen_in
 
 from .api import apply_json
@@ -56,7 +56,7 @@ def with_apply(application: Application) -> Application:
             return  # the client has disconnected
         response = await in_thread(_response, session_id, headers, body)
         if response is None:
-            await application(scope, again(body, receive), send)
+            await application(scope, replay_body(body, receive), send)
         else:
             await _send(scope, response, send)
 

@@ -10,7 +10,7 @@ from django.db.models import QuerySet, UUIDField
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.prepared import Param, Prepared
 from operations.messages.reader import mask_text
 from operations.models import ScratchpadVersion
 from threads.models import Session
@@ -108,11 +108,11 @@ def _no_version() -> NotFound:
     return NotFound("There is no such version.", at=["version"])
 
 
-def _versions(session: uuid.UUID | given) -> QuerySet[ScratchpadVersion]:
+def _versions(session: uuid.UUID | Param) -> QuerySet[ScratchpadVersion]:
     return ScratchpadVersion.objects.filter(session=session).order_by("-number")
 
 
-_NEWEST = Prepared(lambda: _versions(given("session", UUIDField()))[:1])
+_NEWEST = Prepared(lambda: _versions(Param("session", UUIDField()))[:1])
 
 
 def _read(session: Session, row: ScratchpadVersion) -> Scratchpad:

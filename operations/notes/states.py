@@ -16,7 +16,7 @@ from django.utils import timezone
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.prepared import Param, Prepared
 from operations.domain.context.state import HEADING, State, extract, read_state
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_number, original_key
@@ -57,7 +57,7 @@ class _Scan(NamedTuple):
 
 
 _SET = Prepared(
-    lambda: StateVersion.objects.filter(session=given("session", UUIDField())).order_by(
+    lambda: StateVersion.objects.filter(session=Param("session", UUIDField())).order_by(
         "number"
     )
 )

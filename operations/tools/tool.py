@@ -22,10 +22,10 @@ from contextstudio.accounts.domain.errors import (
     Invalid,
     NotFound,
     problem,
-    there_is_no,
+    unknown_name,
 )
 from contextstudio.accounts.domain.paging import decode_cursor, encode_cursor
-from contextstudio.accounts.idempotency import RecordedResponse, digest, once
+from contextstudio.accounts.idempotency import RecordedResponse, digest, run_once
 from contextstudio.accounts.keys.request_log import note_tool
 from contextstudio.accounts.responses import dump
 from contextstudio.accounts.shape import RequestBody, wrong_shape
@@ -122,9 +122,9 @@ def chosen(names: str) -> list[type[Tool]]:
     if unknown := wanted.difference(*known.values()):
         groups = dict.fromkeys(tool.group for tool in TOOLS.values())
         name = min(unknown)
-        near = there_is_no("tool", name, TOOLS)
+        near = unknown_name("tool", name, TOOLS)
         raise Invalid(
-            near if near.endswith("?") else there_is_no("group", name, groups),
+            near if near.endswith("?") else unknown_name("group", name, groups),
             at=["tools"],
         )
     return [TOOLS[name] for name, own in known.items() if not wanted or wanted & own]
@@ -178,7 +178,7 @@ def read_call(name: str, arguments: Any) -> Tool:
     tool = _tools.get(name)
     note_tool(name if tool else "")
     if tool is None:
-        raise NotFound(there_is_no("tool", name, TOOLS), at=["name"])
+        raise NotFound(unknown_name("tool", name, TOOLS), at=["name"])
     try:
         return tool.model_validate(arguments)
     except ValidationError as error:
@@ -222,7 +222,7 @@ def call_once(caller: Caller, call: Tool) -> RecordedResponse:
     if call.idempotency_key is None:
         return answer()
     words = dump(call.model_dump(exclude={"idempotency_key"}))
-    return once(
+    return run_once(
         caller.actor,
         call.idempotency_key,
         digest([call.name.encode(), words]),

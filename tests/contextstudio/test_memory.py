@@ -48,7 +48,7 @@ def test_threads_share_two_arenas() -> None:
 FREED = """
 import ctypes
 from pathlib import Path
-from contextstudio.memory import give_back
+from contextstudio.memory import return_free_memory
 c = ctypes.CDLL(None)
 c.malloc.restype, c.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
 def resident():
@@ -60,7 +60,7 @@ stays = c.malloc(100)
 for one in taken:
     c.free(one)
 print(resident())
-give_back()
+return_free_memory()
 print(resident())
 """
 
@@ -85,12 +85,12 @@ class Clock:
         monkeypatch.setattr(memory, "time", clock)
         monkeypatch.setattr(loop, "call_later", self._later)
         monkeypatch.setattr(loop, "run_in_executor", lambda _, work: work())
-        monkeypatch.setattr(memory, "give_back", self._give_back)
+        monkeypatch.setattr(memory, "return_free_memory", self._return_free_memory)
 
     def _later(self, delay: float, call: Any, *arguments: Any) -> None:
         self.waiting.append((self.now + delay, call, arguments))
 
-    def _give_back(self) -> None:
+    def _return_free_memory(self) -> None:
         self.given_back += 1
 
     def passes(self, seconds: float) -> None:
@@ -109,7 +109,7 @@ async def test_after_requests_memory_is_given_back_once_a_minute(
     async def answered(*_: Any) -> None: ...
 
     freed: list[int] = []
-    application = memory.with_memory_given_back(
+    application = memory.with_memory_returned(
         answered, free=lambda: freed.append(clock.given_back)
     )
     for _ in range(3):
@@ -133,6 +133,6 @@ async def test_after_a_request_that_fails_too(monkeypatch: pytest.MonkeyPatch) -
         raise OSError("gone")
 
     with pytest.raises(OSError, match="gone"):
-        await memory.with_memory_given_back(broken, free=list)({}, None, None)
+        await memory.with_memory_returned(broken, free=list)({}, None, None)
     clock.passes(memory.PAUSE)
     assert clock.given_back == 1

@@ -49,7 +49,7 @@ def test_without_the_bundled_library_the_systems_stays(
 
 
 def test_the_plainest_values_are_bound_as_they_are() -> None:
-    sqlite.take_values_as_they_are()
+    sqlite.bind_simple_values_directly()
     database = sqlite3.connect(":memory:")
     values = (None, True, b"\x00ab", memoryview(b"cd"), bytearray(b"ef"), "gh", 1, 1.5)
     asked = ", ".join("?, typeof(?)" for _ in values)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import caller_of_actor
-from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.prepared import Param, Prepared
 from contextstudio.database.steps import Step, chunks, in_short_transactions
 from threads.models import Import, Session, Source
 from threads.sessions import erasing
@@ -28,7 +28,7 @@ AT_ONCE = 100
 """Sessions that are shown or removed between two looks at the clock."""
 _MADE = (FileOutcome.CREATED, FileOutcome.BRANCHED)
 _STAGED = Prepared(
-    lambda: Session.objects.filter(staged_by=given("stage", UUIDField())).values_list(
+    lambda: Session.objects.filter(staged_by=Param("stage", UUIDField())).values_list(
         "pk", flat=True
     )
 )

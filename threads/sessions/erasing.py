@@ -22,7 +22,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from contextstudio.accounts.idempotency import purge_answers
+from contextstudio.accounts.idempotency import purge_responses
 from contextstudio.accounts.models import Job
 from contextstudio.database.steps import chunks
 from threads.domain.body import encode_parts, tombstone_of
@@ -152,7 +152,7 @@ def purge(session: Session, indexes: Iterable[int]) -> None:
     too, so they are removed entirely: the other messages keep their words, but not their records.
     """
     places = list(indexes)
-    purge_answers(session.project_id)
+    purge_responses(session.project_id)
     for forget in _forgetting:
         forget(session, places)
     messages = Message.objects.filter(session=session)

@@ -13,10 +13,10 @@ from django.utils import timezone
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, NotFound
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.idempotency import purge_answers
+from contextstudio.accounts.idempotency import purge_responses
 from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.accounts.selectors import require
-from contextstudio.accounts.services import unless_taken
+from contextstudio.accounts.services import conflict_if_taken
 from threads import tokens
 from threads.domain.batch import clean
 from threads.domain.formats.kit.transcripts import title_of
@@ -121,7 +121,7 @@ def drafted_session(caller: Caller, project: Project, new: NewSession) -> Sessio
 def save_new(session: Session) -> None:
     """Save a drafted session. Raises Conflict if its `external_id` is taken."""
     taken = "Another session of this project has this external_id."
-    with unless_taken(taken, "external_id"):
+    with conflict_if_taken(taken, "external_id"):
         session.save(force_insert=True)
 
 
@@ -202,7 +202,7 @@ def delete_session(
         object_id=str(session.pk),
     )
     if purge:
-        purge_answers(session.project_id)
+        purge_responses(session.project_id)
         erasing.erase(session)
         return session
     # Its original id is free from now on, so that the transcript can be imported again.

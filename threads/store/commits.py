@@ -41,11 +41,11 @@ def on_disk_later() -> Iterator[None]:
     # Otherwise commits would make checkpoints too, holding the write lock meanwhile.
     _ask("wal_autocheckpoint=0")
     checkpoints.start()
-    line.after_turn = checkpoints.catch_up
+    line.after_commit = checkpoints.catch_up
     try:
         yield
     finally:
-        line.after_turn = None
+        line.after_commit = None
         checkpoints.end()
         # Before joining the thread: the next commit must reach the disk whatever the thread does.
         _ask(f"synchronous={_FULL}")

@@ -24,7 +24,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Coalesce
 
-from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.prepared import Param, Prepared
 from contextstudio.database.steps import chunks
 from threads.domain.body import body_digest, decode_parts
 from threads.domain.message import Message as GivenMessage
@@ -206,7 +206,7 @@ def find_holding(session: Session, words: bytes, *, start: int = 0) -> list[int]
 
 def _holding() -> QuerySet[Message, int]:
     rows, whole = _rows_from("start"), IntegerField()
-    body, searched = F("body__content"), given("words", BinaryField())
+    body, searched = F("body__content"), Param("words", BinaryField())
     place = Func(body, searched, function="INSTR", output_field=whole)
     if connection.vendor == "postgresql":  # has only the SQL standard's form
         form = "POSITION(%(expressions)s)"
@@ -233,14 +233,14 @@ def _originals(
 
 def _rows_from(start: str) -> QuerySet[Message]:
     """The originals of a session from an index on, in order."""
-    of_session = Message.objects.filter(session=given("session", UUIDField()))
-    return of_session.filter(index__gte=given(start, IntegerField())).order_by("index")
+    of_session = Message.objects.filter(session=Param("session", UUIDField()))
+    return of_session.filter(index__gte=Param(start, IntegerField())).order_by("index")
 
 
 _STRETCH = Prepared(
     lambda: (
         _rows_from("start")
-        .filter(index__lte=given("end", IntegerField()))
+        .filter(index__lte=Param("end", IntegerField()))
         .values_list(*_COLUMNS)
     )
 )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from django.db import IntegrityError, connection, transaction
 from django.db.models import UUIDField
 
-from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.prepared import Param, Prepared
 from threads import tokens
 from threads.domain.batch import (
     Alike,
@@ -38,7 +38,7 @@ _VERSION = bytes(0x40 | byte & 0x0F for byte in range(256))
 _VARIANT = bytes(0x80 | byte & 0x3F for byte in range(256))
 _LAST_GROUP = Prepared(
     lambda: (
-        Message.objects.filter(session=given("session", UUIDField()))
+        Message.objects.filter(session=Param("session", UUIDField()))
         .order_by("-index")
         .values_list("group_id", flat=True)[:1]
     )

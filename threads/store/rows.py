@@ -197,7 +197,7 @@ def update_counters(session: Session) -> None:
 
 @cache
 def _counters() -> driver.Statement:
-    return driver.statement(_COUNTERS)
+    return driver.prepare(_COUNTERS)
 
 
 def moments(listed: bytes | None, count: int) -> list[str | None]:

@@ -16,7 +16,7 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.idempotency import note_project
 from contextstudio.accounts.keys.request_log import note_session
 from contextstudio.accounts.selectors import require
-from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.prepared import Param, Prepared
 from contextstudio.database.steps import chunks
 from threads.domain.formats.sources import FILE, SOURCES, formats_of
 from threads.models import Blob, Session
@@ -70,7 +70,7 @@ def get_session(
 
 
 def _visible(projects: tuple[int, ...], lock: bool) -> QuerySet[Session]:
-    sessions = _sessions_of(projects, None).filter(pk=given("id", UUIDField()))
+    sessions = _sessions_of(projects, None).filter(pk=Param("id", UUIDField()))
     if lock:
         # NO KEY: committing a row that refers to a session then doesn't wait for its lock.
         # Otherwise two transactions that lock a conversation and its side call, and commit rows of

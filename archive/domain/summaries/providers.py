@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from contextstudio.accounts.domain.errors import Invalid, there_is_no
+from contextstudio.accounts.domain.errors import Invalid, unknown_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +163,7 @@ def explicit(wanted: Wanted, usable: Mapping[str, str]) -> Choice:
         return Choice("", "", f"Chosen by {wanted.by}.")
     if provider not in PROVIDERS:
         known = [*PROVIDERS, RULES]
-        given = there_is_no("provider", provider, known) if provider else ""
+        given = unknown_name("provider", provider, known) if provider else ""
         raise Invalid(
             given or f"Name a provider: one of {', '.join(known)}.", at=["provider"]
         )

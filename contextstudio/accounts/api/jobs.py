@@ -72,7 +72,7 @@ def list_all(
     found = list_jobs(
         caller_of(request), status=status, project=project, cursor=cursor, limit=limit
     )
-    items = [_as_it_is_now(job) for job in found.items]
+    items = [_with_current_result(job) for job in found.items]
     return {"items": items, "next_cursor": found.next_cursor}
 
 
@@ -84,7 +84,7 @@ def list_all(
 )
 def read_job(request: HttpRequest, job_id: uuid.UUID) -> Job:
     """A job. `result` is what it returned once it is done, or the problem document if refused."""
-    return _as_it_is_now(get_job(caller_of(request), job_id))
+    return _with_current_result(get_job(caller_of(request), job_id))
 
 
 @router.post(
@@ -96,7 +96,7 @@ def read_job(request: HttpRequest, job_id: uuid.UUID) -> Job:
 def cancel_job(request: HttpRequest, job_id: uuid.UUID) -> Job:
     """Cancel a job: at once if it is queued, else at its next step. An ended job doesn't change."""
     job = get_job_to_change(caller_of(request), job_id)
-    return _as_it_is_now(jobs.request_cancel(job))
+    return _with_current_result(jobs.request_cancel(job))
 
 
 @router.post(
@@ -111,7 +111,7 @@ def go_on(request: HttpRequest, job_id: uuid.UUID) -> Job:
     Without this, the job does not repeat the call.
     """
     job = get_job_to_change(caller_of(request), job_id)
-    return _as_it_is_now(jobs.go_on(job))
+    return _with_current_result(jobs.resume(job))
 
 
 @router.post(
@@ -123,10 +123,10 @@ def go_on(request: HttpRequest, job_id: uuid.UUID) -> Job:
 def retry(request: HttpRequest, job_id: uuid.UUID) -> Job:
     """Start a failed or cancelled job again. What it had finished is not done twice."""
     job = get_job_to_change(caller_of(request), job_id)
-    return _as_it_is_now(jobs.repeat(job))
+    return _with_current_result(jobs.restart(job))
 
 
-def _as_it_is_now(job: Job) -> Job:
+def _with_current_result(job: Job) -> Job:
     """A job with its result as it may be read now.
 
     A resolver of the schema could do that too, but would turn a database outage into a validation

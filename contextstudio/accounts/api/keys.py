@@ -222,5 +222,5 @@ def _with_secret(made: NewKey, status: int) -> HttpResponse:
     known = _present(made.row)
     response = json_response({**known, "key": made.text}, status)
     response["Cache-Control"] = "no-store"
-    response.recorded_body = dump({**known, "key": None})  # type: ignore[attr-defined]  # see repeats
+    response.recorded_body = dump({**known, "key": None})  # type: ignore[attr-defined]  # see web.idempotency
     return response

@@ -98,7 +98,7 @@ class Unavailable(DomainError):
     default_code = "unavailable"
 
 
-def there_is_no(kind: str, name: object, known: Iterable[str]) -> str:
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     """A sentence saying that a name is unknown, with the known ones or the nearest of them."""
     told = f"There is no {kind} {str(name)[:64]}"
     names = list(known)

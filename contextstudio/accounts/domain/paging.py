@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from .errors import Invalid
 
 DEFAULT_LIMIT = 100
-MOST = 500
+MAX_LIMIT = 500
 
 Item = TypeVar("Item")
 
@@ -25,7 +25,7 @@ class Page(Generic[Item]):
 
 def clamp(limit: int | None) -> int:
     """The size of a page: 100 by default, clamped to 1 to 500, never refused."""
-    return DEFAULT_LIMIT if limit is None else max(1, min(limit, MOST))
+    return DEFAULT_LIMIT if limit is None else max(1, min(limit, MAX_LIMIT))
 
 
 def page(

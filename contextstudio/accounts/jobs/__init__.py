@@ -7,17 +7,17 @@ lease is checked. There are two executors: threads in the serving process (`work
 """
 
 from .kinds import PROVIDER_QUEUE, register
-from .queue import enqueue, go_on, repeat, request_cancel
-from .runner import Cancelled, JobContext, Later
+from .queue import enqueue, request_cancel, restart, resume
+from .runner import Cancelled, JobContext, RetryLater
 
 __all__ = [
     "PROVIDER_QUEUE",
     "Cancelled",
     "JobContext",
-    "Later",
+    "RetryLater",
     "enqueue",
-    "go_on",
     "register",
-    "repeat",
     "request_cancel",
+    "restart",
+    "resume",
 ]

@@ -19,17 +19,17 @@ from contextstudio.accounts.models import (
 
 logger = logging.getLogger(__name__)
 
-_KEPT_JOBS_TRACES = timedelta(days=1)
+_KEY_RETENTION = timedelta(days=1)
 _ENDED = (Job.Status.DONE, Job.Status.FAILED, Job.Status.CANCELLED)
-_AT_ONCE = 500
+_BATCH_SIZE = 500
 
-_others: list[Callable[[], None]] = []
+_registered: list[Callable[[], None]] = []
 
 
 def register(clean: Callable[[], None]) -> None:
     """Register another app's clean-up function, called at the same times."""
-    if clean not in _others:
-        _others.append(clean)
+    if clean not in _registered:
+        _registered.append(clean)
 
 
 def try_to_clean() -> None:
@@ -43,13 +43,15 @@ def try_to_clean() -> None:
 def clean() -> None:
     """Remove old responses, expired links, ended browser sessions and full token buckets."""
     now = timezone.now()
-    IdempotentResponse.objects.filter(created_at__lt=now - idempotency.KEPT).delete()
+    IdempotentResponse.objects.filter(
+        created_at__lt=now - idempotency.RETENTION
+    ).delete()
     SignInLink.objects.filter(expires_at__lt=now).delete()
     Invitation.objects.filter(expires_at__lt=now).delete()
     BrowserSession.objects.filter(expire_date__lt=now).delete()
-    TokenBucket.objects.filter(updated_at__lt=now - _KEPT_JOBS_TRACES).delete()
+    TokenBucket.objects.filter(updated_at__lt=now - _KEY_RETENTION).delete()
     _remove_jobs()
-    for other in _others:
+    for other in _registered:
         other()
 
 
@@ -59,5 +61,5 @@ def _remove_jobs() -> None:
         return
     before = timezone.now() - timedelta(days=settings.JOBS_KEPT_DAYS)
     jobs = Job.objects.filter(status__in=_ENDED, finished_at__lt=before)
-    while some := list(jobs.values_list("pk", flat=True)[:_AT_ONCE]):
+    while some := list(jobs.values_list("pk", flat=True)[:_BATCH_SIZE]):
         Job.objects.filter(pk__in=some).delete()

@@ -10,7 +10,7 @@ from contextstudio.accounts.models import Job
 
 Handler = Callable[..., dict[str, Any] | None]
 """`handler(context, **arguments)`: does the work outside of any transaction, returns the result."""
-Shown = Callable[[Job], dict[str, Any] | None]
+PresentResult = Callable[[Job], dict[str, Any] | None]
 DEFAULT_QUEUE = "default"
 PROVIDER_QUEUE = "provider"
 """Jobs that call a provider have their own queue, so that they don't delay other jobs."""
@@ -27,9 +27,9 @@ class JobKind:
     """Its name on pages; if empty, derived from `name`."""
     may_repeat: bool = False
     """Whether a person may restart it after it failed or was cancelled."""
-    shown: Shown | None = None
+    shown: PresentResult | None = None
     """Returns the result as it may be read now; None: the result as stored."""
-    take_back: Callable[[uuid.UUID], object] | None = None
+    clean_up: Callable[[uuid.UUID], object] | None = None
     """Removes what the runs of an abandoned job have left; None if they leave nothing."""
     right: Right | None = None
     """The right in the project that the person or key who asked must have while it runs."""
@@ -45,13 +45,13 @@ def register(
     queue: str = DEFAULT_QUEUE,
     title: str = "",
     may_repeat: bool = False,
-    shown: Shown | None = None,
-    take_back: Callable[[uuid.UUID], object] | None = None,
+    shown: PresentResult | None = None,
+    clean_up: Callable[[uuid.UUID], object] | None = None,
     right: Right | None = None,
 ) -> None:
     """Register the handler for a kind of job; a later call replaces an earlier one."""
     _kinds[name] = JobKind(
-        name, handler, queue, title, may_repeat, shown, take_back, right
+        name, handler, queue, title, may_repeat, shown, clean_up, right
     )
 
 
@@ -77,10 +77,10 @@ def may_repeat(job: Job) -> bool:
     return ended and kind is not None and kind.may_repeat
 
 
-def leaves_something(job: Job) -> bool:
+def may_leave_data(job: Job) -> bool:
     """Whether the runs of a job whose worker died may have left something to remove."""
     kind = _kinds.get(job.kind)
-    return kind is not None and kind.take_back is not None
+    return kind is not None and kind.clean_up is not None
 
 
 def kind_of(name: str) -> JobKind:
@@ -88,6 +88,6 @@ def kind_of(name: str) -> JobKind:
     return _kinds[name]
 
 
-def names_on(queue: str) -> list[str]:
+def kinds_on(queue: str) -> list[str]:
     """The kinds whose jobs wait on a queue."""
     return [name for name, kind in _kinds.items() if kind.queue == queue]

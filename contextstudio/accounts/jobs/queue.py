@@ -19,9 +19,9 @@ from .kinds import (
     DEFAULT_QUEUE,
     PROVIDER_QUEUE,
     kind_of,
-    leaves_something,
+    kinds_on,
+    may_leave_data,
     may_repeat,
-    names_on,
 )
 from .waking import wake_on_commit
 
@@ -32,8 +32,8 @@ PAYING = "paying"
 """Key in a job's notes: what is being paid for. Once the run has ended, nobody knows if it was."""
 INTERRUPTIONS_AT_ONCE = 3
 """How many workers may die running a job before it is delayed."""
-LONGEST_PAUSE_SECONDS = 60
-LONGEST_WAIT_SECONDS = 600
+MAX_PAUSE_SECONDS = 60
+MAX_DELAY_SECONDS = 600
 """The longest that a job is delayed; if it is due later, the clock was set back."""
 running_here: set[uuid.UUID] = set()
 """The jobs that threads of this process are running."""
@@ -60,7 +60,7 @@ def due_jobs(now: datetime) -> QuerySet[Job]:
 
     If the clock was set back, neither has to wait until the old time is reached again.
     """
-    far = now + timedelta(seconds=LONGEST_WAIT_SECONDS)
+    far = now + timedelta(seconds=MAX_DELAY_SECONDS)
     long = now + timedelta(seconds=2 * settings.JOB_LEASE_SECONDS)
     is_due = Q(run_after__lte=now) | Q(run_after__gt=far)
     is_over = Q(lease_until__lt=now) | Q(lease_until__gt=long)
@@ -72,7 +72,7 @@ def due_jobs(now: datetime) -> QuerySet[Job]:
 def due_by_queue(now: datetime) -> Iterator[tuple[str, QuerySet[Job]]]:
     """The due jobs of each queue; kinds no longer registered are on the default queue."""
     due = due_jobs(now)
-    kinds = names_on(PROVIDER_QUEUE)
+    kinds = kinds_on(PROVIDER_QUEUE)
     yield DEFAULT_QUEUE, due.exclude(kind__in=kinds)
     yield PROVIDER_QUEUE, due.filter(kind__in=kinds)
 
@@ -96,14 +96,14 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
         if connection.features.has_select_for_update_skip_locked:
             due = due.select_for_update(skip_locked=True)
         job = due.first()
-        return None if job is None or _settle(job) else _taken(job)
+        return None if job is None or _settle(job) else _mark_claimed(job)
 
 
 def _settle(job: Job) -> bool:
     """End or delay a due job that should not be run; returns whether it did."""
-    died, attempts = _died(job), _attempts(job)
-    if died and job.cancel_requested and not leaves_something(job):
-        cancelled(job)
+    died, attempts = _is_abandoned(job), _attempts(job)
+    if died and job.cancel_requested and not may_leave_data(job):
+        cancel(job)
     elif PAYING in job.notes:
         _ask(job)
     elif died and job.interruptions + 1 >= INTERRUPTIONS_AT_ONCE:
@@ -119,7 +119,7 @@ def _settle(job: Job) -> bool:
     return True
 
 
-def _taken(job: Job) -> Job | None:
+def _mark_claimed(job: Job) -> Job | None:
     """Mark a job as the caller's own; returns None if another worker was faster.
 
     A compare-and-set, because SQLite has no SKIP LOCKED: of two workers, one changes the row.
@@ -133,7 +133,7 @@ def _taken(job: Job) -> Job | None:
     taken = same.update(
         status=Status.RUNNING,
         attempts=_attempts(job) + 1,
-        interruptions=job.interruptions + _died(job),
+        interruptions=job.interruptions + _is_abandoned(job),
         error="",
         lease_owner=uuid.uuid4().hex,
         lease_until=lease_end(),
@@ -141,14 +141,14 @@ def _taken(job: Job) -> Job | None:
     return Job.objects.select_related("project").get(pk=job.pk) if taken else None
 
 
-def _died(job: Job) -> bool:
+def _is_abandoned(job: Job) -> bool:
     """Whether the worker of a due job died, letting the lease expire."""
     return job.status == Status.RUNNING
 
 
 def _attempts(job: Job) -> int:
     """How often a due job was run, not counting a run whose worker died."""
-    return max(0, job.attempts - _died(job))
+    return max(0, job.attempts - _is_abandoned(job))
 
 
 def lease_end() -> datetime:
@@ -157,19 +157,19 @@ def lease_end() -> datetime:
 
 def renew(job: Job) -> bool:
     """Extend the lease; returns False if the job is no longer this worker's."""
-    return bool(_mine(job).update(lease_until=lease_end()))
+    return bool(_own_row(job).update(lease_until=lease_end()))
 
 
 def report(job: Job, *, done: int, total: int | None, unit: str) -> bool | None:
     """Write the progress. Returns whether to cancel, or None if the lease is lost."""
-    if not _mine(job).update(done=done, total=total, unit=unit):
+    if not _own_row(job).update(done=done, total=total, unit=unit):
         return None
-    return _mine(job).values_list("cancel_requested", flat=True).first()
+    return _own_row(job).values_list("cancel_requested", flat=True).first()
 
 
 def note(job: Job, notes: Mapping[str, Any]) -> bool:
     """Store notes for the next run; returns False if the job is no longer this worker's."""
-    return bool(_mine(job).update(notes=storable_json(dict(notes))))
+    return bool(_own_row(job).update(notes=storable_json(dict(notes))))
 
 
 def finish(
@@ -182,7 +182,7 @@ def finish(
     with transaction.atomic():
         # The lease is checked in the transaction of the effects: a worker that was taken for dead
         # must not have any.
-        if _mine(job).select_for_update().first() is None:
+        if _own_row(job).select_for_update().first() is None:
             return False
         for effect in effects:
             effect()
@@ -196,11 +196,11 @@ def fail(job: Job, sentence: str, *, result: Mapping[str, Any] | None = None) ->
     _end(job, Status.FAILED, error=storable(sentence), result=storable_json(result))
 
 
-def cancelled(job: Job) -> None:
+def cancel(job: Job) -> None:
     _end(job, Status.CANCELLED)
 
 
-def put_back(
+def requeue(
     job: Job,
     *,
     delay: timedelta = timedelta(0),
@@ -209,7 +209,7 @@ def put_back(
 ) -> None:
     """Requeue a job for later; `counts` says whether this run counts as an attempt."""
     facts = storable_json(facts)
-    _mine(job).update(
+    _own_row(job).update(
         status=Status.QUEUED,
         run_after=timezone.now() + delay,
         lease_owner="",
@@ -226,8 +226,8 @@ def interrupt(job: Job) -> None:
     """
     times = job.interruptions + 1
     more = max(0, times - INTERRUPTIONS_AT_ONCE + 1)
-    delay = min(2**more, LONGEST_PAUSE_SECONDS) if more else 0
-    put_back(job, delay=timedelta(seconds=delay), counts=False, interruptions=times)
+    delay = min(2**more, MAX_PAUSE_SECONDS) if more else 0
+    requeue(job, delay=timedelta(seconds=delay), counts=False, interruptions=times)
 
 
 @transaction.atomic
@@ -238,7 +238,7 @@ def request_cancel(job: Job) -> Job:
     """
     rows, now = Job.objects.filter(pk=job.pk), timezone.now()
     waiting = rows.filter(status__in=(Status.QUEUED, Status.ASKS))
-    if leaves_something(job):
+    if may_leave_data(job):
         waiting = waiting.filter(unit="", attempts=0, interruptions=0)
     if not waiting.update(status=Status.CANCELLED, finished_at=now, error=""):
         left = rows.exclude(status__in=_ENDED)
@@ -250,7 +250,7 @@ def request_cancel(job: Job) -> Job:
 
 
 @transaction.atomic
-def go_on(job: Job) -> Job:
+def resume(job: Job) -> Job:
     """Let a job that asks repeat what it may have paid for. Raises Conflict for other jobs."""
     row = Job.objects.select_for_update().get(pk=job.pk)
     if row.status != Status.ASKS:
@@ -258,23 +258,23 @@ def go_on(job: Job) -> Job:
             "This job is not waiting to be continued.", code="job_does_not_ask"
         )
     row.notes.pop(PAYING, None)
-    _queue_again(row)
+    _reset(row)
     return row
 
 
 @transaction.atomic
-def repeat(job: Job) -> Job:
+def restart(job: Job) -> Job:
     """Restart a job that failed or was cancelled. Raises Conflict if that isn't possible."""
     row = Job.objects.select_for_update().get(pk=job.pk)
     if not may_repeat(row):
         raise Conflict("This job can't be started again.", code="job_not_repeatable")
     row.notes.pop(PAYING, None)
     row.result, row.finished_at, row.cancel_requested = None, None, False
-    _queue_again(row)
+    _reset(row)
     return row
 
 
-def _queue_again(job: Job) -> None:
+def _reset(job: Job) -> None:
     job.status, job.error, job.run_after = Status.QUEUED, "", timezone.now()
     job.attempts = job.interruptions = 0
     job.lease_owner, job.lease_until = "", None
@@ -293,13 +293,13 @@ def _ask(job: Job) -> None:
     )
 
 
-def _mine(job: Job) -> QuerySet[Job]:
+def _own_row(job: Job) -> QuerySet[Job]:
     running = Job.objects.filter(pk=job.pk, status=Status.RUNNING)
     return running.filter(lease_owner=job.lease_owner)
 
 
 def _end(job: Job, status: Status, **facts: Any) -> None:
-    _mine(job).update(
+    _own_row(job).update(
         status=status,
         finished_at=timezone.now(),
         lease_owner="",

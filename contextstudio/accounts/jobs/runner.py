@@ -17,7 +17,7 @@ from contextstudio.accounts.domain.errors import DomainError, Unavailable, probl
 from contextstudio.accounts.models import Job, Project
 from contextstudio.accounts.selectors import caller_of_actor, require
 from contextstudio.database.outages import is_outage
-from contextstudio.memory import give_back
+from contextstudio.memory import return_free_memory
 
 from . import queue
 from .kinds import kind_of
@@ -45,7 +45,7 @@ class Stopping(Interrupted):
     """The server is stopping; another worker restarts the job."""
 
 
-class Later(Exception):  # not an error either
+class RetryLater(Exception):  # not an error either
     """What the job needs is busy: the row waits, without occupying a worker."""
 
     def __init__(self, sentence: str, seconds: float | None = None) -> None:
@@ -82,7 +82,7 @@ class JobContext:
         """Who asked for the work, with their current rights: check again before an effect."""
         return caller_of_actor(self.job.actor)
 
-    def refuse_without_right(self) -> None:
+    def require_right(self) -> None:
         """Raise Forbidden if whoever asked for the job lacks the right to it by now."""
         right = kind_of(self.job.kind).right
         if right is not None and self.job.project_id is not None:
@@ -109,7 +109,7 @@ class JobContext:
             raise LeaseLost
         if cancel:
             raise Cancelled
-        self.refuse_without_right()
+        self.require_right()
 
     def note(self, **facts: Any) -> None:
         """Store facts for the next run, and for observers; None removes one.
@@ -126,7 +126,7 @@ class JobContext:
 
         Raises Forbidden if whoever asked for the job has lost the right to it.
         """
-        self.refuse_without_right()
+        self.require_right()
         self.note(**{queue.PAYING: what})
 
     def paid(self, **facts: Any) -> None:
@@ -146,22 +146,22 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
     """
     context = JobContext(job, stopping=stopping)
     try:
-        with _renewed_lease(job), _taken_back(job):
+        with _renewed_lease(job), _cleanup(job):
             if job.cancel_requested:
                 raise Cancelled
-            context.refuse_without_right()
+            context.require_right()
             result = kind_of(job.kind).handler(context, **job.arguments)
         if not queue.finish(job, result, context.effects):
             raise LeaseLost
     except LeaseLost:
         logger.warning("Job %s is now another worker's; this run is void.", job.pk)
     except Cancelled:
-        queue.cancelled(job)
+        queue.cancel(job)
     except Stopping:
-        queue.put_back(job, counts=False)
+        queue.requeue(job, counts=False)
     except Unavailable:
         queue.interrupt(job)
-    except Later as later:
+    except RetryLater as later:
         _try_later(job, later)
     except DomainError as refusal:
         queue.fail(job, refusal.message, result=problem(refusal))
@@ -169,20 +169,20 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
         logger.exception("Job %s (%s) stopped.", job.pk, job.kind)
         _try_again(job, fault)
     finally:
-        give_back()
+        return_free_memory()
 
 
 @contextmanager
-def _taken_back(job: Job) -> Iterator[None]:
+def _cleanup(job: Job) -> Iterator[None]:
     """Remove what this and earlier runs have left, if the job will not be done."""
     try:
         yield
     except Unavailable:  # it will be run again
         raise
     except (Cancelled, DomainError):
-        take_back = kind_of(job.kind).take_back
-        if take_back is not None:
-            take_back(job.pk)
+        clean_up = kind_of(job.kind).clean_up
+        if clean_up is not None:
+            clean_up(job.pk)
         raise
 
 
@@ -190,7 +190,7 @@ def _try_again(job: Job, fault: Exception) -> None:
     if is_outage(fault):
         queue.interrupt(job)
     elif job.attempts < queue.MOST_ATTEMPTS:
-        queue.put_back(job, delay=timedelta(seconds=2**job.attempts))
+        queue.requeue(job, delay=timedelta(seconds=2**job.attempts))
     else:
         queue.fail(
             job,
@@ -199,14 +199,14 @@ def _try_again(job: Job, fault: Exception) -> None:
         )
 
 
-def _try_later(job: Job, later: Later) -> None:
+def _try_later(job: Job, later: RetryLater) -> None:
     if job.attempts >= queue.MOST_ATTEMPTS:
         sentence = f"{later.sentence} It was tried {job.attempts} times."
         queue.fail(job, sentence)
         return
     usual = _FIRST_PAUSE_SECONDS * 2 ** (job.attempts - 1)
-    seconds = min(max(usual, later.seconds or 0), queue.LONGEST_WAIT_SECONDS)
-    queue.put_back(job, delay=timedelta(seconds=seconds), error=later.sentence)
+    seconds = min(max(usual, later.seconds or 0), queue.MAX_DELAY_SECONDS)
+    queue.requeue(job, delay=timedelta(seconds=seconds), error=later.sentence)
 
 
 @contextmanager

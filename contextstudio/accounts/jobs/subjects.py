@@ -10,22 +10,22 @@ from contextstudio.accounts.models import Job
 
 Names = Callable[[Collection[Any]], Mapping[str, str]]
 """Maps values of an argument to names."""
-Standing = Callable[[Collection[Any]], Collection[str]]
+Existing = Callable[[Collection[Any]], Collection[str]]
 """Returns the values of an argument whose objects can still be opened."""
 _names: dict[str, Names] = {}
-_standing: dict[str, Standing] = {}
+_existing: dict[str, Existing] = {}
 
 
-def register(argument: str, names: Names, standing: Standing | None = None) -> None:
+def register(argument: str, names: Names, standing: Existing | None = None) -> None:
     """Register how the objects in an argument of jobs are named, and which still exist."""
     _names[argument] = names
     if standing is not None:
-        _standing[argument] = standing
+        _existing[argument] = standing
 
 
-def standing(argument: str, values: Collection[Any]) -> Collection[str]:
+def existing(argument: str, values: Collection[Any]) -> Collection[str]:
     """The values of an argument whose objects can still be opened."""
-    return _standing[argument](values) if values and argument in _standing else ()
+    return _existing[argument](values) if values and argument in _existing else ()
 
 
 def subjects_of(jobs: Iterable[Job]) -> dict[Any, str]:

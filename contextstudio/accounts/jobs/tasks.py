@@ -22,7 +22,7 @@ _SECONDS_BETWEEN_WAKINGS = 60
 _MOST_AT_ONCE = 200
 
 _stopping = threading.Event()
-_is_told = mmap.mmap(-1, 1)
+_stop_flag = mmap.mmap(-1, 1)
 """Not 0 once the worker is told to stop: memory shared with its forked processes, which run the
 jobs and learn of it in no other way."""
 
@@ -32,7 +32,7 @@ def run_job(job_id: str) -> None:
     """Run this job, if it is due and unclaimed."""
     job = queue.claim(uuid.UUID(job_id))
     if job is not None:
-        runner.run(job, stopping=lambda: _is_told[0] != 0)
+        runner.run(job, stopping=lambda: _stop_flag[0] != 0)
 
 
 def forget_connections() -> None:
@@ -55,7 +55,7 @@ def start_sweeping(**_: Any) -> None:
 @worker_shutting_down.connect
 def stop_sweeping(**_: Any) -> None:
     """Stop the sweep; running jobs are requeued at their next report."""
-    _is_told[0] = 1
+    _stop_flag[0] = 1
     _stopping.set()
 
 

@@ -2,7 +2,7 @@
 
 Best effort, and no request waits for it: notes are collected while a request is answered, and
 written in bulk a moment later. If the database is busy they wait for the next time. The newest
-`MOST_KEPT` of each key are kept, none longer than `KEPT`.
+`MOST_KEPT` of each key are kept, none longer than `RETENTION`.
 """
 
 import re
@@ -24,7 +24,7 @@ from contextstudio.database.best_effort import write_if_free
 
 MOST_KEPT = 1_000
 """The most requests kept of one key."""
-KEPT = timedelta(days=30)
+RETENTION = timedelta(days=30)
 MOST_WAITING = 10_000
 """The most notes that one process holds; while the database is down the oldest are lost."""
 _LONGEST = 200
@@ -48,75 +48,77 @@ class RequestNote:
     at: datetime = field(default_factory=timezone.now)
 
 
-_at_hand: ContextVar[RequestNote | None] = ContextVar("request at hand", default=None)
-_waiting: deque[RequestNote] = deque(maxlen=MOST_WAITING)
-_naming: list[Titles] = []
+_current: ContextVar[RequestNote | None] = ContextVar("request at hand", default=None)
+_pending: deque[RequestNote] = deque(maxlen=MOST_WAITING)
+_titles: list[Titles] = []
 
 
 @contextmanager
-def noted(method: str, path: str) -> Iterator[RequestNote]:
+def noting_request(method: str, path: str) -> Iterator[RequestNote]:
     """A note of the request that is handled within the context; kept if it came with a key."""
     note = RequestNote(method, path)
-    token = _at_hand.set(note)
+    token = _current.set(note)
     try:
         yield note
     finally:
-        _at_hand.reset(token)
+        _current.reset(token)
         if note.key_id is not None and note.status:
-            _waiting.append(note)
+            _pending.append(note)
 
 
 def note_key(key_id: int) -> None:
     """Note which key came with the current request, if there is one."""
-    if (note := _at_hand.get()) is not None:
+    if (note := _current.get()) is not None:
         note.key_id = key_id
 
 
 def note_session(session_id: uuid.UUID) -> None:
     """Note the first session named by the current request that its caller may see."""
-    if (note := _at_hand.get()) is not None and note.session_id is None:
+    if (note := _current.get()) is not None and note.session_id is None:
         note.session_id = session_id
 
 
 def note_tool(name: str) -> None:
     """Note the tool that the current request calls."""
-    if (note := _at_hand.get()) is not None:
+    if (note := _current.get()) is not None:
         note.tool = name
 
 
 def register(titles: Titles) -> None:
     """Register a function that returns the titles of sessions."""
-    if titles not in _naming:
-        _naming.append(titles)
+    if titles not in _titles:
+        _titles.append(titles)
 
 
 def titles_of(caller: Caller, requests: Iterable[KeyRequest]) -> dict[uuid.UUID, str]:
     """The titles of the sessions in requests, by id, as far as the caller may see them."""
     named = {one.session_id for one in requests if one.session_id is not None}
     return {
-        key: title for titles in _naming for key, title in titles(caller, named).items()
+        key: title for titles in _titles for key, title in titles(caller, named).items()
     }
 
 
-def has_waiting() -> bool:
+def has_pending() -> bool:
     """Whether there are notes to write."""
-    return bool(_waiting)
+    return bool(_pending)
 
 
-def write_waiting() -> None:
+def write_pending() -> None:
     """Write the waiting notes; if the database is busy or down they keep waiting."""
-    notes = _taken()
+    notes = _take_pending()
     if notes and not write_if_free(lambda: _write(notes)):
-        _waiting.extend([*notes, *_taken()])  # appended, so that the oldest are dropped
+        _pending.extend(
+            [*notes, *_take_pending()]
+        )  # appended, so that the oldest are dropped
 
 
 def clean() -> None:
-    """Delete requests older than `KEPT`."""
-    KeyRequest.objects.filter(at__lt=timezone.now() - KEPT).delete()
+    """Delete requests older than `RETENTION`."""
+    KeyRequest.objects.filter(at__lt=timezone.now() - RETENTION).delete()
 
 
-def _taken() -> list[RequestNote]:
-    return [_waiting.popleft() for _ in range(len(_waiting))]
+def _take_pending() -> list[RequestNote]:
+    return [_pending.popleft() for _ in range(len(_pending))]
 
 
 def _write(notes: list[RequestNote]) -> None:

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
-from contextstudio.accounts.credentials import draw_key, key_digest
+from contextstudio.accounts.credentials import generate_key, key_digest
 from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right, with_implied
@@ -51,7 +51,7 @@ def create_key(
     for at, one in (("project", project), *(("recalls", one) for one in recalls)):
         if not one.memberships.filter(user=maker).exists():
             raise errors.NotFound("There is no such project.", at=[at])
-    text, prefix = draw_key()
+    text, prefix = generate_key()
     refuse_unfit(ApiKey, name=name or prefix)
     key = ApiKey(
         project=project,
@@ -208,7 +208,7 @@ def rotate_key(
     if key.expires_at is not None and key.expires_at <= timezone.now():
         raise errors.Conflict("This key has expired: give it a later expiry first.")
     until = _future(old_until, "old_until")
-    text, prefix = draw_key()
+    text, prefix = generate_key()
     key.previous_digest, key.previous_until = (key.digest if until else None), until
     key.digest, key.prefix = key_digest(text), prefix
     rotated = ["digest", "prefix", "previous_digest", "previous_until"]

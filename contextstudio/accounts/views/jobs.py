@@ -17,7 +17,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs.kinds import may_repeat, title_of
-from contextstudio.accounts.jobs.subjects import standing, subjects_of
+from contextstudio.accounts.jobs.subjects import existing, subjects_of
 from contextstudio.accounts.models import Job
 from contextstudio.accounts.selectors import get_job_to_change, list_jobs
 
@@ -35,8 +35,8 @@ _WORDS = {
 _ACTIVE = (Job.Status.QUEUED, Job.Status.RUNNING)
 _VERBS = {
     "cancel": queue.request_cancel,
-    "continue": queue.go_on,
-    "retry": queue.repeat,
+    "continue": queue.resume,
+    "retry": queue.restart,
 }
 
 
@@ -70,7 +70,9 @@ def jobs(request: HttpRequest) -> HttpResponse:
     cursor = request.GET.get("cursor", "")
     found = list_jobs(caller, status=chosen, cursor=cursor, limit=SHOWN)
     subjects = subjects_of(found.items)
-    there = standing("session_id", {one for job in found.items if (one := _about(job))})
+    there = existing(
+        "session_id", {one for job in found.items if (one := _session_id_of(job))}
+    )
     context = {
         "jobs": [
             _shown(caller, job, subjects.get(job.pk, ""), there) for job in found.items
@@ -92,13 +94,13 @@ def act(request: HttpRequest, job_id: uuid.UUID, verb: str) -> HttpResponse:
         raise NotFound("A job has no such action.")
     job = get_job_to_change(caller_of(request), job_id)
     try:
-        messages.success(request, _told(verb, _VERBS[verb](job)))
+        messages.success(request, _notice(verb, _VERBS[verb](job)))
     except DomainError as refused:
         messages.error(request, refused.message)
     return redirect("accounts:jobs")
 
 
-def _told(verb: str, job: Job) -> str:
+def _notice(verb: str, job: Job) -> str:
     """The notice after an action, given the job as it is now."""
     if verb != "cancel":
         return "The job goes on." if verb == "continue" else "The job starts again."
@@ -109,7 +111,7 @@ def _told(verb: str, job: Job) -> str:
     return "The job had already ended."
 
 
-def _about(job: Job) -> str:
+def _session_id_of(job: Job) -> str:
     """The id of the session that a job is about, or ""."""
     return str(job.arguments.get("session_id") or "")
 
@@ -121,7 +123,7 @@ def _long_wait(job: Job) -> str:
 
 
 def _shown(caller: Caller, job: Job, subject: str, there: Collection[str]) -> ShownJob:
-    session_id = _about(job)
+    session_id = _session_id_of(job)
     verbs: tuple[str, ...] = ()
     may_change = job.actor == caller.actor
     if job.project_id is not None:

@@ -18,7 +18,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.keys import services
-from contextstudio.accounts.keys.request_log import KEPT, MOST_KEPT, titles_of
+from contextstudio.accounts.keys.request_log import MOST_KEPT, RETENTION, titles_of
 from contextstudio.accounts.keys.services import NewKey
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.accounts.selectors import (
@@ -272,7 +272,7 @@ def _page(
         "is_newest": before is None,
         "older": shown[-1].pk if are_older else None,
         "most_kept": MOST_KEPT,
-        "kept_days": KEPT.days,
+        "kept_days": RETENTION.days,
         "now": now,
     }
     status = 422 if is_wrong else 200
@@ -295,10 +295,10 @@ def _settings_form(
     offered = {Right(scope) for scope in key.scopes}
     if key.maker_id == caller.user_id:
         offered |= _rights_in(caller, key.project_id)
-    return KeySettingsForm(_further(caller, key), offered, *args, **options)
+    return KeySettingsForm(_recallable(caller, key), offered, *args, **options)
 
 
-def _further(caller: Caller, key: ApiKey) -> QuerySet[Project]:
+def _recallable(caller: Caller, key: ApiKey) -> QuerySet[Project]:
     """The projects that a key may recall from: its maker may add some, others only remove."""
     projects = visible_projects(caller).exclude(pk=key.project_id)
     if key.maker_id == caller.user_id:

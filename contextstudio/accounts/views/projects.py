@@ -108,7 +108,9 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         require(caller, Right.ADMIN, found.pk)
         changes = "change" in request.POST
         try:
-            user = _set(caller, found, name, ProjectRole(role), changes=changes)
+            user = _change_member(
+                caller, found, name, ProjectRole(role), changes=changes
+            )
         except DomainError as refusal:
             if changes:
                 return _refused(request, slug, refusal)
@@ -122,7 +124,7 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
     return project_page(request, caller, found, form=form)
 
 
-def _set(
+def _change_member(
     caller: Caller, found: Project, name: str, role: ProjectRole, *, changes: bool
 ) -> User:
     """Change a member's role, or add somebody: each refuses what the other is for.

@@ -22,7 +22,7 @@ from contextstudio import sqlite
 from contextstudio.accounts import idempotency, services
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.jobs.workers import Workers
-from contextstudio.accounts.listening import address_of, keeping_address
+from contextstudio.accounts.server_address import address_of, stored_address
 from threads import tokens
 
 _SECONDS_TO_STOP = 5
@@ -57,7 +57,7 @@ class Command(BaseCommand):
             if settings.EXECUTOR == "embedded":
                 workers.start()
             try:
-                with keeping_address(settings.DATA_DIR, _address(listener)):
+                with stored_address(settings.DATA_DIR, _address(listener)):
                     self._serve(listener, link)
             finally:
                 workers.stop()

@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from contextstudio.backup import archive, checks
-from contextstudio.database.patience import unhurried
+from contextstudio.database.statement_timeout import without_statement_timeout
 
 _MOST = 20
 
@@ -27,7 +27,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Print that all is well. Raises BrokenBackup or CommandError if it isn't."""
         if options["file"]:
-            manifest = archive.checked(options["file"])
+            manifest = archive.verify(options["file"])
             self.stdout.write(
                 f"Whole: {len(manifest.members):,} members, made {manifest.created_at}."
             )
@@ -37,7 +37,7 @@ class Command(BaseCommand):
             raise CommandError(
                 "The database is empty, or was made by another version of ContextStudio."
             )
-        with unhurried():
+        with without_statement_timeout():
             found = list(islice(checks.faults(), _MOST + 1))
         if found:
             more = "\n…" if len(found) > _MOST else ""

@@ -11,13 +11,13 @@ from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.schema import OpenAPISchema
 from pydantic import BaseModel, ConfigDict, Field
 
-from contextstudio.accounts.domain.paging import DEFAULT_LIMIT, MOST
-from contextstudio.accounts.idempotency import LONGEST_KEY
+from contextstudio.accounts.domain.paging import DEFAULT_LIMIT, MAX_LIMIT
+from contextstudio.accounts.idempotency import MAX_KEY_LENGTH
 from contextstudio.accounts.responses import PROBLEM
-from contextstudio.accounts.shape import names_known
+from contextstudio.accounts.shape import known_names
 
 from ..guard import SAFE_METHODS
-from ..repeats import HEADER
+from ..idempotency import HEADER
 from .field_docs import describe_fields
 from .parameters import names_model
 
@@ -71,7 +71,7 @@ class DescribedAPI(NinjaAPI):
         """Add the names `known` at its place to each fault, while its model is at hand."""
         refused = super().validation_error_from_error_contexts(error_contexts)
         known = [
-            names_known(context.model, fault)
+            known_names(context.model, fault)
             for context in error_contexts
             for fault in context.pydantic_validation_error.errors(include_url=False)
         ]
@@ -121,7 +121,7 @@ _IDEMPOTENCY_KEY = {
     "in": "header",
     "required": False,
     "description": "Requests with the same key take effect once and get the same response.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY},
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH},
 }
 
 _PARAMETERS = {
@@ -133,7 +133,7 @@ _PARAMETERS = {
     "inline": "Whether to return images and files as `data:` URIs instead of URLs.",
     "job_id": "The job's id, a UUID.",
     "key_id": "The key's id, a number.",
-    "limit": f"How many items a page has at most: 1 to {MOST}, {DEFAULT_LIMIT} by default.",
+    "limit": f"How many items a page has at most: 1 to {MAX_LIMIT}, {DEFAULT_LIMIT} by default.",
     "operation_id": "The operation's id, a UUID.",
     "session_id": "The session's id, a UUID.",
     "slug": "The project's slug.",

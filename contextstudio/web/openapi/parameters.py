@@ -13,7 +13,7 @@ from ninja.params.models import ParamModel
 from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from contextstudio.accounts.domain.errors import there_is_no
+from contextstudio.accounts.domain.errors import unknown_name
 
 _OF_FORMS = frozenset({"form", "file"})
 
@@ -69,7 +69,7 @@ def _faults(
     for name in sent:
         if name not in known:
             # As an argument, since a name may contain braces.
-            words = {"words": there_is_no(kind, name, known)}
+            words = {"words": unknown_name(kind, name, known)}
             error = PydanticCustomError("unknown_parameter", "{words}", words)
             yield {"type": error, "loc": (name,), "input": None}
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from contextstudio.accounts.domain.errors import Invalid, there_is_no
+from contextstudio.accounts.domain.errors import Invalid, unknown_name
 from contextstudio.accounts.domain.storable import storable
 
 from .truncation import Keep, Tiers
@@ -143,7 +143,7 @@ def read_policy(given: Mapping[str, Any]) -> Policy:
     """
     named = given.get("preset", CUSTOM)
     if named not in [*PRESETS, CUSTOM]:
-        raise Invalid(there_is_no("preset", named, [*PRESETS, CUSTOM]), at=["preset"])
+        raise Invalid(unknown_name("preset", named, [*PRESETS, CUSTOM]), at=["preset"])
     base = PRESETS.get(named, REPLAY)
     changes = {
         name: _read(base, name, value)
@@ -162,7 +162,7 @@ def _read(base: Any, name: str, value: Any, *at: str) -> Any:
     place = [*at, name]
     known = [one.name for one in fields(base)]
     if name not in known:
-        raise Invalid(there_is_no("setting", name, known), at=place)
+        raise Invalid(unknown_name("setting", name, known), at=place)
     if name in _NESTED:
         return _read_nested(base, name, value)
     if choice := _CHOICES.get(name):

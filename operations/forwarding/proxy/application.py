@@ -17,7 +17,7 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.responses import PROBLEM, outage
 from contextstudio.accounts.selectors import caller_of_actor
 from contextstudio.database.outages import FAULTS
-from contextstudio.database.staying import in_thread
+from contextstudio.database.thread_pool import in_thread
 from operations.forwarding.upstreams.services import WireProvider
 from threads.store.events import listen_in
 

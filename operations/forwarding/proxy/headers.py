@@ -6,7 +6,7 @@ its key, the name of the session, cookies of this host. All others pass unchange
 
 from collections.abc import Iterable
 
-from contextstudio.accounts.credentials import CREDENTIALS, KEY_START, bare
+from contextstudio.accounts.credentials import CREDENTIALS, KEY_PREFIX, bare
 from contextstudio.accounts.domain.errors import Invalid
 from operations.forwarding.upstreams.services import Target, WireProvider
 
@@ -73,7 +73,7 @@ def to_upstream(
         if name in dropped or name.startswith(_OUR_PREFIXES):
             continue
         if name in CREDENTIALS:
-            if bare(value.decode("latin-1")).startswith(KEY_START):
+            if bare(value.decode("latin-1")).startswith(KEY_PREFIX):
                 continue
             has_key = True
         if name == b"accept-encoding" and is_read:

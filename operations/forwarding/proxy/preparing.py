@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl
 
-from contextstudio.accounts.credentials import CREDENTIALS, KEY_START, bare
+from contextstudio.accounts.credentials import CREDENTIALS, KEY_PREFIX, bare
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import project_to_edit
@@ -86,7 +86,7 @@ def prepare(
     is_read = later is not None or route.kind is RequestKind.REPLY
     keys = map(_key, _pairs(incoming))  # Gemini's key may be there
     has_key = target.provider is WireProvider.GEMINI and any(
-        key and not key.startswith(KEY_START) for key in keys
+        key and not key.startswith(KEY_PREFIX) for key in keys
     )
     headers = to_upstream(incoming.headers, target, is_read=is_read, has_key=has_key)
     path = _path(target, route, incoming)
@@ -145,7 +145,7 @@ def _path(target: Target, route: Route, incoming: Incoming) -> bytes:
         path = path.replace(f"/models/{route.model}:", f"/models/{target.model}:")
     # Removes a key of ours; otherwise the query stays as it came.
     kept = b"&".join(
-        pair for pair in _pairs(incoming) if not _key(pair).startswith(KEY_START)
+        pair for pair in _pairs(incoming) if not _key(pair).startswith(KEY_PREFIX)
     )
     return f"{base}{path}".encode() + (b"?" + kept if kept else b"")
 

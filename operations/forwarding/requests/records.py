@@ -15,7 +15,7 @@ from django.db.models import UUIDField
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, page
-from contextstudio.database.prepared import Prepared, given, insert, update
+from contextstudio.database.prepared import Param, Prepared, insert, update
 from operations.models import SessionRequest
 from threads.domain.batch import clean
 from threads.models import Session
@@ -95,7 +95,7 @@ def record_request(
 
 _LAST_NUMBER = Prepared(
     lambda: (
-        SessionRequest.objects.filter(session=given("session", UUIDField()))
+        SessionRequest.objects.filter(session=Param("session", UUIDField()))
         .order_by("-number")
         .values_list("number", flat=True)[:1]
     )

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from django.db.models import IntegerField, UUIDField
 
-from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.prepared import Param, Prepared
 from operations.domain.forwarding.sent import (
     PieceRun,
     SentBlock,
@@ -41,14 +41,14 @@ class _Numbers:
 
 _NEWEST = Prepared(
     lambda: (
-        SentPiece.objects.filter(session=given("session", UUIDField()))
+        SentPiece.objects.filter(session=Param("session", UUIDField()))
         .order_by("-number")
         .values_list("number", flat=True)[:1]
     )
 )
 _SINCE = Prepared(
     lambda: SentPiece.objects.filter(
-        session=given("session", UUIDField()), number__gte=given("end", IntegerField())
+        session=Param("session", UUIDField()), number__gte=Param("end", IntegerField())
     ).values_list("digest", "number")
 )
 _known: Cache[_Numbers] = Cache(lambda known: 150 * len(known.by_digest))

@@ -15,7 +15,7 @@ from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.accounts.selectors import get_project
-from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.prepared import Param, Prepared
 from operations.forwarding import toolbox
 from operations.models import Upstream
 
@@ -144,8 +144,8 @@ def target_of(project_id: int, provider: WireProvider) -> Target:
 
 _UPSTREAM = Prepared(
     lambda: Upstream.objects.filter(
-        project=given("project", IntegerField()),
-        provider=given("provider", CharField()),
+        project=Param("project", IntegerField()),
+        provider=Param("provider", CharField()),
     )
 )
 

@@ -12,12 +12,12 @@ from django.utils import timezone
 from contextstudio.accounts.jobs import housekeeping
 from contextstudio.accounts.keys import request_log
 from contextstudio.accounts.keys.request_log import (
-    has_waiting,
+    has_pending,
     note_key,
     note_session,
     note_tool,
-    noted,
-    write_waiting,
+    noting_request,
+    write_pending,
 )
 from contextstudio.accounts.models import ApiKey, KeyRequest, Project, User
 from contextstudio.accounts.selectors import REQUESTS_SHOWN
@@ -30,7 +30,7 @@ SESSION = uuid.UUID(int=1)
 
 @pytest.fixture(autouse=True)
 def nothing_waits() -> None:
-    request_log._waiting.clear()
+    request_log._pending.clear()
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def row(key: str) -> ApiKey:
 
 
 def ask(path: str, key: ApiKey, status: int = 200, *, tool: str = "") -> None:
-    with noted("GET", path) as note:
+    with noting_request("GET", path) as note:
         note_key(key.pk)
         note_session(SESSION)
         note_session(uuid.UUID(int=2))
@@ -65,21 +65,21 @@ def test_a_request_is_recorded_with_its_route_status_and_session(
     row: ApiKey, path: str, tool: str, route: str
 ) -> None:
     ask(path, row, 404, tool=tool)
-    write_waiting()
+    write_pending()
     found = KeyRequest.objects.get()
     assert (found.key, found.method, found.status) == (row, "GET", 404)
     assert (found.session_id, found.route) == (SESSION, route)
-    assert not has_waiting()
+    assert not has_pending()
 
 
 def test_what_came_with_no_key_or_was_never_answered_is_not_recorded(
     row: ApiKey,
 ) -> None:
-    with noted("GET", "/") as note:
+    with noting_request("GET", "/") as note:
         note.status = 200
     ask("/", row, 0)
     note_key(row.pk)  # outside any request
-    assert not has_waiting()
+    assert not has_pending()
 
 
 def test_the_newest_of_each_key_stay(
@@ -91,9 +91,9 @@ def test_the_newest_of_each_key_stay(
     ask("/", other)
     for status in range(200, 205):
         ask("/", row, status)
-    write_waiting()
+    write_pending()
     ask("/", row, 205)
-    write_waiting()
+    write_pending()
     of_row = row.requests.order_by("pk").values_list("status", flat=True)
     assert list(of_row) == [203, 204, 205]
     assert other.requests.count() == 1
@@ -102,8 +102,8 @@ def test_the_newest_of_each_key_stay(
 def test_old_ones_are_forgotten(row: ApiKey) -> None:
     ask("/", row)
     ask("/", row)
-    write_waiting()
-    old = timezone.now() - request_log.KEPT - timedelta(hours=1)
+    write_pending()
+    old = timezone.now() - request_log.RETENTION - timedelta(hours=1)
     first = KeyRequest.objects.order_by("pk")[0]
     KeyRequest.objects.filter(pk=first.pk).update(at=old)
     housekeeping.clean()
@@ -121,10 +121,10 @@ def test_where_the_database_is_busy_the_notes_wait(
         return False
 
     monkeypatch.setattr(request_log, "write_if_free", busy)
-    write_waiting()
-    assert has_waiting()
+    write_pending()
+    assert has_pending()
     monkeypatch.undo()
-    write_waiting()
+    write_pending()
     statuses = KeyRequest.objects.order_by("pk").values_list("status", flat=True)
     assert list(statuses) == [200, 201, 202]
 
@@ -132,9 +132,9 @@ def test_where_the_database_is_busy_the_notes_wait(
 def test_what_a_key_that_is_gone_asked_is_left_out(row: ApiKey) -> None:
     ask("/", row)
     row.delete()
-    write_waiting()
+    write_pending()
     assert not KeyRequest.objects.exists()
-    assert not has_waiting()
+    assert not has_pending()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -159,8 +159,8 @@ def test_the_server_notes_what_came_with_a_key_and_writes_it_after_a_moment(
         assert [one["type"] for one in sent] == [
             *("http.response.start", "http.response.body")
         ]
-        assert has_waiting()  # the answer was sent before anything was written
-        while has_waiting() or len(asyncio.all_tasks()) > 1:
+        assert has_pending()  # the answer was sent before anything was written
+        while has_pending() or len(asyncio.all_tasks()) > 1:
             await asyncio.sleep(0)
 
     asyncio.run(go())
@@ -174,10 +174,10 @@ def test_the_page_shows_them_newest_first_and_leads_on(
     client.force_login(owner)
     for number in range(REQUESTS_SHOWN):
         ask("/api/sessions", row, 200 + number % 2)
-    write_waiting()
+    write_pending()
     assert client.get(f"/settings/keys/{row.pk}/").context["older"] is None
     ask("/api/sessions", row, 200)
-    write_waiting()
+    write_pending()
     page = client.get(f"/settings/keys/{row.pk}/")
     assert len(page.context["requests"]) == REQUESTS_SHOWN
     older = client.get(f"/settings/keys/{row.pk}/?before={page.context['older']}")

@@ -13,7 +13,7 @@ from contextstudio.accounts import services
 from contextstudio.accounts.domain.errors import Conflict, Unauthenticated
 from contextstudio.accounts.domain.rights import ProjectRole
 from contextstudio.accounts.models import Membership, Project, SignInLink, User
-from contextstudio.accounts.services import take
+from contextstudio.accounts.services import take_token
 
 PASSWORD = "a long enough password"
 
@@ -258,7 +258,7 @@ def test_a_bucket_refills_with_time(db: None, monkeypatch: pytest.MonkeyPatch) -
 
     def try_at(seconds: int) -> bool:
         monkeypatch.setattr(timezone, "now", lambda: now + timedelta(seconds=seconds))
-        return take("k", capacity=2, refill=timedelta(seconds=10))
+        return take_token("k", capacity=2, refill=timedelta(seconds=10))
 
     assert [try_at(0) for _ in range(3)] == [True, True, False]
     assert [try_at(9), try_at(10), try_at(11)] == [False, True, False]
@@ -271,7 +271,7 @@ def test_a_bucket_refills_with_time(db: None, monkeypatch: pytest.MonkeyPatch) -
 def test_of_many_tries_at_once_a_bucket_allows_exactly_its_tokens() -> None:
     def attempt(_: int) -> bool:
         try:
-            return take("k", capacity=5, refill=timedelta(days=1))
+            return take_token("k", capacity=5, refill=timedelta(days=1))
         finally:
             connection.close()
 

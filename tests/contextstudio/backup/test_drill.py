@@ -209,15 +209,15 @@ def test_a_backup_that_holds_more_than_this_version_knows_is_refused(
         "rows": {},
         "key_fingerprint": "",
     }
-    with archive.written(file) as writer:
+    with archive.writing(file) as writer:
         writer.finish(ManifestOfTomorrow(**told))
     with pytest.raises(BrokenBackup, match="made by a newer version"):
-        archive.checked(file)
-    with archive.written(file) as writer:
+        archive.verify(file)
+    with archive.writing(file) as writer:
         writer.add("more", more)
         writer.finish(archive.Manifest(**told))
     with pytest.raises(BrokenBackup, match="'more', which this version doesn't know"):
-        archive.checked(file)
+        archive.verify(file)
 
 
 def refusal(server: Server, *arguments: str) -> str:

@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 
 from contextstudio.accounts.models import Project
 from contextstudio.database import driver
-from contextstudio.database.prepared import Prepared, given, insert, update
+from contextstudio.database.prepared import Param, Prepared, insert, update
 from operations.models import ContextPolicy, SessionRequest
 from threads.models import Session
 
@@ -44,7 +44,7 @@ def _rows(projects: tuple[int, ...], title: Any) -> QuerySet[Session]:
 
 
 def test_models_are_those_of_the_queryset(session: Session) -> None:
-    prepared = Prepared(lambda projects: _rows(projects, given("title", CharField())))
+    prepared = Prepared(lambda projects: _rows(projects, Param("title", CharField())))
     ids = (session.project_id,)
     for title in ("One", "Two"):
         found = prepared.rows(ids, title=title)
@@ -59,7 +59,7 @@ def test_models_are_those_of_the_queryset(session: Session) -> None:
 
 
 def test_nothing_is_found_in_an_empty_list(session: Session) -> None:
-    prepared = Prepared(lambda projects: _rows(projects, given("title", CharField())))
+    prepared = Prepared(lambda projects: _rows(projects, Param("title", CharField())))
     assert prepared.first((), title="One") is None
     assert prepared.first((session.project_id,), title="One") == session
 
@@ -69,10 +69,10 @@ def test_columns_are_read_as_the_queryset_reads_them(session: Session) -> None:
         return Session.objects.filter(pk=key)
 
     one = Prepared(
-        lambda: rows(given("key", UUIDField())).values_list("id", "overview")
+        lambda: rows(Param("key", UUIDField())).values_list("id", "overview")
     )
     flat = Prepared(
-        lambda: rows(given("key", UUIDField())).values_list("created_at", flat=True)
+        lambda: rows(Param("key", UUIDField())).values_list("created_at", flat=True)
     )
     assert one.rows(key=session.pk) == [(session.pk, {"on": 1})]
     assert flat.first(key=session.pk) == rows(session.pk).get().created_at
@@ -86,9 +86,9 @@ def test_the_last_statements_are_kept(
 
     def make(count: int) -> QuerySet[Session]:
         made.append(count)
-        known = given("known", BooleanField())
+        known = Param("known", BooleanField())
         return Session.objects.annotate(known=known).filter(
-            message_count__lt=given("count", IntegerField())
+            message_count__lt=Param("count", IntegerField())
         )
 
     prepared = Prepared(make)
@@ -136,7 +136,7 @@ def test_fields_are_updated_and_no_others(session: Session) -> None:
 
 def test_who_watches_statements_sees_these_too(session: Session) -> None:
     prepared = Prepared(
-        lambda: Session.objects.filter(title=given("title", CharField()))
+        lambda: Session.objects.filter(title=Param("title", CharField()))
     )
     session.overview = {"on": 3}
     with CaptureQueriesContext(connection) as seen:
@@ -159,7 +159,7 @@ def test_a_transaction_that_may_only_be_rolled_back_is_asked_nothing(
     session: Session,
 ) -> None:
     prepared = Prepared(
-        lambda: Session.objects.filter(title=given("title", CharField()))
+        lambda: Session.objects.filter(title=Param("title", CharField()))
     )
     with transaction.atomic():
         transaction.set_rollback(True)
@@ -170,6 +170,6 @@ def test_a_transaction_that_may_only_be_rolled_back_is_asked_nothing(
 
 
 def test_a_percent_sign_in_a_statement_is_one() -> None:
-    assert driver.fetch(driver.statement("SELECT %s, '5%%'"), ["a"], connection) == [
+    assert driver.fetch(driver.prepare("SELECT %s, '5%%'"), ["a"], connection) == [
         ("a", "5%")
     ]

@@ -10,16 +10,16 @@ from redis.exceptions import RedisError
 
 from contextstudio.accounts.jobs import tasks
 from contextstudio.web import cache as cache_module
-from contextstudio.web.cache import SpareableCache
+from contextstudio.web.cache import FailSafeCache
 from threads.store import events
 
 
 @pytest.fixture
-def cache() -> SpareableCache:
-    return SpareableCache("redis://127.0.0.1:1/0", {})
+def cache() -> FailSafeCache:
+    return FailSafeCache("redis://127.0.0.1:1/0", {})
 
 
-def test_a_cache_that_is_away_is_an_empty_one(cache: SpareableCache) -> None:
+def test_a_cache_that_is_away_is_an_empty_one(cache: FailSafeCache) -> None:
     cache.set("a", 1)
     assert cache.set_many({"a": 1, "b": 2}) == []
     assert cache.get("a") is None
@@ -36,7 +36,7 @@ class Frozen:
         door.setblocking(False)
         where = f"redis://127.0.0.1:{door.getsockname()[1]}/0"
         limits = {"socket_timeout": 0.01, "socket_connect_timeout": 1}
-        self.cache = SpareableCache(where, {"OPTIONS": limits})
+        self.cache = FailSafeCache(where, {"OPTIONS": limits})
 
     def knocks(self) -> int:
         """How many have knocked since it was asked last."""
@@ -51,7 +51,7 @@ class Frozen:
 
 @pytest.fixture
 def frozen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Frozen]:
-    monkeypatch.setattr(cache_module, "_rest", cache_module._Rest())
+    monkeypatch.setattr(cache_module, "_backoff", cache_module._Backoff())
     with socket.create_server(("127.0.0.1", 0)) as door:
         yield Frozen(door)
 
@@ -69,7 +69,7 @@ def test_a_frozen_redis_is_waited_for_once_and_not_by_every_question(
 def test_a_redis_that_was_frozen_is_asked_again(
     frozen: Frozen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache_module, "SECONDS_OF_REST", 0)
+    monkeypatch.setattr(cache_module, "BACKOFF_SECONDS", 0)
     frozen.cache.get("a")
     assert frozen.knocks()
     frozen.cache.get("a")
@@ -87,7 +87,7 @@ def test_no_page_waits_long_for_a_frozen_redis() -> None:
 
 @pytest.mark.django_db
 def test_the_sweep_goes_on_without_its_cache(
-    cache: SpareableCache, monkeypatch: pytest.MonkeyPatch
+    cache: FailSafeCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks, "cache", cache)
     tasks.sweep()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
-from contextstudio.accounts.credentials import draw_key
+from contextstudio.accounts.credentials import generate_key
 from contextstudio.accounts.models import User
 from contextstudio.accounts.services import create_sign_in_link
 from contextstudio.web.log_lines import LineFormatter
@@ -43,7 +43,7 @@ def test_a_link_that_was_not_used_is_not_in_the_log(
 def test_a_fault_whose_traceback_holds_a_key_is_written_without_it(
     written: io.StringIO,
 ) -> None:
-    key, prefix = draw_key()
+    key, prefix = generate_key()
     try:
         raise RuntimeError(f"Bearer {key}")
     except RuntimeError:

@@ -26,7 +26,7 @@ from contextstudio.accounts.jobs import kinds
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.database.base import DatabaseWrapper
 from contextstudio.database.outages import is_outage
-from contextstudio.database.turns import turns_of
+from contextstudio.database.write_queue import queue_of
 from contextstudio.mcp.server import _answer
 from tests.contextstudio.web.gated_routes import TABLE
 from tests.contextstudio.web.test_gate_of_every_url import places
@@ -116,12 +116,12 @@ def test_who_waits_in_line_for_too_long_is_told_to_come_again(
     client_of_owner: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(connection.settings_dict["OPTIONS"], "timeout", 0.01)
-    turns = turns_of(str(connection.settings_dict["NAME"]))
-    assert turns.take(0)
+    turns = queue_of(str(connection.settings_dict["NAME"]))
+    assert turns.acquire(0)
     try:
         answer = client_of_owner.post("/api/sessions", NEW, "application/json")
     finally:
-        turns.give()
+        turns.release()
     assert (answer.status_code, answer["Content-Type"]) == (503, PROBLEM)
     assert answer["Retry-After"] == "2"
     assert answer.json()["code"] == "database_unavailable"

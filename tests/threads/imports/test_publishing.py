@@ -91,7 +91,7 @@ def test_an_import_whose_claim_another_has_taken_over_shows_nothing(
     def taken(*_: object) -> None:
         raise Conflict("This request took too long.")
 
-    monkeypatch.setattr(idempotency, "_keep", taken)
+    monkeypatch.setattr(idempotency, "_store_response", taken)
     assert send(agent, stub(*says("one"), id="a")).status_code == 409
     assert not Session.objects.filter(staged_by=None).exists()
     assert not Import.objects.filter(staged_by=None).exists()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from contextstudio.database.turns import turns_of
+from contextstudio.database.write_queue import queue_of
 from threads.store import commits
 from threads.store.commits import on_disk_later
 
@@ -96,7 +96,7 @@ def test_a_writer_waits_for_the_disk_when_others_may_write(
     waits: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free = []
-    line = turns_of(str(connection.settings_dict["NAME"]))
+    line = queue_of(str(connection.settings_dict["NAME"]))
 
     def catch_up(_: commits.Checkpoints) -> None:
         free.append(line.take(0))

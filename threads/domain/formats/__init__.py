@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import BinaryIO
 
-from contextstudio.accounts.domain.errors import Invalid, there_is_no
+from contextstudio.accounts.domain.errors import Invalid, unknown_name
 from threads.domain.message import Message
 from threads.domain.transcript import Compaction, Event, Transcript, Warning
 
@@ -275,5 +275,5 @@ def _by_name(name: str) -> Format:
     for known in KNOWN:
         if known.name == name:
             return known
-    words = there_is_no("format", name, dict.fromkeys(known.name for known in KNOWN))
+    words = unknown_name("format", name, dict.fromkeys(known.name for known in KNOWN))
     raise Invalid(words, at=("format",), code="format_unknown")

@@ -10,7 +10,7 @@ from django.db.models import CharField, IntegerField, Q, QuerySet, UUIDField
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
-from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.prepared import Param, Prepared
 from threads.domain.transcript import Relation, Transcript
 from threads.imports.archives import KeptFile
 from threads.imports.upload import Upload
@@ -27,20 +27,20 @@ def _standing(project: Any, stage: Any) -> QuerySet[Session]:
 
 
 def _given_standing(is_staged: bool) -> QuerySet[Session]:
-    stage = given("stage", UUIDField()) if is_staged else None
-    return _standing(given("project", IntegerField()), stage)
+    stage = Param("stage", UUIDField()) if is_staged else None
+    return _standing(Param("project", IntegerField()), stage)
 
 
 # Queried for each file, most of which are small: building the SQL takes longer than running it.
 _FILE = Prepared(
     lambda: Source.objects.filter(
-        project=given("project", IntegerField()), sha256=given("sha256", CharField())
+        project=Param("project", IntegerField()), sha256=Param("sha256", CharField())
     ).values_list("pk", flat=True)[:1]
 )
 _OWN = Prepared(
     lambda is_staged: (
         _given_standing(is_staged)
-        .filter(external_id=given("external_id", CharField()))
+        .filter(external_id=Param("external_id", CharField()))
         .order_by("pk")[:1]
     )
 )
@@ -48,7 +48,7 @@ _BRANCHES = Prepared(
     lambda is_staged: (
         _given_standing(is_staged)
         .filter(
-            parent_external_id=given("external_id", CharField()),
+            parent_external_id=Param("external_id", CharField()),
             relation=Relation.BRANCH,
         )
         .order_by("created_at", "pk")

@@ -12,7 +12,7 @@ from django.utils import timezone
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.models import Project
-from contextstudio.database.prepared import Prepared, given
+from contextstudio.database.prepared import Param, Prepared
 from threads.domain.tally import Tally
 from threads.domain.transcript import Warning
 from threads.imports.upload import FIELD
@@ -101,11 +101,11 @@ def sessions_of(row: Import) -> list[Session]:
 
 
 _STAGED = Prepared(
-    lambda: Import.objects.filter(staged_by=given("stage", UUIDField())).order_by("pk")
+    lambda: Import.objects.filter(staged_by=Param("stage", UUIDField())).order_by("pk")
 )
 _SESSIONS = Prepared(
     lambda: Session.objects.filter(
-        pk__in=Source.objects.filter(brought_by=given("row", UUIDField()))
+        pk__in=Source.objects.filter(brought_by=Param("row", UUIDField()))
         .exclude(session=None)
         .values("session")
     ).order_by("created_at", "pk")

@@ -16,7 +16,7 @@ from contextstudio.accounts.domain.connecting import (
     connections,
 )
 from contextstudio.accounts.domain.errors import Invalid
-from contextstudio.accounts.listening import address_of, kept_address
+from contextstudio.accounts.server_address import address_of, load_address
 
 
 class Command(BaseCommand):
@@ -58,7 +58,7 @@ class Command(BaseCommand):
 
 def _url() -> str:
     """The address of `serve`, whether or not it runs, as this machine reaches it."""
-    running = kept_address(settings.DATA_DIR)
+    running = load_address(settings.DATA_DIR)
     return running or address_of(settings.HOST, settings.PORT)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contextstudio.accounts.domain.errors import MOST_LISTED, there_is_no
+from contextstudio.accounts.domain.errors import MOST_LISTED, unknown_name
 
 MANY = [f"read_{number:02}" for number in range(MOST_LISTED)] + ["digest"]
 
@@ -21,4 +21,4 @@ MANY = [f"read_{number:02}" for number in range(MOST_LISTED)] + ["digest"]
 def test_a_name_that_is_not_there_is_told_those_that_are(
     name: str, known: list[str], sentence: str
 ) -> None:
-    assert there_is_no("field", name, known) == sentence
+    assert unknown_name("field", name, known) == sentence

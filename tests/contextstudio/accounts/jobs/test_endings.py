@@ -64,7 +64,9 @@ def test_what_a_job_has_freed_goes_back_to_the_system(
             raise fault
 
     work.does = end
-    monkeypatch.setattr(runner, "give_back", lambda: endings.append("given back"))
+    monkeypatch.setattr(
+        runner, "return_free_memory", lambda: endings.append("given back")
+    )
     run_one()
     assert endings == ["given back"]
 
@@ -184,7 +186,7 @@ def test_what_killed_runs_left_of_a_job_goes_before_it_is_cancelled(
     job: Job, work: Work, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
     taken_back: list[uuid.UUID] = []
-    kind = kinds.JobKind(KIND, work, take_back=taken_back.append)
+    kind = kinds.JobKind(KIND, work, clean_up=taken_back.append)
     monkeypatch.setitem(kinds._kinds, KIND, kind)
     for minutes in range(times):
         pass_time(monkeypatch, minutes=minutes)
@@ -203,7 +205,7 @@ def test_what_killed_runs_left_of_a_job_goes_before_it_is_cancelled(
 def taken_back(work: Work, monkeypatch: pytest.MonkeyPatch) -> list[uuid.UUID]:
     """The jobs that were taken back, of a kind that takes the right to edit."""
     jobs_: list[uuid.UUID] = []
-    kind = kinds.JobKind(KIND, work, take_back=jobs_.append, right=Right.EDIT)
+    kind = kinds.JobKind(KIND, work, clean_up=jobs_.append, right=Right.EDIT)
     monkeypatch.setitem(kinds._kinds, KIND, kind)
     return jobs_
 
@@ -291,7 +293,7 @@ def test_why_a_job_waited_is_not_said_of_it_any_more_once_it_runs_or_is_cancelle
 
     def wait(context: JobContext, **arguments: Any) -> None:
         said.append(Job.objects.values_list("error", flat=True).get())
-        raise jobs.Later("Others write to this session.")
+        raise jobs.RetryLater("Others write to this session.")
 
     work.does = wait
     run_one()
@@ -329,7 +331,7 @@ def test_words_that_no_database_holds_end_no_job_otherwise(
     assert (refused.status, refused.error) == ("failed", f"No {kept}.")
 
     def wait(context: JobContext) -> None:
-        raise jobs.Later(f"Busy {odd}")
+        raise jobs.RetryLater(f"Busy {odd}")
 
     work.does = wait
     waiting = jobs.enqueue(project, KIND, {}, caller(editor))

@@ -9,9 +9,13 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection, transaction
 
+from contextstudio.database.bounded_connection import (
+    GRACE_SECONDS,
+    BoundedConnection,
+    answer_timeout,
+)
 from contextstudio.database.outages import is_outage
-from contextstudio.database.patience import unhurried
-from contextstudio.database.silence import GRACE_SECONDS, BoundedConnection, patience_of
+from contextstudio.database.statement_timeout import without_statement_timeout
 
 
 @pytest.mark.parametrize(
@@ -26,12 +30,12 @@ from contextstudio.database.silence import GRACE_SECONDS, BoundedConnection, pat
 def test_an_answer_is_waited_for_a_little_longer_than_a_statement_may_run(
     options: str, seconds: int
 ) -> None:
-    assert patience_of(options) == seconds + GRACE_SECONDS
+    assert answer_timeout(options) == seconds + GRACE_SECONDS
 
 
 @pytest.mark.parametrize("options", ["", "-c statement_timeout=0"])
 def test_where_statements_have_no_limit_waiting_has_none(options: str) -> None:
-    assert patience_of(options) is None
+    assert answer_timeout(options) is None
 
 
 class Line:
@@ -86,7 +90,7 @@ def test_a_server_that_falls_silent_is_an_outage(line: Line) -> None:
     with BoundedConnection.connect(**given) as session:
         session.execute("SELECT 1")
         line.cut()
-        session.patience = 0.01
+        session.answer_timeout = 0.01
         with pytest.raises(psycopg.OperationalError) as silent:
             session.execute("SELECT 1")
         assert session.closed
@@ -107,9 +111,9 @@ def session(transactional_db: None) -> Iterator[BoundedConnection]:
 def test_requests_wait_with_a_limit_and_what_takes_its_time_without(
     session: BoundedConnection,
 ) -> None:
-    assert session.patience == 30 + GRACE_SECONDS
-    with unhurried(), connection.cursor() as cursor:
-        session.patience = 0.001
+    assert session.answer_timeout == 30 + GRACE_SECONDS
+    with without_statement_timeout(), connection.cursor() as cursor:
+        session.answer_timeout = 0.001
         cursor.execute("SELECT pg_sleep(0.2)")
     assert not session.is_unhurried
     with pytest.raises(OperationalError), connection.cursor() as cursor:

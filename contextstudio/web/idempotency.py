@@ -19,7 +19,7 @@ HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
 
 
-def answered_once(route: idempotency.Route) -> idempotency.Route:
+def idempotent(route: idempotency.Route) -> idempotency.Route:
     """A route that answers a repeat with the same key by the first response."""
 
     @wraps(route)
@@ -56,7 +56,7 @@ def _once(
             response.status_code, content, response["Content-Type"]
         )
 
-    answer = idempotency.once(
+    answer = idempotency.run_once(
         caller_of(request).actor,
         key,
         idempotency.digest(_pieces(request)),

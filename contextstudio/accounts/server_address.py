@@ -15,7 +15,7 @@ def address_of(host: str, port: int) -> str:
 
 
 @contextlib.contextmanager
-def keeping_address(folder: Path, address: str) -> Iterator[None]:
+def stored_address(folder: Path, address: str) -> Iterator[None]:
     """Store the server's address in the data folder until the context ends."""
     file = folder / _FILE
     file.write_text(address)
@@ -25,7 +25,7 @@ def keeping_address(folder: Path, address: str) -> Iterator[None]:
         file.unlink(missing_ok=True)
 
 
-def kept_address(folder: Path) -> str | None:
+def load_address(folder: Path) -> str | None:
     """The address of the server, which may have been killed since; None if none runs."""
     try:
         return (folder / _FILE).read_text().strip() or None

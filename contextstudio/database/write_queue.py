@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Turns:
+class WriteQueue:
     """One turn at a time, in the order of arrival. Any thread may end a turn."""
 
     def __init__(self) -> None:
@@ -24,19 +24,19 @@ class Turns:
         self.longest = 0.0
         """Duration of the longest turn in seconds; may be reset to 0."""
 
-    def take(self, patience: float) -> bool:
-        """Wait up to `patience` seconds for a turn; returns whether the caller has it."""
+    def acquire(self, timeout: float) -> bool:
+        """Wait up to `timeout` seconds for a turn; returns whether the caller has it."""
         with self._lock:
             if not self._taken:
                 self._taken = True
                 self._since = time.monotonic()
                 return True
-            if patience <= 0:
+            if timeout <= 0:
                 return False
             gate = threading.Lock()
             gate.acquire()
             self._waiting.append(gate)
-        if gate.acquire(timeout=patience):
+        if gate.acquire(timeout=timeout):
             return True
         with self._lock:
             if gate in self._waiting:
@@ -44,7 +44,7 @@ class Turns:
                 return False
         return True  # it was handed over at that very moment
 
-    def give(self) -> None:
+    def release(self) -> None:
         """End a turn and hand over to the next in the queue."""
         with self._lock:
             now = time.monotonic()
@@ -56,27 +56,27 @@ class Turns:
                 self._taken = False
 
 
-_turns: dict[str, Turns] = {}
-_impatient = threading.local()
+_queues: dict[str, WriteQueue] = {}
+_thread_state = threading.local()
 # Turns taken at a fork belong to threads of the parent; no thread of the child would end them.
-os.register_at_fork(after_in_child=_turns.clear)
+os.register_at_fork(after_in_child=_queues.clear)
 
 
-def turns_of(database: str) -> Turns:
+def queue_of(database: str) -> WriteQueue:
     """The queue of this database file, one for the whole process."""
-    return _turns.setdefault(database, Turns())
+    return _queues.setdefault(database, WriteQueue())
 
 
-def is_impatient() -> bool:
+def is_nowait() -> bool:
     """Whether this thread writes only if it needn't wait."""
-    return bool(getattr(_impatient, "depth", 0))
+    return bool(getattr(_thread_state, "depth", 0))
 
 
 @contextmanager
-def impatient() -> Iterator[None]:
+def nowait() -> Iterator[None]:
     """Within this context, a write that would have to wait fails at once."""
-    _impatient.depth = getattr(_impatient, "depth", 0) + 1
+    _thread_state.depth = getattr(_thread_state, "depth", 0) + 1
     try:
         yield
     finally:
-        _impatient.depth -= 1
+        _thread_state.depth -= 1

@@ -240,7 +240,7 @@ def test_claims_of_a_server_that_died_are_dropped_at_the_next_start(db: None) ->
 @pytest.mark.parametrize("key", ["", "\x00", "k" * 256])
 def test_tools_are_refused_a_wrong_key_too(db: None, key: str) -> None:
     with pytest.raises(Invalid):
-        idempotency.once("key:1", key, "digest", lambda: ANSWER, at="key")
+        idempotency.run_once("key:1", key, "digest", lambda: ANSWER, at="key")
 
 
 def test_pieces_can_not_be_confused() -> None:
@@ -248,7 +248,7 @@ def test_pieces_can_not_be_confused() -> None:
 
 
 def _once(run: Any, *, request: str = "request") -> RecordedResponse:
-    return idempotency.once("key:1", "k", request, run, at="key")
+    return idempotency.run_once("key:1", "k", request, run, at="key")
 
 
 def _make_project(slug: str) -> RecordedResponse:

@@ -23,29 +23,29 @@ _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86_400}
 class BoundedConnection(psycopg.Connection[Any]):
     """A connection that waits for an answer as long as a statement may run, and a little longer."""
 
-    is_unhurried = False
+    has_no_timeout = False
     """Whether statements may currently run for any time."""
 
     @cached_property
-    def patience(self) -> float | None:
+    def answer_timeout(self) -> float | None:
         """Seconds that the server may take for an answer; None for no limit."""
-        return patience_of(self.info.get_parameters().get("options", ""))
+        return answer_timeout(self.info.get_parameters().get("options", ""))
 
     def wait(
         self, gen: Any, interval: float = _INTERVAL, timeout: float | None = None
     ) -> Any:
         """Wait for an answer. If none comes, close the connection and raise OperationalError."""
-        if timeout is not None or self.is_unhurried:
+        if timeout is not None or self.has_no_timeout:
             return super().wait(gen, interval, timeout)
         try:
-            return super().wait(gen, interval, self.patience)
+            return super().wait(gen, interval, self.answer_timeout)
         except psycopg.OperationalError:
             if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
                 self.close()
             raise
 
 
-def patience_of(options: str) -> float | None:
+def answer_timeout(options: str) -> float | None:
     """Seconds to wait for an answer, given the statement timeout; None if there is none."""
     said = _LIMIT.findall(options)
     if not said:
