@@ -97,7 +97,7 @@ def count_words(
     if asked == MOST_ASKED or current_thread() is main_thread():
         return _counted(messages, count)
     _this_thread.asked = asked + 1
-    return _staying().submit(_counted, list(messages), count).result()
+    return _thread_pool().submit(_counted, list(messages), count).result()
 
 
 def _counted(messages: Iterable[tokens.Words], count: Count) -> list[list[int]]:
@@ -110,12 +110,12 @@ _this_thread = local()
 
 
 @cache
-def _staying() -> ThreadPoolExecutor:
+def _thread_pool() -> ThreadPoolExecutor:
     """The long-lived threads; a forked process starts its own."""
     return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="counting")
 
 
-os.register_at_fork(after_in_child=_staying.cache_clear)
+os.register_at_fork(after_in_child=_thread_pool.cache_clear)
 
 
 def count_again(parts: Sequence[Part], encoding: str = DEFAULT) -> int:

@@ -69,8 +69,8 @@ def written(caller: Any, project: Any) -> dict[str, float]:
     columns, models = _rows(session, source)
 
     def ours() -> None:
-        for start in range(0, MESSAGES, batch.MOST):
-            some = [one[start : start + batch.MOST] for one in columns]
+        for start in range(0, MESSAGES, batch.MAX_ITEMS):
+            some = [one[start : start + batch.MAX_ITEMS] for one in columns]
             rows.insert_messages(session, source.pk, some)
 
     def theirs() -> None:

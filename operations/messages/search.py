@@ -31,7 +31,7 @@ from operations.domain.tree.key import (
     original_key,
 )
 from operations.domain.tree.span import Span, covered_text, fingerprint
-from threads.domain.text import finds, fold, whole_text
+from threads.domain.text import contains, fold, whole_text
 from threads.models import Session
 from threads.search.services import find_in_session
 
@@ -69,7 +69,7 @@ def _found(session: Session, thread: Thread, query: str) -> list[Key]:
     read = [
         key
         for key, words in MessageReader(session, thread).effective(unsure).items()
-        if finds(wanted, whole_text(words.parts))
+        if contains(wanted, whole_text(words.parts))
     ]
     return [*(key for key in recorded if key not in changed), *read]
 

@@ -19,7 +19,7 @@ from .support.stub_format import FORMAT
 @pytest.fixture
 def stub_format(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the made-up format before all others."""
-    monkeypatch.setattr(formats, "KNOWN", (FORMAT, *formats.KNOWN))
+    monkeypatch.setattr(formats, "ALL_FORMATS", (FORMAT, *formats.ALL_FORMATS))
 
 
 @pytest.fixture

@@ -17,19 +17,19 @@ import orjson
 from contextstudio.accounts.domain.storable import storable
 
 from . import tokens
-from .body import encoded
+from .body import encode_message
 from .message import USER, Message, Usage, starts_group
-from .part import File, Image, named
+from .part import File, Image, replace_bytes
 from .tally import Tally
 from .transcript import Compaction, Event
 
-MOST = 2000
+MAX_ITEMS = 2000
 """The most messages, or events, in a batch."""
-MOST_BYTES = 1 << 19
+MAX_BYTES = 1 << 19
 """The size at which a batch is full: bytes of bodies, images and files."""
-RECORD = 1024
+MAX_RECORD_LENGTH = 1024
 """The most characters of the locator of an event's record."""
-WORD = 128
+MAX_NAME_LENGTH = 128
 """The most characters of a name, a model or an id."""
 COMPACTION = "compaction"
 """The type of the event that stands for a compaction's record."""
@@ -42,13 +42,13 @@ class Attachment(NamedTuple):
     data: bytes
 
 
-class Alike(NamedTuple):
+class ConstantColumn(NamedTuple):
     """A column with the same value in all rows, which is moved and bound only once."""
 
     value: Any
 
 
-Column = Sequence[Any] | Alike
+Column = Sequence[Any] | ConstantColumn
 
 
 class Columns(NamedTuple):
@@ -111,7 +111,7 @@ class Batch(NamedTuple):
 
 
 @dataclass(slots=True)
-class Filling:
+class BatchBuilder:
     """A batch under construction: each message is encoded as it is added."""
 
     given: list[Message] = field(default_factory=list)
@@ -130,15 +130,15 @@ class Filling:
     def is_full(self) -> bool:
         """Whether the batch has reached its size and should be written."""
         return (
-            self.size >= MOST_BYTES
-            or len(self.given) >= MOST
-            or len(self.events) >= MOST
+            self.size >= MAX_BYTES
+            or len(self.given) >= MAX_ITEMS
+            or len(self.events) >= MAX_ITEMS
         )
 
     def add(self, given: Message) -> None:
         """Encode a message and add it."""
-        parts = named(given.parts, self._keep)
-        content, digest, canonical = encoded(given.role, parts)
+        parts = replace_bytes(given.parts, self._keep)
+        content, digest, canonical = encode_message(given.role, parts)
         self.given.append(given)
         self.contents.append(content)
         self.digests.append(digest)
@@ -151,7 +151,7 @@ class Filling:
         """Add an event that comes after `before` messages of its transcript."""
         self.events.append((before, type_, record, created_at))
 
-    def done(self) -> Batch:
+    def build(self) -> Batch:
         """The finished batch, its messages and events counted in the tally."""
         given = self.given
         self.tally.count(given)
@@ -191,9 +191,9 @@ def batches(
     process that writes them meanwhile, which takes a third longer than making them, then waits
     for the first batch only.
     """
-    ordinal, filling = 0, Filling()
+    ordinal, filling = 0, BatchBuilder()
     share = 16 if growing else 1
-    most, most_bytes = MOST // share, MOST_BYTES // share
+    most, most_bytes = MAX_ITEMS // share, MAX_BYTES // share
     for item in items:
         if isinstance(item, Message):
             ordinal += 1
@@ -201,15 +201,15 @@ def batches(
             if filling.size < most_bytes and len(filling.given) < most:
                 continue
         else:
-            _take(filling, item, ordinal)
+            _add_other(filling, item, ordinal)
             if len(filling.events) < most:
                 continue
-        yield filling.done()
-        filling = Filling()
-        most = min(most + most // 4, MOST)
-        most_bytes = min(most_bytes + most_bytes // 4, MOST_BYTES)
+        yield filling.build()
+        filling = BatchBuilder()
+        most = min(most + most // 4, MAX_ITEMS)
+        most_bytes = min(most_bytes + most_bytes // 4, MAX_BYTES)
     if filling.given or filling.events:
-        yield filling.done()
+        yield filling.build()
 
 
 def times(values: Sequence[datetime | None]) -> bytes | None:
@@ -227,7 +227,7 @@ def times(values: Sequence[datetime | None]) -> bytes | None:
     return orjson.dumps(in_utc)
 
 
-def _take(filling: Filling, item: Event | Compaction, ordinal: int) -> None:
+def _add_other(filling: BatchBuilder, item: Event | Compaction, ordinal: int) -> None:
     if isinstance(item, Event):
         filling.types.append(item.type)
         filling.note(ordinal, item.type, item.record, item.created_at)
@@ -237,17 +237,17 @@ def _take(filling: Filling, item: Event | Compaction, ordinal: int) -> None:
         filling.compactions.append(item)
 
 
-def alike(values: Sequence[Any]) -> Column:
-    """The column, as `Alike` if all its values are equal."""
+def compact_column(values: Sequence[Any]) -> Column:
+    """The column, as `ConstantColumn` if all its values are equal."""
     # Comparing the first and the last value rules out most columns without counting.
     if values and values[0] == values[-1] and values.count(values[0]) == len(values):
-        return Alike(values[0])
+        return ConstantColumn(values[0])
     return values
 
 
-def part(column: Column, which: slice) -> Column:
+def slice_rows(column: Column, which: slice) -> Column:
     """A slice of a column's rows."""
-    return column if isinstance(column, Alike) else column[which]
+    return column if isinstance(column, ConstantColumn) else column[which]
 
 
 def _columns(given: Sequence[Message]) -> Columns:
@@ -263,21 +263,21 @@ def _columns(given: Sequence[Message]) -> Columns:
     ]
     created = times([one.created_at for one in given])
     records = _records([one.records for one in given])
-    return Columns._make([*map(alike, columns), created, records])
+    return Columns._make([*map(compact_column, columns), created, records])
 
 
 def _names(records: Sequence[str]) -> Sequence[str]:
     """Locators of records as a column accepts them."""
-    if _are_plain(records, RECORD):
+    if _are_plain(records, MAX_RECORD_LENGTH):
         return records
-    return [storable(record)[:RECORD] for record in records]
+    return [storable(record)[:MAX_RECORD_LENGTH] for record in records]
 
 
 def _words(values: list[str | None]) -> list[str]:
     words = [value or "" for value in values]
-    if _are_plain(words, WORD):
+    if _are_plain(words, MAX_NAME_LENGTH):
         return words
-    return [clean(word)[:WORD] for word in words]
+    return [clean(word)[:MAX_NAME_LENGTH] for word in words]
 
 
 def _records(listed: list[tuple[str, ...]]) -> list[str]:

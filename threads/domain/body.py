@@ -88,13 +88,13 @@ def encode_parts(parts: Iterable[Part]) -> bytes:
     would refuse them).
     """
     listed = tuple(parts)
-    return _encode(listed, is_sorted=False, is_alike=_are_alike(listed))
+    return _encode(listed, is_sorted=False, use_orjson=_suit_orjson(listed))
 
 
 def canonical_parts(parts: Iterable[Part]) -> bytes:
     """The canonical JSON of a message's parts: their meaning, however it was written."""
     listed = tuple(parts)
-    return _encode(listed, is_sorted=True, is_alike=_are_alike(listed))
+    return _encode(listed, is_sorted=True, use_orjson=_suit_orjson(listed))
 
 
 def decode_parts(content: bytes) -> tuple[Part, ...]:
@@ -121,13 +121,13 @@ def body_digest(role: Role, parts: Iterable[Part]) -> bytes:
 
 def digest_of(role: Role, content: bytes) -> bytes:
     """The digest of a role and parts that are already encoded."""
-    hashed = _HEADS[role].copy()  # faster than a new hash
+    hashed = _HASH_PREFIXES[role].copy()  # faster than a new hash
     hashed.update(content)
     hashed.update(b"}")
     return hashed.digest()
 
 
-class Encoded(NamedTuple):
+class EncodedMessage(NamedTuple):
     """A message as it is stored."""
 
     content: bytes
@@ -136,16 +136,18 @@ class Encoded(NamedTuple):
     """The digest of the canonical form; None if it equals `body_digest`, as it usually does."""
 
 
-def encoded(role: Role, parts: tuple[Part, ...]) -> Encoded:
+def encode_message(role: Role, parts: tuple[Part, ...]) -> EncodedMessage:
     """A message's body and its digests."""
-    is_alike = _are_alike(parts)
-    content = _encode(parts, is_sorted=False, is_alike=is_alike)
+    use_orjson = _suit_orjson(parts)
+    content = _encode(parts, is_sorted=False, use_orjson=use_orjson)
     own, said = digest_of(role, content), None
     for part in parts:
         if type(part) is not Text and not _is_canonical(part):
-            said = digest_of(role, _encode(parts, is_sorted=True, is_alike=is_alike))
+            said = digest_of(
+                role, _encode(parts, is_sorted=True, use_orjson=use_orjson)
+            )
             break
-    return Encoded(content, own, said)
+    return EncodedMessage(content, own, said)
 
 
 def tombstone_of(digest: bytes) -> bytes:
@@ -168,7 +170,7 @@ def _encode_thinking(part: Thinking) -> dict[str, Any]:
     return encoded
 
 
-def _encode(parts: tuple[Part, ...], *, is_sorted: bool, is_alike: bool) -> bytes:
+def _encode(parts: tuple[Part, ...], *, is_sorted: bool, use_orjson: bool) -> bytes:
     forms = [
         # Most parts are texts, and a call for each would cost as much as encoding a short one.
         {"text": part.text, "type": "text"}
@@ -176,12 +178,12 @@ def _encode(parts: tuple[Part, ...], *, is_sorted: bool, is_alike: bool) -> byte
         else _form(part, is_canonical=is_sorted)
         for part in parts
     ]
-    if is_alike:
+    if use_orjson:
         try:
-            return canonical.quickly(forms, is_sorted=is_sorted)
+            return canonical.encode_quickly(forms, is_sorted=is_sorted)
         except TypeError:
             pass
-    return canonical.slowly(forms, is_sorted=is_sorted)
+    return canonical.encode_slowly(forms, is_sorted=is_sorted)
 
 
 def _form(part: Part, *, is_canonical: bool) -> dict[str, Any]:
@@ -228,26 +230,26 @@ def _form_of_thinking(part: Thinking, *, is_canonical: bool) -> dict[str, Any]:
     return form
 
 
-def _are_alike(parts: tuple[Part, ...]) -> bool:
+def _suit_orjson(parts: tuple[Part, ...]) -> bool:
     """Whether orjson and the standard library write the parts alike, lone surrogates aside."""
     for part in parts:  # noqa: SIM110  # a generator takes twice as long
-        if type(part) is not Text and not _is_alike(part):
+        if type(part) is not Text and not _suits_orjson(part):
             return False
     return True
 
 
-def _is_alike(part: Part) -> bool:
+def _suits_orjson(part: Part) -> bool:
     if isinstance(part, ToolCall):
-        return type(part.arguments) is str or canonical.is_alike(part.arguments)
+        return type(part.arguments) is str or canonical.suits_orjson(part.arguments)
     if isinstance(part, ToolResult):
-        return _are_alike(part.content)
-    return not isinstance(part, Opaque) or canonical.is_alike(part.data)
+        return _suit_orjson(part.content)
+    return not isinstance(part, Opaque) or canonical.suits_orjson(part.data)
 
 
 def _is_canonical(part: Part) -> bool:
     """Whether a part is stored as canonical JSON."""
     if isinstance(part, ToolCall):
-        return part.text is None and not _has_order(part.arguments)
+        return part.text is None and not _is_unsorted(part.arguments)
     if isinstance(part, ToolResult):
         for item in part.content:
             if type(item) is not Text and not _is_canonical(item):
@@ -255,10 +257,10 @@ def _is_canonical(part: Part) -> bool:
         return True
     if isinstance(part, Thinking):
         return part.signer is None
-    return not isinstance(part, Opaque) or not _has_order(part.data)
+    return not isinstance(part, Opaque) or not _is_unsorted(part.data)
 
 
-def _has_order(value: Any) -> bool:
+def _is_unsorted(value: Any) -> bool:
     """Whether the members of any object are in an order other than the canonical one."""
     kind = type(value)
     if kind is dict:
@@ -269,12 +271,14 @@ def _has_order(value: Any) -> bool:
     elif kind is not list:
         return False
     for item in value:  # noqa: SIM110  # as above
-        if type(item) is not str and _has_order(item):
+        if type(item) is not str and _is_unsorted(item):
             return True
     return False
 
 
-_HEADS = {role: hashlib.sha256(f'{{"role":"{role}","parts":'.encode()) for role in Role}
+_HASH_PREFIXES = {
+    role: hashlib.sha256(f'{{"role":"{role}","parts":'.encode()) for role in Role
+}
 
 
 def _without_none(**members: Any) -> dict[str, Any]:

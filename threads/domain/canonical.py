@@ -17,38 +17,38 @@ _ENCODERS = {
     )
     for is_sorted in (False, True)
 }
-_ALIKE = frozenset({str, int, bool, type(None)})
+_ORJSON_TYPES = frozenset({str, int, bool, type(None)})
 """Types that both write alike; orjson refuses an integer of more than 64 bits."""
 
 
 def canonical(value: Any) -> bytes:
     """The canonical JSON of a value that the standard library's `json` can write."""
-    if is_alike(value):
+    if suits_orjson(value):
         try:
-            return quickly(value)
+            return encode_quickly(value)
         except TypeError:
             pass
-    return slowly(value)
+    return encode_slowly(value)
 
 
-def quickly(value: Any, *, is_sorted: bool = True) -> bytes:
-    """What `canonical` returns for a value that `is_alike`. Raises TypeError for a surrogate."""
+def encode_quickly(value: Any, *, is_sorted: bool = True) -> bytes:
+    """What `canonical` returns, by orjson; TypeError for a surrogate. See `suits_orjson`."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if is_sorted else None)
 
 
-def slowly(value: Any, *, is_sorted: bool = True) -> bytes:
+def encode_slowly(value: Any, *, is_sorted: bool = True) -> bytes:
     """What `canonical` returns, by the standard library alone."""
     return _ENCODERS[is_sorted].encode(value).encode("utf-8", "surrogatepass")
 
 
-def is_alike(value: Any) -> bool:
-    """Whether both write a value alike, with everything in it, lone surrogates aside."""
+def suits_orjson(value: Any) -> bool:
+    """Whether orjson writes a value as the standard library does, lone surrogates aside."""
     kind = type(value)
     if kind is dict:
         value = value.values()
     elif kind is not list:
-        return kind in _ALIKE
+        return kind in _ORJSON_TYPES
     for item in value:  # noqa: SIM110  # a generator takes twice as long
-        if type(item) not in _ALIKE and not is_alike(item):
+        if type(item) not in _ORJSON_TYPES and not suits_orjson(item):
             return False
     return True

@@ -21,7 +21,7 @@ from .message import Message
 from .part import JSON, File, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from .transcript import Compaction, Event, Transcript
 
-MOST = 32 << 20
+MAX_BYTES = 32 << 20
 """How many bytes at the beginning of a file are examined."""
 MOST_SEARCHED = 1000
 """With more texts than this in a record, a leaf is only compared with whole texts."""
@@ -104,23 +104,23 @@ class _Record:
 
 
 def count_leaves(transcripts: Sequence[Transcript], file: BinaryIO) -> LeafCount:
-    """Where the text of the first `MOST` bytes of a file went.
+    """Where the text of the first `MAX_BYTES` bytes of a file went.
 
     Left out are items from other files of a folder, and a record cut off by the limit.
     """
     found = LeafCount()
     file.seek(0)
-    data = file.read(MOST)
+    data = file.read(MAX_BYTES)
     records, end = _records(transcripts, len(data))
     data = data[:end]
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
     titles = {one.title for one in transcripts}
     at = 0
     for record in records:
-        _gap(data[at : record.start], is_json, titles, found)
-        _record(data, record, is_json, found)
+        _count_gap(data[at : record.start], is_json, titles, found)
+        _count_record(data, record, is_json, found)
         at = max(at, record.end)
-    _gap(data[at:], is_json, titles, found)
+    _count_gap(data[at:], is_json, titles, found)
     return found
 
 
@@ -200,7 +200,9 @@ def _said(part: Part) -> Iterator[str]:
 # What the file holds
 
 
-def _record(data: bytes, record: _Record, is_json: bool, found: LeafCount) -> None:
+def _count_record(
+    data: bytes, record: _Record, is_json: bool, found: LeafCount
+) -> None:
     """Count where the text of a record went."""
     kept = {
         text
@@ -217,12 +219,14 @@ def _record(data: bytes, record: _Record, is_json: bool, found: LeafCount) -> No
         if inner:
             for name, leaf in inner:
                 if is_text(leaf):
-                    _book(name, leaf, record.holds(leaf), is_event, found)
+                    _count_leaf(name, leaf, record.holds(leaf), is_event, found)
         else:
-            _book(member, text, said, is_event, found)
+            _count_leaf(member, text, said, is_event, found)
 
 
-def _book(member: str, text: str, said: int, is_event: bool, found: LeafCount) -> None:
+def _count_leaf(
+    member: str, text: str, said: int, is_event: bool, found: LeafCount
+) -> None:
     rest = len(text) - said
     found.messages += said
     if is_event:
@@ -231,7 +235,9 @@ def _book(member: str, text: str, said: int, is_event: bool, found: LeafCount) -
         found.miss(member, rest)
 
 
-def _gap(data: bytes, is_json: bool, titles: Collection[str], found: LeafCount) -> None:
+def _count_gap(
+    data: bytes, is_json: bool, titles: Collection[str], found: LeafCount
+) -> None:
     """Count text between records: members of an object that are neither messages nor events.
 
     The title of a conversation is read, and counts as text in a message.

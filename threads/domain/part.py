@@ -164,7 +164,7 @@ Name = Callable[[Image | File, bytes], str]
 """Returns the SHA-256 of an image's or a file's bytes, in hex."""
 
 
-def named(parts: tuple[Part, ...], name: Name) -> tuple[Part, ...]:
+def replace_bytes(parts: tuple[Part, ...], name: Name) -> tuple[Part, ...]:
     """The parts with hashes in place of bytes; the same tuple if no part holds bytes."""
     for part in parts:
         kind = type(part)  # a quick check: most parts can't hold bytes

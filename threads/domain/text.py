@@ -14,14 +14,14 @@ from typing import Any
 
 from .part import JSON, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
-BETWEEN = "\n"
-AROUND = 80
+PIECE_SEPARATOR = "\n"
+EXCERPT_MARGIN = 80
 """Characters of context on each side of a match in an excerpt."""
 
 
 def text_of(part: Part) -> str:
     """The text of a part."""
-    return BETWEEN.join(pieces_of(part))
+    return PIECE_SEPARATOR.join(pieces_of(part))
 
 
 def pieces_of(part: Part) -> list[str]:
@@ -32,7 +32,7 @@ def pieces_of(part: Part) -> list[str]:
 
 def whole_text(parts: Iterable[Part]) -> str:
     """The searchable text of a message: the texts of its parts, and the names of called tools."""
-    return BETWEEN.join(
+    return PIECE_SEPARATOR.join(
         piece
         for part in parts
         for piece in ([part.name] if isinstance(part, ToolCall) else [])
@@ -78,7 +78,7 @@ def fold(text: str) -> str:
     return text.casefold()
 
 
-def finds(folded_query: str, text: str) -> bool:
+def contains(folded_query: str, text: str) -> bool:
     """Whether a text contains a query that is already folded."""
     return folded_query in fold(text)
 
@@ -103,8 +103,8 @@ def excerpt(folded_query: str, text: str) -> Excerpt:
     """The text around the first match of a query; the beginning of the text if there is none."""
     found = places(folded_query, text)
     start, end = found[0] if found else (0, 0)
-    end = min(end, start + 4 * AROUND)
-    first, last = max(0, start - AROUND), min(len(text), end + AROUND)
+    end = min(end, start + 4 * EXCERPT_MARGIN)
+    first, last = max(0, start - EXCERPT_MARGIN), min(len(text), end + EXCERPT_MARGIN)
     return Excerpt(
         text[first:last], start - first, end - first, first > 0, last < len(text)
     )

@@ -3,7 +3,7 @@
 from typing import BinaryIO
 
 from threads.domain.formats.sample import HEAD
-from threads.domain.formats.traffic.cleaning import cleaned, needs_cleaning
+from threads.domain.formats.traffic.cleaning import clean, needs_cleaning
 from threads.store import blobs
 from threads.store.blobs import ReceivedFile
 
@@ -13,7 +13,7 @@ from .archives import KeptFile
 def store(stream: BinaryIO) -> tuple[str, int]:
     """Store a seekable file, cleaned if necessary; returns its SHA-256 in hex and its size."""
     if _needs_cleaning(stream):
-        return blobs.store_pieces(cleaned(stream))
+        return blobs.store_pieces(clean(stream))
     return blobs.store_stream(stream)
 
 
@@ -21,7 +21,7 @@ def keep(file: ReceivedFile) -> tuple[str, int]:
     """Like `store`, for a file received with a request."""
     with file.opened() as stream:
         if _needs_cleaning(stream):
-            return blobs.store_pieces(cleaned(stream))
+            return blobs.store_pieces(clean(stream))
     return file.keep()
 
 
@@ -33,7 +33,7 @@ def _needs_cleaning(stream: BinaryIO) -> bool:
 def without_secrets(kept: KeptFile) -> KeptFile:
     """Clean a recording from an archive; the uncleaned bytes are discarded."""
     with blobs.open_blob(kept.sha256) as stream:
-        sha256, size = blobs.store_pieces(cleaned(stream))
+        sha256, size = blobs.store_pieces(clean(stream))
     if sha256 != kept.sha256:
         blobs.discard(kept.sha256)
     return KeptFile(kept.name, sha256, size)

@@ -89,7 +89,7 @@ class ShownFile:
 
 
 def label_of(format_: str) -> str:
-    for known in formats.KNOWN:
+    for known in formats.ALL_FORMATS:
         if known.name == format_:
             return _ARTICLE.sub("", known.label)
     return format_

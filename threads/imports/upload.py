@@ -279,7 +279,7 @@ class _Unpacking:
             return cleaning.without_secrets(kept)
         if formats.is_table(head):
             return _kept_rows(kept, table.lines(stream, head), bounds)
-        if formats.is_spread(stream, head):
+        if formats.is_pretty_printed(stream, head):
             kept = _kept_rows(kept, spread.lines(stream), bounds)
             with blobs.open_blob(kept.sha256) as lines:
                 return self._as_read(kept, lines.read(HEAD), lines, within, bounds)
@@ -312,4 +312,4 @@ def _kept_rows(
 def _is_read_whole(head: bytes, name: str) -> bool:
     """Whether a format that is itself a zip archive claims the file and opens it on its own."""
     sample = Sample(head, name)
-    return any(known.read and known.score(sample) for known in formats.KNOWN)
+    return any(known.read and known.score(sample) for known in formats.ALL_FORMATS)

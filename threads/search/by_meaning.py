@@ -18,7 +18,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.paging import clamp, decode_cursor, encode_cursor
 from contextstudio.database.steps import chunks
 from threads.domain.meaning.nearness import NEAR, as_share
-from threads.domain.text import AROUND, Excerpt, whole_text
+from threads.domain.text import EXCERPT_MARGIN, Excerpt, whole_text
 from threads.models import Message, Session
 from threads.store.masking import Place, touched
 from threads.store.originals import Original, load_messages_at
@@ -195,7 +195,7 @@ def _excerpt(asked: "Question", original: Original) -> Excerpt:
     """An excerpt around the place in a message that is nearest to the question."""
     text = whole_text(original.parts)
     start, end = asked.nearest_stretch(text)
-    first, last = max(0, start - AROUND), min(len(text), end + AROUND)
+    first, last = max(0, start - EXCERPT_MARGIN), min(len(text), end + EXCERPT_MARGIN)
     return Excerpt(
         text[first:last], start - first, end - first, first > 0, last < len(text)
     )

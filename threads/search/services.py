@@ -21,7 +21,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.paging import clamp, decode_cursor, encode_cursor
 from contextstudio.database.steps import chunks
 from threads.domain.body import decode_parts
-from threads.domain.text import Excerpt, excerpt, finds, fold, whole_text
+from threads.domain.text import Excerpt, contains, excerpt, fold, whole_text
 from threads.models import Body, Message, Session
 from threads.store.masking import touched
 from threads.store.originals import Original, load_messages_at
@@ -102,7 +102,7 @@ def search(
     titles: list[Session] = []
     if at is None and session_id is None:
         ordered = sessions.order_by("-updated_at", "-id").values_list("pk", "title")
-        found = (key for key, title in ordered.iterator() if finds(wanted, title))
+        found = (key for key, title in ordered.iterator() if contains(wanted, title))
         keys = list(islice(found, MOST_TITLES))
         named = sessions.select_related("project").in_bulk(keys)
         titles = [named[key] for key in keys]
@@ -141,7 +141,7 @@ def find_in_session(
         (index, original)
         for some in chunks(indexes, _AT_ONCE)
         for index, original in load_messages_at(session, some).items()
-        if finds(wanted, whole_text(original.parts))
+        if contains(wanted, whole_text(original.parts))
     ]
 
 
@@ -165,7 +165,7 @@ def _look(
         holding = masked.intersection(some)
         rows = Body.objects.filter(pk__in=some).values_list("pk", "content")
         for id_, content in rows:
-            if finds(wanted, whole_text(decode_parts(bytes(content)))):
+            if contains(wanted, whole_text(decode_parts(bytes(content)))):
                 holding.add(id_)
         for place, match in _made_sure(sessions, holding, after, wanted):
             matches.append(match)
@@ -198,7 +198,7 @@ def _made_sure(
         if original is None:
             continue
         text = whole_text(original.parts)
-        if finds(wanted, text):
+        if contains(wanted, text):
             session = named[place.session_id]
             yield place, SearchHit(session, original, excerpt(wanted, text))
 

@@ -17,17 +17,17 @@ from django.db.models import UUIDField
 from contextstudio.database.prepared import Param, Prepared
 from threads import tokens
 from threads.domain.batch import (
-    Alike,
     Attachment,
     Batch,
     Column,
+    ConstantColumn,
     batches,
     clean,
-    part,
+    slice_rows,
 )
 from threads.domain.message import Message as GivenMessage
 from threads.domain.message import group_ids
-from threads.domain.part import File, Image, Part, named
+from threads.domain.part import File, Image, Part, replace_bytes
 from threads.domain.tokens import Words
 from threads.models import Blob, Body, Message, Session, Source
 
@@ -136,7 +136,9 @@ def prepare(
     found = rows.find_bodies(project_id, sorted(places))
     missing = {d: place for d, place in places.items() if d not in found}
     columns, created = batch.columns, batch.columns.created
-    moments = rows.moments(created, len(batch.digests)) if created else Alike(None)
+    moments = (
+        rows.moments(created, len(batch.digests)) if created else ConstantColumn(None)
+    )
     return ReadyBatch(
         batch,
         _stored(project_id, batch.files),
@@ -239,7 +241,7 @@ def record_batch(
                 source,
                 [
                     *(range(index, end), ready.uuids[which], ids, counts, groups),
-                    *[part(column, which) for column in ready.columns],
+                    *[slice_rows(column, which) for column in ready.columns],
                 ],
                 ready.short_ids[which],
             )
@@ -260,14 +262,14 @@ def keep_bodies(
         found[sha256] = Attachment(part.media_type, data)
         return sha256
 
-    kept = [named(item, keep) for item in parts]
+    kept = [replace_bytes(item, keep) for item in parts]
     _save_blobs(_stored(project_id, found))
     return kept
 
 
 def named_by_hash(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     """The parts as `keep_bodies` returns them, without storing anything: for digests."""
-    return named(parts, lambda _, data: hashlib.sha256(data).hexdigest())
+    return replace_bytes(parts, lambda _, data: hashlib.sha256(data).hexdigest())
 
 
 def _stored(project_id: int, files: dict[str, Attachment]) -> list[Blob]:
@@ -302,7 +304,7 @@ def _insert(
         if not left:
             return
         columns = [
-            one if isinstance(one, Alike) else [one[place] for place in left]
+            one if isinstance(one, ConstantColumn) else [one[place] for place in left]
             for one in columns
         ]
         short_ids = _draw_short_ids(len(left))

@@ -23,7 +23,7 @@ from django.db import (
 from django.utils import timezone
 
 from contextstudio.database import driver
-from threads.domain.batch import Alike, Column, Events, alike, times
+from threads.domain.batch import Column, ConstantColumn, Events, compact_column, times
 from threads.models import Session
 
 MESSAGE_COLUMNS = (
@@ -234,8 +234,10 @@ def _apart(
     """Split columns into those with one value for all rows, and the others, with the first."""
     fixed, varying = dict(same), {names[0]: columns[0]}
     for name, values in zip(names[1:], columns[1:], strict=True):
-        column = values if isinstance(values, Alike) else alike(values)
-        if isinstance(column, Alike):
+        column = (
+            values if isinstance(values, ConstantColumn) else compact_column(values)
+        )
+        if isinstance(column, ConstantColumn):
             fixed[name] = column.value
         else:
             varying[name] = column

@@ -22,8 +22,8 @@ from threads.domain.formats.requests import (
     Atom,
     RequestForm,
     atoms_of,
+    have_same_atoms,
     plain_prompt,
-    say_the_same,
     system_words,
 )
 from threads.domain.message import Message, Role
@@ -223,7 +223,7 @@ class _Walk:
         named = ids.given(whole) if self._form.has_ids else whole
         held = atoms_of(named, self._form, self._heading)
         given = atoms_of(self._given.messages[place], self._form, self._heading)
-        if not say_the_same(given, held):
+        if not have_same_atoms(given, held):
             return None
         self._ids = ids
         return Unit(index, last, place, place + 1, as_given=named is whole)
@@ -253,7 +253,7 @@ class _Walk:
                 held += more
                 as_given = as_given and has_ids
                 last += 1
-        if not say_the_same(given, held):
+        if not have_same_atoms(given, held):
             return None
         self._ids = ids
         return Unit(index, last, place, end, joins, as_given)

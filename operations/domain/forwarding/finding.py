@@ -1,8 +1,8 @@
 """Finds the originals that a client sends wherever they are, always in their order.
 
 Messages with equal digests are anchors. Messages between them may still say the same in another
-form (`saying_of`). Messages found nowhere are the client's own; originals that are not sent were
-left out by it.
+form (`fingerprint_of`). Messages found nowhere are the client's own; originals that are not sent
+were left out by it.
 """
 
 from collections import Counter
@@ -12,7 +12,12 @@ from collections.abc import Set as AbstractSet
 from threads.domain.body import tombstone_of
 from threads.domain.formats.format import Heading
 from threads.domain.formats.kit.calls import CallIds
-from threads.domain.formats.requests import SYSTEM, RequestForm, Saying, saying_of
+from threads.domain.formats.requests import (
+    SYSTEM,
+    MessageFingerprint,
+    RequestForm,
+    fingerprint_of,
+)
 from threads.domain.message import Message, Role
 from threads.domain.part import Text, Thinking
 
@@ -155,22 +160,23 @@ class _Gaps:
         kept = [(index, self._kept(index, wanted)) for index in near]
         return list(_same(sent, kept))
 
-    def _sent(self, place: int) -> Saying:
+    def _sent(self, place: int) -> MessageFingerprint:
         return self._saying(self._given.messages[place])
 
-    def _kept(self, index: int, wanted: AbstractSet[bytes]) -> Saying:
+    def _kept(self, index: int, wanted: AbstractSet[bytes]) -> MessageFingerprint:
         """The recorded reading of an original, unless only the masked one has just wanted atoms."""
         sayings = [*map(self._saying, self._held.readings(index))]
         return max(sayings, key=lambda one: wanted >= set(one.atoms))
 
-    def _saying(self, message: Message) -> Saying:
+    def _saying(self, message: Message) -> MessageFingerprint:
         named = CallIds().given(message) if self._form.has_ids else message
-        saying = saying_of(named, self._form, self._heading)
+        saying = fingerprint_of(named, self._form, self._heading)
         return saying if named is message else saying._replace(ids=("",))
 
 
 def _same(
-    sent: Sequence[tuple[int, Saying]], kept: Sequence[tuple[int, Saying]]
+    sent: Sequence[tuple[int, MessageFingerprint]],
+    kept: Sequence[tuple[int, MessageFingerprint]],
 ) -> Iterator[Unit]:
     """Units for runs of both sides that say the same atom by atom, with nothing left over."""
     ours = [(at, atom) for at, (_, saying) in enumerate(sent) for atom in saying.atoms]

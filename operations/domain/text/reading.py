@@ -16,7 +16,7 @@ from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_number, made_key
 from operations.domain.tree.span import SpanChange
 from threads.domain.part import Part
-from threads.domain.text import BETWEEN, pieces_of, text_of
+from threads.domain.text import PIECE_SEPARATOR, pieces_of, text_of
 
 
 class HeldText(NamedTuple):
@@ -152,7 +152,7 @@ def _tiles(
     told = -1
     for number, piece in enumerate(pieces):
         if number:
-            yield offset - 1, _over(changes, nearest, offset - 1), BETWEEN
+            yield offset - 1, _over(changes, nearest, offset - 1), PIECE_SEPARATOR
         end = offset + len(piece)
         while nearest < len(changes) and changes[nearest].end <= offset:
             nearest += 1
@@ -167,7 +167,7 @@ def _tiles(
             place += 1
         if at < end:
             yield at, 0, piece[at - offset :]
-        offset = end + len(BETWEEN)
+        offset = end + len(PIECE_SEPARATOR)
 
 
 def _over(changes: Sequence[SpanChange], nearest: int, place: int) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from threads.domain.part import Opaque, Part, Text, Thinking, ToolCall, ToolResult
-from threads.domain.text import BETWEEN, pieces_of, text_of
+from threads.domain.text import PIECE_SEPARATOR, pieces_of, text_of
 
 from .key import Key
 
@@ -69,7 +69,7 @@ def covered_pieces(parts: Sequence[Part], span: Span) -> list[str]:
         start, end = max(0, span.start - offset), span.end - offset
         if start < min(end, len(piece)):
             found.append(piece[start:end])
-        offset += len(piece) + len(BETWEEN)
+        offset += len(piece) + len(PIECE_SEPARATOR)
     return found if len(found) > 1 else []
 
 
@@ -143,7 +143,7 @@ def _rewrite(part: Part, changes: list[SpanChange]) -> Part:
         offset, text = 0, change.text
         for place, piece in enumerate(pieces):
             start, end = change.start - offset, change.end - offset
-            offset += len(piece) + len(BETWEEN)
+            offset += len(piece) + len(PIECE_SEPARATOR)
             if start >= len(piece) or end <= 0:
                 continue
             now = changed[place]

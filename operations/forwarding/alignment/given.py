@@ -24,7 +24,7 @@ def read_given(session: Session, inbound: Inbound, start: int) -> GivenMessages:
     if not (named := forms.hashes_of(given.messages)):
         return given
     kept = find_blobs(session.project_id, named)
-    messages = [forms.by_hash(message, kept) for message in given.messages]
+    messages = [forms.identify_media(message, kept) for message in given.messages]
     return _digested(messages, system=given.system)
 
 
@@ -35,11 +35,11 @@ def _spoken(session: Session, given: GivenMessages) -> GivenMessages:
     """
     said: dict[int, Message] = {}
     for place, message in enumerate(given.messages):
-        if (named := forms.spoken_id(message)) is None:
+        if (named := forms.recording_id(message)) is None:
             continue
         holding = find_holding(session, named.encode("utf-8", "surrogatepass"))
         for one in load_recorded_at(session, holding).values():
-            if one.role is message.role and forms.speaks(one.parts, named):
+            if one.role is message.role and forms.has_recording(one.parts, named):
                 said[place] = Message(role=one.role, parts=one.parts)
     if not said:
         return given

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from contextstudio.accounts.domain.storable import storable
 from threads.domain.batch import (
     COMPACTION,
-    MOST,
-    MOST_BYTES,
-    RECORD,
-    Alike,
-    Filling,
-    alike,
+    MAX_BYTES,
+    MAX_ITEMS,
+    MAX_RECORD_LENGTH,
+    BatchBuilder,
+    ConstantColumn,
     batches,
     clean,
-    part,
+    compact_column,
+    slice_rows,
     times,
 )
 from threads.domain.message import Message, Role, Usage
@@ -48,7 +48,9 @@ def test_whatever_the_records_of_a_message_are_called_their_names_are_json(
 @given(st.lists(NAMES, min_size=1, max_size=4))
 def test_names_of_records_of_events_are_cut_and_cleaned(names: list[str]) -> None:
     [batch] = batches([Event("note", name) for name in names])
-    assert list(batch.events.records) == [storable(name)[:RECORD] for name in names]
+    assert list(batch.events.records) == [
+        storable(name)[:MAX_RECORD_LENGTH] for name in names
+    ]
 
 
 def test_events_are_counted_by_type_and_compactions_by_themselves() -> None:
@@ -100,10 +102,10 @@ def test_a_column_has_what_a_database_takes() -> None:
 def test_a_column_that_is_alike_in_all_rows_is_one_value() -> None:
     [batch] = batches([SAID, SAID, replace(SAID, partial=True)])
     roles, statuses = batch.columns.roles, batch.columns.statuses
-    assert roles == Alike("user") and part(roles, slice(1, 2)) == roles
+    assert roles == ConstantColumn("user") and slice_rows(roles, slice(1, 2)) == roles
     assert statuses == ["complete", "complete", "partial"]
-    assert part(statuses, slice(1, 3)) == ["complete", "partial"]
-    assert alike([]) == []
+    assert slice_rows(statuses, slice(1, 3)) == ["complete", "partial"]
+    assert compact_column([]) == []
 
 
 def test_times_are_written_in_utc_and_those_before_all_years_are_none() -> None:
@@ -117,27 +119,30 @@ def test_times_are_written_in_utc_and_those_before_all_years_are_none() -> None:
 
 
 def test_batches_are_bounded_and_those_that_grow_begin_small() -> None:
-    assert [len(b.contents) for b in batches([SAID] * (MOST + 1))] == [MOST, 1]
-    notes = [Event("note", "bytes:0-9")] * (MOST + 1)
-    assert [len(b.events.records) for b in batches(notes)] == [MOST, 1]
-    long = replace(SAID, parts=(Text("x" * MOST_BYTES),))
+    assert [len(b.contents) for b in batches([SAID] * (MAX_ITEMS + 1))] == [
+        MAX_ITEMS,
+        1,
+    ]
+    notes = [Event("note", "bytes:0-9")] * (MAX_ITEMS + 1)
+    assert [len(b.events.records) for b in batches(notes)] == [MAX_ITEMS, 1]
+    long = replace(SAID, parts=(Text("x" * MAX_BYTES),))
     assert [len(b.contents) for b in batches([long, SAID])] == [1, 1]
-    first, second, *_ = batches([SAID] * MOST, growing=True)
-    assert len(first.contents) == MOST // 16 == 125
+    first, second, *_ = batches([SAID] * MAX_ITEMS, growing=True)
+    assert len(first.contents) == MAX_ITEMS // 16 == 125
     assert len(second.contents) == 156
 
 
 def test_what_is_filled_says_when_it_is_full() -> None:
-    filling = Filling()
+    filling = BatchBuilder()
     assert not filling.is_full
-    for _ in range(MOST):
+    for _ in range(MAX_ITEMS):
         filling.note(0, "note", "bytes:0-9", None)
     assert filling.is_full
 
 
 def test_it_is_full_of_messages_and_of_events_too() -> None:
-    messages, events = Filling(), Filling()
-    for number in range(MOST):
+    messages, events = BatchBuilder(), BatchBuilder()
+    for number in range(MAX_ITEMS):
         assert not messages.is_full and not events.is_full
         messages.add(SAID)
         events.note(number, "note", "bytes:0-9", None)

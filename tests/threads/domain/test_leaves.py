@@ -154,7 +154,7 @@ def test_members_past_the_most_are_counted_together(
 
 
 def test_what_lies_beyond_the_most_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leaves, "MOST", 20)
+    monkeypatch.setattr(leaves, "MAX_BYTES", 20)
     data, place = placed({"x": "two words", "y": "two words"})
     assert of_items(data, said(Text("two words"), record=place)).messages == 0
 
@@ -164,7 +164,7 @@ def test_a_record_that_the_most_cuts_is_left_out_and_what_is_before_it_counts(
 ) -> None:
     first, last = b'{"x": "two words"}\n', b'{"y": "in part", "z": "to the end"}'
     size = len(first) + len(last)
-    monkeypatch.setattr(leaves, "MOST", size - 5)
+    monkeypatch.setattr(leaves, "MAX_BYTES", size - 5)
     cut = said(Text("in part"), record=f"bytes:{len(first)}-{size}")
     assert of_items(first + last, cut).members == {"x": 9}
 

@@ -17,9 +17,9 @@ from threads.domain.body import (
     decode_parts,
     digest,
     digest_of,
+    encode_message,
     encode_part,
     encode_parts,
-    encoded,
 )
 from threads.domain.message import Message, Role
 from threads.domain.part import (
@@ -91,7 +91,7 @@ def test_members_in_another_order_at_any_depth_are_kept_and_say_the_same(
     arguments: dict[str, Any],
 ) -> None:
     call = ToolCall("c", "look", arguments)
-    found = encoded(Role.ASSISTANT, (call,))
+    found = encode_message(Role.ASSISTANT, (call,))
     (read,) = decode_parts(found.content)
     assert isinstance(read, ToolCall)
     assert json.dumps(read.arguments) == json.dumps(arguments)
@@ -103,7 +103,7 @@ def test_members_in_another_order_at_any_depth_are_kept_and_say_the_same(
 def test_a_message_is_encoded_in_one_as_piece_by_piece(message: Message) -> None:
     parts = tuple(map(_stored, message.parts))
 
-    content, own, said = encoded(message.role, parts)
+    content, own, said = encode_message(message.role, parts)
 
     assert content == encode_parts(parts)
     assert own == body_digest(message.role, parts)
@@ -139,7 +139,9 @@ def test_who_signed_is_kept_and_does_not_count() -> None:
     assert isinstance(read, Thinking)
     assert read.signer == "anthropic"
     assert digest(Role.ASSISTANT, [said]) == digest(Role.ASSISTANT, [plain])
-    assert encoded(Role.ASSISTANT, (said,)).digest == digest(Role.ASSISTANT, [said])
+    assert encode_message(Role.ASSISTANT, (said,)).digest == digest(
+        Role.ASSISTANT, [said]
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_a_part_says_who_signed_it() -> None:
 def test_a_result_whose_block_has_an_order_of_its_own_is_read_as_it_was() -> None:
     block = Opaque("other", {"type": "other", "b": 1, "a": 2})
     parts = (ToolResult("c1", (block,)),)
-    (found,) = decode_parts(encoded(Role.TOOL, parts).content)
+    (found,) = decode_parts(encode_message(Role.TOOL, parts).content)
     assert isinstance(found, ToolResult)
     assert isinstance(found.content[0], Opaque)
     assert list(found.content[0].data) == ["type", "b", "a"]

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from threads.domain.part import Image, Opaque, Text, Thinking, ToolCall, ToolResult
 from threads.domain.text import (
-    AROUND,
+    EXCERPT_MARGIN,
+    contains,
     excerpt,
-    finds,
     fold,
     places,
     text_of,
@@ -22,14 +22,14 @@ letters = st.text(alphabet="aAßſﬁİ\u0130Σςσ%_\0\ud800😀\n", max_size=1
 @given(letters, letters, letters)
 def test_what_stands_in_a_text_is_found_in_either_case(before, words, after):
     text = before + words + after
-    assert finds(fold(words.upper()), text.upper())
-    assert finds(fold(words), text)
+    assert contains(fold(words.upper()), text.upper())
+    assert contains(fold(words), text)
 
 
 @given(letters, st.text(alphabet="aAßſﬁiσ\u0307", min_size=1, max_size=3))
 def test_every_place_holds_what_was_searched_and_none_overlaps(text, query):
     found = places(fold(query), text)
-    assert bool(found) == finds(fold(query), text)
+    assert bool(found) == contains(fold(query), text)
     assert all(fold(query) in fold(text[start:end]) for start, end in found)
     assert all(one[1] <= other[0] for one, other in pairwise(found))
 
@@ -45,7 +45,7 @@ def test_an_excerpt_shows_what_stands_around():
     text = "x" * 200 + "needle" + "y" * 200
     found = excerpt("needle", text)
     assert found.text[found.start : found.end] == "needle"
-    assert len(found.text) == 2 * AROUND + 6
+    assert len(found.text) == 2 * EXCERPT_MARGIN + 6
     assert (found.cut_before, found.cut_after) == (True, True)
 
 

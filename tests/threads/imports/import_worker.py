@@ -33,7 +33,7 @@ from threads.models import Event, Import, Message, Session  # noqa: E402
 
 def main(path: Path) -> None:
     settings.JOB_LEASE_SECONDS = 60
-    batch.MOST, file_groups.AT_ONCE = 20, 4_000
+    batch.MAX_ITEMS, file_groups.AT_ONCE = 20, 4_000
     report = JobContext.progress
 
     def progress(self: JobContext, done: int, **facts: Any) -> None:

@@ -36,7 +36,7 @@ def test_what_a_job_is_still_bringing_in_is_refused_to_others_with_the_reason(
 def test_batches_are_committed_one_by_one_and_events_keep_their_places(
     stage: Take, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "MOST", 2)
+    monkeypatch.setattr(batch, "MAX_ITEMS", 2)
     lines = [row for i in range(5) for row in ({"say": str(i)}, {"event": str(i)})]
     seen: list[Any] = []
     job = uuid.uuid4()
@@ -54,7 +54,7 @@ def test_batches_are_committed_one_by_one_and_events_keep_their_places(
 def test_messages_with_much_in_them_are_recorded_in_smaller_batches(
     stage: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "MOST_BYTES", 1000)
+    monkeypatch.setattr(batch, "MAX_BYTES", 1000)
     seen: list[Any] = []
     lines = [{"say": str(i) * 1000} for i in range(3)]
     stage(stub(*lines, id="a"), uuid.uuid4(), lambda *report: seen.append(report[0]))
@@ -64,7 +64,7 @@ def test_messages_with_much_in_them_are_recorded_in_smaller_batches(
 def test_a_file_of_events_alone_makes_no_session(
     take: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "MOST", 2)
+    monkeypatch.setattr(batch, "MAX_ITEMS", 2)
     with pytest.raises(Invalid) as refusal:
         take(stub(*[{"event": "x"}] * 5, id="a"))
     assert refusal.value.code == "empty"
@@ -75,7 +75,7 @@ def test_a_commit_takes_few_batches_however_many_wait(
     stage: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_groups, "AT_ONCE", 0)
-    monkeypatch.setattr(batch, "MOST", 1)
+    monkeypatch.setattr(batch, "MAX_ITEMS", 1)
     depth, commits = len(connection.atomic_blocks), list[Any]()
     record = ingest.record_batch
 
@@ -152,7 +152,7 @@ def test_a_session_that_grows_between_two_batches_of_an_import_keeps_both(
     take: Take, stage: Take, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_groups, "AT_ONCE", 0)
-    monkeypatch.setattr(batch, "MOST", 2)
+    monkeypatch.setattr(batch, "MAX_ITEMS", 2)
     take(stub(*says("a"), id="a"))
     session = Session.objects.get()
     grown: list[int] = []

@@ -50,7 +50,7 @@ def test_an_import_that_is_killed_anywhere_is_completed_by_the_next_attempt(
     at: int,
     whole: bool,
 ) -> None:
-    monkeypatch.setattr(batch, "MOST", 1)
+    monkeypatch.setattr(batch, "MAX_ITEMS", 1)
     if not whole:
         monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     files = {
@@ -80,7 +80,7 @@ def test_an_import_that_is_killed_anywhere_is_completed_by_the_next_attempt(
 def test_an_append_that_is_killed_is_completed_without_doubles(
     stage: Take, take: Take, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "MOST", 1)
+    monkeypatch.setattr(batch, "MAX_ITEMS", 1)
     monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     files = {f"{name}.stub": stub(*says("one"), id=name) for name in "ab"}
     take(files)
@@ -121,7 +121,7 @@ def killed(stage: Take, job: uuid.UUID, *, age: timedelta) -> None:
 def test_what_a_killed_import_left_goes_once_nobody_completes_it(
     stage: Take, take: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "MOST", 1)
+    monkeypatch.setattr(batch, "MAX_ITEMS", 1)
     monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     killed(stage, uuid.uuid4(), age=erasing.STRANDED + timedelta(minutes=1))
     erasing.clean()
@@ -133,7 +133,7 @@ def test_what_a_killed_import_left_goes_once_nobody_completes_it(
 def test_what_a_job_will_complete_or_was_just_staged_stays(
     stage: Take, project: Project, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "MOST", 1)
+    monkeypatch.setattr(batch, "MAX_ITEMS", 1)
     monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     killed(stage, uuid.uuid4(), age=erasing.STRANDED - timedelta(minutes=1))
     erasing.clean()
@@ -149,7 +149,7 @@ def test_what_a_job_will_complete_or_was_just_staged_stays(
 def test_a_long_append_that_is_killed_is_completed_without_doubles(
     stage: Take, take: Take, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "MOST", 2)
+    monkeypatch.setattr(batch, "MAX_ITEMS", 2)
     monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     short = stub(*says("one"), {"event": "first"}, id="a")
     take(short)

@@ -147,11 +147,11 @@ def test_a_fault_of_a_format_stops_no_file(
         raise ZeroDivisionError
 
     bad = replace(FORMAT, name="bad", score=lambda sample: 0, gather=fail)
-    monkeypatch.setattr(formats, "KNOWN", (bad, *formats.KNOWN))
+    monkeypatch.setattr(formats, "ALL_FORMATS", (bad, *formats.ALL_FORMATS))
     files = {"a.stub": stub(*says("one"), id="a"), "b.stub": stub(*says("two"))}
     assert len(take(files).sessions) == 2
     worse = replace(FORMAT, read=fail, gather=None)
-    monkeypatch.setattr(formats, "KNOWN", (worse, *formats.KNOWN))
+    monkeypatch.setattr(formats, "ALL_FORMATS", (worse, *formats.ALL_FORMATS))
     with pytest.raises(Invalid) as refusal:
         take(stub(*says("three"), id="c"))
     assert refusal.value.code == "unreadable"

@@ -47,7 +47,7 @@ def unlocked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     watch(recording.tokens, "count_words")
     watch(recording.blobs, "store")
     monkeypatch.setattr(file_groups, "AT_ONCE", 0)
-    monkeypatch.setattr(batch, "MOST", 2)
+    monkeypatch.setattr(batch, "MAX_ITEMS", 2)
     return called
 
 

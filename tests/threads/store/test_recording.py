@@ -87,7 +87,7 @@ def test_times_are_ordered_and_found_as_the_models_find_them(session: Session) -
 def test_batches_count_on_and_groups_go_on(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "MOST", 3)
+    monkeypatch.setattr(batch, "MAX_ITEMS", 3)
     reports: list[int] = []
     given = said(*"abcabcde")
     assert record_messages(session, given, progress=reports.append) == 8
@@ -107,7 +107,7 @@ def test_batches_count_on_and_groups_go_on(
 def test_a_batch_is_bounded_by_its_bytes(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "MOST_BYTES", 100)
+    monkeypatch.setattr(batch, "MAX_BYTES", 100)
     reports: list[int] = []
     record_messages(session, said("x" * 90, "y" * 90, "z"), progress=reports.append)
     assert reports == [1, 2, 3]
@@ -116,7 +116,7 @@ def test_a_batch_is_bounded_by_its_bytes(
 def test_messages_are_read_while_they_are_recorded(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "MOST", 2)
+    monkeypatch.setattr(batch, "MAX_ITEMS", 2)
     seen: list[int] = []
 
     def stream() -> Iterator[Given]:
@@ -132,7 +132,7 @@ def test_messages_are_read_while_they_are_recorded(
 def test_what_stops_the_stream_leaves_whole_batches(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "MOST", 2)
+    monkeypatch.setattr(batch, "MAX_ITEMS", 2)
 
     def stream() -> Iterator[Given]:
         yield from said(*"abc")
@@ -148,7 +148,7 @@ def test_what_stops_the_stream_leaves_whole_batches(
 def test_within_a_transaction_it_is_all_or_nothing(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "MOST", 2)
+    monkeypatch.setattr(batch, "MAX_ITEMS", 2)
     with pytest.raises(RuntimeError), transaction.atomic():
         record_messages(session, said(*"abc"))
         raise RuntimeError
@@ -366,7 +366,7 @@ def test_what_takes_long_of_many_messages_is_done_before_the_transaction(
     owner: User, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Everybody else waits for that."""
-    monkeypatch.setattr(batch, "MOST_BYTES", 10)
+    monkeypatch.setattr(batch, "MAX_BYTES", 10)
     within: list[int] = []
     count = tokens.count_words
 

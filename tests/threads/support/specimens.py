@@ -40,7 +40,7 @@ THREAD = [
 
 def _written() -> dict[str, bytes]:
     """A thread written by our own writers, for formats that are both read and written."""
-    known = {form.name for form in formats.KNOWN if form.read}
+    known = {form.name for form in formats.ALL_FORMATS if form.read}
     return {
         f"{name}, exported": b"".join(
             formats.write(name, THREAD, formats.Heading(title="Lamps", model="m-1"))

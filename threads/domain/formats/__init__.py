@@ -44,13 +44,13 @@ from . import (
 from .format import Candidate, Format, Heading, Writer
 from .io import json_file, json_text, long_text
 from .io.rows import packed, spread, table
-from .io.skimming import skimmed
+from .io.skimming import skim_file
 from .kit import spoken
 from .requests import RequestForm, RequestReader
 from .sample import HEAD, Sample
 from .unknown import refusal_of
 
-_READ = (
+_READ_FAMILIES = (
     contextstudio,
     claude_code,
     codex,
@@ -75,7 +75,7 @@ _READ = (
     documents,
 )
 """Families that are read. Of formats with equal scores, the one from the earliest family wins."""
-_WRITTEN = (
+_WRITTEN_FAMILIES = (
     contextstudio,
     openai,
     anthropic,
@@ -87,14 +87,14 @@ _WRITTEN = (
 )
 """Families that are written, in the order in which they are offered."""
 
-KNOWN: tuple[Format, ...] = tuple(
+ALL_FORMATS: tuple[Format, ...] = tuple(
     sorted(
-        chain.from_iterable(family.FORMATS for family in _READ),
+        chain.from_iterable(family.FORMATS for family in _READ_FAMILIES),
         key=lambda format_: format_.is_general,
     )
 )
 WRITERS: dict[str, Writer] = dict(
-    chain.from_iterable(family.WRITERS.items() for family in _WRITTEN)
+    chain.from_iterable(family.WRITERS.items() for family in _WRITTEN_FAMILIES)
 )
 REQUESTS: dict[str, RequestForm] = (
     openai.REQUESTS | anthropic.REQUESTS | gemini.REQUESTS
@@ -104,8 +104,9 @@ READERS: dict[str, RequestReader] = openai.READERS | anthropic.READERS | gemini.
 """The readers of their messages, by the same names."""
 
 CERTAIN = 0.95
-"""A score that only our own format surpasses, which is first in `KNOWN`: the search stops at it."""
-ANOTHER = "another_document"
+"""A score that only our own format surpasses, which is first in `ALL_FORMATS`: the search stops
+at it."""
+ANOTHER_DOCUMENT = "another_document"
 """The code of the warning, or refusal, for a file with one document after another."""
 
 
@@ -115,7 +116,7 @@ def detect(head: bytes, name: str | None = None) -> list[Candidate]:
     The name only decides between formats that the content leaves open. Never raises.
     """
     sample = Sample(head, name or "")
-    scored = ((format_.score(sample), format_) for format_ in KNOWN)
+    scored = ((format_.score(sample), format_) for format_ in ALL_FORMATS)
     found = [Candidate(form.name, score, form.label) for score, form in scored if score]
     best: dict[str, Candidate] = {}
     for candidate in sorted(found, key=lambda candidate: -candidate.score):
@@ -129,29 +130,29 @@ def is_table(head: bytes) -> bool:
     True if no format recognises the file itself and one is sure of the rows.
     """
     rows = table.first_lines(head)
-    if not rows or _best(Sample(head))[0] > spoken.UNSURE:
+    if not rows or _best_match(Sample(head))[0] > spoken.UNSURE:
         return False
-    score, found = _best(Sample(rows))
+    score, found = _best_match(Sample(rows))
     return score > spoken.UNSURE and found is not None and found.read is not None
 
 
-def is_spread(file: BinaryIO, head: bytes) -> bool:
+def is_pretty_printed(file: BinaryIO, head: bytes) -> bool:
     """Whether a file that begins with `head` is read by its records (`io.rows.spread`).
 
     True if a format is surer of the records than any format is of the head as one document, or if
     the best format is the same for both.
     """
     rows = spread.first_lines(file, head)
-    score, found = _best(Sample(rows))
+    score, found = _best_match(Sample(rows))
     if found is None or found.read is None:
         return False
-    score_alone, alone = _best(Sample(head))
+    score_alone, alone = _best_match(Sample(head))
     return score > score_alone or (alone is not None and found.name == alone.name)
 
 
 def is_packed(head: bytes) -> bool:
     """Whether a file's rows are read as objects (`io.rows.packed`), judged by its first bytes."""
-    return packed.may_be(head) and packed.are_packed(Sample(head).rows)
+    return packed.may_be_packed(head) and packed.are_packed(Sample(head).rows)
 
 
 def read(
@@ -172,20 +173,24 @@ def read(
     except Invalid as error:
         if (behind := json_file.second_document(source)) is None:
             raise
-        raise Invalid(_another(behind), code=ANOTHER) from error
-    transcripts = [emptiness.understood(transcript, source) for transcript in read_]
+        raise Invalid(
+            _another_document_sentence(behind), code=ANOTHER_DOCUMENT
+        ) from error
+    transcripts = [
+        emptiness.with_content_checked(transcript, source) for transcript in read_
+    ]
     if chosen not in contextstudio.FORMATS:  # whose messages are as they were stored
-        transcripts = [*map(summaries.as_history, transcripts)]
+        transcripts = [*map(summaries.with_summaries_by_user, transcripts)]
     if len(transcripts) > 1 and json_file.are_lists(json_file.first_lines(source)):
         return transcripts
     # The warning is given once: by the first transcript, whose items are read first.
     return [
-        replace(one, items=_SayingWhatIsLeft(one, source)) if not at else one
+        replace(one, items=_UnreadTextWarner(one, source)) if not at else one
         for at, one in enumerate(transcripts)
     ]
 
 
-class _SayingWhatIsLeft:
+class _UnreadTextWarner:
     """A transcript's items; after the last, it warns about text that remains only in the file."""
 
     def __init__(self, transcript: Transcript, source: BinaryIO) -> None:
@@ -194,10 +199,12 @@ class _SayingWhatIsLeft:
     def __iter__(self) -> Iterator[Message | Event | Compaction]:
         yield from self._transcript.items
         warnings = self._transcript.warnings
-        warnings += [one for one in _left(self._source) if one not in warnings]
+        warnings += [
+            one for one in _unread_text_warnings(self._source) if one not in warnings
+        ]
 
 
-def _left(source: BinaryIO) -> Iterator[Warning]:
+def _unread_text_warnings(source: BinaryIO) -> Iterator[Warning]:
     for start, size in sorted(long_text.cuts(source).items()):
         words = (
             f"At byte {start:,} a text is too long for a message, which holds its "
@@ -205,10 +212,10 @@ def _left(source: BinaryIO) -> Iterator[Warning]:
         )
         yield Warning("text_in_file", words)
     if (behind := json_file.second_document(source)) is not None:
-        yield Warning(ANOTHER, _another(behind))
+        yield Warning(ANOTHER_DOCUMENT, _another_document_sentence(behind))
 
 
-def _another(behind: int) -> str:
+def _another_document_sentence(behind: int) -> str:
     return (
         f"At byte {behind:,} another document begins, which is not read: import each as a"
         " file of its own, or one per line."
@@ -247,9 +254,9 @@ def _likeliest(source: BinaryIO, name: str) -> Format:
     source.seek(0)
     head = source.read(HEAD)
     sample = Sample(head, name)
-    score, found = _best(sample)
-    if score <= spoken.UNSURE and not sample.shows_all and (skim := skimmed(source)):
-        later, better = _best(Sample(skim, name))
+    score, found = _best_match(sample)
+    if score <= spoken.UNSURE and not sample.shows_all and (skim := skim_file(source)):
+        later, better = _best_match(Sample(skim, name))
         found = better if later > score else found
     if found is not None:
         return found
@@ -258,10 +265,10 @@ def _likeliest(source: BinaryIO, name: str) -> Format:
     raise refusal_of(head)
 
 
-def _best(sample: Sample) -> tuple[float, Format | None]:
+def _best_match(sample: Sample) -> tuple[float, Format | None]:
     best = 0.0
     likeliest: Format | None = None
-    for known in KNOWN:
+    for known in ALL_FORMATS:
         score = known.score(sample)
         if score > best:
             best, likeliest = score, known
@@ -272,8 +279,10 @@ def _best(sample: Sample) -> tuple[float, Format | None]:
 
 def _by_name(name: str) -> Format:
     """The first format of this name."""
-    for known in KNOWN:
+    for known in ALL_FORMATS:
         if known.name == name:
             return known
-    words = unknown_name("format", name, dict.fromkeys(known.name for known in KNOWN))
+    words = unknown_name(
+        "format", name, dict.fromkeys(known.name for known in ALL_FORMATS)
+    )
     raise Invalid(words, at=("format",), code="format_unknown")

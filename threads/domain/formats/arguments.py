@@ -9,7 +9,7 @@ value.
 import json
 from typing import Any
 
-from threads.domain.canonical import quickly
+from threads.domain.canonical import encode_quickly
 from threads.domain.part import JSON, ToolCall
 
 from .io import json_text
@@ -47,7 +47,7 @@ def says_only(text: str, value: JSON) -> bool:
     would be sent but never shown or masked.
     """
     try:
-        if quickly(value, is_sorted=False) == _bytes(text):
+        if encode_quickly(value, is_sorted=False) == _bytes(text):
             return True
     except TypeError:
         pass  # a lone surrogate, or an integer of more than 64 bits

@@ -2,9 +2,9 @@
 
 A message without parts is right if its content is null, "" or an empty list of blocks. If it has
 no content, or what was said is in a member that is not read, it is refused at that place.
-`Understood` checks the messages of every format for this: where a parser finds nothing although
-the record says something, the record is kept whole with a warning. So a tool that renames a
-member loses nothing.
+`ContentCheckedItems` checks the messages of every format for this: where a parser finds nothing
+although the record says something, the record is kept whole with a warning. So a tool that renames
+a member loses nothing.
 """
 
 import re
@@ -24,7 +24,7 @@ NOT_UNDERSTOOD = "message_not_understood"
 """The code of the refusal, and of the warning if a file's message is kept whole instead."""
 CALLS = "toolInvocations"
 """The member with the calls in the AI SDK's older messages, beside their text."""
-SPEAKING = (
+SPEECH_MEMBERS = (
     *("parts", "tool_calls", CALLS, "function_call", "text", "message", "value"),
     *("blocks", "thinking", "reasoning", "reasoning_content", "thinking_blocks"),
     *("refusal", "audio", "body", "input", "output", "result", "tool_results"),
@@ -45,7 +45,7 @@ def require_content(
 
     `read` names the members, besides `content`, that were read.
     """
-    for name in SPEAKING:
+    for name in SPEECH_MEMBERS:
         if message.get(name) and (name not in read):
             raise _unread(name, at)
     if "content" not in message and not any(name in message for name in read):
@@ -78,21 +78,21 @@ def _unread(name: str, at: Place) -> Invalid:
 # Messages of any format
 
 
-CONTENTS = frozenset(
+CONTENT_MEMBERS = frozenset(
     {"content", "parts", "text", "value", "message", "blocks", "body", "thinking"}
 )
 """Members that hold what is said: if all are empty, the message itself says it is empty."""
-NAMING = frozenset(
+LABEL_MEMBERS = frozenset(
     {"type", "kind", "id", "role", "name", "state", "status", "signature"}
 )
 """Members whose strings are not text that somebody wrote."""
-MOST = 1 << 20
+MAX_EXAMINED_BYTES = 1 << 20
 """The size in bytes of the longest record that is examined."""
 _PLACE = re.compile(r"bytes:(\d+)-(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
+class ContentCheckedItems:
     """The items of a transcript, in which a message is empty only if it is empty in its file."""
 
     items: Iterable[Message | Event | Compaction]
@@ -102,14 +102,14 @@ class Understood:
     def __iter__(self) -> Iterator[Message | Event | Compaction]:
         for item in self.items:
             if type(item) is Message and not item.parts:
-                yield self._judged(item)
+                yield self._checked(item)
             else:
                 yield item
 
-    def _judged(self, message: Message) -> Message:
+    def _checked(self, message: Message) -> Message:
         for record in message.records:
             place = _PLACE.fullmatch(record)
-            if place is None or int(place[2]) - int(place[1]) > MOST:
+            if place is None or int(place[2]) - int(place[1]) > MAX_EXAMINED_BYTES:
                 continue
             try:
                 span = ByteSpan(int(place[1]), int(place[2]))
@@ -123,16 +123,16 @@ class Understood:
         return message
 
 
-def understood(transcript: Transcript, file: BinaryIO) -> Transcript:
-    """The transcript with its items wrapped in `Understood`; the file must stay open."""
-    items = Understood(transcript.items, transcript.warnings, file)
+def with_content_checked(transcript: Transcript, file: BinaryIO) -> Transcript:
+    """The transcript with its items wrapped in `ContentCheckedItems`; the file must stay open."""
+    items = ContentCheckedItems(transcript.items, transcript.warnings, file)
     return replace(transcript, items=items)
 
 
 def says_something(record: JSON) -> bool:
     """Whether a record says something.
 
-    That is a text in one of the `CONTENTS` members or, if it has none of these, a string of two
+    That is a text in one of the `CONTENT_MEMBERS` or, if it has none of these, a string of two
     words or more anywhere.
     """
     contents = list(_contents(record))
@@ -142,7 +142,7 @@ def says_something(record: JSON) -> bool:
 
 
 def _contents(value: JSON) -> Iterator[JSON]:
-    """The values of the `CONTENTS` members; of nested ones, only the innermost."""
+    """The values of the `CONTENT_MEMBERS` members; of nested ones, only the innermost."""
     if isinstance(value, list):
         for held in value:
             yield from _contents(held)
@@ -150,17 +150,17 @@ def _contents(value: JSON) -> Iterator[JSON]:
         for name, held in value.items():
             inner = list(_contents(held))
             yield from inner
-            if name in CONTENTS and not inner:
+            if name in CONTENT_MEMBERS and not inner:
                 yield held
 
 
 def _texts(value: JSON) -> Iterator[str]:
-    """The strings in a value, except those in `NAMING` members."""
+    """The strings in a value, except those in `LABEL_MEMBERS` members."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for name, held in value.items():
-            if name not in NAMING:
+            if name not in LABEL_MEMBERS:
                 yield from _texts(held)
     elif isinstance(value, list):
         for held in value:

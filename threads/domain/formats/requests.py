@@ -141,7 +141,7 @@ def atoms_of(message: Message, form: RequestForm, heading: Heading) -> list[Atom
     return found
 
 
-class Saying(NamedTuple):
+class MessageFingerprint(NamedTuple):
     """What a message says, however a client sends it, and its ids for calls."""
 
     atoms: tuple[bytes, ...]
@@ -149,7 +149,9 @@ class Saying(NamedTuple):
     ids: tuple[str, ...]
 
 
-def saying_of(message: Message, form: RequestForm, heading: Heading) -> Saying:
+def fingerprint_of(
+    message: Message, form: RequestForm, heading: Heading
+) -> MessageFingerprint:
     """What a message says, without what may differ between two requests that send it.
 
     Left out are reasoning (which clients drop later on), white space around a text, the ids of
@@ -182,10 +184,10 @@ def saying_of(message: Message, form: RequestForm, heading: Heading) -> Saying:
             found = hashlib.sha256(b"%b %b" % (role.encode(), said)).digest()
             atoms.append((not isinstance(part, ToolResult), found))
     atoms.sort(key=itemgetter(0))
-    return Saying(tuple(found for _, found in atoms), tuple(ids))
+    return MessageFingerprint(tuple(found for _, found in atoms), tuple(ids))
 
 
-def say_the_same(some: Iterable[Atom], others: Iterable[Atom]) -> bool:
+def have_same_atoms(some: Iterable[Atom], others: Iterable[Atom]) -> bool:
     """Whether both have the same atoms in the same order, once results are moved to the front."""
 
     def is_behind(atom: Atom) -> bool:

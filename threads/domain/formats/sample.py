@@ -43,16 +43,16 @@ class Sample:
             return []
         rows = [row.strip() for row in self.head.splitlines() if row.strip()][:RECORDS]
         if len(rows) == 1 and rows[0].removeprefix(json_text.BOM).startswith(b"{"):
-            rows = [json_text.dump(partial(rows[0]))]
+            rows = [json_text.dump(complete_part(rows[0]))]
         if first_record(rows[:ROWS]) is None:
             return []
-        found = [parsed(row) for row in rows[:-1]] + [partial(rows[-1])]
+        found = [parsed(row) for row in rows[:-1]] + [complete_part(rows[-1])]
         return [value for value in found if isinstance(value, dict)]
 
     @cached_property
     def document(self) -> JSON:
         """The head as one JSON document, completed if it is cut off; None if it isn't one."""
-        return None if len(self.records) > 1 else partial(self.head)
+        return None if len(self.records) > 1 else complete_part(self.head)
 
     @cached_property
     def object(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def _are_few(value: JSON) -> bool:
     return True
 
 
-def partial(head: bytes) -> JSON:
+def complete_part(head: bytes) -> JSON:
     """The complete part of JSON text that may break off; None if it isn't JSON."""
     stack: list[bytes] = []
     cut, closers = 0, b""

@@ -19,13 +19,13 @@ SUMMARY = (
 _START, _END = SUMMARY.split("{}")
 
 
-def as_history(transcript: Transcript) -> Transcript:
+def with_summaries_by_user(transcript: Transcript) -> Transcript:
     """The transcript with our summaries as user messages instead of system messages."""
-    return replace(transcript, items=_AsHistory(transcript.items))
+    return replace(transcript, items=_SummariesByUser(transcript.items))
 
 
 @dataclass(frozen=True, slots=True)
-class _AsHistory:
+class _SummariesByUser:
     items: Iterable[Message | Event | Compaction]
 
     def __iter__(self) -> Iterator[Message | Event | Compaction]:

@@ -34,7 +34,7 @@ _PRINTED = re.compile(rb"\s*[\[({]+\s*(?:\{\s*)?'")
 
 def refusal_of(head: bytes) -> Invalid:
     """The refusal of a file that is not a known transcript; for JSON with a mistake, its line."""
-    found = _looks(head)
+    found = _appearance(head)
     if isinstance(found, str):
         return Invalid(f"This is {found}.", code="format_unknown")
     place = f"line {found.lineno}, column {found.colno}"
@@ -45,7 +45,7 @@ def refusal_of(head: bytes) -> Invalid:
     )
 
 
-def _looks(head: bytes) -> str | json.JSONDecodeError:
+def _appearance(head: bytes) -> str | json.JSONDecodeError:
     """What the file looks like, as the end of a sentence, or the mistake in its JSON."""
     if not head.strip():
         return "an empty file"

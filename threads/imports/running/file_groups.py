@@ -88,7 +88,7 @@ class FileGroups:
     def _gather(self, folder: Folder) -> Iterator[Gathered]:
         """The groups of files that formats recognise as belonging together; no file is in two."""
         taken: set[str] = set()
-        for known in formats.KNOWN:
+        for known in formats.ALL_FORMATS:
             if known.gather is None or self.format not in ("auto", known.name):
                 continue
             rest = {n: one for n, one in folder.members.items() if n not in taken}

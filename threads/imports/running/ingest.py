@@ -23,7 +23,7 @@ from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.jobs.runner import Interrupted
 from contextstudio.database.steps import Pace, in_short_transactions
 from threads import tokens
-from threads.domain.batch import COMPACTION, Batch, Events, Filling, batches
+from threads.domain.batch import COMPACTION, Batch, BatchBuilder, Events, batches
 from threads.domain.message import Message as GivenMessage
 from threads.domain.tally import Tally
 from threads.domain.transcript import Compaction, Transcript, Warning
@@ -130,7 +130,7 @@ class Ingest:
     added: int = 0
     """Events that were added."""
     _ordinal: int = 0
-    _filling: Filling = field(default_factory=Filling)
+    _filling: BatchBuilder = field(default_factory=BatchBuilder)
     """Items that the alignment found to be new, waiting to be recorded."""
     _group: int | None = None
     """The group of the last recorded message."""
@@ -200,9 +200,9 @@ class Ingest:
     def _keep(self, kept: IO[bytes]) -> None:
         """Write the new items found so far, which are counted already, to a temporary file."""
         if self._filling.given or self._filling.events:
-            batch = self._filling.done()._replace(tally=Tally())
+            batch = self._filling.build()._replace(tally=Tally())
             pickle.dump(batch, kept, pickle.HIGHEST_PROTOCOL)
-            self._filling = Filling()
+            self._filling = BatchBuilder()
 
     def _record_kept(self, kept: IO[bytes]) -> None:
         """Record the items from the temporary file, each compaction together with its event.

@@ -18,7 +18,7 @@ from threads.domain.formats.io.streams.stream import (
     JSONObject,
     ReplyTokens,
     parse,
-    sse,
+    parse_sse,
 )
 from threads.domain.formats.traffic.replies import read_reply
 from threads.domain.message import Message
@@ -82,7 +82,7 @@ class ReplyReader:
         self._unpack = unpacking(encoding, MOST_BYTES + 1)
         self._charset = _CHARSET.search(content_type)
         self._encoding = encoding
-        self._events = sse()
+        self._events = parse_sse()
         next(self._events)
         self._whole = bytearray()
         self._left = MOST_BYTES

@@ -24,7 +24,7 @@ from threads.store import blobs, records
 
 @pytest.fixture
 def caller(owner: User, monkeypatch: pytest.MonkeyPatch) -> Caller:
-    monkeypatch.setattr(formats, "KNOWN", (FORMAT, *formats.KNOWN))
+    monkeypatch.setattr(formats, "ALL_FORMATS", (FORMAT, *formats.ALL_FORMATS))
     return caller_of_user(owner)
 
 

@@ -215,7 +215,7 @@ def test_every_format_of_an_agent_or_service_names_it() -> None:
         *("anthropic", "gemini", "openai", "openai_responses", "role_headings"),
         *("event_stream", "har"),
     }
-    read = {form.name for form in formats.KNOWN if form.read}
+    read = {form.name for form in formats.ALL_FORMATS if form.read}
 
     assert read - SOURCES.keys() == forms_that_anybody_writes
     agents = {f"proxy_{name}" for name in ("claude_code", "codex", "gemini_cli")}

@@ -85,7 +85,7 @@ def test_records_that_cannot_be_looked_into_are_left_alone() -> None:
             role=readings.messages(found)[0].role, parts=(), records=records
         )
         file = io.BytesIO(b'{"x": two words}')
-        [made] = emptiness.Understood([empty], [], file)
+        [made] = emptiness.ContentCheckedItems([empty], [], file)
         assert isinstance(made, Message)
         return made
 

@@ -10,8 +10,8 @@ from threads.domain.formats.openai import request as responses
 from threads.domain.formats.requests import (
     RequestForm,
     RequestReader,
+    fingerprint_of,
     plain_prompt,
-    saying_of,
 )
 from threads.domain.message import Message, Role
 from threads.domain.part import Opaque, Text, Thinking, ToolCall, ToolResult
@@ -129,14 +129,14 @@ def test_reasoning_ids_and_space_do_not_count_in_what_is_said() -> None:
         parts = (Text(" Look. "), ToolCall(call, "look", {}), *more)
         return Message(role=Role.ASSISTANT, parts=parts)
 
-    some = saying_of(said("a", Thinking("Hm.")), responses.REQUEST, Heading())
-    other = saying_of(said("b"), responses.REQUEST, Heading())
+    some = fingerprint_of(said("a", Thinking("Hm.")), responses.REQUEST, Heading())
+    other = fingerprint_of(said("b"), responses.REQUEST, Heading())
     assert some.atoms == other.atoms
     assert (some.ids, other.ids) == (("a",), ("b",))
     blank = Message(role=Role.USER, parts=(Text("  "),))
-    assert not saying_of(blank, responses.REQUEST, Heading()).atoms
+    assert not fingerprint_of(blank, responses.REQUEST, Heading()).atoms
     result = Message(role=Role.TOOL, parts=(ToolResult("a", (Text("seen"),)),))
-    assert saying_of(result, responses.REQUEST, Heading()).ids == ("a",)
+    assert fingerprint_of(result, responses.REQUEST, Heading()).ids == ("a",)
 
 
 def test_space_and_reasoning_say_nothing() -> None:
@@ -145,7 +145,9 @@ def test_space_and_reasoning_say_nothing() -> None:
     )
     plain = Message(role=Role.ASSISTANT, parts=(Text("Look. "),))
     for form in REQUESTS.values():
-        assert saying_of(blank, form, Heading()) == saying_of(plain, form, Heading())
+        assert fingerprint_of(blank, form, Heading()) == fingerprint_of(
+            plain, form, Heading()
+        )
 
 
 def test_members_of_a_block_that_are_null_say_nothing() -> None:
@@ -158,7 +160,7 @@ def test_members_of_a_block_that_are_null_say_nothing() -> None:
 
     heading, form = Heading(strategy="anthropic"), REQUESTS["anthropic"]
     whole, bare = (
-        saying_of(one, form, heading) for one in (said(page_age=None), said())
+        fingerprint_of(one, form, heading) for one in (said(page_age=None), said())
     )
     assert whole == bare
     assert whole.atoms
@@ -168,7 +170,7 @@ def test_members_of_a_block_that_are_null_say_nothing() -> None:
 def test_what_a_provider_did_says_the_same_without_its_id(kind: str) -> None:
     item = {"type": kind, "encrypted_content": "x", "action": {"query": "boats"}}
     named, plain = (
-        saying_of(responses.read_message(one), responses.REQUEST, Heading())
+        fingerprint_of(responses.read_message(one), responses.REQUEST, Heading())
         for one in ({**item, "id": "it_1", "status": "completed"}, item)
     )
     assert named == plain != ((), ())

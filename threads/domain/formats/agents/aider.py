@@ -18,7 +18,7 @@ from threads.domain.formats.io import fields, text_lines
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.io.text_lines import TextLine
 from threads.domain.formats.kit.items import Item, Items
-from threads.domain.formats.kit.transcripts import at_least_one
+from threads.domain.formats.kit.transcripts import require_transcripts
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
@@ -64,7 +64,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     chats = list(_chats(file))
     speaking = next((chat for chat in chats if chat.has_messages), None)
     if speaking is None:
-        return at_least_one([], [], LABEL)
+        return require_transcripts([], [], LABEL)
     if silent := sum(not chat.has_messages for chat in chats):
         words = f"{silent:,} of {len(chats):,} starts hold no message."
         speaking.warnings = [Warning("no_messages", words)]

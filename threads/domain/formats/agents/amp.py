@@ -14,7 +14,7 @@ from typing import Any
 from threads.domain.formats import blocks
 from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.list_format import ListFormat, Values, each
+from threads.domain.formats.kit.list_format import ListFormat, Values, per_element
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import File, Opaque, Part, Text, Thinking, ToolResult
@@ -129,6 +129,6 @@ FORMAT = ListFormat(
     name="amp",
     label="an Amp thread",
     score=_score,
-    lists={"messages": each(_message)},
+    lists={"messages": per_element(_message)},
     known=_known,
 ).format

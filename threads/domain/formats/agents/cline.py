@@ -22,7 +22,7 @@ from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, Items, attempt, items_in
-from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.kit.transcripts import require_transcripts, transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.transcript import (
@@ -51,7 +51,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     reading = Items(partial(_items, file))
     session_id = json_file.get(file, json_file.members(file, 0, []), "sessionId")
     transcript = _transcript(reading, session_id)
-    return at_least_one([transcript], reading.warnings, LABEL)
+    return require_transcripts([transcript], reading.warnings, LABEL)
 
 
 def gather(folder: Folder) -> list[Gathered]:
@@ -111,7 +111,7 @@ def _gathered(
             if one is not shorter:
                 yield Event("sidecar", f"{one.name}#bytes:0-{one.size}")
         own = _items(file, warnings)
-        yield from shortened(own, shorter, warnings) if shorter else own
+        yield from with_compaction(own, shorter, warnings) if shorter else own
 
     reading = items_in(member.open, items)
     transcript = _transcript(reading, id_, member=member.name, **said)
@@ -119,7 +119,7 @@ def _gathered(
     return Gathered([transcript], names) if transcript else None
 
 
-def shortened(
+def with_compaction(
     items: Iterable[Item], shorter: Member, warnings: list[Warning]
 ) -> Iterator[Item]:
     """The items of a session, then the compaction that shows what the model sees since then.

@@ -147,7 +147,7 @@ def _pairs(told: dict[int, str], waiting: list[ToolCall]) -> dict[int, ToolCall]
 
 def _message(given: dict[str, Any]) -> Message:
     content = given.get("content")
-    heading = {k: v for k, v in given.items() if k not in emptiness.SPEAKING}
+    heading = {k: v for k, v in given.items() if k not in emptiness.SPEECH_MEMBERS}
     made = anthropic.read_message({**heading, "content": None})
     parts: list[Part] = []
     if isinstance(content, list):

@@ -14,7 +14,7 @@ from threads.domain.formats.io import fields, source
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan, Line
 from threads.domain.formats.kit.items import Item, Items, attempt
-from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.kit.transcripts import require_transcripts, transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Parent, Relation, Transcript, Warning
 
@@ -71,7 +71,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
             parent=parent if notes.session_id else None,
         )
         found.append(made)
-    return at_least_one(found, main.warnings, LABEL)
+    return require_transcripts(found, main.warnings, LABEL)
 
 
 def _notes(file: BinaryIO) -> SessionNotes:

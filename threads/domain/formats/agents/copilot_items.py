@@ -9,8 +9,8 @@ from threads.domain.formats import blocks
 from threads.domain.formats.arguments import read_call
 from threads.domain.formats.io import base64_text, fields
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.given_context import GivenContext
-from threads.domain.formats.kit.items import Item, summarized
+from threads.domain.formats.kit.items import Item, summary_compaction
+from threads.domain.formats.kit.model_context import ModelContext
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
     File,
@@ -45,7 +45,7 @@ class CopilotItems:
     """An answer that more chunks belong to."""
     _system: tuple[Part, ...] = ()
     _tools: dict[str, str] = field(default_factory=dict)
-    _context: GivenContext = field(default_factory=GivenContext)
+    _context: ModelContext = field(default_factory=ModelContext)
     _begun: int | None = None
     """How many messages were in the context when a compaction began."""
     _asked: list[str] = field(default_factory=list)
@@ -121,7 +121,7 @@ class CopilotItems:
         size = fields.count(data, "messagesRemoved") or len(self._context)
         size = self._context.whole(size if begun is None else begun)
         words = summary_message(summary, self._asked, self._skills)
-        return summarized(self._context.hide(size), words, row)
+        return summary_compaction(self._context.hide(size), words, row)
 
     def system(self, data: dict[str, Any]) -> Message | None:
         """A system prompt; None if it only repeats the current one."""

@@ -19,7 +19,7 @@ from threads.domain.formats import blocks
 from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit.items import Item, attempt
-from threads.domain.formats.kit.list_format import ListFormat, Values, each
+from threads.domain.formats.kit.list_format import ListFormat, Values, per_element
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import (
@@ -40,7 +40,7 @@ OWN = frozenset({*CALLS, "toolResponse", "systemNotification", "actionRequired"}
 """Blocks that only Goose has."""
 
 
-class Seen(NamedTuple):
+class ItemsWithVisibility(NamedTuple):
     """The items read from a message, and who sees it."""
 
     items: Iterable[Item]
@@ -48,7 +48,7 @@ class Seen(NamedTuple):
     by_people: bool
 
 
-def as_seen(rows: Iterable[Seen]) -> Iterator[Item]:
+def visible_items(rows: Iterable[ItemsWithVisibility]) -> Iterator[Item]:
     """The items of a session; messages hidden by a compaction are replaced by its own messages."""
     count = 0
     hidden: list[int] = []
@@ -86,8 +86,8 @@ def as_seen(rows: Iterable[Seen]) -> Iterator[Item]:
 
 def _listed(rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]:
     """The messages of a list; an unreadable one becomes an event and a warning."""
-    return as_seen(
-        seen(
+    return visible_items(
+        with_visibility(
             fields.mapping(row.value).get("metadata"),
             attempt(partial(_message, row), row, warnings),
         )
@@ -95,10 +95,10 @@ def _listed(rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]:
     )
 
 
-def seen(metadata: JSON, items: Iterable[Item]) -> Seen:
+def with_visibility(metadata: JSON, items: Iterable[Item]) -> ItemsWithVisibility:
     """The items with their visibility, from the metadata of their message."""
     told = fields.mapping(metadata)
-    return Seen(
+    return ItemsWithVisibility(
         items,
         told.get("agentVisible") is not False,
         told.get("userVisible") is not False,
@@ -250,5 +250,5 @@ EXPORTED = ListFormat(
     score=score,
     lists={"conversation": _listed, "messages": _listed},
     known=_known,
-    bare=each(_line),
+    bare=per_element(_line),
 )

@@ -16,7 +16,14 @@ from threads.domain.formats.kit.items import Item, Items
 from threads.domain.formats.kit.transcripts import transcript_of
 from threads.domain.transcript import Event, Transcript, Warning
 
-from .goose import EXPORTED, Seen, as_seen, read_message, score, seen
+from .goose import (
+    EXPORTED,
+    ItemsWithVisibility,
+    read_message,
+    score,
+    visible_items,
+    with_visibility,
+)
 
 _SESSIONS = "SELECT * FROM sessions ORDER BY created_at, id"
 _MESSAGES = "SELECT rowid AS place, * FROM messages WHERE session_id = ? ORDER BY rowid"
@@ -45,14 +52,14 @@ def _in_database(
     """The messages of a session, row by row."""
     try:
         with database.opened() as connection:
-            yield from as_seen(
+            yield from visible_items(
                 _row(row, warnings) for row in rows(connection, _MESSAGES, id_)
             )
     except Invalid as error:
         warnings.append(json_file.warning(error))
 
 
-def _row(row: dict[str, Any], warnings: list[Warning]) -> Seen:
+def _row(row: dict[str, Any], warnings: list[Warning]) -> ItemsWithVisibility:
     at = ("messages", row["place"])
     record = f"row:messages/{row['place']}"
     metadata = row.get("metadata_json")
@@ -67,11 +74,11 @@ def _row(row: dict[str, Any], warnings: list[Warning]) -> Seen:
     try:
         if content is BROKEN:
             raise Invalid("It can't be read.")
-        return seen(told, [read_message(given, record)])
+        return with_visibility(told, [read_message(given, record)])
     except Invalid as error:
         if content is not BROKEN:
             warnings.append(json_file.warning(error, at))
-        return seen(told, [Event("unreadable", record)])
+        return with_visibility(told, [Event("unreadable", record)])
 
 
 FORMAT = DatabaseFormat(

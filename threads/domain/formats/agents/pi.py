@@ -16,9 +16,9 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, source, windows
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan, Line
-from threads.domain.formats.kit.graph.branches import left_over
+from threads.domain.formats.kit.graph.branches import branches_left_warning
 from threads.domain.formats.kit.items import Item, Items, attempt
-from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.kit.transcripts import require_transcripts, transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message
 from threads.domain.transcript import (
@@ -122,7 +122,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     )
     reading = Items(
         partial(_items, tree, sorted(aside | held), aside),
-        given=left_over(len(ways) - len(told)),
+        given=branches_left_warning(len(ways) - len(told)),
     )
     found = [transcript(reading, external_id=session_id or None, parent=origin)]
     named: dict[str, Any] = {}
@@ -135,7 +135,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         if session_id:
             named = {"external_id": id_, "parent": parent}
         found.append(transcript(reading, **named))
-    return at_least_one(found, tree.warnings, LABEL)
+    return require_transcripts(found, tree.warnings, LABEL)
 
 
 def _branches(tree: EntryTree, main: list[int]) -> Iterator[tuple[int, int]]:

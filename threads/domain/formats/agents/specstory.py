@@ -23,7 +23,7 @@ from threads.domain.formats.io import fields, text_lines
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.io.text_lines import TextLine
 from threads.domain.formats.kit.items import Item, Items
-from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.kit.transcripts import require_transcripts, transcript_of
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
@@ -57,11 +57,11 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         _transcript(file, number, told, id_)
         for number, told in enumerate(_conversations(file))
     ]
-    return at_least_one(found, [], LABEL)
+    return require_transcripts(found, [], LABEL)
 
 
 def _transcript(
-    file: BinaryIO, number: int, told: "_Told", id_: str | None
+    file: BinaryIO, number: int, told: "_SectionGroup", id_: str | None
 ) -> Transcript | None:
     """The transcript of the session, which is number 0, or of one of its sub-agents."""
     reading = Items(partial(_items, file, told.sections))
@@ -102,7 +102,7 @@ class _Section:
 
 
 @dataclass(slots=True)
-class _Told:
+class _SectionGroup:
     """The session, or that of a sub-agent: its sections, and the call that started it."""
 
     sections: list[_Section] = field(default_factory=list)
@@ -110,9 +110,9 @@ class _Told:
     """Empty if there is no call before it."""
 
 
-def _conversations(file: BinaryIO) -> list[_Told]:
+def _conversations(file: BinaryIO) -> list[_SectionGroup]:
     """The session and those of its sub-agents, found in one pass."""
-    found = [_Told()]
+    found = [_SectionGroup()]
     last, calls = "", _Calls()
     for block in _sections(file):
         if not block.is_aside:
@@ -124,7 +124,7 @@ def _conversations(file: BinaryIO) -> list[_Told]:
                         last = part.id
             continue
         if block.is_prompt or len(found) == 1:
-            found.append(_Told(call_id=last))
+            found.append(_SectionGroup(call_id=last))
         found[-1].sections.append(block)
     return found
 

@@ -19,11 +19,11 @@ from threads.domain.formats.kit import list_format
 from threads.domain.formats.kit.chats import chat, sessions
 from threads.domain.formats.kit.chats.sessions import PlacedRow, SessionRows
 from threads.domain.formats.kit.items import Item, Items
-from threads.domain.formats.kit.list_format import ListFormat, Values, each
+from threads.domain.formats.kit.list_format import ListFormat, Values, per_element
 from threads.domain.formats.kit.transcripts import (
-    at_least_one,
+    require_transcripts,
     transcript_of,
-    warn_first,
+    with_skipped_warnings,
 )
 from threads.domain.formats.sample import Sample
 from threads.domain.formats.traces.shape_blocks import read_answer, read_blocks
@@ -102,7 +102,7 @@ def _known(said: Values, _file_name: str) -> dict[str, Any]:
 
 def _score(sample: Sample) -> float:
     """By the parts of UI messages, or by blocks that only this SDK has."""
-    messages = chat.opening(sample, ROLES)
+    messages = chat.opening_messages(sample, ROLES)
     if not messages:
         return 0
     kinds = {
@@ -119,10 +119,10 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
     Raises Invalid if none holds a message.
     """
     is_bare = list_format.is_bare(file, LIST_FORMAT.lists)
-    parted = sessions.of_rows(partial(_rows, file), _speakers) if is_bare else []
+    parted = sessions.split_rows(partial(_rows, file), _speakers) if is_bare else []
     if not parted:
         return LIST_FORMAT.read(file, name)
-    skipped = list(sessions.told(parted))
+    skipped = list(sessions.separation_warnings(parted))
     found = [
         transcript_of(
             Items(partial(_items, file, one)),
@@ -131,7 +131,7 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
         )
         for one in parted
     ]
-    return warn_first(at_least_one(found, skipped, LABEL), skipped)
+    return with_skipped_warnings(require_transcripts(found, skipped, LABEL), skipped)
 
 
 def _rows(file: BinaryIO) -> Iterator[PlacedRow]:
@@ -148,15 +148,15 @@ def _items(
     file: BinaryIO, session: SessionRows, warnings: list[Warning]
 ) -> Iterator[Item]:
     rows = (json_file.element(file, span, warnings) for _, span in session.places())
-    yield from each(read_message)(rows, warnings)
+    yield from per_element(read_message)(rows, warnings)
 
 
 LIST_FORMAT = ListFormat(
     name=NAME,
     label=LABEL,
     score=_score,
-    lists={"messages": each(read_message)},
+    lists={"messages": per_element(read_message)},
     known=_known,
-    bare=each(read_message),
+    bare=per_element(read_message),
 )
 FORMAT = Format(NAME, LABEL, _score, read)

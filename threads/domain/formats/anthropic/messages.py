@@ -104,7 +104,7 @@ def read_message(
 
 def read_reply(response: JSON) -> Message | None:
     """The message of a response or a stream; None if it has none (an error)."""
-    response = streams.at_once("anthropic", response)
+    response = streams.assemble_if_streamed("anthropic", response)
     if fields.text(response, "role") != "assistant":
         return None
     return read_message(response, at=("response",))
@@ -250,7 +250,7 @@ def _score(sample: Sample) -> float:
 
     Low for a conversation found among other things.
     """
-    if messages := chat.opening(sample, ROLES):
+    if messages := chat.opening_messages(sample, ROLES):
         return _score_of(messages, sample)
     return spoken.UNSURE * _score_of(spoken.scattered(sample), sample)
 
@@ -267,7 +267,9 @@ def _score_of(messages: list[dict[str, Any]], sample: Sample) -> float:
     is_batch = any("custom_id" in row and "params" in row for row in sample.rows)
     if kinds & OWN_BLOCKS or is_reply or is_batch or "requests" in sample.object:
         return 0.8
-    return 0.7 if any("system" in chat.opened(row) for row in sample.rows) else 0
+    return (
+        0.7 if any("system" in chat.message_holder(row) for row in sample.rows) else 0
+    )
 
 
 DIALECT = ChatDialect("anthropic", read_message, read_reply, strategy="anthropic")

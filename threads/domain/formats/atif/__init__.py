@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import json_file
-from threads.domain.formats.kit.transcripts import at_least_one
+from threads.domain.formats.kit.transcripts import require_transcripts
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript, Warning
 
@@ -33,7 +33,7 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
         else:
             skipped.extend(steps.warnings)
         found += embedded(steps, external_id)
-    return at_least_one(found, skipped)
+    return require_transcripts(found, skipped)
 
 
 def _score(sample: Sample) -> float:

@@ -53,10 +53,10 @@ class _Links:
             self.own_id, _ = trajectory.identity(steps, member.name)
             named = steps.get("continued_trajectory_ref")
             if isinstance(named, str):
-                self.next = beside(member.name, named)
+                self.next = resolve_name(member.name, named)
             for call_id, ref in steps.calls_of_subagents():
                 if path := fields.text(ref, "trajectory_path"):
-                    self.subagents[beside(member.name, path)] = call_id
+                    self.subagents[resolve_name(member.name, path)] = call_id
         if self.next not in folder.members:
             match = trajectory.CONTINUED.search(member.name)
             number = int(match[1][:9]) + 1 if match else 1
@@ -66,7 +66,7 @@ class _Links:
             self.next = ""
 
 
-def beside(name: str, path: str) -> str:
+def resolve_name(name: str, path: str) -> str:
     """The name in the folder of a file that the file `name` refers to by a relative path."""
     return normpath(join(dirname(name), path))
 
@@ -106,7 +106,7 @@ class _Trajectories:
 
     def _conversations(
         self, names: list[str], external_id: str, parent: Parent | None
-    ) -> Iterator[tuple[Transcript, "Joined"]]:
+    ) -> Iterator[tuple[Transcript, "ContinuedTrajectory"]]:
         """The conversation of consecutive files, and the trajectories embedded in them."""
         for name in names:
             with self.folder.members[name].open() as file:
@@ -114,14 +114,14 @@ class _Trajectories:
                 if name == names[0] and (
                     own := trajectory.transcript(steps, external_id, parent)
                 ):
-                    yield own, Joined(self.folder, tuple(names))
+                    yield own, ContinuedTrajectory(self.folder, tuple(names))
                 for inner in trajectory.embedded(steps, external_id):
                     span = inner.items.span  # type: ignore[attr-defined]  # they are Steps
-                    yield inner, Joined(self.folder, (name,), span)
+                    yield inner, ContinuedTrajectory(self.folder, (name,), span)
 
 
 @dataclass(frozen=True)
-class Joined:
+class ContinuedTrajectory:
     """A trajectory and the files that continue it, each opened while it is read.
 
     With a span, it is the trajectory at that place of the only file.
@@ -147,7 +147,7 @@ class Joined:
 
     def _resolve(self, name: str, part: Image | File) -> Image | File:
         """The picture or recording with its bytes, if its file is in the folder."""
-        member = self.folder.members.get(beside(name, part.url or ""))
+        member = self.folder.members.get(resolve_name(name, part.url or ""))
         if member is None or member.size > MAX_PIECE:
             return part
         self.used.add(member.name)

@@ -33,7 +33,7 @@ OWN_ROLES = {role.value: role for role in Role}
 _INSIDE = (Text, Image, File, Opaque)
 
 
-def own(holder: JSON) -> dict[str, Any]:
+def own_extra(holder: JSON) -> dict[str, Any]:
     """What ContextStudio's export says about a step, a call or a result."""
     return fields.mapping(fields.mapping(holder, "extra"), OWN)
 
@@ -71,7 +71,7 @@ class AtifStep:
 
     def messages(self) -> Iterator[Message]:
         """The message of the step, if it says anything, then the results."""
-        said = own(self.value)
+        said = own_extra(self.value)
         words = read_content(self.value.get("message"), (*self.at, "message"))
         parts = (*self._thinking(), *words, *self._calls())
         results = list(self._results())
@@ -91,7 +91,7 @@ class AtifStep:
             yield Message(role=role, parts=tuple(found))
 
     def _thinking(self) -> Iterator[Part]:
-        kept = fields.items(own(self.value), "thinking")
+        kept = fields.items(own_extra(self.value), "thinking")
         try:
             yield from (decode_part({**part, "type": "thinking"}) for part in kept)
         except (KeyError, TypeError) as error:
@@ -108,7 +108,7 @@ class AtifStep:
                 at = (*self.at, "tool_calls", index)
                 raise Invalid("Expected the name of a tool here.", at=at)
             arguments = fields.mapping(call).get("arguments", {})
-            arguments = own(call).get("arguments", arguments)
+            arguments = own_extra(call).get("arguments", arguments)
             yield ToolCall(self._call_id(index), name, arguments)
 
     def _call_id(self, index: int) -> str:
@@ -128,7 +128,7 @@ class AtifStep:
         group: list[Part] = []
         number: Any = None
         for index, result in enumerate(results):
-            said = own(result)
+            said = own_extra(result)
             at = (*self.at, "observation", "results", index, "content")
             content = tuple(_read_result(result, at))
             call_id: str | None = fields.text(result, "source_call_id")

@@ -16,8 +16,11 @@ from typing import BinaryIO
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
-from threads.domain.formats.kit.items import Opener, items_in, opened
-from threads.domain.formats.kit.transcripts import at_least_one, warn_first
+from threads.domain.formats.kit.items import Opener, already_open, items_in
+from threads.domain.formats.kit.transcripts import (
+    require_transcripts,
+    with_skipped_warnings,
+)
 from threads.domain.formats.sample import Sample
 from threads.domain.part import JSON
 from threads.domain.transcript import Transcript, Warning
@@ -37,14 +40,14 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The samples of a `.json` log, or a single sample."""
     skipped: list[Warning] = []
     members = json_file.members(file, 0, skipped)
-    opener = opened(file)
+    opener = already_open(file)
     run, starts = LogRun(), [0]
     if "eval" in members:
         run = _run(file, members, "")
         samples = inspect_sample.elements(file, members.get("samples"), skipped)
         starts = [child.span.start for child in samples]
     found = [_sample(file, start, opener, run, skipped) for start in starts]
-    return warn_first(at_least_one(found, skipped, LABEL), skipped)
+    return with_skipped_warnings(require_transcripts(found, skipped, LABEL), skipped)
 
 
 def gather(folder: Folder) -> list[Gathered]:

@@ -12,7 +12,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.arguments import read_call
 from threads.domain.formats.io import base64_text, fields, json_file
 from threads.domain.formats.io.source import ByteSpan, Child
-from threads.domain.formats.kit.items import Item, others
+from threads.domain.formats.kit.items import Item, member_events
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
     JSON,
@@ -57,7 +57,7 @@ class MessageNote(NamedTuple):
     at: datetime | None
 
 
-UNTOLD = MessageNote(0, None, None)
+NO_NOTE = MessageNote(0, None, None)
 Members = dict[str, ByteSpan]
 
 
@@ -67,17 +67,17 @@ def read(
     """The items of a sample: its head, then messages with their events."""
     if run.record:
         yield Event(f"run/{run.status}", run.record)
-    yield from others(members, members.keys() - {"input"})
+    yield from member_events(members, members.keys() - {"input"})
     events, told = _events(file, members, warnings)
     given = 0
     for message in messages(file, members, warnings):
-        known = told.get(_key(message), UNTOLD)
+        known = told.get(_key(message), NO_NOTE)
         # Events come before the message that the last of them made.
         yield from events[given : known.place]
         given = max(given, known.place)
         yield replace(message, usage=known.usage, created_at=known.at)
     yield from events[given:]
-    yield from others(members, KNOWN)
+    yield from member_events(members, KNOWN)
 
 
 def messages(
@@ -132,7 +132,7 @@ def _events(
     # The sample's output is the reply to its last request: use its usage if no event has it.
     last = fields.mapping(json_file.get(file, members, "output"))
     id_ = _reply_id(last)
-    known = told.get(id_, UNTOLD)
+    known = told.get(id_, NO_NOTE)
     if id_ and known.usage is None:
         told[id_] = known._replace(usage=read_usage(last.get("usage")))
     return found, told

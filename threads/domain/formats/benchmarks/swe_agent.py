@@ -20,7 +20,7 @@ from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit import spoken
 from threads.domain.formats.kit.items import Item
-from threads.domain.formats.kit.list_format import ListFormat, Values, each
+from threads.domain.formats.kit.list_format import ListFormat, Values, per_element
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
@@ -83,7 +83,7 @@ SWE_AGENT = ListFormat(
     name="swe_agent",
     label="a SWE-agent trajectory",
     score=_score,
-    lists={"history": each(_message), "trajectory": each(_step)},
+    lists={"history": per_element(_message), "trajectory": per_element(_step)},
     known=_known,
     is_whole=True,
 )
@@ -136,7 +136,7 @@ MINI = ListFormat(
     name="mini_swe_agent",
     label="a mini-swe-agent trajectory",
     score=_score_of_mini,
-    lists={"messages": each(_message_of_mini)},
+    lists={"messages": per_element(_message_of_mini)},
     known=_known_of_mini,
     is_whole=True,
 )

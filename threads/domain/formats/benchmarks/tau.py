@@ -22,8 +22,13 @@ from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, Items, items_in
-from threads.domain.formats.kit.list_format import ListFormat, Values, each, has_members
-from threads.domain.formats.kit.transcripts import at_least_one
+from threads.domain.formats.kit.list_format import (
+    ListFormat,
+    Values,
+    has_members,
+    per_element,
+)
+from threads.domain.formats.kit.transcripts import require_transcripts
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message, Role
@@ -47,7 +52,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     members = json_file.members(file, whole.start, warnings)
     if "simulations" not in members:
         items = Items(partial(_simulation, whole, [], file), given=warnings[:])
-        return at_least_one([_transcript(file, whole, items)], warnings, LABEL)
+        return require_transcripts([_transcript(file, whole, items)], warnings, LABEL)
     model = _model(Values(file, members))
     notes = [Event(n, span.record) for n, span in members.items() if n != "simulations"]
     found: list[Transcript | None] = []
@@ -55,7 +60,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         read = partial(_simulation, child.span, [] if found else notes, file)
         items = Items(read, given=[] if found else warnings[:])
         found.append(_transcript(file, child.span, items, model=model))
-    return at_least_one(found, warnings, LABEL)
+    return require_transcripts(found, warnings, LABEL)
 
 
 def gather(folder: Folder) -> list[Gathered]:
@@ -167,14 +172,14 @@ TAU_BENCH = ListFormat(
     name="tau_bench",
     label="a tau-bench result",
     score=has_members("task_id", "reward", "traj", score=0.95),
-    lists={"traj": each(openai.read_element)},
+    lists={"traj": per_element(openai.read_element)},
     title=_title,
 )
 SIMULATION = ListFormat(
     name=NAME,
     label=LABEL,
     score=_score,
-    lists={"messages": each(_message)},
+    lists={"messages": per_element(_message)},
     known=lambda said, _: {"external_id": fields.as_word(said["id"], 255) or None},
     title=_title,
 )

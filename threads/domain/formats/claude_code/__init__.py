@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
-from threads.domain.formats.kit.items import opened
+from threads.domain.formats.kit.items import already_open
 from threads.domain.formats.kit.transcripts import refusal
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript
@@ -39,7 +39,7 @@ def read(file: BinaryIO, name: str, format_: str = NAME) -> list[Transcript]:
     index = SessionIndex(file)
     if not index.notes[0].message_count:
         raise refusal(index.warnings, LABEL if format_ == NAME else STREAM_LABEL)
-    return list(transcripts(index, PurePath(name).stem, opened(file), format_))
+    return list(transcripts(index, PurePath(name).stem, already_open(file), format_))
 
 
 def _score_stream(sample: Sample) -> float:

@@ -68,7 +68,7 @@ def _conversations(
     A branch is titled by the first message that only it has.
     """
     branches = index.branches.of(0)
-    able = _able(branches)
+    able = _conversation_branches(branches)
     shared = _branches(index, able)
     told = frozenset({0, *shared})
     names = {0: index.external_id(0, stem)}
@@ -101,7 +101,7 @@ def _caller(index: SessionIndex, group: int, stem: str) -> Parent | None:
     )
 
 
-def _able(branches: list[GraphBranch]) -> set[int]:
+def _conversation_branches(branches: list[GraphBranch]) -> set[int]:
     """The branches that are conversations, and left the thread or another such branch."""
     able = {0}
     for number, branch in enumerate(branches):

@@ -33,7 +33,7 @@ MOST_META = 1 << 20
 
 def gather(folder: Folder) -> list[Gathered]:
     """The sessions that consist of several files; single-file sessions are left for `read`."""
-    files = [found for one in folder.named(".jsonl") if (found := _look(one))]
+    files = [found for one in folder.named(".jsonl") if (found := _inspect(one))]
     families = _families(folder, files)
     resumed = _resumed([family.session for family in families if family.session])
     gathered = []
@@ -112,7 +112,7 @@ class SessionFiles:
             _event(member) for name, member in self.rest.items() if name not in metas
         )
         if whole and events:
-            whole[0] = replace(whole[0], items=With(whole[0].items, events))
+            whole[0] = replace(whole[0], items=ItemsWithEvents(whole[0].items, events))
         return whole
 
     def _read(self, file: SessionFile) -> None:
@@ -160,13 +160,13 @@ class SessionFiles:
                 external_id=caller, relation=Relation.SUBAGENT, call_id=call_id or None
             )
         meta = self.rest.get(agent.meta_name)
-        items = With(first.items, (_event(meta),)) if meta else first.items
+        items = ItemsWithEvents(first.items, (_event(meta),)) if meta else first.items
         title = title or first.title
         return [replace(first, title=title, items=items, parent=parent), *others]
 
 
 @dataclass(frozen=True, slots=True)
-class With:
+class ItemsWithEvents:
     """The items of a conversation, and events from other files."""
 
     items: Iterable[Item]
@@ -177,7 +177,7 @@ class With:
         yield from self.events
 
 
-def _look(member: Member) -> SessionFile | None:
+def _inspect(member: Member) -> SessionFile | None:
     """The session file, judged by its beginning; None if it isn't a Claude Code session."""
     with member.open() as stream:
         sample = Sample(stream.read(HEAD), member.name)

@@ -152,7 +152,7 @@ class SessionIndex:
         if "isSynthetic" in known and self._is_summary(known, type_):
             type_, flags = SUMMARY, record_graph.SPINE
         if flags & record_graph.MESSAGE:
-            turn = self._hear(known, type_, flags, group, answers)
+            turn = self._note_message(known, type_, flags, group, answers)
         else:
             answers = ""
             if not flags & record_graph.LOOSE:
@@ -161,13 +161,13 @@ class SessionIndex:
         self._name(known, type_)
         self.graph.add(id_, parent, flags, turn, answers, group)
 
-    def _hear(
+    def _note_message(
         self, record: dict[str, Any], type_: str, flags: int, group: int, answers: str
     ) -> str:
         """Note what a message tells about its conversation; returns the id of an answer."""
         message = record["message"]
         self.lines.hold(record)
-        self.notes[group].hear(type_, flags, record)
+        self.notes[group].note_message(type_, flags, record)
         if flags & record_graph.ANSWER:
             if "supersedesUuids" in record or "supersedes" in record:
                 self.taken[len(self.graph.flags)] = claude_record.taken_by(record)

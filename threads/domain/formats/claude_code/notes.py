@@ -37,7 +37,7 @@ class ConversationNotes:
         """The best title, or an empty string."""
         return fields.first(self.titles.get(kind, "") for kind in TITLES)
 
-    def hear(self, type_: str, flags: int, record: dict[str, Any]) -> None:
+    def note_message(self, type_: str, flags: int, record: dict[str, Any]) -> None:
         """Note a message: its model, and the user's first words."""
         message = record["message"]
         if not self.message_count:

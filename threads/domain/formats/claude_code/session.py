@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from threads.domain.formats.kit.graph.branches import left_over
+from threads.domain.formats.kit.graph.branches import branches_left_warning
 from threads.domain.formats.kit.graph.record_graph import MESSAGE
 from threads.domain.formats.kit.items import Item, Opener
 from threads.domain.message import Message
@@ -51,7 +51,7 @@ class SessionItems:
             index = self.index or SessionIndex(file)
             is_thread = self.plan.group == 0 and len(self.plan.path) == 1
             self.warnings.extend(index.warnings if is_thread else ())
-            self.warnings.extend(left_over(self.plan.left))
+            self.warnings.extend(branches_left_warning(self.plan.left))
             yield from _ConversationReader(index, self.plan, self.warnings).items()
 
 
@@ -74,12 +74,12 @@ class _ConversationReader:
     def items(self) -> Iterator[Item]:
         """The items of the conversation; from shared lines, only messages and compactions."""
         for branch, following in pairwise(self._plan.path):
-            for item in self._tell(branch, -1 - following):
+            for item in self._branch_items(branch, -1 - following):
                 if not isinstance(item, Event):
                     yield item
-        yield from self._tell(self._plan.path[-1], None)
+        yield from self._branch_items(self._plan.path[-1], None)
 
-    def _tell(self, branch: int, stop: int | None) -> Iterator[Item]:
+    def _branch_items(self, branch: int, stop: int | None) -> Iterator[Item]:
         """The items of a branch, up to where another leaves it."""
         order, flags = self._found[branch].order, self._index.graph.flags
         follows = self._graph_branches.follows
@@ -88,7 +88,7 @@ class _ConversationReader:
             if number == stop:
                 return
             if number < 0:
-                yield from self._aside(-1 - number)
+                yield from self._branch_events(-1 - number)
             elif flags[number] & MESSAGE:
                 if follows[number]:
                     continue
@@ -113,7 +113,7 @@ class _ConversationReader:
         else:
             yield from self._boundary(branch, place)
 
-    def _aside(self, branch: int) -> Iterator[Event]:
+    def _branch_events(self, branch: int) -> Iterator[Event]:
         """Events for a branch that is not a conversation, and for the branches that leave it."""
         waiting = [] if branch in self._plan.told else [branch]
         while waiting:
@@ -131,7 +131,7 @@ class _ConversationReader:
         if isinstance(line, Event):
             return line
         message = self._lines.message([number], line)
-        self._shortenings.hear([number], message)
+        self._shortenings.note_message([number], message)
         return message
 
     def _message(self, first: int) -> Iterator[Message | Event]:
@@ -150,7 +150,7 @@ class _ConversationReader:
         if read:
             said = claude_record.joined(list(read.values()))
             message = self._lines.message(list(read), said)
-            self._shortenings.hear(numbers, message)
+            self._shortenings.note_message(numbers, message)
             yield message
 
     def _boundary(self, branch: int, place: int) -> Iterator[Item]:

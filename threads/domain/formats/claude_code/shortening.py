@@ -58,7 +58,7 @@ class Shortenings:
         """Map of each of these calls to ordinal and first line of the message with its result."""
         self._hidden = self._shortened = 0
 
-    def hear(self, numbers: Sequence[int], message: Message) -> None:
+    def note_message(self, numbers: Sequence[int], message: Message) -> None:
         """Remember a message that is yielded now, if a compaction may refer to it."""
         if self._ordinals:
             for number in numbers:

@@ -19,7 +19,11 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, text_lines
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, Items
-from threads.domain.formats.kit.transcripts import TITLE_WITHIN, at_least_one, title_of
+from threads.domain.formats.kit.transcripts import (
+    TITLE_WITHIN,
+    require_transcripts,
+    title_of,
+)
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
@@ -100,7 +104,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         strategy="anthropic",
         warnings=reading.warnings,
     )
-    return at_least_one([made] if opening else [], reading.warnings, LABEL)
+    return require_transcripts([made] if opening else [], reading.warnings, LABEL)
 
 
 def _items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:

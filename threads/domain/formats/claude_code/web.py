@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.given_context import GivenContext
 from threads.domain.formats.kit.items import Item
+from threads.domain.formats.kit.model_context import ModelContext
 from threads.domain.formats.kit.row_format import RowFormat, event
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
@@ -28,7 +28,7 @@ class WebLines:
 
     _lines: list[record.MessageLine] = field(default_factory=list)
     _rows: list[Element] = field(default_factory=list)
-    _context: GivenContext = field(default_factory=GivenContext)
+    _context: ModelContext = field(default_factory=ModelContext)
 
     def take(self, row: Element) -> Iterator[Item]:
         """The items that a line completes. Raises Invalid if it is malformed."""

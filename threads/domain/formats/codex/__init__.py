@@ -10,8 +10,8 @@ from typing import BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
-from threads.domain.formats.kit.graph.branches import LEFT
-from threads.domain.formats.kit.items import opened
+from threads.domain.formats.kit.graph.branches import BRANCHES_LEFT
+from threads.domain.formats.kit.items import already_open
 from threads.domain.formats.kit.transcripts import refusal
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript
@@ -30,9 +30,9 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
 
     Raises Invalid if nobody says anything.
     """
-    found = transcripts(RolloutIndex(file), name, opened(file))
+    found = transcripts(RolloutIndex(file), name, already_open(file))
     if not has_words(found[0].items):
-        broken = [one for one in found[0].warnings if one.code != LEFT]
+        broken = [one for one in found[0].warnings if one.code != BRANCHES_LEFT]
         raise refusal(broken, LABEL)
     return found
 

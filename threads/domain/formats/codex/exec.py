@@ -120,7 +120,7 @@ class _ExecItems:
             type_ == "item.completed" or row.span.start in self._run.unfinished
         ):  # the last line of its item
             if told := READERS[kind](item, self._id(item)):
-                yield from self._told(told, item, row, type_ == "item.completed")
+                yield from self._add_item(told, item, row, type_ == "item.completed")
                 return
         elif kind in CALLS and type_ == "item.started":
             if self._answer.has_results:
@@ -136,7 +136,7 @@ class _ExecItems:
         self._number += bool(self._answer)
         self._answer = StreamedMessage()
 
-    def _told(
+    def _add_item(
         self, told: AnswerPart, item: dict[str, Any], row: Element, is_whole: bool
     ) -> Iterator[Item]:
         """Add an item to the answer that it belongs to."""
@@ -187,7 +187,7 @@ def kind_of(item: dict[str, Any]) -> str:
     return fields.text(item, "type", "item_type")
 
 
-def _words_as(part: type[Text] | type[Thinking]) -> ReadAnswer:
+def _text_reader(part: type[Text] | type[Thinking]) -> ReadAnswer:
     def read(item: dict[str, Any], _id: str) -> AnswerPart | None:
         text = fields.require(item.get("text"), str, "text", (*_AT, "text"))
         return AnswerPart(part(text)) if text else None
@@ -273,10 +273,10 @@ _CALL_READERS: dict[str, ReadAnswer] = {
 }
 CALLS = _CALL_READERS.keys()
 READERS: dict[str, ReadAnswer] = {
-    "agent_message": _words_as(Text),
-    "assistant_message": _words_as(Text),
-    "plan": _words_as(Text),
-    "reasoning": _words_as(Thinking),
+    "agent_message": _text_reader(Text),
+    "assistant_message": _text_reader(Text),
+    "plan": _text_reader(Text),
+    "reasoning": _text_reader(Thinking),
     **_CALL_READERS,
     # The provider ran this itself; its results are not printed.
     "web_search": lambda item, _id: AnswerPart(Opaque("web_search", item)),

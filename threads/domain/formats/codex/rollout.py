@@ -149,13 +149,13 @@ class RolloutIndex:
     def __post_init__(self, file: BinaryIO) -> None:
         for line in islice(source.lines(file), TITLE_WITHIN):
             if self._tells(line.number, line.data or b""):
-                self._hear(parse_record(line.data or b""))
+                self._note_record(parse_record(line.data or b""))
             if self._is_begun and "user_message" in self._names:
                 break
         has_rollback = False
         for data in lines_with(file, _TELLING):
             record = parse_record(data)
-            self._hear(record)
+            self._note_record(record)
             has_rollback |= bool(record and record.type == "thread_rolled_back")
         names = ("name", "user_message", "message", "context")
         self.title = fields.first(self._names.get(name, "") for name in names)
@@ -172,7 +172,7 @@ class RolloutIndex:
         is_named = "user_message" in self._names
         return not is_named and (b'"user_message"' in data or b'"user"' in data)
 
-    def _hear(self, record: Record | None) -> None:
+    def _note_record(self, record: Record | None) -> None:
         if record is None:
             return
         payload = record.payload

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_text, source
 from threads.domain.formats.io.folder import Folder, Gathered, Member
-from threads.domain.formats.kit.graph.branches import left_over
+from threads.domain.formats.kit.graph.branches import branches_left_warning
 from threads.domain.formats.kit.items import Item, Opener
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Event, Parent, Relation, Transcript, Warning
@@ -55,7 +55,7 @@ class RolloutItems:
     warnings: list[Warning] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Item]:
-        self.warnings[:] = left_over(self.left)
+        self.warnings[:] = branches_left_warning(self.left)
         if self.is_headless:
             self.warnings.append(HEADLESS)
         with self.open() as file:

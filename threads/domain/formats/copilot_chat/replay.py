@@ -23,9 +23,9 @@ from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.calls import OpenCalls
 from threads.domain.formats.kit.items import Item, Items
 from threads.domain.formats.kit.transcripts import (
-    at_least_one,
+    require_transcripts,
     transcript_of,
-    warn_first,
+    with_skipped_warnings,
 )
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
@@ -90,7 +90,9 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         elif waiting:
             chains[-1].others += waiting
     made = [_transcript(file, chain) for chain in chains]
-    return warn_first(at_least_one([*made, *bare], skipped, LABEL), skipped)
+    return with_skipped_warnings(
+        require_transcripts([*made, *bare], skipped, LABEL), skipped
+    )
 
 
 def _logs(

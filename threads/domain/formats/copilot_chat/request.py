@@ -40,7 +40,7 @@ def read_request(request: dict[str, Any]) -> Iterator[Message]:
     metadata = fields.mapping(fields.mapping(request, "result"), "metadata")
     asked = fields.moment(request.get("timestamp"))
     id_ = fields.word(request, "requestId") or None
-    for number, parts in enumerate(_asked(request, metadata)):
+    for number, parts in enumerate(_question_messages(request, metadata)):
         yield Message(
             role=Role.USER,
             parts=parts,
@@ -49,12 +49,12 @@ def read_request(request: dict[str, Any]) -> Iterator[Message]:
         )
     rounds = fields.items(metadata, "toolCallRounds")
     answers = list(_rounds(rounds, metadata) if rounds else ())
-    shown = list(_shown(request))
+    shown = list(_displayed_answer(request))
     if not answers:
         answers = shown
     elif answers[-1].role is Role.TOOL:
         answers += _broken_off(shown, answers)
-    yield from _told(answers, request, metadata)
+    yield from _with_usage(answers, request, metadata)
 
 
 def typed(request: JSON) -> str:
@@ -70,7 +70,7 @@ def typed(request: JSON) -> str:
 # The question
 
 
-def _asked(
+def _question_messages(
     request: dict[str, Any], metadata: dict[str, Any]
 ) -> Iterator[tuple[Part, ...]]:
     """The context sent before the question, and the question: as rendered, else as typed."""
@@ -192,7 +192,7 @@ def _calls(messages: list[Message]) -> int:
 # The page's own parts
 
 
-def _shown(request: dict[str, Any]) -> Iterator[Message]:
+def _displayed_answer(request: dict[str, Any]) -> Iterator[Message]:
     """The answer that the page shows: text, reasoning and calls, as far as it has them."""
     said: list[Part] = []
     words: list[str] = []
@@ -265,7 +265,7 @@ def _invocation(
     return read_call(id_, name, arguments), (Text(answer),) if answer else ()
 
 
-def _told(
+def _with_usage(
     answers: list[Message], request: dict[str, Any], metadata: dict[str, Any]
 ) -> Iterator[Message]:
     """The answers, the last with the tokens of all; without answers, the error."""

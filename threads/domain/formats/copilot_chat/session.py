@@ -19,8 +19,8 @@ from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import BROKEN
 from threads.domain.formats.kit.items import Item, Items
-from threads.domain.formats.kit.list_format import ListFormat, Values, each
-from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.kit.list_format import ListFormat, Values, per_element
+from threads.domain.formats.kit.transcripts import require_transcripts, transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.part import JSON
 from threads.domain.transcript import Event, Transcript, Warning
@@ -62,7 +62,7 @@ WHOLE = ListFormat(
     name=NAME,
     label=LABEL,
     score=lambda _: 0,
-    lists={"requests": each(_element)},
+    lists={"requests": per_element(_element)},
     known=_known,
 )
 
@@ -171,7 +171,9 @@ def _read(file: BinaryIO, name: str) -> list[Transcript]:
     first = next(iter(fields.items(session, "requests")), None)
     items = Items(partial(_items, file))
     known = _named(fields.mapping(session), first)
-    return at_least_one([transcript_of(items, format=NAME, **known)], warnings, LABEL)
+    return require_transcripts(
+        [transcript_of(items, format=NAME, **known)], warnings, LABEL
+    )
 
 
 def _first(file: BinaryIO) -> dict[str, Any]:

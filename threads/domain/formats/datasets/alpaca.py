@@ -12,11 +12,11 @@ from typing import BinaryIO
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.kit.items import Item, items_in, opened, others
+from threads.domain.formats.kit.items import Item, already_open, items_in, member_events
 from threads.domain.formats.kit.transcripts import (
-    at_least_one,
+    require_transcripts,
     transcript_of,
-    warn_first,
+    with_skipped_warnings,
 )
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
@@ -34,10 +34,10 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """One conversation per row. Raises Invalid if none holds a message."""
     skipped: list[Warning] = []
     found = [
-        transcript_of(items_in(opened(file), partial(_items, span)), format=NAME)
+        transcript_of(items_in(already_open(file), partial(_items, span)), format=NAME)
         for span in json_file.held_objects(file, "", skipped)
     ]
-    return warn_first(at_least_one(found, skipped, LABEL), skipped)
+    return with_skipped_warnings(require_transcripts(found, skipped, LABEL), skipped)
 
 
 def _items(row: ByteSpan, file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
@@ -45,7 +45,7 @@ def _items(row: ByteSpan, file: BinaryIO, warnings: list[Warning]) -> Iterator[I
     members = json_file.members(file, row.start, warnings)
     yield from read_question(file, members, warnings)
     yield from _spoken(file, members, (ANSWER,), Role.ASSISTANT, warnings)
-    yield from others(members, KNOWN)
+    yield from member_events(members, KNOWN)
 
 
 def read_question(

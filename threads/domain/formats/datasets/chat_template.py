@@ -18,11 +18,17 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file, text_lines
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.calls import CallIds
-from threads.domain.formats.kit.items import Item, Items, items_in, opened, others
+from threads.domain.formats.kit.items import (
+    Item,
+    Items,
+    already_open,
+    items_in,
+    member_events,
+)
 from threads.domain.formats.kit.transcripts import (
-    at_least_one,
+    require_transcripts,
     transcript_of,
-    warn_first,
+    with_skipped_warnings,
 )
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
@@ -93,14 +99,14 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversation of a text, or of each row with a text. Raises Invalid if there is none."""
     if _template(_head(file), TEMPLATES):
         items = Items(partial(_of_text, file))
-        return at_least_one([transcript_of(items, format=NAME)], [], LABEL)
+        return require_transcripts([transcript_of(items, format=NAME)], [], LABEL)
     skipped: list[Warning] = []
-    opener = opened(file)
+    opener = already_open(file)
     found = [
         transcript_of(items_in(opener, partial(_of_row, span)), format=NAME)
         for span in json_file.held_objects(file, "", skipped)
     ]
-    return warn_first(at_least_one(found, skipped, LABEL), skipped)
+    return with_skipped_warnings(require_transcripts(found, skipped, LABEL), skipped)
 
 
 def turns_of(text: str, template: ChatTemplate) -> Iterator[TemplateTurn]:
@@ -201,14 +207,14 @@ def _of_row(row: ByteSpan, file: BinaryIO, warnings: list[Warning]) -> Iterator[
     }
     held = next((name for name in HELD_IN if _template(said.get(name))), None)
     if held is None:
-        yield from others(members, set())
+        yield from member_events(members, set())
         return
     used = [held]
     if _asks(said[held]):
         used += [name for name in ANSWERED_IN if name in said][:1]
     records = tuple(members[name].record for name in used)
     yield from _items("".join(said[name] for name in used), records)
-    yield from others(members, set(used))
+    yield from member_events(members, set(used))
 
 
 def _items(text: str, records: tuple[str, ...]) -> Iterator[Item]:

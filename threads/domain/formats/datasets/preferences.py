@@ -22,12 +22,12 @@ from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.calls import CallIds
-from threads.domain.formats.kit.items import Item, items_in, opened, others
+from threads.domain.formats.kit.items import Item, already_open, items_in, member_events
 from threads.domain.formats.kit.normalize import normalized
 from threads.domain.formats.kit.transcripts import (
-    at_least_one,
+    require_transcripts,
     transcript_of,
-    warn_first,
+    with_skipped_warnings,
 )
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
@@ -56,7 +56,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     found: list[Transcript | None] = []
     for span in json_file.held_objects(file, "", skipped):
         found += _row(file, span)
-    return warn_first(at_least_one(found, skipped, LABEL), skipped)
+    return with_skipped_warnings(require_transcripts(found, skipped, LABEL), skipped)
 
 
 def _row(file: BinaryIO, span: ByteSpan) -> Iterator[Transcript | None]:
@@ -64,7 +64,7 @@ def _row(file: BinaryIO, span: ByteSpan) -> Iterator[Transcript | None]:
     file.seek(span.start)
     row_id = hashlib.sha256(file.read(span.end - span.start)).hexdigest()[:32]
     said = {
-        answer: items_in(opened(file), partial(_items, span, answer))
+        answer: items_in(already_open(file), partial(_items, span, answer))
         for answer in (CHOSEN, REJECTED)
     }
     chosen, rejected = (
@@ -102,7 +102,7 @@ def _items(
     for item in _joined(prompt, answered):
         yield ids.given(item) if isinstance(item, Message) else item
     if answer == CHOSEN:
-        yield from others(members, KNOWN)
+        yield from member_events(members, KNOWN)
 
 
 def _said(

@@ -22,8 +22,17 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file, json_text, speakers
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.calls import CallIds
-from threads.domain.formats.kit.items import Item, Opener, items_in, opened, others
-from threads.domain.formats.kit.transcripts import at_least_one, warn_first
+from threads.domain.formats.kit.items import (
+    Item,
+    Opener,
+    already_open,
+    items_in,
+    member_events,
+)
+from threads.domain.formats.kit.transcripts import (
+    require_transcripts,
+    with_skipped_warnings,
+)
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
@@ -53,13 +62,13 @@ _MARKS = {
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversation of each row that holds a message. Raises Invalid if none does."""
     skipped: list[Warning] = []
-    opener = opened(file)
+    opener = already_open(file)
     found = (
         transcript
         for span in json_file.held_objects(file, "", skipped)
         if (transcript := _row(file, span, opener, skipped))
     )
-    return warn_first(at_least_one(found, skipped, LABEL), skipped)
+    return with_skipped_warnings(require_transcripts(found, skipped, LABEL), skipped)
 
 
 def read_turn(turn: JSON) -> Message | None:
@@ -210,7 +219,7 @@ def _items(row: ByteSpan, file: BinaryIO, warnings: list[Warning]) -> Iterator[I
                 yield Event(fields.text(turn, "from", "role") or "turn", record)
             else:
                 yield replace(ids.given(message), records=(record,))
-    yield from others(members, {"id", "title", "model"})
+    yield from member_events(members, {"id", "title", "model"})
 
 
 def _score(sample: Sample) -> float:

@@ -14,7 +14,7 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, text_lines
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, Items
-from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.kit.transcripts import require_transcripts, transcript_of
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
@@ -70,9 +70,9 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     file.seek(0)
     style = _style(file.read(HEAD).decode("utf-8-sig", "replace"))
     if style is None:
-        return at_least_one([], [], LABEL)
+        return require_transcripts([], [], LABEL)
     reading = Items(partial(_warned, file, style))
-    return at_least_one([transcript_of(reading, format=NAME)], [], LABEL)
+    return require_transcripts([transcript_of(reading, format=NAME)], [], LABEL)
 
 
 def _style(text: str) -> re.Pattern[str] | None:

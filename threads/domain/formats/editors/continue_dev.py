@@ -13,7 +13,7 @@ from typing import Any
 from threads.domain.formats import blocks
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.items import Item, summarized
+from threads.domain.formats.kit.items import Item, summary_compaction
 from threads.domain.formats.kit.row_format import RowFormat, event
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
@@ -78,7 +78,7 @@ class ContinueHistory:
             return
         yield replace(message, records=(*message.records, row.record))
         summary = fields.text(entry, "conversationSummary")
-        if made := summarized(
+        if made := summary_compaction(
             set(range(self.count)) if summary else set(), summary, row
         ):
             yield made

@@ -78,7 +78,9 @@ class _Answer:
         self.records.append(row.record)
         self.size += row.span.end - row.span.start
 
-    def tell(self, kind: type[Text | Thinking], words: str, *, joined: bool) -> None:
+    def add_text(
+        self, kind: type[Text | Thinking], words: str, *, joined: bool
+    ) -> None:
         """Add text or reasoning; with `joined`, it continues the last one of its kind."""
         last = self.said[-1] if self.said else None
         if joined and isinstance(last, tuple) and last[0] is kind:
@@ -129,7 +131,7 @@ class _RunItems:
             case ("assistant", _):
                 self._words(value, row)
             case ("thinking", "delta"):
-                self._answer.tell(Thinking, fields.text(value, "text"), joined=True)
+                self._answer.add_text(Thinking, fields.text(value, "text"), joined=True)
                 self._answer.add(row)
             case ("tool_call", "started" | "completed"):
                 yield from self._call(value, row)
@@ -165,7 +167,7 @@ class _RunItems:
         if not words or (not is_piece and self._answer.repeats(words)):
             self._behind.append(_event(value, row))
             return
-        self._answer.tell(Text, words, joined=is_piece)
+        self._answer.add_text(Text, words, joined=is_piece)
         self._answer.add(row)
 
     def _call(self, value: dict[str, Any], row: Element) -> Iterator[Item]:

@@ -25,7 +25,7 @@ from threads.domain.formats.io.source import BROKEN
 from threads.domain.formats.io.sqlite_file import MAX_ROW, SqliteFile
 from threads.domain.formats.kit.database_format import DatabaseFormat, rows
 from threads.domain.formats.kit.items import Item, Items
-from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.kit.transcripts import require_transcripts, transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import (
@@ -63,7 +63,7 @@ def read_thread(file: BinaryIO, _name: str) -> list[Transcript]:
         name: json_file.get(file, members, name)
         for name in ("title", "summary", "model")
     }
-    return at_least_one(
+    return require_transcripts(
         [_transcript(Items(items, given=warnings), said)], warnings, LABEL
     )
 

@@ -16,9 +16,12 @@ from threads.domain.formats.format import Format, Score
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.kit.graph.branches import branches, left_over
-from threads.domain.formats.kit.items import Item, Opener, items_in, opened
-from threads.domain.formats.kit.transcripts import at_least_one, warn_first
+from threads.domain.formats.kit.graph.branches import branches, branches_left_warning
+from threads.domain.formats.kit.items import Item, Opener, already_open, items_in
+from threads.domain.formats.kit.transcripts import (
+    require_transcripts,
+    with_skipped_warnings,
+)
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.transcript import Transcript, Warning
 
@@ -78,7 +81,7 @@ class ExportFormat:
 
     def read(self, file: BinaryIO, _name: str) -> list[Transcript]:
         """The conversations of conversations.json, or a single conversation saved by itself."""
-        return self._read(file, opened(file), "", self.beside({}))
+        return self._read(file, already_open(file), "", self.beside({}))
 
     def gather(self, folder: Folder) -> list[Gathered]:
         """Each export in the folder, with its own other files.
@@ -123,7 +126,9 @@ class ExportFormat:
             said = fields.mapping(json_file.known_value(held, span, skipped))
             if known := self.index(held, span, said, beside, skipped):
                 found += self._transcripts(known, opener, member)
-        return warn_first(at_least_one(found, skipped, self.label), skipped)
+        return with_skipped_warnings(
+            require_transcripts(found, skipped, self.label), skipped
+        )
 
     def _transcripts(
         self, known: ConversationTree, opener: Opener, member: str
@@ -133,7 +138,7 @@ class ExportFormat:
         found = branches(known.parents, known.leaf, known.spoken)
         for branch in found:
             items = items_in(opener, partial(known.read, branch.nodes, branch.left))
-            items.given.extend(left_over(branch.beyond))
+            items.given.extend(branches_left_warning(branch.beyond))
             yield Transcript(
                 format=self.name,
                 title=branch.title(title),

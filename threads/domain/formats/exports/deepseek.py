@@ -20,7 +20,7 @@ from threads.domain.part import JSON, Opaque, Part, Text, Thinking
 from threads.domain.transcript import Warning
 
 from .conversations import ConversationTree, ExportFormat
-from .trees import TreeNode, conversation_of, listed
+from .trees import TreeNode, conversation_of, list_objects
 
 _ENVELOPE = ("data", "biz_data")
 """Members that enclose the chat in the response to the page's request."""
@@ -69,7 +69,7 @@ def _messages(
 ) -> Iterator[TreeNode]:
     if "chat_messages" in members:
         values = fields.items(said, "chat_messages")
-        for place, value in listed(file, members["chat_messages"], values):
+        for place, value in list_objects(file, members["chat_messages"], values):
             id_, parent = _name(value.get("message_id")), _name(value.get("parent_id"))
             yield TreeNode(id_, parent, place, value)
 

@@ -18,7 +18,7 @@ from threads.domain.part import JSON, Image, Opaque, Part, Text, Thinking
 from threads.domain.transcript import Event, Warning
 
 from .conversations import ConversationTree, ExportFormat
-from .trees import TreeNode, conversation_of, listed
+from .trees import TreeNode, conversation_of, list_objects
 
 _LONGEST_TIME = 20
 """The most digits in a time."""
@@ -38,7 +38,7 @@ def _index(
         return None
     about = fields.mapping(said, "conversation")
     nodes: list[TreeNode] = []
-    for place, value in listed(
+    for place, value in list_objects(
         file, members["responses"], fields.items(said, "responses")
     ):
         given = fields.mapping(value, "response")

@@ -19,7 +19,7 @@ from threads.domain.part import JSON, Image, Opaque, Part, Text, Thinking, ToolR
 from threads.domain.transcript import Event, Warning
 
 from .conversations import ConversationTree, ExportFormat
-from .trees import TreeNode, below, conversation_of, listed
+from .trees import TreeNode, conversation_of, list_objects, with_root
 
 _LISTS = ("messages", "messagesTree")
 _SAID = frozenset({"conversationId", "title", *_LISTS})
@@ -42,7 +42,7 @@ def _index(
     nodes = list(_nodes(file, members[name], fields.items(said, name), "", 0))
     if fields.text(options, _PROMPT):
         first = TreeNode(_PROMPT, "", members["options"], options)
-        nodes = below(first, nodes)
+        nodes = with_root(first, nodes)
     return conversation_of(
         nodes,
         read_message,
@@ -61,7 +61,7 @@ def _nodes(
     file: BinaryIO, span: ByteSpan, values: list[Any], parent: str, depth: int
 ) -> Iterator[TreeNode]:
     """The messages of a list, each before its children."""
-    for place, value in listed(file, span, values):
+    for place, value in list_objects(file, span, values):
         id_ = fields.text(value, "messageId") or f"@{place.start}"
         above = fields.text(value, "parentMessageId") or parent
         yield TreeNode(id_, above, place, value)

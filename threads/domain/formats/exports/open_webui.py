@@ -33,7 +33,7 @@ from threads.domain.part import (
 from threads.domain.transcript import Event, Warning
 
 from .conversations import ConversationTree, ExportFormat
-from .trees import TreeNode, below, conversation_of, listed
+from .trees import TreeNode, conversation_of, list_objects, with_root
 
 ROLES = {role.value: role for role in (Role.SYSTEM, Role.USER, Role.ASSISTANT)}
 _DETAILS = re.compile(r'<details type="(reasoning|tool_calls)"([^<>]{0,2000000})>')
@@ -60,7 +60,7 @@ def _index(
     nodes = _of_history(file, inner, history) or _of_list(file, inner, chat)
     params = fields.mapping(chat, "params")
     if nodes and fields.text(params, "system"):
-        nodes = below(TreeNode("params", "", inner["params"], params), nodes)
+        nodes = with_root(TreeNode("params", "", inner["params"], params), nodes)
     return conversation_of(
         nodes,
         read_message,
@@ -99,7 +99,7 @@ def _of_list(
     if "messages" not in members:
         return []
     nodes: list[TreeNode] = []
-    for place, value in listed(
+    for place, value in list_objects(
         file, members["messages"], fields.items(chat, "messages")
     ):
         id_ = fields.text(value, "id") or f"@{place.start}"

@@ -94,7 +94,7 @@ def _read(
         yield Event("branch/message", spans[node].record)
 
 
-def below(first: TreeNode, nodes: Sequence[TreeNode]) -> list[TreeNode]:
+def with_root(first: TreeNode, nodes: Sequence[TreeNode]) -> list[TreeNode]:
     """The messages with another one above all roots, such as the instructions of a chat."""
     known = {node.id for node in nodes}
     hung = (
@@ -104,7 +104,7 @@ def below(first: TreeNode, nodes: Sequence[TreeNode]) -> list[TreeNode]:
     return [first, *hung]
 
 
-def listed(
+def list_objects(
     file: BinaryIO, span: ByteSpan, values: Sequence[Any]
 ) -> Iterator[tuple[ByteSpan, dict[str, Any]]]:
     """The objects in the list at a place, each with its own place."""

@@ -18,8 +18,8 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import BROKEN, ByteSpan
-from threads.domain.formats.kit.items import Item, Items, attempt, others
-from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.kit.items import Item, Items, attempt, member_events
+from threads.domain.formats.kit.transcripts import require_transcripts, transcript_of
 from threads.domain.formats.openai.items import AssistantTurn, message_of, read_item
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Role
@@ -43,7 +43,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     made = transcript_of(
         items, format=NAME, external_id=fields.as_word(id_, 255) or None
     )
-    return at_least_one([made], items.warnings, LABEL)
+    return require_transcripts([made], items.warnings, LABEL)
 
 
 def _items(
@@ -60,7 +60,7 @@ def _items(
                 yield from attempt(partial(turn.take, row), row, warnings)
             break
     yield from turn.end()
-    yield from others(members, said)
+    yield from member_events(members, said)
 
 
 def _holds(file: BinaryIO, span: ByteSpan) -> bool:

@@ -23,9 +23,9 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import base64_text, fields, json_file, json_text
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.kit.items import Item, Items, attempt, others
-from threads.domain.formats.kit.row_format import Alone, RowFormat, event
-from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.kit.items import Item, Items, attempt, member_events
+from threads.domain.formats.kit.row_format import RowFormat, StatelessReader, event
+from threads.domain.formats.kit.transcripts import require_transcripts, transcript_of
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
@@ -226,7 +226,9 @@ def _read_state(file: BinaryIO) -> list[Transcript]:
     )
     found: list[Transcript | None] = []
     for who, span in lists:
-        notes = [] if found else [*others(whole, {"llm_context", "agent_states"})]
+        notes = (
+            [] if found else [*member_events(whole, {"llm_context", "agent_states"})]
+        )
 
         def items(
             warned: list[Warning], span: ByteSpan = span, notes: list[Any] = notes
@@ -240,7 +242,7 @@ def _read_state(file: BinaryIO) -> list[Transcript]:
         if made and who and len(lists) > 1:
             made = replace(made, title=fields.one_line(f"{who}: {made.title}"))
         found.append(made)
-    return at_least_one(found, warnings, LABEL)
+    return require_transcripts(found, warnings, LABEL)
 
 
 def _score(sample: Sample) -> float:
@@ -270,7 +272,7 @@ ROWS = RowFormat(
     name=NAME,
     label=LABEL,
     score=_score,
-    reader=lambda: Alone(read_message),
+    reader=lambda: StatelessReader(read_message),
     lists=("messages", "chat_history"),
 )
 FORMAT = Format(NAME, LABEL, _score, read)

@@ -16,8 +16,8 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.kit.items import Item, Items, attempt, others
-from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.kit.items import Item, Items, attempt, member_events
+from threads.domain.formats.kit.transcripts import require_transcripts, transcript_of
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
@@ -47,7 +47,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         agents = [
             child.span for child in json_file.children(file, held.start, warnings)
         ]
-        beside = [*others(whole, {"agents"})]
+        beside = [*member_events(whole, {"agents"})]
     found: list[Transcript | None] = []
     for span in agents:
         notes, given = ([], []) if found else (beside, warnings[:])
@@ -65,7 +65,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
             model=fields.word(said, "model") or fields.word(told, "model"),
         )
         found.append(made)
-    return at_least_one(found, warnings, LABEL)
+    return require_transcripts(found, warnings, LABEL)
 
 
 def _items(
@@ -76,7 +76,7 @@ def _items(
     if (held := members.get("messages")) is not None:
         for row in json_file.elements(file, held.start, warnings):
             yield from attempt(partial(_message, row), row, warnings)
-    yield from others(members, {"messages"})
+    yield from member_events(members, {"messages"})
 
 
 def _message(row: Element) -> Iterator[Item]:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.folder import Folder, Gathered, Member
-from threads.domain.formats.kit.items import Items, Opener, opened
+from threads.domain.formats.kit.items import Items, Opener, already_open
 from threads.domain.formats.kit.transcripts import first_messages, refusal, title_of
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Role
@@ -36,7 +36,7 @@ INJECTED = ("<session_context>", "<hook_context>", "/", "?")
 def read(file: BinaryIO, name: str) -> list[Transcript]:
     """The conversation of a session file. Raises Invalid if it holds no message."""
     index = read_index(file)
-    found = _conversation(index, opened(file), name)
+    found = _conversation(index, already_open(file), name)
     if found is None:
         raise refusal(index.warnings)
     return [found]

@@ -17,12 +17,15 @@ from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
-from threads.domain.formats.io.streams import at_once, other_choices
+from threads.domain.formats.io.streams import (
+    assemble_if_streamed,
+    other_choices_warning,
+)
 from threads.domain.formats.io.streams.gemini import joined_parts
 from threads.domain.formats.io.streams.gemini_calls import GrowingCall
 from threads.domain.formats.kit.calls import OpenCalls
-from threads.domain.formats.kit.items import Conversation, others
-from threads.domain.formats.kit.transcripts import title_of, with_messages
+from threads.domain.formats.kit.items import Conversation, member_events
+from threads.domain.formats.kit.transcripts import title_of, transcripts_with_messages
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON, ToolResult
@@ -150,7 +153,7 @@ class Contents(Conversation):
         for piece in self._contents():
             yield self._message(piece, calls)
         yield from self._reply(calls)
-        yield from others(self.members, _READ)
+        yield from member_events(self.members, _READ)
 
     def _system(self, name: str) -> Message | Event:
         piece = json_file.member(self.file, self.members, name, self.warnings)
@@ -187,10 +190,10 @@ class Contents(Conversation):
             json_file.value(self.file, span, ("response",), self.warnings)
             for span in self.replies
         ]
-        whole = (at_once(NAME, value) for value in found)
+        whole = (assemble_if_streamed(NAME, value) for value in found)
         chunks = [value for value in whole if isinstance(value, dict)]
         records = tuple(span.record for span in self.replies)
-        self.warnings.extend(other_choices(chunks[0] if chunks else None))
+        self.warnings.extend(other_choices_warning(chunks[0] if chunks else None))
         try:
             message = read_reply(chunks, calls)
         except Invalid as error:
@@ -206,7 +209,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversations of a file. Raises Invalid if it holds no message at all."""
     skipped: list[Warning] = []
     found = _conversations(file, skipped)
-    return with_messages(found, skipped, _transcript)
+    return transcripts_with_messages(found, skipped, _transcript)
 
 
 def _conversations(file: BinaryIO, skipped: list[Warning]) -> Iterator[Contents]:

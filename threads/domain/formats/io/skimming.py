@@ -29,7 +29,7 @@ LOOKED_AT = 5_000
 DEEPEST = 6
 
 
-def skimmed(file: BinaryIO) -> bytes:
+def skim_file(file: BinaryIO) -> bytes:
     """JSON or JSON Lines of the same shape as a file; empty if it is neither, or is too large."""
     size = file.seek(0, SEEK_END)
     if not size or size > MOST_BYTES:

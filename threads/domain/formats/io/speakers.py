@@ -35,7 +35,7 @@ ASKING = ("input", "query", "question", "prompt")
 ANSWERING = ("response", "reply", "answer", "output")
 SUFFIX = re.compile(rf"(?<=.)({'|'.join(SPEAKING + ASKING + ANSWERING)})\Z")
 """The ending of a speaker's name that denotes what is said: `HumanMessage`, `bot_response`."""
-SPEAKERS = ("role", "sender", "speaker", "author", "from", "type", "sender_type")
+SPEAKER_MEMBERS = ("role", "sender", "speaker", "author", "from", "type", "sender_type")
 """Members that name the speaker of a message, in order of preference."""
 TYPES = frozenset({"user", "human", "assistant", "ai", "bot", "chatbot", "agent"})
 """The names that count in a `type`: `model` and `system` also occur on records nobody said."""
@@ -46,11 +46,11 @@ FLAGS = {
     **dict.fromkeys(("is_bot", "isBot"), _BOTS),
 }
 """Boolean members that say whose a message is."""
-WORDS = ("content", "text", "message", "msg", "mes", "body", "value")
+CONTENT_MEMBERS = ("content", "text", "message", "msg", "mes", "body", "value")
 """Members that hold the content of a message."""
-KEPT = ("id", "name", "tool_calls", "reasoning_content")
+KEPT_MEMBERS = ("id", "name", "tool_calls", "reasoning_content")
 """Other members of such a message that are read."""
-MOMENTS = (
+TIME_MEMBERS = (
     *("timestamp", "created_at", "createdAt", "time", "date"),
     *("send_date", "timeSent"),
 )
@@ -100,7 +100,9 @@ class SpokenPair(NamedTuple):
 def may_speak(names: Iterable[str | int]) -> bool:
     """Whether a record with these members may be a message or a pair."""
     members = {name: "" for name in names if isinstance(name, str)}
-    return not members.keys().isdisjoint({*SPEAKERS, *FLAGS}) or all(_sides(members))
+    return not members.keys().isdisjoint({*SPEAKER_MEMBERS, *FLAGS}) or all(
+        _sides(members)
+    )
 
 
 # Messages
@@ -112,11 +114,11 @@ def message_in(record: Record) -> Record | None:
     words = next(_words(record), None)
     if role is None or not (words or fields.items(record, "tool_calls")):
         return None
-    kept = {name: record[name] for name in KEPT if name in record}
+    kept = {name: record[name] for name in KEPT_MEMBERS if name in record}
     return {**moment_in(record), **kept, "role": str(role), "content": words}
 
 
-def stranger_in(record: Record) -> str:
+def unknown_speaker_in(record: Record) -> str:
     """The name of a record's unknown speaker; empty if the record says nothing."""
     return fields.text(record, "sender", "speaker") if any(_words(record)) else ""
 
@@ -131,8 +133,8 @@ def is_text(content: JSON) -> bool:
 
 
 def _roles(record: Record) -> Iterator[Role]:
-    for member in SPEAKERS:
-        role, name, _ = _who(fields.text(record, member))
+    for member in SPEAKER_MEMBERS:
+        role, name, _ = _role_in_name(fields.text(record, member))
         if role and (member != "type" or name in TYPES):
             yield role
     if not record.get("is_system"):  # a notice by the program, shown only to its user
@@ -142,17 +144,17 @@ def _roles(record: Record) -> Iterator[Role]:
 
 
 def _words(record: Record) -> Iterator[JSON]:
-    return (record[name] for name in WORDS if is_text(record.get(name)))
+    return (record[name] for name in CONTENT_MEMBERS if is_text(record.get(name)))
 
 
 def moment_in(record: Record) -> Record:
     """The time of a record, as a member of a message; empty if it has none."""
-    moment = next((record[name] for name in MOMENTS if record.get(name)), None)
+    moment = next((record[name] for name in TIME_MEMBERS if record.get(name)), None)
     return {} if moment is None else {"timestamp": moment}
 
 
 @lru_cache(maxsize=1 << 10)
-def _who(called: str) -> tuple[Role | None, str, str]:
+def _role_in_name(called: str) -> tuple[Role | None, str, str]:
     """The role that a member name or speaker name denotes, the bare name, and its suffix."""
     plain = re.sub(r"[\s_-]+", "", called[:64]).lower()
     said = SUFFIX.search(plain)
@@ -172,7 +174,7 @@ def pair_in(record: Record, *, surely: bool = True) -> SpokenPair | None:
     asked, answered = _sides(record)
     if not (_is_words(record.get(asked)) and _is_words(record.get(answered))):
         return None
-    if _who(asked)[0] or _who(answered)[0]:
+    if _role_in_name(asked)[0] or _role_in_name(answered)[0]:
         return SpokenPair(asked, answered, is_row=False)
     if (prose := ROWS.get((asked, answered))) is None:
         return None
@@ -184,7 +186,11 @@ def pair_in(record: Record, *, surely: bool = True) -> SpokenPair | None:
 def pair_messages(record: Record) -> list[Record]:
     """The two messages of a pair; just one if the pair names both sides and the other is empty."""
     asked, answered = _sides(record)
-    is_named = _who(asked)[0] and _who(answered)[0] and _is_words(record[asked])
+    is_named = (
+        _role_in_name(asked)[0]
+        and _role_in_name(answered)[0]
+        and _is_words(record[asked])
+    )
     if not is_named and pair_in(record, surely=False) is None:
         return []
     sides = ((Role.USER, record[asked]), (Role.ASSISTANT, record[answered]))
@@ -230,7 +236,7 @@ def _side(record: Record, role: Role, place: int, never: tuple[str, ...]) -> str
     """A side's member: the first that names speaker and kind, else kind only, else speaker only."""
     found: dict[int, str] = {}
     for name, said in record.items():
-        by, stem, how = _who(name)
+        by, stem, how = _role_in_name(name)
         if isinstance(said, bool | int | float) or how in never:
             continue
         if by is role and how:

@@ -37,7 +37,7 @@ class OpenCalls:
         return id_
 
 
-class _Linked(OpenCalls, ABC):
+class _CallTracker(OpenCalls, ABC):
     def given(self, message: Message) -> Message:
         """The next message, with ids; the same object if it has them all."""
         parts = tuple(map(self._part, message.parts))
@@ -48,7 +48,7 @@ class _Linked(OpenCalls, ABC):
         """A part with its id."""
 
 
-class CallLinks(_Linked):
+class CallLinks(_CallTracker):
     """Links results to calls in logs without ids: by name, else in order."""
 
     def _part(self, part: Part) -> Part:
@@ -60,7 +60,7 @@ class CallLinks(_Linked):
         return part
 
 
-class CallIds(_Linked):
+class CallIds(_CallTracker):
     """Gives ids to calls that have none (OpenAI's older functions) and to their results."""
 
     def copy(self) -> "CallIds":

@@ -14,7 +14,7 @@ from threads.domain.formats.io.sqlite_file import SQLITE, SqliteFile
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript
 
-from .transcripts import at_least_one
+from .transcripts import require_transcripts
 
 Sessions = Callable[[SqliteFile, str], Iterator[Transcript | None]]
 """Returns the conversations of a database, given its file name in the folder."""
@@ -74,7 +74,7 @@ class DatabaseFormat:
 
     def _held(self, database: SqliteFile, member: str) -> list[Transcript]:
         database.require(set(self.tables), f"{self.label}")
-        return at_least_one(self.sessions(database, member), [], self.label)
+        return require_transcripts(self.sessions(database, member), [], self.label)
 
 
 def rows(

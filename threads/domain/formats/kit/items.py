@@ -52,7 +52,7 @@ class Items(Conversation):
         return self.read(self.warnings)
 
 
-def opened(file: BinaryIO) -> Opener:
+def already_open(file: BinaryIO) -> Opener:
     """An opener for a file that is already open, and stays open."""
     return lambda: nullcontext(file)
 
@@ -85,7 +85,7 @@ def attempt(
     yield from made
 
 
-def others(
+def member_events(
     members: Mapping[str, ByteSpan] | Mapping[str | int, ByteSpan],
     known: Container[str | int],
 ) -> Iterator[Event]:
@@ -95,7 +95,7 @@ def others(
             yield Event(str(name) or "member", span.record)
 
 
-def summarized(hidden: set[int], words: str, row: Element) -> Compaction | None:
+def summary_compaction(hidden: set[int], words: str, row: Element) -> Compaction | None:
     """A record's summary in place of the messages it hides; None without a summary or messages."""
     if not hidden or not words:
         return None

@@ -20,12 +20,12 @@ from threads.domain.part import JSON
 from threads.domain.transcript import Event, Transcript, Warning
 
 from .items import Item, Items, attempt
-from .transcripts import at_least_one, transcript_of
+from .transcripts import require_transcripts, transcript_of
 
 ReadElement = Callable[[Element], Iterable[Item]]
 """Reads the items of an element. Raises Invalid if it isn't in the format."""
 ReadList = Callable[[Iterable[Element], list[Warning]], Iterator[Item]]
-"""Reads the items of a list, with warnings. `each` makes one from a `ReadElement`."""
+"""Reads the items of a list, with warnings. `per_element` makes one from a `ReadElement`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Values:
         return json_file.get(self.file, self.members, name)
 
 
-def each(read: ReadElement) -> ReadList:
+def per_element(read: ReadElement) -> ReadList:
     """A reader of lists, element by element; an unreadable one becomes an event and a warning."""
 
     def items(rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]:
@@ -88,7 +88,7 @@ class ListFormat:
         if self.bare is not None and is_bare(file, self.lists):
             alone = Items(partial(_bare_items, self.bare, file))
             made = self.transcript(alone, Values(file, _heading(file)), name)
-            return at_least_one([made], alone.warnings, self.label)
+            return require_transcripts([made], alone.warnings, self.label)
         broken: list[Warning] = []
         whole = [ByteSpan(0, 0)]
         found: list[Transcript | None] = []
@@ -99,7 +99,7 @@ class ListFormat:
             items = Items(partial(self.items, file, members), given=given)
             found.append(self.transcript(items, Values(file, members), name))
             broken += items.warnings if self.is_whole else given[before:]
-        return at_least_one(found, broken, self.label)
+        return require_transcripts(found, broken, self.label)
 
     def transcript(self, items: Items, values: Values, name: str) -> Transcript | None:
         """The conversation of an object; None if it holds no message."""

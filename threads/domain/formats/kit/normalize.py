@@ -16,12 +16,12 @@ from collections.abc import Callable
 from typing import Any
 
 from threads.domain.formats.arguments import object_of, parsed
-from threads.domain.formats.emptiness import SPEAKING
+from threads.domain.formats.emptiness import SPEECH_MEMBERS
 from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.part import JSON
 
 Block = dict[str, Any]
-SPOKEN = frozenset({"content", *SPEAKING})
+SPOKEN = frozenset({"content", *SPEECH_MEMBERS})
 """Members of which every message has at least one; notes about a message have none."""
 _NAMES = ("name", "tool", "tool_name", "toolName")
 _ARGUMENTS = ("arguments", "args", "input", "parameters", "arguments_json")

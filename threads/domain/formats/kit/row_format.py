@@ -17,8 +17,13 @@ from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.transcript import Event, Transcript, Warning
 
-from .items import Item, Items, attempt, others
-from .transcripts import TITLE_WITHIN, at_least_one, first_messages, transcript_of
+from .items import Item, Items, attempt, member_events
+from .transcripts import (
+    TITLE_WITHIN,
+    first_messages,
+    require_transcripts,
+    transcript_of,
+)
 
 
 class RowReader(Protocol):
@@ -32,7 +37,7 @@ class RowReader(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Alone:
+class StatelessReader:
     """Reads every row by itself."""
 
     read: Callable[[Element], Iterable[Item]]
@@ -70,7 +75,7 @@ class RowFormat:
         """The conversation of a file. Raises Invalid if it holds no message."""
         items = Items(partial(self.items, file))
         found = self.transcript(items, self._first(file))
-        return at_least_one([found], items.warnings, self.label)
+        return require_transcripts([found], items.warnings, self.label)
 
     def transcript(
         self, items: Items, first: list[dict[str, Any]], **given: Any
@@ -90,13 +95,15 @@ class RowFormat:
         members = self._members(file, warnings)
         held = self._held(members)
         if held is None:
-            yield from self.taken(json_file.rows(file, warnings), warnings)
+            yield from self.read_rows(json_file.rows(file, warnings), warnings)
             return
         rows = json_file.elements(file, members[held].start, warnings)
-        yield from self.taken(rows, warnings)
-        yield from others(members, {held})
+        yield from self.read_rows(rows, warnings)
+        yield from member_events(members, {held})
 
-    def taken(self, rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]:
+    def read_rows(
+        self, rows: Iterable[Element], warnings: list[Warning]
+    ) -> Iterator[Item]:
         """The items made from these rows."""
         reader = self.reader()
         for row in rows:

@@ -19,7 +19,7 @@ from threads.domain.part import Part, Text, ToolCall
 from threads.domain.transcript import Transcript, Warning
 
 from .items import Item, Items
-from .transcripts import at_least_one, transcript_of
+from .transcripts import require_transcripts, transcript_of
 
 MOST_HELD = 16 << 20
 """The most bytes of lines for one message; lines beyond them go to the next message."""
@@ -91,7 +91,7 @@ def transcripts(
         transcript_of(reading, external_id=run.id or None, model=run.model, **members)
         for run, reading in zip(found, readings, strict=True)
     ]
-    at_least_one(told, readings[0].warnings, label)
+    require_transcripts(told, readings[0].warnings, label)
     return [
         replace(
             one

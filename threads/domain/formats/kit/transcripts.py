@@ -143,7 +143,7 @@ def transcript_of(
     return Transcript(title=named, items=items, warnings=items.warnings, **members)
 
 
-def with_messages(
+def transcripts_with_messages(
     found: Iterable[Given],
     skipped: list[Warning],
     make: Callable[[Given, list[Message]], Transcript],
@@ -158,10 +158,10 @@ def with_messages(
             made.append(make(items, opening))
         else:
             skipped.extend(items.warnings)
-    return at_least_one(made, skipped)
+    return require_transcripts(made, skipped)
 
 
-def at_least_one(
+def require_transcripts(
     found: Iterable[Transcript | None], warnings: Sequence[Warning], label: str = ""
 ) -> list[Transcript]:
     """The transcripts that hold messages. Raises Invalid if none does: see `refusal`."""
@@ -187,7 +187,9 @@ def refusal(warnings: Sequence[Warning], label: str = "") -> Invalid:
     return Invalid(f"{words} no messages.", code="no_messages")
 
 
-def warn_first(found: list[Transcript], skipped: list[Warning]) -> list[Transcript]:
+def with_skipped_warnings(
+    found: list[Transcript], skipped: list[Warning]
+) -> list[Transcript]:
     """The transcripts of a file, with the warnings about skipped parts given to the first."""
     items: Conversation = found[0].items  # type: ignore[assignment]  # as all are
     items.given.extend(skipped)

@@ -143,7 +143,7 @@ def read_public_parts(
     return parts if _blank(said) == _blank(form) else None
 
 
-def spoken_id(message: Message) -> str | None:
+def recording_id(message: Message) -> str | None:
     """The id of the recording if a message consists only of a reference to one; else None."""
     match message.parts:
         case (Opaque("audio", {"audio": {"id": str(named), **rest}}),) if not rest:
@@ -151,7 +151,7 @@ def spoken_id(message: Message) -> str | None:
     return None
 
 
-def speaks(parts: Iterable[Part], named: str) -> bool:
+def has_recording(parts: Iterable[Part], named: str) -> bool:
     """Whether a recording with this id is among the parts."""
     return any(
         isinstance(part, Opaque)
@@ -168,7 +168,7 @@ def hashes_of(messages: Iterable[Message]) -> set[str]:
     return {sha256 for part in parts for sha256 in _hashes_of(part)}
 
 
-def by_hash(message: Message, known: Container[str]) -> Message:
+def identify_media(message: Message, known: Container[str]) -> Message:
     """The message with known images and files identified by their hashes."""
     return replace(
         message, parts=tuple(_by_hash(part, known) for part in message.parts)

@@ -141,7 +141,7 @@ def _audio(message: dict[str, Any]) -> Iterator[Part]:
 
 def read_reply(response: JSON) -> Message | None:
     """The message of a response or a stream, with its usage; None without a choice."""
-    response = streams.at_once("openai", response)
+    response = streams.assemble_if_streamed("openai", response)
     choice = next(iter(fields.items(response, "choices")), None)
     if not isinstance(reply := fields.mapping(choice).get("message"), dict):
         return None
@@ -218,8 +218,8 @@ def _score(sample: Sample) -> float:
 
     Low for a conversation found among other things.
     """
-    messages = chat.opening(sample, spoken.ROLES)
-    has_choices = any("choices" in chat.opened(row) for row in sample.rows)
+    messages = chat.opening_messages(sample, spoken.ROLES)
+    has_choices = any("choices" in chat.message_holder(row) for row in sample.rows)
     if messages or has_choices:
         return _score_of(messages, has_choices)
     scattered = spoken.scattered(sample)

@@ -20,14 +20,14 @@ from threads.domain.formats.io import fields, json_file, json_text, speakers
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.kit.chats import chat, chat_items
-from threads.domain.formats.kit.chats.chat import SPENT
-from threads.domain.formats.kit.items import Conversation, others
+from threads.domain.formats.kit.chats.chat import PROXY_REQUEST
+from threads.domain.formats.kit.items import Conversation, member_events
 from threads.domain.formats.kit.transcripts import (
-    at_least_one,
     first_messages,
+    require_transcripts,
     title_of,
-    warn_first,
-    with_messages,
+    transcripts_with_messages,
+    with_skipped_warnings,
 )
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
@@ -50,7 +50,7 @@ NAME = "openai_responses"
 LABEL = "a request or response of OpenAI's Responses"
 ENVELOPE = frozenset({"object", "instructions", "request", "response", "body", "data"})
 """Members that distinguish a request or a response from an item."""
-_REQUESTS = ("request", "body", SPENT)
+_REQUESTS = ("request", "body", PROXY_REQUEST)
 _HOLDERS = ("response", *_REQUESTS)
 _OF_REQUESTS = ("instructions", "previous_response_id", "max_output_tokens")
 """Members that distinguish a request whose `input` is text from one for an embedding."""
@@ -88,9 +88,9 @@ class ResponseItems(Conversation):
         for reply in replies:
             if isinstance(reply, Message) and _is_answer(reply):
                 reply = self._reply(reply, is_last=reply is answers[-1])
-            if not chat_items.is_same(reply, last):
+            if not chat_items.is_same_reply(reply, last):
                 yield reply
-        yield from others(self.beside, _READ)
+        yield from member_events(self.beside, _READ)
 
     def get(self, *names: str) -> JSON:
         """The value of a member of the request, or else of the response."""
@@ -196,7 +196,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversations of a file. Raises Invalid if it holds no message at all."""
     skipped: list[Warning] = []
     found = list(_transcripts(file, skipped))
-    return warn_first(at_least_one(found, skipped), skipped)
+    return with_skipped_warnings(require_transcripts(found, skipped), skipped)
 
 
 def _transcripts(file: BinaryIO, skipped: list[Warning]) -> Iterator[Transcript]:
@@ -208,7 +208,7 @@ def _transcripts(file: BinaryIO, skipped: list[Warning]) -> Iterator[Transcript]
         is_lines = not json_file.is_list(file, whole) and first != whole
         request: Members = {} if is_lines else {"data": whole}
         items = ResponseItems(file, request, is_lines=is_lines)
-        yield from with_messages([items], skipped, _transcript)
+        yield from transcripts_with_messages([items], skipped, _transcript)
         return
     for span in json_file.documents(file, skipped):
         held = _envelope(file, span)

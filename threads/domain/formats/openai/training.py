@@ -17,7 +17,7 @@ from typing import Any
 from threads.domain.formats.format import Heading, Writer
 from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.list_format import ListFormat, each, has_members
+from threads.domain.formats.kit.list_format import ListFormat, has_members, per_element
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Text, ToolCall
 
@@ -38,7 +38,7 @@ LIST_FORMAT = ListFormat(
     name="completions",
     label="a data set of prompts and completions",
     score=has_members("prompt", "completion", score=0.7),
-    lists=dict.fromkeys(ROLES, each(read_element)),
+    lists=dict.fromkeys(ROLES, per_element(read_element)),
     text=_text,
 )
 FORMAT = LIST_FORMAT.format

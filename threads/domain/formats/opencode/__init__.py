@@ -19,7 +19,7 @@ from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.json_file import Members
 from threads.domain.formats.io.source import ByteSpan, Child
 from threads.domain.formats.io.sqlite_file import SQLITE
-from threads.domain.formats.kit.transcripts import at_least_one
+from threads.domain.formats.kit.transcripts import require_transcripts
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Event, Transcript, Warning
 
@@ -48,7 +48,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     skipped: list[Warning] = []
     is_database = file.read(len(SQLITE)) == SQLITE
     found = transcripts(file) if is_database else _exports(file, skipped)
-    return at_least_one(found, skipped, LABEL)
+    return require_transcripts(found, skipped, LABEL)
 
 
 def _exports(file: BinaryIO, skipped: list[Warning]) -> Iterator[Transcript]:

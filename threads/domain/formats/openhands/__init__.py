@@ -22,12 +22,12 @@ from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, Items, attempt
 from threads.domain.formats.kit.list_format import ListFormat
-from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.kit.transcripts import require_transcripts, transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Event, Transcript, Warning
 
-from .actions import Actions
-from .sdk import Kinds
+from .actions import ActionEvents
+from .sdk import SdkEvents
 
 NAME = "openhands"
 LABEL = "an OpenHands conversation"
@@ -37,7 +37,7 @@ LISTS = ("trajectory", "events", "items")
 """Members of a server's response that hold events."""
 _EVENT_FILE = re.compile(r"(.*/)?events/(?:event-)?(\d{1,9})(?:-[\w-]+)?\.json")
 
-Maker = Callable[[], Actions | Kinds]
+Maker = Callable[[], ActionEvents | SdkEvents]
 
 
 def read(file: BinaryIO, name: str) -> list[Transcript]:
@@ -49,10 +49,10 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
     value = fields.mapping(first.value if first else None)
     if "history" in value:
         return INSTANCES.read(file, name)
-    maker: Maker = Kinds if "kind" in value else Actions
+    maker: Maker = SdkEvents if "kind" in value else ActionEvents
     reading = Items(lambda found: _items(_given(file, found), maker(), found))
     made = transcript_of(reading, format=NAME)
-    return at_least_one([made], reading.warnings, LABEL)
+    return require_transcripts([made], reading.warnings, LABEL)
 
 
 def _given(file: BinaryIO, warnings: list[Warning]) -> Iterator[Element]:
@@ -67,7 +67,7 @@ def _given(file: BinaryIO, warnings: list[Warning]) -> Iterator[Element]:
 
 
 def _items(
-    given: Iterable[Element], maker: Actions | Kinds, warnings: list[Warning]
+    given: Iterable[Element], maker: ActionEvents | SdkEvents, warnings: list[Warning]
 ) -> Iterator[Item]:
     for row in given:
         yield from attempt(partial(maker.take, row), row, warnings)
@@ -84,7 +84,7 @@ def _history(rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]
         for row in rows
         for value in (row.value if isinstance(row.value, list) else [row.value])
     )
-    return _items(events, Actions(), warnings)
+    return _items(events, ActionEvents(), warnings)
 
 
 # Folders
@@ -112,7 +112,7 @@ def _gathered(folder: Folder, place: str, inside: list[Member]) -> Gathered | No
     told: dict[str, Any] = {}
     for member in notes:
         told |= _object(member)
-    maker: Maker = Kinds if "kind" in first else Actions
+    maker: Maker = SdkEvents if "kind" in first else ActionEvents
     transcript = transcript_of(
         Items(partial(_files, notes, inside, maker)),
         format=NAME,

@@ -12,7 +12,7 @@ from typing import Any
 from threads.domain.formats import blocks
 from threads.domain.formats.io import base64_text, fields
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.items import Item, summarized
+from threads.domain.formats.kit.items import Item, summary_compaction
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role
 from threads.domain.part import Image, Opaque, Text, ToolCall, ToolResult
@@ -35,7 +35,7 @@ _OWN_ARGUMENTS = frozenset(
 
 
 @dataclass(slots=True)
-class Actions:
+class ActionEvents:
     """Makes items from events, one after the other."""
 
     _answers: set[str] = field(default_factory=set)
@@ -136,7 +136,7 @@ class Actions:
         if isinstance(start, int) and isinstance(end, int):
             forgotten |= {id_ for id_ in self._ordinals if start <= id_ <= end}
         known = {self._ordinals[id_] for id_ in forgotten & self._ordinals.keys()}
-        return summarized(known, fields.text(told, "summary"), row)
+        return summary_compaction(known, fields.text(told, "summary"), row)
 
 
 def _metadata(event: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from threads.domain.formats.arguments import read_call
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit import spoken
-from threads.domain.formats.kit.items import Item, summarized
+from threads.domain.formats.kit.items import Item, summary_compaction
 from threads.domain.message import Message, Role
 from threads.domain.part import (
     Image,
@@ -24,7 +24,7 @@ from threads.domain.transcript import Compaction, Event
 
 
 @dataclass(slots=True)
-class Kinds:
+class SdkEvents:
     """Makes items from events; the calls of one answer, which are consecutive, are joined."""
 
     _held: Message | None = None
@@ -82,7 +82,7 @@ class Kinds:
         """The forgotten messages, replaced by the condenser's summary; None without a summary."""
         forgotten = set(map(str, fields.items(event, "forgotten_event_ids")))
         known = {self._ordinals[id_] for id_ in forgotten & self._ordinals.keys()}
-        return summarized(known, fields.text(event, "summary"), row)
+        return summary_compaction(known, fields.text(event, "summary"), row)
 
 
 def _system(event: dict[str, Any]) -> Message:

@@ -17,8 +17,8 @@ from threads.domain.formats import blocks
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.given_context import GivenContext
-from threads.domain.formats.kit.items import Item, summarized
+from threads.domain.formats.kit.items import Item, summary_compaction
+from threads.domain.formats.kit.model_context import ModelContext
 from threads.domain.formats.kit.row_format import RowFormat, event
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
@@ -32,7 +32,7 @@ _THOUGHTS = frozenset({"thinking", "reasoning", "thought"})
 class DroidEntries:
     """Makes items from a session's lines."""
 
-    context: GivenContext = field(default_factory=GivenContext)
+    context: ModelContext = field(default_factory=ModelContext)
 
     def take(self, row: Element) -> Iterator[Item]:
         """The item of a line. Raises Invalid if it is malformed."""
@@ -44,7 +44,7 @@ class DroidEntries:
         elif kind == "compaction_state":
             words = fields.text(given, "summaryText", "summary")
             words = words or fields.text(fields.mapping(given, "summary"), "body")
-            item = summarized(
+            item = summary_compaction(
                 self.context.hide(len(self.context)) if words else set(), words, row
             )
         item = item or event(row, "type")

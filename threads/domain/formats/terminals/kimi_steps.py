@@ -9,8 +9,8 @@ from threads.domain.formats import blocks
 from threads.domain.formats.arguments import read_call, text_of
 from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.given_context import GivenContext
 from threads.domain.formats.kit.items import Item
+from threads.domain.formats.kit.model_context import ModelContext
 from threads.domain.formats.kit.row_format import event
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role, Usage
@@ -27,7 +27,7 @@ class KimiSteps:
     """Makes items from a journal's records; the parts of a step form one answer."""
 
     model: str = ""
-    context: GivenContext = field(default_factory=GivenContext)
+    context: ModelContext = field(default_factory=ModelContext)
     _system: str = ""
     _parts: list[Part] = field(default_factory=list)
     _pieces: list[str] = field(default_factory=list)

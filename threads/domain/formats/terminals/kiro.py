@@ -14,7 +14,7 @@ from threads.domain.formats.arguments import read_call
 from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit.items import Item
-from threads.domain.formats.kit.list_format import ListFormat, Values, each
+from threads.domain.formats.kit.list_format import ListFormat, Values, per_element
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Opaque, Part, Text, ToolResult
@@ -152,9 +152,9 @@ LIST_FORMAT = ListFormat(
     label="a Kiro or Amazon Q chat",
     score=_score,
     lists={
-        "latest_summary": each(_summary),
-        "history": each(_entry),
-        "next_message": each(_entry),
+        "latest_summary": per_element(_summary),
+        "history": per_element(_entry),
+        "next_message": per_element(_entry),
     },
     text=_alone,
     known=_known,

@@ -25,9 +25,9 @@ from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.calls import OpenCalls
 from threads.domain.formats.kit.context_view import ContextView
-from threads.domain.formats.kit.graph.branches import branches, left_over
+from threads.domain.formats.kit.graph.branches import branches, branches_left_warning
 from threads.domain.formats.kit.items import Item, Items, attempt
-from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.kit.transcripts import require_transcripts, transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Role
 from threads.domain.part import JSON
@@ -117,7 +117,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         index.parents, leaf, lambda nodes: [node for node in nodes if index.said[node]]
     )
     for way in ways if leaf >= 0 else ():
-        given = left_over(way.beyond)
+        given = branches_left_warning(way.beyond)
         items = Items(partial(_items, index, way.nodes, way.left), given=given)
         made = transcript_of(
             items,
@@ -133,7 +133,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
             title = fields.one_line(index.title) or made.title
             made = replace(made, title=way.title(title))
         found.append(made)
-    return at_least_one(found, index.warnings, LABEL)
+    return require_transcripts(found, index.warnings, LABEL)
 
 
 def _is_said(record: dict[str, Any]) -> bool:

@@ -21,8 +21,11 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file, speakers
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.chats import sessions
-from threads.domain.formats.kit.items import Item, Opener, items_in, opened
-from threads.domain.formats.kit.transcripts import at_least_one, warn_first
+from threads.domain.formats.kit.items import Item, Opener, already_open, items_in
+from threads.domain.formats.kit.transcripts import (
+    require_transcripts,
+    with_skipped_warnings,
+)
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
@@ -151,7 +154,7 @@ def _usage(data: dict[str, Any], meta: dict[str, Any]) -> Usage | None:
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversations of a file: the file as a whole, or one per row."""
     skipped: list[Warning] = []
-    opener = opened(file)
+    opener = already_open(file)
     found: list[Transcript | None] = []
     bare: list[ByteSpan] = []
     for span in json_file.held_objects(file, "messages", skipped):
@@ -162,14 +165,14 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         else:
             found.append(_transcript(file, held, opener, value))
     rows = partial(_rows, file, bare)
-    if parted := sessions.of_rows(rows, _speakers):
-        skipped += sessions.told(parted)
+    if parted := sessions.split_rows(rows, _speakers):
+        skipped += sessions.separation_warnings(parted)
         for one in parted:
             spans = [span for _, span in one.places()]
             found.append(_transcript(file, spans, opener, None, one.id))
     elif bare:
         found.append(_transcript(file, bare, opener, None))
-    return warn_first(at_least_one(found, skipped, LABEL), skipped)
+    return with_skipped_warnings(require_transcripts(found, skipped, LABEL), skipped)
 
 
 def _rows(file: BinaryIO, spans: list[ByteSpan]) -> Iterator[sessions.PlacedRow]:

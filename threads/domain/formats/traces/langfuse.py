@@ -41,7 +41,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     called: dict[str, Message] = {}
     for span in json_file.held_objects(file, "data", skipped):
         steps += _trace(file, span, titles, called, skipped)
-    reading = partial(read_said, called=called)
+    reading = partial(read_step_messages, called=called)
     return traces.transcripts(file, FORMAT, steps, titles, reading, skipped)
 
 
@@ -101,7 +101,7 @@ def _step(
 ) -> TraceStep:
     kind = KINDS.get(fields.text(value, "type"), OTHER)
     return trace_steps.step(
-        read_said(value, called),
+        read_step_messages(value, called),
         span=span,
         kind=kind,
         name=fields.text(value, "name"),
@@ -115,7 +115,9 @@ def _step(
     )
 
 
-def read_said(value: dict[str, Any], called: Mapping[str, Message]) -> StepMessages:
+def read_step_messages(
+    value: dict[str, Any], called: Mapping[str, Message]
+) -> StepMessages:
     """The input and output of an observation. Plain text counts as a message only for a generation.
 
     `called` maps the id of an observation to its answer with calls. It replaces the answer of an

@@ -40,7 +40,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     titles: dict[str, str] = {}
     for span in json_file.held_objects(file, "runs", skipped):
         steps += _run(json_file.in_memory(file, span), span, "", titles, skipped)
-    return traces.transcripts(file, FORMAT, steps, titles, read_said, skipped)
+    return traces.transcripts(file, FORMAT, steps, titles, read_step_messages, skipped)
 
 
 def _run(
@@ -60,7 +60,7 @@ def _run(
     model = fields.word(metadata, "ls_model_name")
     parameters = fields.mapping(fields.mapping(value, "extra"), "invocation_params")
     yield trace_steps.step(
-        read_said(value),
+        read_step_messages(value),
         span=span,
         kind=kind,
         name=fields.text(value, "name"),
@@ -78,7 +78,7 @@ def _run(
             yield from _run(file, child.span, group, titles, skipped)
 
 
-def read_said(value: dict[str, Any]) -> StepMessages:
+def read_step_messages(value: dict[str, Any]) -> StepMessages:
     """The input and output of a run. Plain text counts as a message only for a generation."""
     given, gave = value.get("inputs"), value.get("outputs")
     kind = KINDS.get(fields.text(value, "run_type"), OTHER)

@@ -45,7 +45,9 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         for row in [json_file.in_memory(file, span)]
         for place in _spans(row, span, skipped)
     ]
-    return traces.transcripts(file, FORMAT, _joined(steps), {}, read_said, skipped)
+    return traces.transcripts(
+        file, FORMAT, _joined(steps), {}, read_step_messages, skipped
+    )
 
 
 def _joined(steps: list[tuple[TraceStep, str]]) -> Iterator[TraceStep]:
@@ -79,7 +81,7 @@ def _step(value: dict[str, Any], place: ByteSpan) -> tuple[TraceStep, str]:
     kind = otel_messages.kind(tree)
     name = word(tree, *TOOL_NAMES) if kind == TOOL else ""
     step = trace_steps.step(
-        read_said(value),
+        read_step_messages(value),
         span=place,
         kind=kind,
         name=name or fields.text(value, "name"),
@@ -95,7 +97,7 @@ def _step(value: dict[str, Any], place: ByteSpan) -> tuple[TraceStep, str]:
     return step, trace
 
 
-def read_said(value: dict[str, Any]) -> StepMessages:
+def read_step_messages(value: dict[str, Any]) -> StepMessages:
     """The input and output of a span."""
     tree = _attributes(value)
     kind = otel_messages.kind(tree)

@@ -23,7 +23,10 @@ class StepMessages(NamedTuple):
     @property
     def all(self) -> list[Message]:
         """The conversation that a step shows; messages in both its input and output count once."""
-        known, given = list(map(mark, self.inputs)), list(map(mark, self.outputs))
+        known, given = (
+            list(map(message_hash, self.inputs)),
+            list(map(message_hash, self.outputs)),
+        )
         if given[: len(known)] == known:
             return self.outputs
         if known[-len(given) :] == given:
@@ -54,7 +57,7 @@ class TraceStep:
     """The names of the tools that its last message calls."""
 
 
-def mark(message: Message) -> int:
+def message_hash(message: Message) -> int:
     """A hash that identifies a message, whatever dialect it was logged in.
 
     Ids and names are left out, because the same call may have them in one log and not in another.
@@ -83,7 +86,7 @@ def step(said: StepMessages, **members: Any) -> TraceStep:
     given -= len(said.outputs) if messages is said.inputs else 0
     last = messages[-1].parts if messages else ()
     return TraceStep(
-        marks=tuple(map(mark, messages)),
+        marks=tuple(map(message_hash, messages)),
         given=given,
         calls=tuple(part.name for part in last if isinstance(part, ToolCall)),
         **members,

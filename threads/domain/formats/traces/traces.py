@@ -20,15 +20,18 @@ from typing import Any, BinaryIO
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.kit.calls import CallLinks
-from threads.domain.formats.kit.items import Item, ReadFile, items_in, opened
-from threads.domain.formats.kit.transcripts import at_least_one, warn_first
+from threads.domain.formats.kit.items import Item, ReadFile, already_open, items_in
+from threads.domain.formats.kit.transcripts import (
+    require_transcripts,
+    with_skipped_warnings,
+)
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Event, Transcript, Warning
 
 from .trace_steps import GENERATION, OTHER, TOOL, StepMessages, TraceStep
 
 NEVER = datetime.max.replace(tzinfo=UTC)
-ReadSaid = Callable[[dict[str, Any]], StepMessages]
+ReadStepMessages = Callable[[dict[str, Any]], StepMessages]
 """Reads the input and output of a step from its JSON."""
 
 
@@ -179,7 +182,7 @@ def _answer(thread: TraceThread, ordered: Sequence[TraceStep]) -> None:
 
 
 def _reading(
-    thread: TraceThread, events: Iterable[TraceStep], read_said: ReadSaid
+    thread: TraceThread, events: Iterable[TraceStep], read_said: ReadStepMessages
 ) -> ReadFile:
     """A reader of a conversation's items; `events` are the steps that contribute no message."""
 
@@ -199,7 +202,10 @@ def _reading(
 
 
 def _messages(
-    thread: TraceThread, file: BinaryIO, read_said: ReadSaid, warnings: list[Warning]
+    thread: TraceThread,
+    file: BinaryIO,
+    read_said: ReadStepMessages,
+    warnings: list[Warning],
 ) -> Iterator[tuple[int, Message]]:
     """The messages of a conversation with their indexes; -1 for those from `front`."""
 
@@ -239,7 +245,7 @@ def transcripts(
     format: Format,
     steps: Iterable[TraceStep],
     titles: Mapping[str, str],
-    read_said: ReadSaid,
+    read_said: ReadStepMessages,
     skipped: list[Warning],
 ) -> list[Transcript]:
     """The conversations of each group of steps; steps without messages go to the first one.
@@ -257,7 +263,7 @@ def transcripts(
         rest = [one for one in of if one.span.record not in used]
         for number, thread in enumerate(found):
             read = _reading(thread, () if number else rest, read_said)
-            items = items_in(opened(file), read)
+            items = items_in(already_open(file), read)
             said = (item for item in items if isinstance(item, Message))
             users = (m.text.strip() for m in islice(said, 50) if m.role is Role.USER)
             title = fields.one_line(fields.first(users)) or titles.get(group, "")
@@ -273,4 +279,6 @@ def transcripts(
                     warnings=items.warnings,
                 )
             )
-    return warn_first(at_least_one(made, skipped, format.label), skipped)
+    return with_skipped_warnings(
+        require_transcripts(made, skipped, format.label), skipped
+    )

@@ -49,7 +49,7 @@ def entries(file: BinaryIO, warnings: list[Warning]) -> Iterator[Element]:
         yield from json_file.elements(file, held.start, warnings)
 
 
-def cleaned(file: BinaryIO) -> Iterator[bytes]:
+def clean(file: BinaryIO) -> Iterator[bytes]:
     """The recording as it is kept, one entry per line, without anything unreadable."""
     log = json_file.members(file, 0, []).get("log")
     members = json_file.members(file, log.start, []) if log else {}

@@ -19,10 +19,15 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file, json_text, source
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.io.streams import FORMS, begins, form_of, other_choices
+from threads.domain.formats.io.streams import (
+    FORMS,
+    begins,
+    form_of,
+    other_choices_warning,
+)
 from threads.domain.formats.io.streams.stream import Assembler, data_of, parse
 from threads.domain.formats.kit.items import Item, Items
-from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.kit.transcripts import require_transcripts, transcript_of
 from threads.domain.formats.sample import RECORDS, Sample
 from threads.domain.message import Message
 from threads.domain.part import JSON
@@ -124,7 +129,7 @@ def _messages(reply: _Reply, warnings: list[Warning]) -> list[Message]:
     whole = reply.assembler.whole()
     if not whole:
         return []
-    warnings += other_choices(whole)
+    warnings += other_choices_warning(whole)
     said = read_reply(reply.form, whole, f"call_{reply.at}_")
     return [message for message in said if message.parts]
 
@@ -142,7 +147,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         strategy=STRATEGIES[form],
         model=(first.model if first else None) or "",
     )
-    return at_least_one([made], items.warnings, LABEL)
+    return require_transcripts([made], items.warnings, LABEL)
 
 
 def _items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:

@@ -24,12 +24,12 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.io.streams import other_choices
+from threads.domain.formats.io.streams import other_choices_warning
 from threads.domain.formats.kit.items import Item, Items
 from threads.domain.formats.kit.transcripts import (
-    at_least_one,
+    require_transcripts,
     transcript_of,
-    warn_first,
+    with_skipped_warnings,
 )
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message, Role, Usage
@@ -65,7 +65,7 @@ class _Chain:
     aside: list[Event] = field(default_factory=list)
     """Events for requests that call no model."""
 
-    def goes_on(self, call: _Call) -> bool:
+    def continues(self, call: _Call) -> bool:
         """Whether a call begins with all messages of the chain's last call."""
         last = self.calls[-1]
         return call.form == last.form and call.marks[: len(last.marks)] == last.marks
@@ -84,7 +84,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         if call is None:
             aside.append(Event(OTHER, entry.record, _time(entry)))
             continue
-        held = [chain for chain in chains if chain.goes_on(call)]
+        held = [chain for chain in chains if chain.continues(call)]
         if held:
             max(held, key=lambda chain: len(chain.calls[-1].marks)).calls.append(call)
         else:
@@ -95,8 +95,10 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         )
     chains[0].aside = aside
     skipped.append(_of_cleaning(len(aside), sum(len(one.calls) for one in chains)))
-    made = at_least_one([_transcript(file, one) for one in chains], skipped, LABEL)
-    return warn_first(made, skipped)
+    made = require_transcripts(
+        [_transcript(file, one) for one in chains], skipped, LABEL
+    )
+    return with_skipped_warnings(made, skipped)
 
 
 def _of_cleaning(others: int, calls: int) -> Warning:
@@ -210,7 +212,7 @@ def _answer(
         return
     said = [message for message in found if message.parts]
     if said:
-        warnings += other_choices(exchange.whole())
+        warnings += other_choices_warning(exchange.whole())
         for message in said:
             at = message.created_at or call.at
             model = call.model if message.role is Role.ASSISTANT else None

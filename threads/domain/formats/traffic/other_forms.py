@@ -27,7 +27,7 @@ class Translated(NamedTuple):
     response: JSON
 
 
-def translated(path: str, body: Body, response: str) -> Translated | None:
+def translate_call(path: str, body: Body, response: str) -> Translated | None:
     """The call in a form that is read; None if it is in none of these forms."""
     read = next((read for end, read in _ENDS.items() if path.endswith(end)), None)
     return read(path, body, response) if read else None

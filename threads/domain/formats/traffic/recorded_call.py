@@ -78,7 +78,7 @@ class RecordedCall:
 
     def whole(self) -> JSON:
         """The response as without streaming."""
-        return streams.at_once(self.form, self._said())
+        return streams.assemble_if_streamed(self.form, self._said())
 
     def _said(self) -> JSON:
         if not isinstance(self.response, str):
@@ -119,7 +119,7 @@ def call_of(entry: JSON) -> RecordedCall | None:
     content = fields.mapping(answer, "content")
     text = _text_of(content)
     packing = "" if text or not content.get("text") else _packing(answer)
-    if body and (found := other_forms.translated(path, body, text)):
+    if body and (found := other_forms.translate_call(path, body, text)):
         return RecordedCall(*found, packing)
     form = _form_of(path, body)
     return RecordedCall(form, body, text, packing) if form else None

@@ -54,7 +54,7 @@ def test_a_branch_that_says_nothing_is_left_over_as_events() -> None:
 def test_the_report_says_how_many_branches_are_no_sessions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(branches, "MOST", 1)
+    monkeypatch.setattr(branches, "MAX_BRANCHES", 1)
     answers = [(id_, "q", say("assistant", id_)) for id_ in ("a", "b", "c", "d")]
     mapping = tree(("q", None, say("user", "Hi")), *answers, ("e", "q", None))
 

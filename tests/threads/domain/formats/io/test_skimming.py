@@ -9,7 +9,7 @@ import pytest
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain import formats
 from threads.domain.formats.io import json_file, skimming, source
-from threads.domain.formats.io.skimming import skimmed
+from threads.domain.formats.io.skimming import skim_file
 from threads.domain.formats.sample import HEAD, RECORDS, Sample
 from threads.domain.message import Message
 
@@ -75,21 +75,21 @@ def test_records_of_many_kinds_are_each_seen() -> None:
     rows += [{"type": "note", "text": LONG}, {"role": "user", "content": "Hello"}]
     lines = "\n".join(map(json.dumps, rows)).encode()
     for data in (lines, json.dumps(rows).encode()):
-        shown = Sample(skimming.skimmed(io.BytesIO(data))).rows
+        shown = Sample(skimming.skim_file(io.BytesIO(data))).rows
         assert [one.get("type") for one in shown] == ["tick", "tick", "note", None]
         assert shown[2]["text"] == LONG[: skimming.TEXT]
 
 
 def test_no_more_than_so_many_records_are_left() -> None:
     rows = [{f"member {n}": n} for n in range(200)]
-    assert len(json.loads(skimming.skimmed(file_of(rows)))) == skimming.ELEMENTS
+    assert len(json.loads(skimming.skim_file(file_of(rows)))) == skimming.ELEMENTS
 
 
 def test_what_lies_too_deep_is_left_out() -> None:
     value: Any = "c" * (2 * skimming.WHOLE)
     for _ in range(skimming.DEEPEST + 1):
         value = [value]
-    shown = json.loads(skimming.skimmed(file_of({"deep": value, "n": 1})))
+    shown = json.loads(skimming.skim_file(file_of({"deep": value, "n": 1})))
     assert shown["n"] == 1
     assert "c" not in json.dumps(shown)
 
@@ -98,21 +98,21 @@ def test_what_lies_too_deep_is_left_out() -> None:
     "data", [b"", b"Just words.", b"\0\1\2" * 9, b'"' + b"d" * (2 << 20) + b'"', b"[1"]
 )
 def test_of_what_is_no_json_container_nothing_is_left(data: bytes) -> None:
-    assert not skimming.skimmed(io.BytesIO(data)).strip(b"[]")
+    assert not skimming.skim_file(io.BytesIO(data)).strip(b"[]")
 
 
 def test_a_file_that_is_too_long_is_not_looked_through(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(skimming, "MOST_BYTES", 1_000)
-    assert skimming.skimmed(file_of({"tools": TOOLS, "messages": SAID})) == b""
+    assert skimming.skim_file(file_of({"tools": TOOLS, "messages": SAID})) == b""
 
 
 def test_a_file_whose_head_shows_every_record_is_not_looked_through(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     skims: list[object] = []
-    monkeypatch.setattr(formats, "skimmed", lambda file: skims.append(file) or b"")
+    monkeypatch.setattr(formats, "skim_file", lambda file: skims.append(file) or b"")
     short = {"name": "boats", "files": [{"path": "a"}] * RECORDS}
     for data in (json.dumps(short).encode(), b'{"n": 1}\n{"n": 2}\n'):
         with pytest.raises(Invalid, match="not a transcript"):
@@ -146,7 +146,7 @@ def test_a_document_on_one_line_is_not_taken_for_a_long_line(
         file = io.BytesIO(json.dumps(data).encode() + b"\n\n")
         assert json_file.is_one_line(file)
         assert not json_file.is_lines(file, 2)
-        assert skimmed(file)
+        assert skim_file(file)
     assert json_file.first_lines(io.BytesIO(json.dumps(rows).encode())) == []
     lines = io.BytesIO(b"\n".join(json.dumps(one).encode() for one in rows))
     assert not json_file.is_one_line(lines)

@@ -136,6 +136,9 @@ def test_members_tell_whether_a_record_may_speak() -> None:
 
 
 def test_a_stranger_is_one_who_says_something() -> None:
-    assert speakers.stranger_in({"sender": "Narrator", "text": "Rain."}) == "Narrator"
-    assert not speakers.stranger_in({"sender": "Narrator", "text": ""})
-    assert not speakers.stranger_in({"text": "Rain."})
+    assert (
+        speakers.unknown_speaker_in({"sender": "Narrator", "text": "Rain."})
+        == "Narrator"
+    )
+    assert not speakers.unknown_speaker_in({"sender": "Narrator", "text": ""})
+    assert not speakers.unknown_speaker_in({"text": "Rain."})

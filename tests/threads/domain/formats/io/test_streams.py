@@ -12,7 +12,7 @@ from threads.domain.formats.io.streams.stream import (
     MOST_OF_EVENT,
     Assembler,
     ReplyTokens,
-    sse,
+    parse_sse,
 )
 
 
@@ -29,7 +29,7 @@ def came(form: str, *events: Any) -> Assembler:
 def test_events_of_a_server_come_whole_however_their_bytes_are_cut() -> None:
     data = as_sse(*streams.chat()).replace(b"\n", b"\r\n")
     for size in (1, 7, len(data)):
-        reader = sse()
+        reader = parse_sse()
         next(reader)
         found = []
         for at in range(0, len(data), size):
@@ -39,7 +39,7 @@ def test_events_of_a_server_come_whole_however_their_bytes_are_cut() -> None:
 
 @pytest.mark.parametrize("gap", [b"\n", b"\r", b"\r\n"])
 def test_an_event_has_come_once_its_empty_line_has(gap: bytes) -> None:
-    reader = sse()
+    reader = parse_sse()
     next(reader)
     assert reader.send(b"\xef\xbb\xbfdata: 1" + gap) == []
     assert reader.send(b"") == []
@@ -48,7 +48,7 @@ def test_an_event_has_come_once_its_empty_line_has(gap: bytes) -> None:
 
 
 def test_an_event_without_end_is_too_long() -> None:
-    reader = sse()
+    reader = parse_sse()
     next(reader)
     with pytest.raises(ValueError, match="too long"):
         reader.send(b"x" * (MOST_OF_EVENT + 1))

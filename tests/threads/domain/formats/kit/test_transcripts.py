@@ -7,7 +7,7 @@ import pytest
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.readings import read
 from tests.threads.support.transcripts import lines
-from threads.domain.formats.kit.transcripts import at_least_one, title_of_texts
+from threads.domain.formats.kit.transcripts import require_transcripts, title_of_texts
 from threads.domain.transcript import Warning
 
 COMMAND = (
@@ -88,10 +88,10 @@ def test_a_transcript_for_people_is_named_without_the_commands_in_it() -> None:
 
 def test_a_file_without_conversations_is_refused_by_its_first_warning() -> None:
     with pytest.raises(Invalid, match="Broken") as refusal:
-        at_least_one([None], [Warning("broken", "Broken.")], "a tape")
+        require_transcripts([None], [Warning("broken", "Broken.")], "a tape")
     assert refusal.value.code == "broken"
     for told in ([], [Warning("other_records", "All are kept as events.")]):
         with pytest.raises(Invalid, match="This is a tape, but it holds no messages"):
-            at_least_one([], told, "a tape")
+            require_transcripts([], told, "a tape")
     with pytest.raises(Invalid, match="This file holds no messages"):
-        at_least_one([], [])
+        require_transcripts([], [])

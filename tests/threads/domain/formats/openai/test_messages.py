@@ -99,12 +99,12 @@ def test_what_was_said_aloud_may_be_named_by_the_id_of_its_recording() -> None:
     whole = one(
         {"role": "assistant", "audio": {"id": "a1", "transcript": "It is dark."}}
     )
-    assert (forms.spoken_id(named), forms.spoken_id(whole)) == ("a1", None)
-    assert forms.spoken_id(one({"role": "assistant", "audio": {"id": ""}})) is None
-    assert forms.speaks(whole.parts, "a1")
-    assert not forms.speaks(whole.parts, "a2")
+    assert (forms.recording_id(named), forms.recording_id(whole)) == ("a1", None)
+    assert forms.recording_id(one({"role": "assistant", "audio": {"id": ""}})) is None
+    assert forms.has_recording(whole.parts, "a1")
+    assert not forms.has_recording(whole.parts, "a2")
     refusal = one({"role": "assistant", "refusal": "No."})
-    assert not forms.speaks(refusal.parts, "a1")
+    assert not forms.has_recording(refusal.parts, "a1")
 
 
 def test_a_string_equals_one_text_part() -> None:

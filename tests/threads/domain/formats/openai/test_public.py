@@ -38,7 +38,7 @@ def test_any_message_of_the_api_is_the_one_that_it_shows(found: Message) -> None
     read = openai.read_message(shown(kept))
 
     assert forms.hashes_of([read]) == set(blobs)
-    assert digest_of(forms.by_hash(read, blobs)) == digest_of(kept)
+    assert digest_of(forms.identify_media(read, blobs)) == digest_of(kept)
 
 
 def test_images_shown_inline_are_the_same_images() -> None:
@@ -46,14 +46,14 @@ def test_images_shown_inline_are_the_same_images() -> None:
     form = shown(kept)
     form["content"][1]["image_url"]["url"] = "data:image/png;base64,UE5H"
 
-    assert forms.by_hash(openai.read_message(form), {SHA}) == kept
+    assert forms.identify_media(openai.read_message(form), {SHA}) == kept
 
 
 def test_what_the_project_does_not_hold_keeps_its_address() -> None:
     inside = ToolResult("1", (File("text/plain", sha256=SHA), Text("ok")))
     read = openai.read_message(shown(message(inside)))
 
-    assert read == forms.by_hash(read, ())
+    assert read == forms.identify_media(read, ())
     [result] = read.parts
     assert isinstance(result, ToolResult)
     assert result.content[0] == File("text/plain", url=f"/api/blobs/{SHA}")

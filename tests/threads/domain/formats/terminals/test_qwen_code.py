@@ -120,7 +120,7 @@ def test_what_a_rewind_left_is_a_branch() -> None:
 def test_the_report_says_how_many_branches_are_no_sessions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(branches, "MOST", 1)
+    monkeypatch.setattr(branches, "MAX_BRANCHES", 1)
     left = [answer(id_, "1", id_) for id_ in ("2", "3", "4")]
 
     session, branch = read(lines(user("1", None, "Look."), *left))

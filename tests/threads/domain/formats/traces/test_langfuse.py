@@ -233,7 +233,7 @@ def test_detection_knows_a_trace_longer_than_the_sample() -> None:
 
 def test_a_tool_s_blocks_are_its_answer() -> None:
     gave = {"content": [{"type": "text", "text": "Hot."}]}
-    said = langfuse.read_said(observation(1, "TOOL", gave=gave), {})
+    said = langfuse.read_step_messages(observation(1, "TOOL", gave=gave), {})
 
     assert said.outputs[0].parts == (ToolResult("", (Text("Hot."),), "n1"),)
 

@@ -14,7 +14,8 @@ from tests.threads.support.recordings import COOKIE, KEY, entry, har
 from tests.threads.support.streams import as_sse
 from threads.domain import formats
 from threads.domain.formats.sample import HEAD
-from threads.domain.formats.traffic.cleaning import cleaned, needs_cleaning
+from threads.domain.formats.traffic import cleaning
+from threads.domain.formats.traffic.cleaning import needs_cleaning
 from threads.domain.leaves import count_leaves
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import ToolCall
@@ -278,7 +279,7 @@ def test_only_a_file_that_was_cleaned_is_read_as_a_recording() -> None:
 
 def clean(data: bytes) -> bytes:
     assert needs_cleaning(data[:HEAD])
-    return b"".join(cleaned(io.BytesIO(data)))
+    return b"".join(cleaning.clean(io.BytesIO(data)))
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ _MARK = re.compile(
 _OPENERS = (b"{", b"[")
 
 
-def may_be(head: bytes) -> bool:
+def may_be_packed(head: bytes) -> bool:
     """A quick check of a file's first bytes: False if its rows can't be packed."""
     is_json = head.lstrip(json_text.BOM + b" \t\r\n").startswith(_OPENERS)
     return is_json and _MARK.search(head) is not None

@@ -60,7 +60,7 @@ def begins(form: str, event: dict[str, Any], response: dict[str, Any]) -> bool:
     return event.get("type") in ("message_start", "response.created")
 
 
-def at_once(form: str | None, response: JSON) -> JSON:
+def assemble_if_streamed(form: str | None, response: JSON) -> JSON:
     """A logged response; if it is a stream, the response assembled from it.
 
     A stream of another form than `form` is returned as it is; None accepts any form.
@@ -76,7 +76,7 @@ def at_once(form: str | None, response: JSON) -> JSON:
     return assembled(found, events).whole() if found else response
 
 
-def other_choices(response: JSON) -> list[Warning]:
+def other_choices_warning(response: JSON) -> list[Warning]:
     """The warning for a response with several choices, of which only the first is read."""
     found = fields.items(response, "choices") or fields.items(response, "candidates")
     if len(found) < 2:

@@ -6,12 +6,12 @@ from .stream import (
     Assembler,
     JSONObject,
     ReplyTokens,
-    added,
+    add_piece,
     count,
-    given,
     in_order,
     join,
     parse,
+    without_empty_members,
 )
 
 _TEXTS = {
@@ -64,7 +64,7 @@ class AnthropicAssembler(Assembler):
                 delta.get("citation"),
             ]
         elif (name := _TEXTS.get(str(kind))) is not None:
-            added(block, name, delta.get(name))
+            add_piece(block, name, delta.get(name))
             if encrypted := delta.get("encrypted_content"):
                 block["encrypted_content"] = encrypted
 
@@ -78,7 +78,7 @@ class AnthropicAssembler(Assembler):
 
     def said(self) -> list[JSONObject]:
         """The message with its blocks."""
-        blocks = [given(block) for block in self.response["content"]]
+        blocks = [without_empty_members(block) for block in self.response["content"]]
         return [{"role": "assistant", "content": blocks}]
 
     @property

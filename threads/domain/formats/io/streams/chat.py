@@ -9,13 +9,13 @@ from .stream import (
     Assembler,
     JSONObject,
     ReplyTokens,
-    added,
+    add_piece,
     count,
-    given,
     in_order,
     join,
     parse,
     tokens_of,
+    without_empty_members,
 )
 
 _TEXTS = ("refusal", "reasoning_content", "reasoning")
@@ -34,7 +34,7 @@ class _Choice:
         """Take one more delta."""
         _add_content(self._said, delta.get("content"))
         for name in _TEXTS:
-            added(self._said, name, delta.get(name))
+            add_piece(self._said, name, delta.get(name))
         for place, call in enumerate(delta.get("tool_calls") or ()):
             if isinstance(call, dict):
                 self._take_call(call.get("index", place), call)
@@ -106,7 +106,7 @@ class ChatAssembler(Assembler):
     def said(self) -> list[JSONObject]:
         """The first choice's message."""
         message = self.response["choices"][0]["message"]
-        return [{"content": None, **given(message)}]
+        return [{"content": None, **without_empty_members(message)}]
 
     def others(self) -> list[JSONObject]:
         """The choices after the first."""
@@ -126,7 +126,7 @@ class ChatAssembler(Assembler):
 def _add_content(said: JSONObject, piece: Any) -> None:
     """Add text or blocks: Mistral's reasoning models send thinking and text as lists of blocks."""
     if not isinstance(piece, list) and not isinstance(said["content"], list):
-        added(said, "content", piece)
+        add_piece(said, "content", piece)
         return
     join(said)
     held = said["content"]
@@ -158,12 +158,12 @@ def _add_block(blocks: list[Any], block: Any) -> None:
 
 def _add_function(known: JSONObject, piece: JSONObject) -> None:
     for name in ("name", "arguments", "input"):
-        added(known, name, piece.get(name))
+        add_piece(known, name, piece.get(name))
 
 
 def _add_audio(known: JSONObject, piece: JSONObject) -> None:
     for name in ("data", "transcript"):
-        added(known, name, piece.get(name))
+        add_piece(known, name, piece.get(name))
     known.update({name: piece[name] for name in ("id", "expires_at") if name in piece})
 
 

@@ -12,7 +12,7 @@ from .stream import (
     JSONObject,
     Pieces,
     ReplyTokens,
-    added,
+    add_piece,
     count,
     join,
     parse,
@@ -119,7 +119,7 @@ def joined_parts(parts: Iterable[JSONObject]) -> list[JSONObject]:
         elif found and _goes_on(found[-1], part):
             said = found[-1]["text"]
             found[-1] = {**found[-1], **part, "text": said}
-            added(found[-1], "text", part["text"])
+            add_piece(found[-1], "text", part["text"])
         else:
             found.append(part)
     join(*found)

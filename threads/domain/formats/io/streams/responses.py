@@ -8,7 +8,7 @@ from .stream import (
     Assembler,
     JSONObject,
     ReplyTokens,
-    added,
+    add_piece,
     in_order,
     join,
     parse,
@@ -50,9 +50,11 @@ class ResponsesAssembler(Assembler):
         elif (member := _TEXTS.get(str(kind))) is not None:
             _add(self._items.setdefault(place, {}), str(kind), member, event)
         elif str(kind).endswith("_call_arguments.delta"):
-            added(self._items.setdefault(place, {}), "arguments", event.get("delta"))
+            add_piece(
+                self._items.setdefault(place, {}), "arguments", event.get("delta")
+            )
         elif kind == "response.custom_tool_call_input.delta":
-            added(self._items.setdefault(place, {}), "input", event.get("delta"))
+            add_piece(self._items.setdefault(place, {}), "input", event.get("delta"))
 
     def take_whole(self, response: JSONObject | list[Any]) -> None:
         """Take a response that was not streamed; a background response may not be complete yet."""
@@ -106,4 +108,4 @@ def _add(item: JSONObject, kind: str, member: str, event: JSONObject) -> None:
         return
     while len(blocks) <= index:
         blocks.append({"type": "refusal" if member == "refusal" else "output_text"})
-    added(blocks[index], member, event.get("delta"))
+    add_piece(blocks[index], member, event.get("delta"))

@@ -88,7 +88,7 @@ class Assembler(ABC):
         return text if isinstance(text, str) else ""
 
 
-def sse() -> Generator[list[bytes], bytes, None]:
+def parse_sse() -> Generator[list[bytes], bytes, None]:
     """Parse server-sent events from the bytes of a stream as they arrive.
 
     Send bytes to the generator; each time it yields the data of the events that they completed.
@@ -131,7 +131,7 @@ def parse(data: bytes | bytearray) -> Any:
         return None
 
 
-def given(value: JSONObject) -> JSONObject:
+def without_empty_members(value: JSONObject) -> JSONObject:
     """An object without its null and empty-list members, some of which can't be sent back."""
     return {name: one for name, one in value.items() if one is not None and one != []}
 
@@ -146,7 +146,7 @@ class Pieces:
         return "".join(self.found)
 
 
-def added(target: JSONObject, name: str, piece: Any) -> None:
+def add_piece(target: JSONObject, name: str, piece: Any) -> None:
     """Add a piece to a text that comes in pieces; `join` turns them into a text."""
     if not isinstance(piece, str):
         return

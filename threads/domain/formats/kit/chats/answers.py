@@ -17,7 +17,7 @@ from threads.domain.part import ToolCall, ToolResult
 
 
 @dataclass(frozen=True, slots=True)
-class Linked(Conversation):
+class LinkedConversation(Conversation):
     """A conversation in which results without a call id are linked to their calls."""
 
     said: Conversation

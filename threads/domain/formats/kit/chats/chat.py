@@ -21,35 +21,35 @@ from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.kit import normalize, spoken
 from threads.domain.formats.kit.transcripts import (
     TITLE_WITHIN,
-    at_least_one,
+    require_transcripts,
     title_of,
-    warn_first,
+    with_skipped_warnings,
 )
 from threads.domain.formats.sample import HEAD, RECORDS, Sample
 from threads.domain.message import Message
 from threads.domain.transcript import Transcript, Warning
 
 from . import sessions
-from .answers import Linked
-from .chat_items import PREFERRED, SAID, ChatDialect, Envelope, Lines
+from .answers import LinkedConversation
+from .chat_items import PREFERRED, READ_MEMBERS, ChatDialect, Envelope, Lines
 from .chat_rows import Rows, by_session
 
 IDS = ("external_id", "session_id", *speakers.SESSIONS)
 """Members with the conversation's id; `id` itself is a request's."""
-SPENT = "proxy_server_request"
+PROXY_REQUEST = "proxy_server_request"
 """The member with the request in LiteLLM's log, whose own `messages` are then empty, not a list."""
 HOLDERS = (
     *(("request",), ("params",), ("body",)),
     *(("response", "body"), ("result", "message")),
     *(("session",), ("thread",), ("chat",), ("data",)),
-    (SPENT,),
+    (PROXY_REQUEST,),
 )
 """Paths to the messages or choices of an object that has none of its own: in a log, in a batch as
 the APIs of Anthropic and OpenAI take and return it, in whatever programs call a conversation, and
 in LiteLLM's spend log."""
 LONGEST_TITLE = 300
 """The most characters of a file's title: as in a session, so that our own format restores it."""
-UNREAD = SAID - {"system", "title", "model"}
+UNREAD = READ_MEMBERS - {"system", "title", "model"}
 """Members of a conversation that mean something else in a row with a question and its answer."""
 
 
@@ -58,7 +58,7 @@ def read(file: BinaryIO, dialect: ChatDialect) -> list[Transcript]:
     skipped: list[Warning] = []
     held = _conversations(file, dialect, skipped)
     found = list(_transcripts(held, skipped))
-    return warn_first(at_least_one(found, skipped), skipped)
+    return with_skipped_warnings(require_transcripts(found, skipped), skipped)
 
 
 def read_from(
@@ -77,11 +77,11 @@ def _transcripts(
                 yield made
 
 
-def opening(sample: Sample, roles: Container[str]) -> list[dict[str, Any]]:
+def opening_messages(sample: Sample, roles: Container[str]) -> list[dict[str, Any]]:
     """The first messages of a file that holds lists of messages; empty for other files."""
     rows: list[Any] = list(sample.rows)
     if rows and not fields.text(rows[0], "role"):
-        inner = opened(rows[0])
+        inner = message_holder(rows[0])
         rows = [inner] if "role" in inner else fields.items(inner, "messages")
     said = [row for row in rows if fields.text(row, "role") in roles]
     is_cut = len(sample.head) >= HEAD  # the content may come after the cut
@@ -89,9 +89,9 @@ def opening(sample: Sample, roles: Container[str]) -> list[dict[str, Any]]:
     return found if 2 * len(found) > len(rows) else []
 
 
-def opened(row: dict[str, Any]) -> dict[str, Any]:
+def message_holder(row: dict[str, Any]) -> dict[str, Any]:
     """The object that holds the messages: the row itself, or an object in it (`HOLDERS`)."""
-    if SPENT in row and not isinstance(row.get("messages"), list):
+    if PROXY_REQUEST in row and not isinstance(row.get("messages"), list):
         row = {name: value for name, value in row.items() if name != "messages"}
     if _is_open(row) and "requests" not in row:  # the usual case, checked often
         return row
@@ -193,7 +193,9 @@ def _held(
     warnings: list[Warning],
 ) -> Iterator[Envelope]:
     """The conversations of an object with these members, wherever in it the messages are."""
-    if SPENT in members and not json_file.is_list(file, members.get("messages", span)):
+    if PROXY_REQUEST in members and not json_file.is_list(
+        file, members.get("messages", span)
+    ):
         members = {key: one for key, one in members.items() if key != "messages"}
     outer, beside = members, dict[str | int, ByteSpan]()
     for path in _holders(members):
@@ -353,5 +355,5 @@ def _transcript(
     )
 
 
-def _linked(items: Lines | Envelope | Rows) -> Linked:
-    return Linked(items, given=items.given, warnings=items.warnings)
+def _linked(items: Lines | Envelope | Rows) -> LinkedConversation:
+    return LinkedConversation(items, given=items.given, warnings=items.warnings)

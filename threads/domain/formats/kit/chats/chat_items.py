@@ -34,7 +34,7 @@ REPLIES = (
     *("completion", "output", "generated_text"),
 )
 """Members that hold the reply to a request as plain text."""
-SAID = frozenset(
+READ_MEMBERS = frozenset(
     {"messages", "message", "system", "request", "response", "model", "title"}
     | {"strategy", "external_id", "format", "version", *speakers.SESSIONS}
     | {PREFERRED, *FLAT_REPLY}
@@ -115,10 +115,10 @@ class Envelope(Conversation):
         else:
             replies = self._read("choices", self._flat_reply)
         for reply in replies:
-            if not is_same(reply, last):
+            if not is_same_reply(reply, last):
                 yield reply
         for name, span in self.members.items():
-            if name not in (*SAID, worded) and isinstance(name, str):
+            if name not in (*READ_MEMBERS, worded) and isinstance(name, str):
                 yield Event(name, span.record)
 
     def get(self, name: str) -> JSON:
@@ -132,8 +132,8 @@ class Envelope(Conversation):
 
     def _reply(self, response: JSON, is_open: bool) -> Message | None:
         """The message of a response, in this dialect or another; text only if a user awaits it."""
-        whole = streams.at_once(None, response)
-        self.warnings.extend(streams.other_choices(whole))
+        whole = streams.assemble_if_streamed(None, response)
+        self.warnings.extend(streams.other_choices_warning(whole))
         if (found := self.dialect.read_reply(whole)) is not None:
             return found
         inner = normalize.reply_in(whole)
@@ -208,7 +208,7 @@ class Envelope(Conversation):
     def _flat_reply(self, _choices: JSON) -> Message | None:
         """The message of a response whose members are beside the messages."""
         response = {name: self.get(name) for name in FLAT_REPLY}
-        self.warnings.extend(streams.other_choices(response))
+        self.warnings.extend(streams.other_choices_warning(response))
         return self.dialect.read_reply(response)
 
 
@@ -251,7 +251,7 @@ def read_row(
     said = said or [held for held in [spoken.held_in(given)] if held]
     if said:
         return [_item(row._replace(value=one), dialect, warnings) for one in said]
-    if stranger := speakers.stranger_in(given):
+    if stranger := speakers.unknown_speaker_in(given):
         words = f"{stranger!r} is neither a user nor an assistant: this is kept as an event."
         warnings.append(_warning(Invalid(words, code="unknown_speaker"), row))
         return [Event("unreadable", row.record)]
@@ -302,7 +302,7 @@ def _tell_others(others: int, count: int, warnings: list[Warning]) -> None:
         warnings.append(Warning(OTHER_RECORDS, words))
 
 
-def is_same(reply: Message | Event, last: Message | Event | None) -> bool:
+def is_same_reply(reply: Message | Event, last: Message | Event | None) -> bool:
     """Whether the last message of the request is already the reply."""
     if not isinstance(reply, Message) or not isinstance(last, Message):
         return False

@@ -20,7 +20,7 @@ from . import sessions
 from .chat_items import (
     FLAT_REPLY,
     PREFERRED,
-    SAID,
+    READ_MEMBERS,
     ChatDialect,
     Envelope,
     Lines,
@@ -77,13 +77,13 @@ def by_session(
         "messages" in beside and OF_A_REQUEST.isdisjoint(beside)
     )
     rows = partial(_rows, items, broken)
-    found = sessions.of_rows(rows, _speakers) if may_be else []
+    found = sessions.split_rows(rows, _speakers) if may_be else []
     # Members about a whole conversation are beside its messages, not in its rows.
-    said = SAID & (beside.keys() - {"messages"})
+    said = READ_MEMBERS & (beside.keys() - {"messages"})
     if not found or (len(found) == 1 and said):
         yield items
         return
-    skipped += [*sessions.told(found), *broken]
+    skipped += [*sessions.separation_warnings(found), *broken]
     outer = {key: place for key, place in beside.items() if key != "messages"}
     for place, one in enumerate(found):
         is_lines = isinstance(items, Lines)

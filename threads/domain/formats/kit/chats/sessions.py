@@ -68,7 +68,7 @@ class SessionRows:
             yield held[at], ByteSpan(held[at + 1], held[at + 2])
 
 
-def of_rows(
+def split_rows(
     rows: Callable[[], Iterable[PlacedRow]], who: Callable[[JSON], set[str]]
 ) -> list[SessionRows]:
     """The sessions in the rows, in order of appearance; empty if the rows are one session as is.
@@ -80,7 +80,7 @@ def of_rows(
     first = [row.value for row in islice(rows(), RECORDS)]
     for member in speakers.SESSIONS:
         if any(_named(value, member) for value in first):
-            found = _by(member, rows(), who)
+            found = _group_by(member, rows(), who)
             if len(found) > 1 and any(one.sides >= spoken.SIDES for one in found):
                 _put_in_order(found)
                 return found
@@ -110,7 +110,7 @@ def id_of(called: str) -> str | None:
     return fields.as_word(called, 255) or None if is_own else None
 
 
-def told(sessions: list[SessionRows]) -> Iterator[Warning]:
+def separation_warnings(sessions: list[SessionRows]) -> Iterator[Warning]:
     """The warnings for a file whose rows were separated or reversed."""
     unnamed = any(not one.id for one in sessions)
     if len(sessions) > 1:
@@ -123,7 +123,7 @@ def told(sessions: list[SessionRows]) -> Iterator[Warning]:
         yield Warning("newest_first", words)
 
 
-def _by(
+def _group_by(
     member: str, rows: Iterable[PlacedRow], who: Callable[[JSON], set[str]]
 ) -> list[SessionRows]:
     found: dict[str, SessionRows] = {}

@@ -10,12 +10,12 @@ from threads.domain.transcript import Parent, Relation, Warning
 Messages = Callable[[Sequence[int]], Sequence[object]]
 """Returns the messages on a branch, as any values that identify them."""
 
-MOST = 200
+MAX_BRANCHES = 200
 """The most branches of one conversation; the nodes of others are left over."""
-MOST_NODES = 500_000
+MAX_NODES = 500_000
 """The most nodes on all branches together: a branch repeats what it shares with its parent."""
-LONGEST_ID = 255
-LEFT = "branches_left"
+MAX_ID_LENGTH = 255
+BRANCHES_LEFT = "branches_left"
 """The code of the warning that there are more branches."""
 
 
@@ -34,7 +34,7 @@ class Path(NamedTuple):
 class Paths(NamedTuple):
     """The branches of a tree and, for each branch beyond the limits, its own nodes."""
 
-    told: list[Path]
+    within: list[Path]
     beyond: list[list[int]]
 
 
@@ -55,14 +55,14 @@ def paths(parents: Sequence[int], leaf: int) -> Paths:
     beyond: list[list[int]] = []
     total = 0
     for end in (leaf, *others):
-        own, joint = _own(parents, owner, end, len(found) + len(beyond))
+        own, joint = _own_nodes(parents, owner, end, len(found) + len(beyond))
         if beyond:
             beyond.append(own)
             continue
         left = owner[joint] if joint >= 0 else 0
         prefix = found[left].nodes[: position[joint] + 1] if joint >= 0 else ()
         total += len(prefix) + len(own)
-        if len(found) > MOST or (found and total > MOST_NODES):
+        if len(found) > MAX_BRANCHES or (found and total > MAX_NODES):
             beyond.append(own)
             continue
         for place, node in enumerate(own, len(prefix)):
@@ -72,7 +72,7 @@ def paths(parents: Sequence[int], leaf: int) -> Paths:
     return Paths(found, beyond)
 
 
-def _own(
+def _own_nodes(
     parents: Sequence[int], owner: list[int], end: int, number: int
 ) -> tuple[list[int], int]:
     """A leaf's ancestors that are on no branch yet, from the top, and the node they branch off."""
@@ -111,7 +111,7 @@ class Branch(NamedTuple):
         """The conversation's id; for a branch, followed by the id of its first own node."""
         if not id_:
             return None
-        return (f"{id_}/{ids[self.own]}" if self.number else id_)[:LONGEST_ID]
+        return (f"{id_}/{ids[self.own]}" if self.number else id_)[:MAX_ID_LENGTH]
 
     def parent(
         self, id_: str, ids: Sequence[str], all_: "list[Branch]"
@@ -151,9 +151,9 @@ def branches(parents: Sequence[int], leaf: int, messages: Messages) -> list[Bran
     return kept
 
 
-def left_over(count: int) -> list[Warning]:
+def branches_left_warning(count: int) -> list[Warning]:
     """The warning for branches with messages of their own beyond the limits of a file."""
     if not count:
         return []
     words = f"Not all branches became sessions: the messages of {count:,} more are kept as events."
-    return [Warning(LEFT, words)]
+    return [Warning(BRANCHES_LEFT, words)]

@@ -21,7 +21,7 @@ def printed(*records: Any, indent: int | str = 2, end: str = "\n") -> bytes:
 
 
 def is_spread(data: bytes) -> bool:
-    return formats.is_spread(io.BytesIO(data), data[:HEAD])
+    return formats.is_pretty_printed(io.BytesIO(data), data[:HEAD])
 
 
 def rows(data: bytes) -> bytes:

@@ -11,7 +11,7 @@ _SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
 
 
 @dataclass(slots=True)
-class GivenContext:
+class ModelContext:
     """The messages in the model's context, without system messages, by their ordinals.
 
     A message of the context is one of the conversation, or a summary that stands for several.
