@@ -33,4 +33,4 @@ class OperationsConfig(AppConfig):
         erasing.register_forgetting(mask_names)
         erasing.register_forgetting(forget_sent)
         register(secrets.KIND, secrets.run_secrets, title="Scan for secrets")
-        hooks.register(secrets.look_through)
+        hooks.register_hook(secrets.look_through)

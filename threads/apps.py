@@ -38,6 +38,6 @@ class ThreadsConfig(AppConfig):
         subjects.register("import_id", jobs.names_of_imports)
         subjects.register("session_id", names_of_sessions, open_sessions)
         request_log.register(titles_seen_by)
-        hooks.register(jobs.index_if_worth)
+        hooks.register_hook(jobs.enqueue_index_if_due)
         housekeeping.register(erasing.clean)
-        housekeeping.register(jobs.index_now_and_then)
+        housekeeping.register(jobs.enqueue_index_if_behind)

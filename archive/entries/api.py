@@ -87,7 +87,7 @@ def entries(
         meaning=meaning,
     )
     found, pending = find_entries(caller_of(request), query, cursor=cursor, limit=limit)
-    jobs.index_if_free()
+    jobs.enqueue_index_if_free()
     items = [present_entry(one) for one in found.items]
     return json_response(
         {"items": items, "next_cursor": found.next_cursor, "pending": pending}

@@ -15,7 +15,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.paging import Page, clamp, encode_cursor
 from threads.domain.meaning.nearness import as_share
 from threads.search import meaning
-from threads.search.by_meaning import Near, nearest_messages, position_of
+from threads.search.by_meaning import NearMessage, nearest_messages, position_of
 from threads.search.services import LONGEST_QUERY
 from threads.store.selectors import recallable_sessions
 
@@ -42,7 +42,7 @@ def find_entries(
         sessions = sessions.filter(pk=query.session_id)
     near, pending = nearest_messages(
         sessions,
-        meaning.ask(query.words),
+        meaning.make_question(query.words),
         position_of(cursor) if cursor else None,
         of_session=query.session_id is not None,
     )
@@ -57,7 +57,7 @@ def find_entries(
 
 
 def _entries_of(
-    caller: Caller, query: ArchiveQuery, near: Sequence[Near]
+    caller: Caller, query: ArchiveQuery, near: Sequence[NearMessage]
 ) -> Mapping[tuple[UUID, str], list[Readable]]:
     """Map of (session id, message key) to the entries of these messages that fit the query."""
     scores = {(UUID(one.session), f"m{one.index}"): one.score for one in near}

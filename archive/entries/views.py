@@ -72,7 +72,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     query = _query(session, request.GET)
     cursor = request.GET.get("cursor") or None
     found, pending = find_entries(caller, query, cursor=cursor, limit=_ON_A_PAGE)
-    jobs.index_if_free()
+    jobs.enqueue_index_if_free()
     recalled, refused = _recalled(request, session)
     facets = facets_of(caller, query)
     asked = {name: request.GET.get(name, "") for name in _NAMES}

@@ -37,7 +37,7 @@ from operations.messages.reader import MessageReader
 from threads.models import Session
 from threads.search import meaning
 from threads.search.relevance import relevance_of
-from threads.store.selectors import get_session, may_in
+from threads.store.selectors import get_session, has_session_right
 
 TITLE = "Prune"
 _LEAST = 20
@@ -141,7 +141,7 @@ def prune(
     """
     session = get_session(caller, session_id, Right.PROPOSE)
     rules = rules_of(session, query.rules)
-    may_edit = may_in(caller, Right.EDIT, session)
+    may_edit = has_session_right(caller, Right.EDIT, session)
 
     def planned(transaction: LogTransaction) -> PrunePlan:
         refuse_stale(transaction.session, expected_head)

@@ -32,7 +32,7 @@ from threads.domain.batch import clean
 from threads.domain.formats.contextstudio import read_message
 from threads.domain.formats.io import fields, json_text
 from threads.imports import publishing
-from threads.imports.hooks import Completed
+from threads.imports.hooks import Completion
 from threads.models import Message as MessageRow
 from threads.models import Session
 from threads.sessions import erasing
@@ -94,7 +94,7 @@ def _new_session(document: Mapping[str, Any]) -> NewSession:
     )
 
 
-def complete_imported(caller: Caller, session: Session, sha256: str) -> Completed:
+def complete_imported(caller: Caller, session: Session, sha256: str) -> Completion:
     """Add the operations and the archive of a file whose messages have been imported.
 
     Raises Invalid with the place, as `read_session` does.
@@ -102,15 +102,15 @@ def complete_imported(caller: Caller, session: Session, sha256: str) -> Complete
     with blobs.open_blob(sha256) as stream:
         if stream.seek(0, SEEK_END) > LARGEST:
             words = f"The file is over {LARGEST >> 20} MiB. {_LEFT_OUT}"
-            return Completed(warnings=[words])
+            return Completion(warnings=[words])
         stream.seek(0)
         document = json_text.parse(stream.read())
     if not isinstance(document, dict):
-        return Completed(warnings=[f"The file holds several sessions. {_LEFT_OUT}"])
+        return Completion(warnings=[f"The file holds several sessions. {_LEFT_OUT}"])
     _require_version(document)
     if len(list_of(document, "messages")) != session.message_count:
-        return Completed(warnings=[f"Some messages couldn't be read. {_LEFT_OUT}"])
-    return Completed(_complete(caller, session, document))
+        return Completion(warnings=[f"Some messages couldn't be read. {_LEFT_OUT}"])
+    return Completion(_complete(caller, session, document))
 
 
 def _require_version(document: Mapping[str, Any]) -> None:

@@ -169,7 +169,7 @@ def imported(
         with path.open("rb") as file:
             upload = keep_upload(file, name=path.name)
         begun = clock()
-        done = imports.import_alone(
+        done = imports.import_without_job(
             caller, project, upload, stage=uuid.uuid4(), progress=lambda *_: None
         )
         spent = clock() - begun

@@ -35,7 +35,7 @@ def main(count: int) -> None:
     for batch in _batches(_texts(count)):
         _record(session, batch)
     at_first = _megabytes()
-    meaning.ask(QUESTION)
+    meaning.make_question(QUESTION)
     with_model = _megabytes()
     making = _seconds(_make)
     size = BodyVectors.objects.aggregate(bytes=Sum(Length("kept")))["bytes"]

@@ -12,7 +12,7 @@ from contextstudio.database.steps import chunks
 from threads.domain.body import digest_of
 from threads.domain.message import Role
 from threads.models import Blob, Body, Import, Message, Session, Source
-from threads.sessions.erasing import KEPT
+from threads.sessions.erasing import RETENTION
 from threads.store.blobs import path_of
 
 _PURGED = b"[]"
@@ -44,7 +44,7 @@ def _misnumbered(what: str, recorded: str, number: str, first: int) -> Iterator[
     A single statement queries all of it, so that concurrent writes cause no false fault. Sessions
     that may be erased at any time are left out.
     """
-    goes = Q(deleted_at__lt=timezone.now() - KEPT) | ~Q(staged_by=None)
+    goes = Q(deleted_at__lt=timezone.now() - RETENTION) | ~Q(staged_by=None)
     sessions = Session.objects.exclude(goes).order_by()
     counted = sessions.values_list("pk", recorded).annotate(Count(number), Max(number))
     for session, count, n, last in counted:

@@ -17,7 +17,7 @@ from contextstudio.accounts.domain.errors import Forbidden, NotFound
 from contextstudio.accounts.models import User
 from contextstudio.accounts.selectors import caller_of_user
 from threads.models import Session
-from threads.store.events import group_name, join, leave, listen_in
+from threads.store.events import group_name, join, leave, set_event_loop
 from threads.store.selectors import get_session
 
 STRANGER = 4404
@@ -73,7 +73,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         if not self._is_counted():
             await self.close(TRY_AGAIN, TOO_MANY)
             return
-        listen_in(asyncio.get_running_loop())
+        set_event_loop(asyncio.get_running_loop())
         self.group = group_name(session_id)
         if not await join(self.channel_layer, self.group, self.channel_name):
             await self.close(TRY_AGAIN)

@@ -28,7 +28,11 @@ from operations.domain.tree.key import Key, entry_key
 from operations.log.selectors import load_history
 from operations.log.transaction import LogTransaction, open_log
 from threads.models import Session
-from threads.store.selectors import get_session, may_in, require_in
+from threads.store.selectors import (
+    get_session,
+    has_session_right,
+    require_session_right,
+)
 
 from .services import record_switch, right_over
 from .staging import right_to_commit
@@ -101,7 +105,11 @@ def _turn_back(
     Who may review and not propose has verdicts to take back.
     """
     session = get_session(caller, session_id)
-    right = Right.REVIEW if may_in(caller, Right.REVIEW, session) else Right.PROPOSE
+    right = (
+        Right.REVIEW
+        if has_session_right(caller, Right.REVIEW, session)
+        else Right.PROPOSE
+    )
     transaction = open_log(caller, session_id, right, expected_head=expected_head)
     before = transaction.history.log
     control = control_of(before, caller.actor)
@@ -111,7 +119,7 @@ def _turn_back(
             right = right_to_commit(caller, session)
         else:
             right = _right_over(number, before, transaction.history.log)
-        require_in(caller, right, transaction.session)
+        require_session_right(caller, right, transaction.session)
     return transaction.commit()
 
 

@@ -48,7 +48,7 @@ from operations.log.transaction import (
     with_token_counts,
 )
 from threads.models import Session
-from threads.store.selectors import may_in, require_in
+from threads.store.selectors import has_session_right, require_session_right
 
 from .arguments import EditArguments
 from .staging import (
@@ -115,7 +115,11 @@ def record_edit(
         caller, session_id, Right.PROPOSE, expected_head=expected_head
     )
     propose = propose or _asks_to_propose(edit)
-    waits = stage or propose or not may_in(caller, Right.EDIT, transaction.session)
+    waits = (
+        stage
+        or propose
+        or not has_session_right(caller, Right.EDIT, transaction.session)
+    )
     try:
         made = _resolved(transaction.session, edit, transaction.thread)
     except Invalid as refusal:
@@ -205,7 +209,7 @@ def switch(
         waits = recorded.state is EditState.PROPOSED
         is_gone = act is Act.REVERT and recorded.state is EditState.REVERTED
         right = Right.PROPOSE if waits or is_gone else right_over(recorded.edit)
-    require_in(caller, right, session)
+    require_session_right(caller, right, session)
     return record_switch(transaction, act.control((key,)), bundle=bundle)
 
 
@@ -375,11 +379,13 @@ def _record(
     """Add edits that fit. They wait where that is asked for, or who makes them may not edit."""
     caller = transaction.caller
     if stage:
-        require_in(
+        require_session_right(
             caller, right_to_commit(caller, transaction.session), transaction.session
         )
     rights = {right_over(edit) for edit in made}
-    may_apply = all(may_in(caller, right, transaction.session) for right in rights)
+    may_apply = all(
+        has_session_right(caller, right, transaction.session) for right in rights
+    )
     proposed = stage or propose or not may_apply
     made = with_unseen(transaction.session, transaction.thread, made)
     checked = check(

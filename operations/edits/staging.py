@@ -14,14 +14,16 @@ from operations.domain.log.operation import Revert
 from operations.domain.tree.key import Key, entry_key
 from operations.log.transaction import LogTransaction
 from threads.models import Session
-from threads.store.selectors import may_in
+from threads.store.selectors import has_session_right
 
 from .arguments import MoveArguments
 
 
 def right_to_commit(caller: Caller, session: Session) -> Right:
     """What it takes to commit a draft of one's own, and so to begin one: to review, or to edit."""
-    return Right.REVIEW if may_in(caller, Right.REVIEW, session) else Right.EDIT
+    return (
+        Right.REVIEW if has_session_right(caller, Right.REVIEW, session) else Right.EDIT
+    )
 
 
 def take_back_moves(

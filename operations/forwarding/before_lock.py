@@ -30,8 +30,8 @@ from operations.messages.reader import MessageReader
 from threads import tokens
 from threads.domain.message import Message
 from threads.models import Session
-from threads.sessions.services import name_of
-from threads.store.recording import ReadyBatch, weighed
+from threads.sessions.services import title_for
+from threads.store.recording import ReadyBatch, prepare_and_count
 from threads.store.selectors import get_session
 
 from . import alignment, client_edits
@@ -124,9 +124,9 @@ def _prepared_request(
     if aligned.is_side:
         return None
     new = aligned.new
-    ready, weights = weighed(session.project_id, session.encoding, new)
+    ready, weights = prepare_and_count(session.project_id, session.encoding, new)
     _, thread = client_edits.preview(session, aligned, inbound.active_tags, weights)
-    session.title = name_of(session, new)
+    session.title = title_for(session, new)
     known = plain_after_request(session, thread.leaves, aligned.said, new)
     held = session.message_count
     inputs = inputs_for(

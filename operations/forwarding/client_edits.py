@@ -29,7 +29,7 @@ from operations.log.transaction import begin, with_token_counts
 from threads import tokens
 from threads.domain.message import Message, starts_group
 from threads.models import Session
-from threads.sessions.services import name_by
+from threads.sessions.services import name_session
 from threads.store import events
 from threads.store.recording import ReadyBatch, record_messages, record_ready
 
@@ -57,7 +57,7 @@ def record(
             record_messages(session, aligned.new, group=group)
         else:
             record_ready(session, ready, group=group)
-        name_by(session, aligned.new)
+        name_session(session, aligned.new)
     if aligned.plan.operations:
         transaction = begin(session, CLIENT_CALLER)
         masks = list(

@@ -24,7 +24,7 @@ from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.responses import json_answer, outage, problem_response
 from contextstudio.database.outages import FAULTS
 from contextstudio.database.thread_pool import in_thread
-from threads.store.events import listen_in
+from threads.store.events import set_event_loop
 
 from .api import apply_json
 
@@ -45,7 +45,7 @@ def with_apply(application: Application) -> Application:
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         # From here on no edit, by whatever door, waits for the channel layer.
-        listen_in(asyncio.get_running_loop())
+        set_event_loop(asyncio.get_running_loop())
         asked = _apply_call(scope)
         if asked is None:
             await application(scope, receive, send)

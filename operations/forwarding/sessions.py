@@ -28,7 +28,7 @@ from threads.sessions.services import (
     open_session,
 )
 from threads.store.originals import load_recorded_at
-from threads.store.selectors import may_in, visible_sessions
+from threads.store.selectors import has_session_right, visible_sessions
 
 from . import alignment, choices
 from .alignment import Inbound, RequestAlignment
@@ -108,7 +108,7 @@ def side_session(caller: Caller, parent: Session, inbound: Inbound) -> Session:
     children = Session.objects.filter(parent=parent, deleted_at=None, staged_by=None)
     for session in _opened(children, caller, _opening(opening)):
         locked = Session.objects.select_for_update(no_key=True).get(pk=session.pk)
-        may = may_in(caller, Right.OWN_SESSION, locked)
+        may = has_session_right(caller, Right.OWN_SESSION, locked)
         if may and alignment.align_request(locked, inbound).is_continuation:
             return locked
     asked = [one for one in opening.messages if one.role is Role.USER]

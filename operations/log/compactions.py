@@ -16,7 +16,7 @@ from operations.domain.thread.check import check
 from operations.domain.tree.key import original_key
 from operations.domain.tree.leaf import MadeMessage
 from threads.domain.part import Text
-from threads.imports.hooks import Compacted, CompactionOutcome
+from threads.imports.hooks import CompactedMessages, CompactionOutcome
 from threads.models import Session
 
 from .transaction import LogTransaction, with_token_counts, write_apart
@@ -27,7 +27,7 @@ TITLE = "The tool's own compaction"
 
 def record(
     session: Session,
-    compactions: Sequence[Compacted],
+    compactions: Sequence[CompactedMessages],
     also: Callable[[], object] = lambda: None,
 ) -> list[CompactionOutcome]:
     """Record compactions in order; returns one outcome for each.
@@ -48,7 +48,7 @@ def record(
     return write_apart(session, IMPORT_CALLER, write, also=also)
 
 
-def edit_of(session: Session, given: Compacted) -> Digest | Revise | Snip:
+def edit_of(session: Session, given: CompactedMessages) -> Digest | Revise | Snip:
     """The operation for a compaction, with its images stored and its tokens counted."""
     targets = tuple(original_key(index) for index in given.indexes)
     made = [MadeMessage(message.role, message.parts) for message in given.messages]

@@ -25,7 +25,7 @@ from operations.domain.tree.key import entry_key
 from operations.models import LogEntry
 from threads.domain.body import digest
 from threads.domain.message import Role
-from threads.imports.hooks import Compacted, Followed
+from threads.imports.hooks import CompactedMessages, CourseChange
 from threads.models import Session
 
 from .compactions import IMPORT_CALLER, edit_of
@@ -39,7 +39,7 @@ _Said = tuple[str, tuple[str, ...], tuple[bytes, ...]]
 class LoggedCourses:
     """The courses of conversations, as recorded in their logs."""
 
-    def went_back(self, session: Session) -> bool:
+    def has_left_originals(self, session: Session) -> bool:
         """Whether the thread has left any of the session's originals."""
         return bool(session.head) and _own(session).exists()
 
@@ -47,18 +47,18 @@ class LoggedCourses:
         self,
         session: Session,
         left: Sequence[range],
-        compactions: Sequence[Compacted],
-    ) -> Followed:
+        compactions: Sequence[CompactedMessages],
+    ) -> CourseChange:
         """Fold the originals that a conversation left, and only these."""
         standing = {_said(edit_of(session, one)) for one in compactions}
 
-        def write(transaction: LogTransaction) -> Followed:
+        def write(transaction: LogTransaction) -> CourseChange:
             log = transaction.history.log
             own = set(_own(session).values_list("number", flat=True))
             found = left_messages(log, left, own)
             transaction.add(*found.operations, titles=found.titles)
             transaction.add(*_switched(log, standing), by=IMPORT_CALLER)
-            return Followed(found.left, found.shown)
+            return CourseChange(found.left, found.shown)
 
         return write_apart(session, _BY_CLIENT, write)
 

@@ -25,7 +25,7 @@ from operations.models import LogEntry
 from threads.domain.formats.kit.transcripts import typed_parts
 from threads.domain.formats.sources import source_of
 from threads.domain.message import Role
-from threads.imports.jobs import index_if_free
+from threads.imports.jobs import enqueue_index_if_free
 from threads.imports.views import import_jobs, projects_to_import_into
 from threads.models import Message, Session
 from threads.rendering import summary
@@ -164,7 +164,7 @@ def _found(request: HttpRequest, caller: Caller) -> dict[str, object]:
         cursor=after,
         limit=SHOWN_MATCHES,
     )
-    index_if_free()
+    enqueue_index_if_free()
     kept = ("q", "project", "source", "awaiting", "meaning")
     asked = {name: word for name in kept if (word := request.GET.get(name))}
     more = urlencode(asked | {"after": found.next_cursor or ""})

@@ -33,7 +33,11 @@ from operations.log.transaction import LogTransaction, open_log, refuse_stale
 from operations.models import Snapshot
 from threads.models import Session
 from threads.store.events import announce
-from threads.store.selectors import get_session, may_in, require_in
+from threads.store.selectors import (
+    get_session,
+    has_session_right,
+    require_session_right,
+)
 
 from .selectors import (
     LONGEST_NAME,
@@ -116,7 +120,7 @@ def delete_snapshot(caller: Caller, session_id: uuid.UUID, name: str) -> None:
     for found in list_snapshots(session):
         if found.name == name:
             if not may_delete(caller, session, found):
-                require_in(caller, Right.EDIT, session)
+                require_session_right(caller, Right.EDIT, session)
             Snapshot.objects.filter(pk=found.pk).delete()
             announce(session)
 
@@ -141,7 +145,7 @@ def restore(
     then = history_at(history, snapshot.head).log
     controls = controls_back(history.log, then, is_redaction_or_clients)
     if any(isinstance(control, Accept) for control in controls):
-        require_in(caller, Right.REVIEW, transaction.session)
+        require_session_right(caller, Right.REVIEW, transaction.session)
     refuse_overlap(history.log, with_controls(history.log, controls))
     if controls:
         titles = [f'restore of "{snapshot.name}"'] * len(controls)
@@ -168,4 +172,6 @@ def context_at(session: Session, query: ContextQuery, snapshot: NamedPoint) -> C
 
 def may_delete(caller: Caller, session: Session, snapshot: NamedPoint) -> bool:
     """Whether a caller who may propose may delete a snapshot."""
-    return snapshot.actor == caller.actor or may_in(caller, Right.EDIT, session)
+    return snapshot.actor == caller.actor or has_session_right(
+        caller, Right.EDIT, session
+    )

@@ -137,7 +137,7 @@ def test_an_erased_session_takes_its_words_along(tools: Tools) -> None:
 def test_without_an_index_every_entry_is_read(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ENTRIES.database, "is_there", lambda: False)
+    monkeypatch.setattr(ENTRIES.database, "has_tables", lambda: False)
     assert catch_up() == 0
     assert found(tools.client, q="VALUE_7") == {"m4"}
 

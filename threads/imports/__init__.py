@@ -26,15 +26,15 @@ from .running.outcome import FileOutcome, Imported, Progress
 from .upload import Upload, unpack
 
 __all__ = [
-    "import_alone",
-    "import_grown",
+    "has_unread_files",
+    "import_growth",
     "import_staged",
     "import_upload",
+    "import_without_job",
     "is_quick",
-    "left_out",
     "publish",
+    "publish_staged",
     "show",
-    "take_up",
     "unstage",
 ]
 
@@ -62,7 +62,7 @@ def _fits(upload: Upload, most_bytes: int, most_files: int) -> bool:
     return len(brought.members) <= most_files
 
 
-def left_out(imported: Imported) -> bool:
+def has_unread_files(imported: Imported) -> bool:
     """Whether an import had files that yielded no conversation."""
     outcomes = imported.row.report.get("outcomes", {})
     return any(outcomes.get(name) for name in (FileOutcome.FAILED, FileOutcome.OTHER))
@@ -87,40 +87,40 @@ def import_upload(caller: Caller, project: Project, upload: Upload) -> Imported:
         imported = record()
         link_parents(project.pk, [session.pk for session in imported.sessions])
         if imported.recorded:
-            hooks.run(caller, imported.row)
+            hooks.run_hooks(caller, imported.row)
             accounting.count_now(imported.row, counts)
     return imported
 
 
-def import_grown(caller: Caller, project: Project, upload: Upload, row: Import) -> int:
+def import_growth(caller: Caller, project: Project, upload: Upload, row: Import) -> int:
     """Import what files have grown by into an ongoing import; returns how many messages are new."""
     require(caller, Right.EDIT, project.pk)
-    stage = _stage_of(row)
+    stage = _stage_id(row)
     run = ImportRun(
         caller=caller, project=project, upload=upload, stage=stage, into=row
     )
     try:
         imported = run.run()
         if imported.recorded:
-            show(project, stage, also=lambda: hooks.run(caller, row))
+            show(project, stage, also=lambda: hooks.run_hooks(caller, row))
     except BaseException:
         unstage(stage)
         raise
     return imported.recorded
 
 
-def take_up(caller: Caller, project: Project, row: Import) -> None:
+def publish_staged(caller: Caller, project: Project, row: Import) -> None:
     """Show what a killed run of an ongoing import had staged but not yet shown.
 
     Sessions of files that it had not finished reading are removed; those files are read again.
     """
-    stage = _stage_of(row)
+    stage = _stage_id(row)
     remove_unfinished(row, stage)
-    show(project, stage, also=lambda: hooks.run(caller, row))
+    show(project, stage, also=lambda: hooks.run_hooks(caller, row))
 
 
-def _stage_of(row: Import) -> uuid.UUID:
-    """The stage id of an ongoing import: the same in every run, so that `take_up` finds it."""
+def _stage_id(row: Import) -> uuid.UUID:
+    """The stage id of an ongoing import: the same in every run, for `publish_staged`."""
     return uuid.uuid5(row.pk, "grown")
 
 
@@ -144,11 +144,11 @@ def import_staged(
         stage=job_id,
         progress=Progress(progress),
     )
-    with commits.on_disk_later():  # nobody has been told about staged rows yet
+    with commits.deferred_sync():  # nobody has been told about staged rows yet
         return run.run()
 
 
-def import_alone(
+def import_without_job(
     caller: Caller,
     project: Project,
     upload: Upload,

@@ -29,7 +29,7 @@ from .presentation import (
     present_import_row,
 )
 from .selectors import get_import, list_files, list_imports
-from .upload import keep_received, received
+from .upload import keep_received, received_files
 
 router = Router(tags=["sessions"])
 
@@ -61,7 +61,7 @@ def import_session(
         target = get_session(caller, session, Right.EDIT).project
         if project not in (None, target.slug):
             raise Invalid("This session is in another project.", at=["project"])
-    files = received(file, paths)
+    files = received_files(file, paths)
     options = {} if session is None else {"session_id": session}
     if session is not None and len(files) > 1:
         raise Invalid("Only one file can continue a session.", at=["session"])

@@ -11,7 +11,7 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry
 from contextstudio.accounts.selectors import require
 from threads.models import Import, Session
-from threads.sessions.services import show_again
+from threads.sessions.services import restore_all
 from threads.store.selectors import deleted_sessions, visible_sessions
 
 from .running.outcome import FileOutcome
@@ -19,9 +19,9 @@ from .running.outcome import FileOutcome
 _MADE = (FileOutcome.CREATED, FileOutcome.BRANCHED)
 
 
-def made_by(caller: Caller, row: Import) -> QuerySet[Session]:
+def sessions_created_by(caller: Caller, row: Import) -> QuerySet[Session]:
     """The existing sessions that an import created, without those it only added messages to."""
-    return visible_sessions(caller).filter(pk__in=_made(row))
+    return visible_sessions(caller).filter(pk__in=_created_sessions(row))
 
 
 @transaction.atomic
@@ -32,7 +32,7 @@ def delete_sessions(caller: Caller, row: Import) -> tuple[int, datetime]:
     """
     require(caller, Right.EDIT, row.project_id)
     moment = timezone.now()
-    there = Session.objects.filter(pk__in=made_by(caller, row).values("pk"))
+    there = Session.objects.filter(pk__in=sessions_created_by(caller, row).values("pk"))
     count = there.update(deleted_at=moment)
     _note(caller, row, "delete sessions of import")
     return count, moment
@@ -45,13 +45,15 @@ def restore_sessions(caller: Caller, row: Import, moment: datetime) -> int:
     Returns how many.
     """
     require(caller, Right.EDIT, row.project_id)
-    hidden = deleted_sessions(caller).filter(pk__in=_made(row), deleted_at=moment)
-    count = show_again(hidden)
+    hidden = deleted_sessions(caller).filter(
+        pk__in=_created_sessions(row), deleted_at=moment
+    )
+    count = restore_all(hidden)
     _note(caller, row, "restore sessions of import")
     return count
 
 
-def _made(row: Import) -> QuerySet[Session]:
+def _created_sessions(row: Import) -> QuerySet[Session]:
     return Session.objects.filter(sources__in=row.sources.filter(outcome__in=_MADE))
 
 

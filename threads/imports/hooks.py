@@ -16,7 +16,7 @@ from threads.domain.message import Message
 from threads.models import Import, Session
 
 
-class Compacted(NamedTuple):
+class CompactedMessages(NamedTuple):
     """Originals that a tool hid, by index, and what its model saw in their place."""
 
     indexes: tuple[int, ...]
@@ -30,7 +30,7 @@ class CompactionOutcome(NamedTuple):
     sentence: str = ""
 
 
-class Followed(NamedTuple):
+class CourseChange(NamedTuple):
     """The changes that made a thread show the course that its conversation is on now."""
 
     left: Sequence[range] = ()
@@ -42,15 +42,15 @@ class Followed(NamedTuple):
 class Courses(Protocol):
     """Makes the thread of a session show one of the courses that its conversation took."""
 
-    def went_back(self, session: Session) -> bool:
+    def has_left_originals(self, session: Session) -> bool:
         """Whether the thread has left any of the session's originals."""
 
     def follow(
         self,
         session: Session,
         left: Sequence[range],
-        compactions: Sequence[Compacted],
-    ) -> Followed:
+        compactions: Sequence[CompactedMessages],
+    ) -> CourseChange:
         """Fold the originals that a conversation left, and only these.
 
         `compactions` are the tool's own on the current course; compactions recorded on other
@@ -58,7 +58,7 @@ class Courses(Protocol):
         """
 
 
-class Completed(NamedTuple):
+class Completion(NamedTuple):
     """What a completer added: counts by kind, and warnings about what it left out."""
 
     brought: Mapping[str, int] = {}
@@ -68,11 +68,12 @@ class Completed(NamedTuple):
 Hook = Callable[[Caller, Import], None]
 """Called in the transaction that makes an import visible, so it must be quick: enqueue a job."""
 Recorder = Callable[
-    [Session, Sequence[Compacted], Callable[[], object]], list[CompactionOutcome]
+    [Session, Sequence[CompactedMessages], Callable[[], object]],
+    list[CompactionOutcome],
 ]
 """Records compactions in order, and returns one outcome for each. It calls the callback that it is
 given in the transaction in which it writes them, and does all other work before that."""
-Completer = Callable[[Caller, Session, str], Completed]
+Completer = Callable[[Caller, Session, str], Completion]
 """Adds to a new session what its file holds besides messages; it is given the SHA-256 of the file.
 Raises Invalid if the file can't be completed: then nothing of it is imported."""
 
@@ -85,7 +86,7 @@ _completers: dict[str, Completer] = {}
 """By format."""
 
 
-def register(hook: Hook) -> None:
+def register_hook(hook: Hook) -> None:
     """Add a hook unless it is already registered."""
     if hook not in _hooks:
         _hooks.append(hook)
@@ -106,36 +107,40 @@ def register_completer(format_: str, completer: Completer) -> None:
     _completers[format_] = completer
 
 
-def complete(caller: Caller, session: Session, format_: str, sha256: str) -> Completed:
+def run_completer(
+    caller: Caller, session: Session, format_: str, sha256: str
+) -> Completion:
     """Add to a new session what its file holds beside the messages."""
     completer = _completers.get(format_)
     if completer is None:
-        return Completed()
+        return Completion()
     session.refresh_from_db()  # compactions were recorded since it was created
     return completer(caller, session, sha256)
 
 
-def run(caller: Caller, brought: Import) -> None:
+def run_hooks(caller: Caller, brought: Import) -> None:
     for hook in _hooks:
         hook(caller, brought)
 
 
-def went_back(session: Session) -> bool:
+def has_left_originals(session: Session) -> bool:
     """Whether the thread of a session has left any of its originals."""
-    return any(one.went_back(session) for one in _courses)
+    return any(one.has_left_originals(session) for one in _courses)
 
 
 def follow(
-    session: Session, left: Sequence[range], compactions: Sequence[Compacted]
-) -> Followed:
+    session: Session, left: Sequence[range], compactions: Sequence[CompactedMessages]
+) -> CourseChange:
     """Make a thread show the course that its conversation is on; see `Courses.follow`."""
     for one in _courses:
         return one.follow(session, left, compactions)
-    return Followed()
+    return CourseChange()
 
 
 def record_compactions(
-    session: Session, compactions: Sequence[Compacted], also: Callable[[], object]
+    session: Session,
+    compactions: Sequence[CompactedMessages],
+    also: Callable[[], object],
 ) -> list[CompactionOutcome]:
     """Record the compactions of a session; `also` runs in the same transaction."""
     if compactions and _recorders:

@@ -17,7 +17,7 @@ from threads.search import meaning, word_index
 from threads.store import commits
 
 from .presentation import present_import
-from .selectors import titles_now
+from .selectors import current_titles
 from .upload import Upload
 
 KIND = "import"
@@ -93,7 +93,7 @@ def shown_result(job: Job) -> dict[str, Any] | None:
     result: dict[str, Any] | None = job.result
     if not result or "sessions" not in result:
         return result
-    titles = titles_now(one["id"] for one in result["sessions"])
+    titles = current_titles(one["id"] for one in result["sessions"])
     named = [one | {"title": titles.get(one["id"], "")} for one in result["sessions"]]
     return result | {"sessions": named}
 
@@ -105,7 +105,7 @@ def run_index(context: JobContext) -> dict[str, Any]:
     """
     done = 0
     # A power cut loses the index entries together with their mark, so they are added again.
-    with commits.on_disk_later():
+    with commits.deferred_sync():
         for index in word_index.registered():
             for some in index.catch_up():
                 done += some
@@ -119,19 +119,19 @@ def run_index(context: JobContext) -> dict[str, Any]:
     return {"indexed": done} | ({"vectors": vectors} if meaning.is_on() else {})
 
 
-def index_if_worth(*_: object) -> None:
+def enqueue_index_if_due(*_: object) -> None:
     """A hook that enqueues one index job if enough texts are new to be worth it."""
     if _is_worth():
         _enqueue_once()
 
 
-def index_if_free() -> None:
-    """Like `index_if_worth`, for callers that only read and must not wait for writers."""
+def enqueue_index_if_free() -> None:
+    """Like `enqueue_index_if_due`, for callers that only read and must not wait for writers."""
     if _is_worth():
         write_if_free(_enqueue_once)
 
 
-def index_now_and_then() -> None:
+def enqueue_index_if_behind() -> None:
     """Enqueue one index job if any text is new."""
     words = any(index.is_behind() for index in word_index.registered())
     if words or meaning.is_behind():

@@ -21,7 +21,7 @@ from threads.models import Import, Session, Source
 from threads.sessions import erasing
 
 from . import accounting, hooks
-from .running.one_at_a_time import one_at_a_time
+from .running.hash_locks import lock_hashes
 from .running.outcome import FileOutcome, imports_staged_by
 
 AT_ONCE = 100
@@ -46,7 +46,7 @@ def publish(project: Project, stage: uuid.UUID) -> None:
         for one in brought:
             one.project = project  # its jobs would otherwise query it
             caller = caller_of_actor(one.created_by)
-            hooks.run(caller, one)
+            hooks.run_hooks(caller, one)
             accounting.count_later(caller, one)
 
 
@@ -58,7 +58,7 @@ def refuse_known(project: Project, stage: uuid.UUID) -> None:
     brought = imports_staged_by(stage)
     made = Source.objects.filter(brought_by__in=brought, outcome=FileOutcome.CREATED)
     hashes = list(made.values_list("sha256", flat=True))
-    one_at_a_time(hashes)
+    lock_hashes(hashes)
     same = Source.objects.filter(project=project, session__deleted_at=None)
     shown = same.filter(session__staged_by=None).exclude(brought_by__in=brought)
     if any(shown.filter(sha256__in=some).exists() for some in chunks(hashes)):
@@ -125,7 +125,7 @@ def unstage(stage: uuid.UUID) -> None:
     rows = list(sessions.values_list("pk", "project"))
     keys = [key for key, _ in rows]
     bodies = erasing.bodies_of(sessions)
-    erasing.empty(sessions)
+    erasing.delete_contents(sessions)
     _run([Session.objects.filter(pk__in=some).delete for some in chunks(keys, AT_ONCE)])
     erasing.remove_imports(brought)
     for _, project_id in rows[:1]:

@@ -13,7 +13,7 @@ from .running.outcome import EARLIER, FileOutcome
 
 OUTCOMES: dict[str, str] = dict(FileOutcome.choices)
 """The outcomes of files, in words."""
-LEFT = (FileOutcome.SIDECAR, FileOutcome.OTHER, FileOutcome.FAILED)
+LEFT_OUT = (FileOutcome.SIDECAR, FileOutcome.OTHER, FileOutcome.FAILED)
 """The outcomes of files that yielded no conversation."""
 ROLES = ("system", "developer", "user", "assistant", "tool")
 PARTS = {
@@ -37,7 +37,7 @@ _ARTICLE = re.compile(r"^(an?|the) ")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RecordLine:
     """A line of the table: the number of records of a kind, and what they became."""
 
     kind: str
@@ -62,7 +62,7 @@ class ShownImport:
     """Files that yielded no conversation."""
     is_known: bool
     """Whether all files with conversations had been imported before."""
-    found: list[Found]
+    found: list[RecordLine]
     parts: list[tuple[int, str]]
     outcomes: list[tuple[str, str, int]]
     warnings: int
@@ -108,10 +108,10 @@ def shown_import(row: Import) -> ShownImport:
         messages=_total(report, "messages"),
         events=_total(report, "events"),
         added=report.get("added", 0),
-        left=sum(outcomes.get(name, 0) for name in LEFT),
+        left=sum(outcomes.get(name, 0) for name in LEFT_OUT),
         is_known=FileOutcome.KNOWN in outcomes
-        and outcomes.keys() <= {FileOutcome.KNOWN, *LEFT},
-        found=_found(report),
+        and outcomes.keys() <= {FileOutcome.KNOWN, *LEFT_OUT},
+        found=_record_lines(report),
         parts=[
             (parts[kind], words[parts[kind] != 1])
             for kind, words in PARTS.items()
@@ -127,7 +127,7 @@ def shown_import(row: Import) -> ShownImport:
     )
 
 
-def in_short(row: Import) -> str:
+def summary_line(row: Import) -> str:
     """The result of an import in one line."""
     shown = shown_import(row)
     sessions = f"{shown.sessions:,} session{'' if shown.sessions == 1 else 's'}"
@@ -170,11 +170,11 @@ def _shown_file(
     )
 
 
-def _found(report: Mapping[str, Any]) -> list[Found]:
+def _record_lines(report: Mapping[str, Any]) -> list[RecordLine]:
     """Records by kind, messages first, then compactions, then the other records."""
     records, messages = report.get("records", {}), report.get("messages", {})
     found = [
-        Found(
+        RecordLine(
             role,
             records.get(role, count),
             "message" if count == 1 else "messages",
@@ -184,16 +184,18 @@ def _found(report: Mapping[str, Any]) -> list[Found]:
         if (count := messages.get(role, 0))
     ]
     for word, count in report.get("compactions", {}).items():
-        found.append(Found("compaction", count, COMPACTIONS.get(word, word), count))
+        found.append(
+            RecordLine("compaction", count, COMPACTIONS.get(word, word), count)
+        )
     events = report.get("events", {})
     listed = sorted(events.items(), key=lambda pair: -pair[1])
     found += [
-        Found(kind, count, "kept as events", count, is_event=True)
+        RecordLine(kind, count, "kept as events", count, is_event=True)
         for kind, count in listed[:MOST_EVENTS]
     ]
     if rest := sum(count for _, count in listed[MOST_EVENTS:]):
         kinds = f"{len(listed) - MOST_EVENTS:,} other types"
-        found.append(Found(kinds, rest, "kept as events", rest, is_event=True))
+        found.append(RecordLine(kinds, rest, "kept as events", rest, is_event=True))
     return found
 
 

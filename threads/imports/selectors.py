@@ -11,7 +11,7 @@ from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, pag
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.database.steps import chunks
 from threads.models import Import, Session, Source
-from threads.store.selectors import holds, newest_first
+from threads.store.selectors import contains_words, newest_first
 
 from .running.outcome import FileOutcome
 
@@ -21,7 +21,7 @@ def get_import(caller: Caller, import_id: uuid.UUID) -> Import:
     found = _visible_imports(caller).filter(pk=import_id).first()
     if found is None:
         raise NotFound("There is no such import.", at=["import_id"])
-    _call_by_their_titles([found])
+    _use_current_titles([found])
     return found
 
 
@@ -36,18 +36,18 @@ def list_imports(
     if project is not None:
         rows = rows.filter(project__slug=project)
     found = newest_first(rows, "created_at", cursor, limit)
-    _call_by_their_titles(found.items)
+    _use_current_titles(found.items)
     return found
 
 
-def _call_by_their_titles(rows: Sequence[Import]) -> None:
+def _use_current_titles(rows: Sequence[Import]) -> None:
     """Replace titles in the list of sessions with secrets by their current ones.
 
     An old title may contain text that was redacted or purged since. Deleted sessions are dropped
     from the list.
     """
     naming = [row for row in rows if row.report.get("secrets")]
-    titles = titles_now(
+    titles = current_titles(
         one["session_id"] for row in naming for one in row.report["secrets"]
     )
     for row in naming:
@@ -58,7 +58,7 @@ def _call_by_their_titles(rows: Sequence[Import]) -> None:
         ]
 
 
-def titles_now(ids: Iterable[str]) -> dict[str, str]:
+def current_titles(ids: Iterable[str]) -> dict[str, str]:
     """The current titles of sessions by id, without deleted ones."""
     titles = dict[str, str]()
     for some in chunks(sorted(set(ids))):
@@ -85,7 +85,9 @@ def list_files(
         raise Invalid(f"outcome must be one of {known}.", at=["outcome"])
     files = row.sources.select_related("session").order_by("id")
     if query:
-        files = files.filter(holds("name", query) | holds("session__title", query))
+        files = files.filter(
+            contains_words("name", query) | contains_words("session__title", query)
+        )
     if outcome:
         files = files.filter(outcome=outcome)
     if cursor:

@@ -102,7 +102,7 @@ def keep_received(
     return keep_folder(files, name=called, format=format)
 
 
-def received(files: Sequence[object], paths: str) -> list[tuple[str, Keep]]:
+def received_files(files: Sequence[object], paths: str) -> list[tuple[str, Keep]]:
     """The files of a request with their paths; `paths` is a JSON list of these, or empty.
 
     A request names files without their folders, so the page sends the paths separately.
@@ -144,8 +144,8 @@ def unpack(
     unpacking = _Unpacking(brought, most or archives.MOST_BYTES, most_files, tick)
     if upload.is_folder:
         listed = [KeptFile(*one) for one in json.loads(blobs.read(upload.sha256))]
-        for kept in unpacking.named_apart(listed):
-            unpacking.add_or_name(kept)
+        for kept in unpacking.rename_duplicates(listed):
+            unpacking.add_or_note_problem(kept)
         return brought
     name = clean_name(upload.name)
     try:
@@ -154,13 +154,13 @@ def unpack(
         if most is not None:
             raise
         sentence = f"This archive is not unpacked. {bomb}"
-        raise placed(Invalid(sentence, code="archive_bomb"), name) from bomb
+        raise at_file(Invalid(sentence, code="archive_bomb"), name) from bomb
     except Invalid as refusal:
-        raise placed(refusal, name) from refusal.__cause__
+        raise at_file(refusal, name) from refusal.__cause__
     return brought
 
 
-def placed(refusal: Invalid, name: str) -> Invalid:
+def at_file(refusal: Invalid, name: str) -> Invalid:
     """A refusal whose `at` names the file of the request, followed by the place within it."""
     within = refusal.at[refusal.at[:1] == (FIELD,) :]
     refusal.at = (FIELD, *filter(None, [name]), *within)
@@ -182,7 +182,7 @@ class _Unpacking:
         self._prefixed = brought.is_folder
         self._names = FileNames()
 
-    def named_apart(self, files: Iterable[KeptFile]) -> list[KeptFile]:
+    def rename_duplicates(self, files: Iterable[KeptFile]) -> list[KeptFile]:
         """Rename files so that no two have the same name, counting those added before."""
         return [one._replace(name=self._names.take(one.name)) for one in files]
 
@@ -192,7 +192,7 @@ class _Unpacking:
             return inner._replace(name=packed.name)
         return inner._replace(name=self._names.take(inner.name))
 
-    def add_or_name(self, kept: KeptFile) -> None:
+    def add_or_note_problem(self, kept: KeptFile) -> None:
         """Add a file; one that can't be unpacked becomes a problem and doesn't stop the others."""
         try:
             self.add(kept)
@@ -224,7 +224,7 @@ class _Unpacking:
                 kept.size, self._most, self._tick, self._most_files
             )
             if kind is None or (kind == "zip" and _is_read_whole(head, kept.name)):
-                taken = self._as_read(kept, head, stream, within, bounds)
+                taken = self._converted(kept, head, stream, within, bounds)
                 self._brought.members.append(taken)
                 return
             if depth >= archives.MOST_DEPTH:
@@ -243,9 +243,9 @@ class _Unpacking:
         if kind in ("zip", "tar"):
             place = f"{kept.name}/" if depth or self._prefixed else ""
             self._brought.is_folder = True
-            self._name_all(unpacked.problems, kept.name, place, is_cut)
+            self._add_problems(unpacked.problems, kept.name, place, is_cut)
             members = (one._replace(name=place + one.name) for one in unpacked.members)
-            for named in self.named_apart(members):
+            for named in self.rename_duplicates(members):
                 try:
                     self.add(named, within=inside, depth=depth + 1, bounds=bounds)
                 except Invalid as damage:
@@ -265,7 +265,7 @@ class _Unpacking:
             is_cut=problem is not None,
         )
 
-    def _as_read(
+    def _converted(
         self,
         kept: KeptFile,
         head: bytes,
@@ -282,12 +282,12 @@ class _Unpacking:
         if formats.is_pretty_printed(stream, head):
             kept = _kept_rows(kept, spread.lines(stream), bounds)
             with blobs.open_blob(kept.sha256) as lines:
-                return self._as_read(kept, lines.read(HEAD), lines, within, bounds)
+                return self._converted(kept, lines.read(HEAD), lines, within, bounds)
         if formats.is_packed(head):
             return _kept_rows(kept, packed.lines(stream), bounds)
         return kept
 
-    def _name_all(
+    def _add_problems(
         self, problems: Iterable[Problem], name: str, place: str, is_cut: bool
     ) -> None:
         """Add an archive's problems, each under its file's name or else the archive's."""

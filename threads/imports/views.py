@@ -33,9 +33,9 @@ from threads.models import Import
 from threads.rendering.hidden import visible
 
 from . import cleaning, deleting, jobs
-from .reports import in_short, shown_files, shown_import
+from .reports import shown_files, shown_import, summary_line
 from .selectors import get_import, list_files, list_imports
-from .upload import Upload, keep_received, received
+from .upload import Upload, keep_received, received_files
 
 SHOWN_JOBS = 20
 SHOWN_IMPORTS = 50
@@ -72,7 +72,9 @@ class ImportForm(forms.Form):
     def upload(self) -> Upload:
         """The file, files or text, stored in the blob store."""
         text = self.cleaned_data.get("text", "")
-        files = received(self.files.getlist("file"), self.cleaned_data.get("paths", ""))
+        files = received_files(
+            self.files.getlist("file"), self.cleaned_data.get("paths", "")
+        )
         if text.strip():
             stream = io.BytesIO(text.encode("utf-8", "surrogatepass"))
             files.append(("", lambda: cleaning.store(stream)))
@@ -95,13 +97,13 @@ def import_transcripts(request: HttpRequest) -> HttpResponse:
         return go_to(request, reverse("operations:sessions"))
     imported = imports.import_upload(caller, project, upload)
     sessions, row = imported.sessions, imported.row
-    if len(sessions) == 1 and not imports.left_out(imported):
+    if len(sessions) == 1 and not imports.has_unread_files(imported):
         shown = shown_import(row)
         if shown.is_known:
             messages.info(request, "Imported before: nothing is new.")
         else:
-            _tell(request, imported.warnings, shown.warnings)
-            _tell_what_came_along(request, row)
+            _add_notice(request, imported.warnings, shown.warnings)
+            _add_extras_notice(request, row)
         return go_to(request, reverse("operations:thread", args=[sessions[0].pk]))
     return go_to(request, reverse("threads:report", args=[row.pk]))
 
@@ -147,7 +149,9 @@ def report(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
         "row": row,
         "report": shown_import(row),
         "files": shown_files(files.items),
-        "made_count": deleting.made_by(caller, row).count() if may_edit else 0,
+        "made_count": deleting.sessions_created_by(caller, row).count()
+        if may_edit
+        else 0,
         "query": asked["q"],
         "outcome": asked["outcome"],
         "older_href": f"{address}?{older}#files" if files.next_cursor else "",
@@ -222,7 +226,7 @@ def _line(job: Job) -> ImportLine:
     if job.status == Job.Status.DONE:
         made = Import.objects.filter(pk=str((job.result or {})["import_id"])).first()
         return (
-            ImportLine(job, name, in_short(made), made.pk)
+            ImportLine(job, name, summary_line(made), made.pk)
             if made
             else ImportLine(job, name, "")
         )
@@ -279,7 +283,7 @@ def _project(caller: Caller, slug: str | None) -> Project:
     return projects[0]
 
 
-def _tell(request: HttpRequest, warnings: Sequence[Warning], count: int) -> None:
+def _add_notice(request: HttpRequest, warnings: Sequence[Warning], count: int) -> None:
     """Show a notice on the next page with the first warnings and the number of further ones."""
     if not warnings:
         return
@@ -289,7 +293,7 @@ def _tell(request: HttpRequest, warnings: Sequence[Warning], count: int) -> None
     messages.warning(request, visible(words))
 
 
-def _tell_what_came_along(request: HttpRequest, row: Import) -> None:
+def _add_extras_notice(request: HttpRequest, row: Import) -> None:
     """Show a notice on the next page about what a file held besides messages."""
     for source in row.sources.filter(report__has_key="brought"):
         brought = source.report["brought"].items()

@@ -57,7 +57,7 @@ class Watcher:
         known = Import.objects.filter(project=self.project, name=self.name[:255])
         self.row = known.order_by("-created_at").first()
         if self.row is not None:
-            imports.take_up(self.caller, self.project, self.row)
+            imports.publish_staged(self.caller, self.project, self.row)
         for path in sorted(self.folder.rglob(f"*{SUFFIX}")):
             if self._main_of(path) != path:
                 continue
@@ -145,7 +145,7 @@ class Watcher:
         if self.row is None:
             self.row = begin_row(self.caller, self.project, self.name)
         upload = keep_folder(kept, name=self.name, hold_back=hold_back)
-        return imports.import_grown(self.caller, self.project, upload, self.row)
+        return imports.import_growth(self.caller, self.project, upload, self.row)
 
     def _family(self, main: Path) -> Iterator[Path]:
         """A conversation's file and those in its folder; links are not followed.

@@ -127,7 +127,7 @@ def session_relevance(
     ]
     count = clamp(limit)
     following = items[count]["index"] if len(items) > count else None
-    jobs.index_if_free()
+    jobs.enqueue_index_if_free()
     return json_response(
         {"question": asked, "items": items[:count], "next_start": following}
     )
@@ -175,7 +175,7 @@ def search_messages(
     found = find(
         caller, q, project=project, session_id=session, cursor=cursor, limit=limit
     )
-    jobs.index_if_free()
+    jobs.enqueue_index_if_free()
     items = [
         {
             **_present_title(match.session),

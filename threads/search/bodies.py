@@ -39,7 +39,7 @@ BODIES = WordIndex(
 
 def in_session(session: Session, folded_query: str) -> list[int] | None:
     """Indexes of the messages that may hold a folded query; None if any may."""
-    if not BODIES.database.is_there():
+    if not BODIES.database.has_tables():
         return None
     messages = Message.objects.filter(session=session)
     later = messages.filter(body__gt=BODIES.database.through())

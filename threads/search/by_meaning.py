@@ -20,9 +20,9 @@ from contextstudio.database.steps import chunks
 from threads.domain.meaning.nearness import NEAR, as_share
 from threads.domain.text import EXCERPT_MARGIN, Excerpt, whole_text
 from threads.models import Message, Session
-from threads.store.masking import Place, touched
+from threads.store.masking import Place, masked_places
 from threads.store.originals import Original, load_messages_at
-from threads.store.selectors import narrowed
+from threads.store.selectors import filter_sessions
 
 from . import meaning
 from .services import SearchHit, SearchResults, searched
@@ -35,7 +35,7 @@ MOST_NEAR = 1000
 _AT_ONCE = 200
 
 
-class Near(NamedTuple):
+class NearMessage(NamedTuple):
     """A message with its similarity; among equally near ones the latest comes first."""
 
     score: int
@@ -63,9 +63,11 @@ def search_by_meaning(
     NotFound for a session that the caller may not see.
     """
     meaning.require_on()
-    sessions = narrowed(searched(caller, question, project, session_id), source, among)
+    sessions = filter_sessions(
+        searched(caller, question, project, session_id), source, among
+    )
     after, count = position_of(cursor) if cursor else None, clamp(limit)
-    asked = meaning.ask(question)
+    asked = meaning.make_question(question)
     found, pending = nearest_messages(
         sessions, asked, after, of_session=session_id is not None
     )
@@ -82,7 +84,7 @@ def relevance(
     A text without vectors is left out, unless it is among the newest. Raises Conflict if search by
     meaning is off.
     """
-    asked = meaning.ask(question)
+    asked = meaning.make_question(question)
     messages = Message.objects.filter(session=session).values_list("index", "body_id")
     if indexes is not None:
         messages = messages.filter(index__in=indexes)
@@ -90,7 +92,7 @@ def relevance(
     scores = asked.scores_of_bodies(body_of.values())
     found = {at: scores[body] for at, body in body_of.items() if body in scores}
     this = Session.objects.filter(pk=session.pk)
-    masked = [index for _, index in touched(this) if index in body_of]
+    masked = [index for _, index in masked_places(this) if index in body_of]
     for index, original in load_messages_at(session, masked).items():
         [found[index]] = asked.scores_of([whole_text(original.parts)])
     return found
@@ -99,15 +101,15 @@ def relevance(
 def nearest_messages(
     sessions: QuerySet[Session],
     asked: "Question",
-    after: Near | None,
+    after: NearMessage | None,
     *,
     of_session: bool,
-) -> tuple[Iterator[Near], int]:
+) -> tuple[Iterator[NearMessage], int]:
     """The messages after `after`, nearest first, and the number of texts not looked at.
 
     `of_session` says that there is only one session, whose texts are few among the others.
     """
-    masked = touched(sessions)
+    masked = masked_places(sessions)
     projects = set(sessions.order_by().values_list("project", flat=True).distinct())
     bodies = Message.objects.filter(session__in=sessions).values("body")
     ranking = (
@@ -117,7 +119,7 @@ def nearest_messages(
     )
     read = sorted(_read(sessions, asked, masked), key=order_of)
     recorded = _recorded(sessions, ranking.nearest, masked)
-    found: Iterator[Near] = merge(recorded, read, key=order_of)
+    found: Iterator[NearMessage] = merge(recorded, read, key=order_of)
     if after is not None:
         found = (one for one in found if order_of(one) > order_of(after))
     return found, ranking.pending
@@ -137,13 +139,13 @@ def _unseen(
 
 def _recorded(
     sessions: QuerySet[Session], nearest: Sequence[tuple[int, int]], masked: set[Place]
-) -> Iterator[Near]:
+) -> Iterator[NearMessage]:
     """The messages with the nearest bodies whose text is as it was recorded."""
     for some in chunks(nearest, _AT_ONCE):
         score_of = {body: score for score, body in some}
         rows = Message.objects.filter(body__in=score_of, session__in=sessions)
         places = [
-            Near(score_of[body], body, session.hex, index)
+            NearMessage(score_of[body], body, session.hex, index)
             for body, session, index in rows.values_list("body", "session", "index")
             if (session, index) not in masked
         ]
@@ -152,17 +154,17 @@ def _recorded(
 
 def _read(
     sessions: QuerySet[Session], asked: "Question", masked: Iterable[Place]
-) -> Iterator[Near]:
+) -> Iterator[NearMessage]:
     """The messages with masked text that are near by their current text."""
     for session, originals in _load(sessions, masked):
         texts = [whole_text(original.parts) for original in originals.values()]
         for index, score in zip(originals, asked.scores_of(texts), strict=True):
             if score >= NEAR:
-                yield Near(score, 0, session.pk.hex, index)
+                yield NearMessage(score, 0, session.pk.hex, index)
 
 
 def _hits(
-    sessions: QuerySet[Session], asked: "Question", near: Sequence[Near]
+    sessions: QuerySet[Session], asked: "Question", near: Sequence[NearMessage]
 ) -> list[SearchHit]:
     """The messages as they may be read, grouped by session."""
     places = [(uuid.UUID(one.session), one.index) for one in near]
@@ -201,14 +203,14 @@ def _excerpt(asked: "Question", original: Original) -> Excerpt:
     )
 
 
-def order_of(one: Near) -> tuple[int, int, str, int]:
+def order_of(one: NearMessage) -> tuple[int, int, str, int]:
     return -one.score, -one.body, one.session, one.index
 
 
-def position_of(cursor: str) -> Near:
+def position_of(cursor: str) -> NearMessage:
     """The position that a cursor encodes. Raises Invalid for the cursor of another list."""
     score, body, session, index = decode_cursor(cursor, 4)
     numbers = (score, body, index)
     if not isinstance(session, str) or any(type(one) is not int for one in numbers):
         raise Invalid("This cursor does not belong to this list.", at=["cursor"])
-    return Near(score, body, session, index)
+    return NearMessage(score, body, session, index)

@@ -23,9 +23,9 @@ from contextstudio.database.steps import chunks
 from threads.domain.body import decode_parts
 from threads.domain.text import Excerpt, contains, excerpt, fold, whole_text
 from threads.models import Body, Message, Session
-from threads.store.masking import touched
+from threads.store.masking import masked_places
 from threads.store.originals import Original, load_messages_at
-from threads.store.selectors import get_session, narrowed, visible_sessions
+from threads.store.selectors import filter_sessions, get_session, visible_sessions
 
 from .bodies import BODIES, in_session
 
@@ -95,10 +95,12 @@ def search(
     Raises Invalid for a query that is empty or too long, NotFound for a session that the
     caller may not see.
     """
-    sessions = narrowed(searched(caller, query, project, session_id), source, among)
+    sessions = filter_sessions(
+        searched(caller, query, project, session_id), source, among
+    )
     wanted, count = fold(query), clamp(limit)
     at = _position(cursor) if cursor else None
-    matches, last = _look(sessions, wanted, at, count)
+    matches, last = _find_matches(sessions, wanted, at, count)
     titles: list[Session] = []
     if at is None and session_id is None:
         ordered = sessions.order_by("-updated_at", "-id").values_list("pk", "title")
@@ -135,7 +137,7 @@ def find_in_session(
         indexes = range(start, session.message_count)
     else:
         this = Session.objects.filter(pk=session.pk)
-        named = {*indexes, *(index for _, index in touched(this))}
+        named = {*indexes, *(index for _, index in masked_places(this))}
         indexes = sorted(index for index in named if index >= start)
     return [
         (index, original)
@@ -150,11 +152,11 @@ def excerpt_of(original: Original, query: str) -> Excerpt:
     return excerpt(fold(query), whole_text(original.parts))
 
 
-def _look(
+def _find_matches(
     sessions: QuerySet[Session], wanted: str, after: _Place | None, count: int
 ) -> tuple[list[SearchHit], _Place | None]:
     """The next matches, and where the next page continues; None if all was looked into."""
-    masked = _bodies_at(touched(sessions))
+    masked = _bodies_at(masked_places(sessions))
     before = None if after is None else after.body + 1
     below = sorted(id_ for id_ in masked if before is None or id_ < before)
     ids = merge(BODIES.candidates(wanted, before), reversed(below), reverse=True)
@@ -167,7 +169,7 @@ def _look(
         for id_, content in rows:
             if contains(wanted, whole_text(decode_parts(bytes(content)))):
                 holding.add(id_)
-        for place, match in _made_sure(sessions, holding, after, wanted):
+        for place, match in _verified(sessions, holding, after, wanted):
             matches.append(match)
             if len(matches) == count:
                 return matches, place
@@ -177,7 +179,7 @@ def _look(
     return matches, None
 
 
-def _made_sure(
+def _verified(
     sessions: QuerySet[Session], bodies: set[int], after: _Place | None, wanted: str
 ) -> Iterator[tuple[_Place, SearchHit]]:
     """The messages with these bodies that match the query as they read now, in order."""

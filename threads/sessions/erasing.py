@@ -1,8 +1,8 @@
 """Erases sessions for good, with all that nothing else uses: bodies, images, files.
 
-A deleted session stays hidden for `KEPT`. Then, or at once on request, it is erased. Bodies are
-shared by the sessions of a project and files by all projects, so only what no other session names
-is erased with it. Rows are deleted in the caller's transaction and in one after it. A file is
+A deleted session stays hidden for `RETENTION`. Then, or at once on request, it is erased. Bodies
+are shared by the sessions of a project and files by all projects, so only what no other session
+names is erased with it. Rows are deleted in the caller's transaction and in one after it. A file is
 removed once no row names it, but not while an import is running that may be about to name it:
 `clean` runs every hour and removes what is left.
 """
@@ -42,7 +42,7 @@ from threads.store.originals import DIGEST
 
 logger = logging.getLogger(__name__)
 
-KEPT = timedelta(days=30)
+RETENTION = timedelta(days=30)
 """How long a deleted session can be restored."""
 PURGED = "purged"
 """The status of a message whose content was purged."""
@@ -85,7 +85,7 @@ def erase(session: Session) -> None:
     """
     project_id = session.project_id
     this = Session.objects.filter(pk=session.pk)
-    images = _named(_told(this))
+    images = _hashes_in(_other_contents(this))
     files = set(session.sources.values_list("sha256", flat=True))
     imports = list(session.sources.values_list("brought_by", flat=True).distinct())
     for forget in _forgetting:
@@ -100,7 +100,7 @@ def erase(session: Session) -> None:
     transaction.on_commit(partial(_sweep, project_id, images, files))
 
 
-def empty(sessions: QuerySet[Session]) -> None:
+def delete_contents(sessions: QuerySet[Session]) -> None:
     """Delete the contents of sessions that nobody sees any more, a few rows at a time.
 
     Erasing a long session in one transaction would block all other writers for seconds.
@@ -124,7 +124,7 @@ def _delete_in_turn(rows: QuerySet[Any], column: str) -> None:
 def erase_all(sessions: QuerySet[Session]) -> None:
     """Erase sessions that nobody sees any more, a few rows at a time."""
     for key in list(sessions.values_list("pk", flat=True)):
-        empty(sessions.filter(pk=key))
+        delete_contents(sessions.filter(pk=key))
         with transaction.atomic():
             session = sessions.filter(pk=key).select_for_update().first()
             if session is not None:
@@ -180,7 +180,7 @@ def purge(session: Session, indexes: Iterable[int]) -> None:
         )
     session.original_tokens -= sum(row[3] for row in rows)
     session.save(update_fields=["original_tokens"])
-    images = _named(bytes(content) for _, _, content, _ in rows)
+    images = _hashes_in(bytes(content) for _, _, content, _ in rows)
     messages.update(source=None, records=[])
     sources = Source.objects.filter(session=session)
     files = set(sources.values_list("sha256", flat=True))
@@ -206,7 +206,7 @@ def clean() -> None:
     now = timezone.now()
     limit = now - STRANDED
     stranded = [one for one, at in newest.items() if at < limit and one not in alive]
-    over = Q(deleted_at__lt=now - KEPT) | Q(staged_by__in=stranded)
+    over = Q(deleted_at__lt=now - RETENTION) | Q(staged_by__in=stranded)
     erase_all(Session.objects.filter(over))
     remove_imports(Import.objects.filter(staged_by__in=stranded))
     # Files that no row names: a refused import may have left them.
@@ -268,7 +268,7 @@ def _erase_images(project_id: int, unused: Sequence[int], images: set[str]) -> s
     naming: list[int] = []
     for keys in chunks(unused, _AT_ONCE):
         for key, content in bodies.filter(pk__in=keys).values_list("pk", "content"):
-            if found := _named([bytes(content)]):
+            if found := _hashes_in([bytes(content)]):
                 naming.append(key)
                 images |= found
     held = Blob.objects.filter(project=project_id, sha256__in=images)
@@ -276,11 +276,11 @@ def _erase_images(project_id: int, unused: Sequence[int], images: set[str]) -> s
         return set()
     sessions = Session.objects.filter(project=project_id)
     last = Body.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    used = _named(_contents(bodies.filter(_IS_USED, pk__lte=last)))
+    used = _hashes_in(_contents(bodies.filter(_IS_USED, pk__lte=last)))
     with transaction.atomic():
-        used |= _named(_contents(bodies.filter(pk__gt=last)))
-        used |= _named(_contents(bodies.filter(_IS_USED, pk__in=naming)))
-        used |= _named(_told(sessions))
+        used |= _hashes_in(_contents(bodies.filter(pk__gt=last)))
+        used |= _hashes_in(_contents(bodies.filter(_IS_USED, pk__in=naming)))
+        used |= _hashes_in(_other_contents(sessions))
         gone = held.exclude(sha256__in=used)
         files = set(gone.values_list("sha256", flat=True))
         gone.delete()
@@ -315,14 +315,14 @@ def _discard(names: set[str]) -> None:
         blobs.discard(name)
 
 
-def _named(contents: Iterable[bytes]) -> set[str]:
+def _hashes_in(contents: Iterable[bytes]) -> set[str]:
     """The hashes that these JSON texts contain."""
     return {
         match[1].decode() for content in contents for match in _NAME.finditer(content)
     }
 
 
-def _told(sessions: QuerySet[Session]) -> Iterator[bytes]:
+def _other_contents(sessions: QuerySet[Session]) -> Iterator[bytes]:
     """What other apps store of sessions."""
     for naming in _naming:
         yield from naming(sessions)

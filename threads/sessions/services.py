@@ -26,7 +26,7 @@ from threads.domain.transcript import Parent
 from threads.models import Session
 from threads.store import events
 from threads.store.masking import masked_title
-from threads.store.recording import made_ready, record_messages, record_ready
+from threads.store.recording import prepare_messages, record_messages, record_ready
 from threads.store.selectors import (
     get_deleted_session,
     get_session,
@@ -66,7 +66,7 @@ class NewSession:
 def create_session(caller: Caller, project: Project, new: NewSession) -> Session:
     """Create a session in a project. Raises Conflict if its `external_id` is taken."""
     require(caller, Right.OWN_SESSION, project.pk)
-    ready = made_ready(project.pk, tokens.encoding_for(new.model), new.said)
+    ready = prepare_messages(project.pk, tokens.encoding_for(new.model), new.said)
     with transaction.atomic():
         session = open_session(caller, project, new)
         record_ready(session, ready)
@@ -140,7 +140,7 @@ def append_messages(
     """
     new = list(messages)
     known = get_session(caller, session_id, Right.OWN_SESSION)
-    ready = made_ready(known.project_id, known.encoding, new)
+    ready = prepare_messages(known.project_id, known.encoding, new)
     with transaction.atomic():
         session = get_session(caller, session_id, Right.OWN_SESSION, lock=True)
         if expected_count is not None and expected_count != session.message_count:
@@ -152,7 +152,7 @@ def append_messages(
             )
         first = session.message_count
         record_ready(session, ready)
-        name_by(session, new)
+        name_session(session, new)
         given_tags.record(caller, session, tags, first)
         forget_overview(session)
         events.announce(session)
@@ -192,7 +192,7 @@ def delete_session(
     Returns the session.
     """
     if purge:
-        session = _to_purge(caller, session_id)
+        session = _lock_for_purge(caller, session_id)
     else:
         session = get_session(caller, session_id, Right.EDIT, lock=True)
     AuditEntry.objects.create(
@@ -211,7 +211,7 @@ def delete_session(
     return session
 
 
-def _to_purge(caller: Caller, session_id: uuid.UUID) -> Session:
+def _lock_for_purge(caller: Caller, session_id: uuid.UUID) -> Session:
     """Lock a session to be erased, deleted or not."""
     with suppress(NotFound):
         return get_deleted_session(caller, session_id, Right.ADMIN)
@@ -222,7 +222,7 @@ def _to_purge(caller: Caller, session_id: uuid.UUID) -> Session:
 def restore_session(caller: Caller, session_id: uuid.UUID) -> Session:
     """Restore a deleted session. Raises NotFound if it isn't deleted, or is erased."""
     session = get_deleted_session(caller, session_id, Right.EDIT)
-    show_again(Session.objects.filter(pk=session.pk))
+    restore_all(Session.objects.filter(pk=session.pk))
     session.refresh_from_db(fields=["deleted_at", "external_id"])
     AuditEntry.objects.create(
         project_id=session.project_id,
@@ -233,7 +233,7 @@ def restore_session(caller: Caller, session_id: uuid.UUID) -> Session:
     return session
 
 
-def show_again(deleted: QuerySet[Session]) -> int:
+def restore_all(deleted: QuerySet[Session]) -> int:
     """Restore deleted sessions in the caller's transaction; returns how many.
 
     A session whose original id another has taken loses that id.
@@ -247,15 +247,15 @@ def show_again(deleted: QuerySet[Session]) -> int:
     return deleted.update(deleted_at=None)
 
 
-def name_by(session: Session, messages: Iterable[Message]) -> None:
+def name_session(session: Session, messages: Iterable[Message]) -> None:
     """Name an untitled session after a user's first words among the messages."""
-    title = name_of(session, messages)
+    title = title_for(session, messages)
     if title != session.title:
         session.title = title
         session.save(update_fields=["title"])
 
 
-def name_of(session: Session, messages: Iterable[Message]) -> str:
+def title_for(session: Session, messages: Iterable[Message]) -> str:
     """The title of a session that receives these messages: its own, if it has one."""
     if session.title == UNTITLED and (title := clean_title(title_of(messages))):
         return clean_title(masked_title(session, title))

@@ -77,7 +77,7 @@ def deleted(request: HttpRequest) -> HttpResponse:
         "may_restore": caller.projects(Right.EDIT),
         "may_purge": caller.projects(Right.ADMIN),
         "count": found.count(),
-        "days": erasing.KEPT.days,
+        "days": erasing.RETENTION.days,
     }
     return render(request, "threads/sessions/deleted.html", context)
 

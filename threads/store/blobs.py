@@ -106,13 +106,13 @@ def store_pieces(pieces: Iterable[bytes]) -> tuple[str, int]:
 
     Exceptions raised by the pieces propagate, and nothing is stored.
     """
-    path, sha256, size = _written(pieces)
+    path, sha256, size = _write_temporary(pieces)
     _sync(path, sha256)
     return sha256, size
 
 
 @contextmanager
-def many() -> Iterator[StorePieces]:
+def storing_many() -> Iterator[StorePieces]:
     """Give a `store_pieces` for thousands of files, which are stored once the context exits.
 
     They are synced in parallel: one by one, each would wait for the disk alone.
@@ -121,7 +121,7 @@ def many() -> Iterator[StorePieces]:
         synced: list[Future[None]] = []
 
         def store(pieces: Iterable[bytes]) -> tuple[str, int]:
-            path, sha256, size = _written(pieces)
+            path, sha256, size = _write_temporary(pieces)
             synced.append(pool.submit(_sync, path, sha256))
             return sha256, size
 
@@ -130,7 +130,7 @@ def many() -> Iterator[StorePieces]:
             one.result()
 
 
-def _written(pieces: Iterable[bytes]) -> tuple[Path, str, int]:
+def _write_temporary(pieces: Iterable[bytes]) -> tuple[Path, str, int]:
     """Write pieces to a temporary file, not yet synced; also returns their SHA-256 and size."""
     folder = Path(settings.BLOB_DIR)
     folder.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ _PAUSE = 0.01
 
 
 @contextmanager
-def on_disk_later() -> Iterator[None]:
+def deferred_sync() -> Iterator[None]:
     """Let the commits within not wait for the disk (SQLite only); the next one afterwards does.
 
     If the machine loses power, the last of these commits may be lost, but never one before another,

@@ -59,7 +59,7 @@ async def leave(layer: BaseChannelLayer, group: str, channel: str) -> None:
     await _done(layer.group_discard(group, channel))
 
 
-def listen_in(loop: asyncio.AbstractEventLoop) -> None:
+def set_event_loop(loop: asyncio.AbstractEventLoop) -> None:
     """Set the event loop in which this process's pages listen.
 
     The queues of an in-memory layer only wake up waiters in the loop that they are used in, and

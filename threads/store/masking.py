@@ -19,18 +19,18 @@ Mask = Callable[[Session, Readings], Readings]
 
 Place = tuple[uuid.UUID, int]
 """An original, as its session's id and its index."""
-Touched = Callable[[QuerySet[Session]], Iterable[Place]]
+FindMasked = Callable[[QuerySet[Session]], Iterable[Place]]
 """Yields the originals of these sessions that a mask may change."""
 
 Words = Callable[[Session, str], str]
 """Returns a title of a session as it may be read."""
 
 _masks: list[Mask] = []
-_touched: list[Touched] = []
+_touched: list[FindMasked] = []
 _titles: list[Words] = []
 
 
-def register(mask: Mask, touched: Touched) -> None:
+def register(mask: Mask, touched: FindMasked) -> None:
     """Register a mask through which every reader sees originals."""
     if mask not in _masks:
         _masks.append(mask)
@@ -55,6 +55,6 @@ def masked(session: Session, readings: Readings) -> Readings:
     return readings
 
 
-def touched(sessions: QuerySet[Session]) -> set[Place]:
+def masked_places(sessions: QuerySet[Session]) -> set[Place]:
     """The originals of these sessions that may read differently from what was recorded."""
     return {place for one in _touched for place in one(sessions)}

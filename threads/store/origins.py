@@ -14,7 +14,7 @@ MOST_LISTED = 30
 REPEATED = "repeated"
 """In the report of a file: the branches, by id, all of whose messages its session now holds too,
 with the number of these messages at that time."""
-_KIN = {
+_RELATION_WORDS = {
     Relation.SUBAGENT: ("Sub-agent", "Sub-agents"),
     Relation.BRANCH: ("Branch", "Branches"),
     Relation.CONTINUATION: ("Continuation", "Continued in"),
@@ -22,7 +22,7 @@ _KIN = {
 }
 
 
-class Kin(NamedTuple):
+class RelatedSession(NamedTuple):
     """A session that this one came from, or that came from it."""
 
     id: uuid.UUID
@@ -46,10 +46,10 @@ class Origin:
 
     word: str
     """Its relation to its parent: `Sub-agent`."""
-    parent: Kin | None
+    parent: RelatedSession | None
     repeated: int
     """How many of a branch's messages, from the first on, its parent holds too."""
-    children: list[tuple[str, list[Kin]]]
+    children: list[tuple[str, list[RelatedSession]]]
     """The sessions that came from it, by kind: `Sub-agents`."""
     more: int
     brought: list[SourceFile]
@@ -63,9 +63,9 @@ def load_origin(session: Session) -> Origin:
     children = children.order_by("created_at", "pk")
     listed = list(children[:MOST_LISTED])
     held, groups = _repeated_in(session.pk) if listed else {}, []
-    for relation, (_, plural) in _KIN.items():
+    for relation, (_, plural) in _RELATION_WORDS.items():
         of_kind = [
-            _kin(child)._replace(repeated=held.get(str(child.pk), 0))
+            _related(child)._replace(repeated=held.get(str(child.pk), 0))
             for child in listed
             if child.relation == relation
         ]
@@ -99,12 +99,14 @@ def _repeated_in(session_id: uuid.UUID) -> dict[str, int]:
     return found
 
 
-def load_parents(sessions: Sequence[Session]) -> dict[uuid.UUID, tuple[str, Kin]]:
+def load_parents(
+    sessions: Sequence[Session],
+) -> dict[uuid.UUID, tuple[str, RelatedSession]]:
     """The parents of sessions by the sessions' ids, each with the relation."""
     wanted = {one.parent_id for one in sessions if one.parent_id is not None}
     parents = Session.objects.filter(deleted_at=None, staged_by=None).in_bulk(wanted)
     return {
-        one.pk: (word_of(one.relation), _kin(parents[one.parent_id]))
+        one.pk: (word_of(one.relation), _related(parents[one.parent_id]))
         for one in sessions
         if one.parent_id in parents
     }
@@ -112,8 +114,8 @@ def load_parents(sessions: Sequence[Session]) -> dict[uuid.UUID, tuple[str, Kin]
 
 def word_of(relation: str) -> str:
     """`Sub-agent` and so on; empty for a session without a relation."""
-    return _KIN[Relation(relation)][0] if relation in _KIN else ""
+    return _RELATION_WORDS[Relation(relation)][0] if relation in _RELATION_WORDS else ""
 
 
-def _kin(session: Session) -> Kin:
-    return Kin(session.pk, session.title, session.message_count)
+def _related(session: Session) -> RelatedSession:
+    return RelatedSession(session.pk, session.title, session.message_count)

@@ -108,7 +108,7 @@ class ReadyBatch(NamedTuple):
     """Bodies that the project has, if they are sure to exist when the batch is recorded."""
 
 
-def made_ready(
+def prepare_messages(
     project_id: int, encoding: str, messages: Iterable[GivenMessage]
 ) -> Iterable[ReadyBatch]:
     """Messages as `record_ready` takes them, prepared before its transaction.
@@ -150,23 +150,23 @@ def prepare(
     )
 
 
-class Weighed(NamedTuple):
+class CountedMessages(NamedTuple):
     """Prepared messages, and the tokens of each."""
 
     ready: list[ReadyBatch]
     tokens: list[int]
 
 
-def weighed(
+def prepare_and_count(
     project_id: int, encoding: str, messages: Iterable[GivenMessage]
-) -> Weighed:
+) -> CountedMessages:
     """Messages as `record_ready` takes them, however few, with their token counts."""
     found, counts = list[ReadyBatch](), list[int]()
     for batch in batches(messages):
         one = prepare(project_id, encoding, batch, within=True)
         counts += _weights(one, encoding)
         found.append(one._replace(found=None))  # it may be gone by then
-    return Weighed(found, counts)
+    return CountedMessages(found, counts)
 
 
 def _weights(ready: ReadyBatch, encoding: str) -> list[int]:

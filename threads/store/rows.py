@@ -216,7 +216,7 @@ def _copy(
     names: Sequence[str],
     columns: Sequence[Column],
 ) -> None:
-    fixed, varying = _apart(same, names, columns)
+    fixed, varying = _split_columns(same, names, columns)
     listed = ", ".join(f'"{name}"' for name in (*fixed, *varying))
     values = tuple(fixed.values())
     with (
@@ -228,7 +228,7 @@ def _copy(
             copy.write_row(values + row)
 
 
-def _apart(
+def _split_columns(
     same: Mapping[str, Any], names: Sequence[str], columns: Sequence[Column]
 ) -> tuple[dict[str, Any], dict[str, Sequence[Any]]]:
     """Split columns into those with one value for all rows, and the others, with the first."""
@@ -252,7 +252,7 @@ def _insert(
     unless: str = "",
 ) -> list[Any]:
     """Insert rows; returns the driver's cursor of each statement, for `lastrowid`, `rowcount`."""
-    fixed, varying = _apart(same, names, columns)
+    fixed, varying = _split_columns(same, names, columns)
     start, done = 0, []
     for count in _sizes(len(columns[0])):
         bound = [*fixed.values(), *[None] * (count * len(varying))]

@@ -65,7 +65,7 @@ def get_session(
         raise NotFound("There is no such session.", at=["session_id"])
     note_session(session.pk)
     note_project(session.project_id)
-    require_in(caller, right, session)
+    require_session_right(caller, right, session)
     return session
 
 
@@ -82,7 +82,7 @@ def _visible(projects: tuple[int, ...], lock: bool) -> QuerySet[Session]:
 _VISIBLE = Prepared(_visible)
 
 
-def may_in(caller: Caller, right: Right, session: Session) -> bool:
+def has_session_right(caller: Caller, right: Right, session: Session) -> bool:
     """Whether the caller has a right to a session that they may see.
 
     Keeping one's work in a session takes the right to edit, or a session that the caller created.
@@ -93,9 +93,9 @@ def may_in(caller: Caller, right: Right, session: Session) -> bool:
     return caller.may(right, session.project_id)
 
 
-def require_in(caller: Caller, right: Right, session: Session) -> None:
+def require_session_right(caller: Caller, right: Right, session: Session) -> None:
     """Raise Forbidden if a caller who sees a session lacks the right to it."""
-    if may_in(caller, right, session):
+    if has_session_right(caller, right, session):
         return
     if not caller.may(right, session.project_id):
         # The right to keep own sessions would not help a key in somebody else's.
@@ -148,7 +148,7 @@ def list_sessions(
     `source` is the name of their agent (`Claude Code`), or `File` if it has none. `external_id` is
     the caller's own id of a session, which is unique in a project. `among` is a further condition.
     """
-    sessions = narrowed(visible_sessions(caller, project), source, among)
+    sessions = filter_sessions(visible_sessions(caller, project), source, among)
     sessions = sessions.select_related("project")
     if external_id is not None:
         # PostgreSQL accepts no NUL, and no session has one.
@@ -157,13 +157,13 @@ def list_sessions(
             sessions.none() if has_nul else sessions.filter(external_id=external_id)
         )
     if query:
-        sessions = sessions.filter(holds("title", query))
+        sessions = sessions.filter(contains_words("title", query))
     if by_tokens:
         return _longest_first(sessions, cursor, limit)
     return newest_first(sessions, "updated_at", cursor, limit)
 
 
-def narrowed(
+def filter_sessions(
     sessions: QuerySet[Session], source: str = "", among: Q | None = None
 ) -> QuerySet[Session]:
     """Filter sessions by source and by a further condition: see `list_sessions`."""
@@ -197,7 +197,7 @@ def _longest_first(
     )
 
 
-def holds(field: str, words: str) -> Q:
+def contains_words(field: str, words: str) -> Q:
     """Rows in which a column contains these words, ignoring case."""
     part = words.replace("\x00", "")
     # SQLite's LIKE ignores the case of ASCII letters only; its REGEXP is Python's `re`.

@@ -19,7 +19,7 @@ from contextstudio.accounts.selectors import caller_of_actor
 from contextstudio.database.outages import FAULTS
 from contextstudio.database.thread_pool import in_thread
 from operations.forwarding.upstreams.services import WireProvider
-from threads.store.events import listen_in
+from threads.store.events import set_event_loop
 
 from .incoming import Incoming
 from .preparing import OutgoingRequest, prepare
@@ -105,7 +105,7 @@ async def _refuse_socket(scope: Scope, send: Send) -> None:
 
 
 async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
-    listen_in(asyncio.get_running_loop())
+    set_event_loop(asyncio.get_running_loop())
     headers = dict(scope["headers"])
     provider = (
         WireProvider.ANTHROPIC

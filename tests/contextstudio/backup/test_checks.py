@@ -19,7 +19,7 @@ from threads.domain.message import Message, Role
 from threads.domain.part import Image, Text
 from threads.models import Blob, Body, Session
 from threads.models import Message as Row
-from threads.sessions.erasing import KEPT
+from threads.sessions.erasing import RETENTION
 from threads.sessions.services import NewSession, append_messages, create_session
 from threads.store import blobs
 
@@ -97,5 +97,5 @@ def test_what_is_recorded_or_erased_meanwhile_is_no_fault(
 
 def test_a_session_that_is_being_erased_is_no_fault(session: Session) -> None:
     Row.objects.filter(session=session, index=0).delete()
-    Session.objects.update(deleted_at=timezone.now() - KEPT - timedelta(days=1))
+    Session.objects.update(deleted_at=timezone.now() - RETENTION - timedelta(days=1))
     assert list(checks.faults()) == []

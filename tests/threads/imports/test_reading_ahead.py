@@ -16,7 +16,7 @@ from threads import imports, tokens
 from threads.domain.message import Message as Given
 from threads.domain.message import Role
 from threads.domain.part import Text
-from threads.imports.running import ahead
+from threads.imports.running import comparison_cache
 from threads.models import Event, Import, Session, Source
 from threads.sessions import erasing
 from threads.sessions.services import append_messages
@@ -40,8 +40,8 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool, int]]:
 
         monkeypatch.setattr(holder, name, watched)
 
-    watch(ahead, "load_digests", len)
-    watch(ahead.RecordedEvents, "of", lambda _: 1)
+    watch(comparison_cache, "load_digests", len)
+    watch(comparison_cache.RecordedEvents, "of", lambda _: 1)
     return noted
 
 

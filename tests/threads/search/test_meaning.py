@@ -170,7 +170,7 @@ def test_a_message_that_is_masked_in_part_is_found_by_the_rest(
 def test_vectors_go_with_what_is_erased(project: Project, owner: User):
     session = make_session(project, LOCKED)
     catch_up()
-    erasing.empty(Session.objects.filter(pk=session.pk))
+    erasing.delete_contents(Session.objects.filter(pk=session.pk))
     erasing.erase(session)
     erasing._sweep(project.pk, set(), set())
     assert not BodyVectors.objects.exists()
@@ -229,14 +229,14 @@ def test_a_job_makes_them_behind_the_index_of_words(
     for one in word_index.registered():
         # PostgreSQL counts on from other tests, and would have much to do.
         list(one.catch_up())
-    jobs.index_if_worth()
+    jobs.enqueue_index_if_due()
     assert not Job.objects.filter(kind=jobs.INDEX).exists()
     monkeypatch.setattr(index, "WORTH_A_JOB", 2)
-    jobs.index_if_worth()
-    jobs.index_if_worth()
+    jobs.enqueue_index_if_due()
+    jobs.enqueue_index_if_due()
     assert Job.objects.filter(kind=jobs.INDEX).count() == 1
     Job.objects.all().delete()
-    jobs.index_now_and_then()
+    jobs.enqueue_index_if_behind()
     assert Job.objects.filter(kind=jobs.INDEX).count() == 1
 
 
@@ -270,14 +270,14 @@ def test_vectors_that_are_made_meanwhile_leave_no_message_out(
 ):
     session = make_session(project, COLOURS, LOCKED)
     before = relevance(session, QUESTION)
-    missing = index.missing
+    missing = index.bodies_without_vectors
 
     def overtaken() -> object:
-        monkeypatch.setattr(index, "missing", missing)
+        monkeypatch.setattr(index, "bodies_without_vectors", missing)
         catch_up()
         return missing()
 
-    monkeypatch.setattr(index, "missing", overtaken)
+    monkeypatch.setattr(index, "bodies_without_vectors", overtaken)
     assert relevance(session, QUESTION) == before
 
 
@@ -308,7 +308,7 @@ def test_nothing_is_asked_of_a_network(
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     model._model.cache_clear()
-    assert model.kept_of(["some words"])[0]
+    assert model.packed_vectors_of(["some words"])[0]
 
 
 def get(client: Client, key: str, **given: object):

@@ -462,7 +462,7 @@ def test_nothing_is_behind_where_nothing_is(project: Project):
 def test_without_an_index_every_text_is_read(
     project: Project, owner: User, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(BODIES.database, "is_there", lambda: False)
+    monkeypatch.setattr(BODIES.database, "has_tables", lambda: False)
     session = make_session(project, ["a needle", "none"])
     assert catch_up() == 0
     assert indexes(session, "needle") == [0]

@@ -67,7 +67,7 @@ def test_a_session_of_thousands_of_messages_is_emptied(
     """More of them in one statement than SQLite takes as pairs of session and index."""
     session = made(caller, project, *(Text(f"line {n % 9}") for n in range(2_001)))
     other = made(caller, project, Text("stays"))
-    erasing.empty(Session.objects.filter(pk=session.pk))
+    erasing.delete_contents(Session.objects.filter(pk=session.pk))
     assert not session.messages.exists()
     assert other.messages.count() == 1
 
@@ -145,7 +145,7 @@ def test_a_deleted_session_is_erased_once_its_time_is_over(
     for session in (old, young):
         delete_session(caller, session.pk)
     Session.objects.filter(pk=old.pk).update(
-        deleted_at=timezone.now() - erasing.KEPT - timedelta(minutes=1)
+        deleted_at=timezone.now() - erasing.RETENTION - timedelta(minutes=1)
     )
     housekeeping.clean()
     assert list(Session.objects.values_list("pk", flat=True)) == [young.pk]

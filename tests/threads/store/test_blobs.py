@@ -84,7 +84,7 @@ def test_many_files_are_kept_together_and_each_once(
     blobs.store(b"here before")
     synced: list[int] = []
     monkeypatch.setattr(os, "fsync", synced.append)
-    with blobs.many() as store:
+    with blobs.storing_many() as store:
         hashes = [store([word])[0] for word in (b"one", b"two", b"here before")]
     assert [blobs.read(sha256) for sha256 in hashes] == [b"one", b"two", b"here before"]
     assert len(synced) == 2
@@ -98,7 +98,7 @@ def test_files_that_can_not_be_synced_are_not_kept(
         raise OSError("no space left")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="no space"), blobs.many() as store:
+    with pytest.raises(OSError, match="no space"), blobs.storing_many() as store:
         store([DATA])
     assert files(data_folder) == []
 

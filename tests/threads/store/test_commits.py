@@ -11,7 +11,7 @@ from django.db import connection, transaction
 
 from contextstudio.database.write_queue import queue_of
 from threads.store import commits
-from threads.store.commits import on_disk_later
+from threads.store.commits import deferred_sync
 
 NORMAL, FULL = 1, 2
 NAME = "synchronous" if connection.vendor == "sqlite" else "synchronous_commit"
@@ -49,21 +49,21 @@ def test_commits_within_do_not_wait_for_the_disk_and_those_behind_do(
 ) -> None:
     is_sqlite = connection.vendor == "sqlite"
     in_a_row = is_sqlite and asked("PRAGMA journal_mode") == "wal"
-    with pytest.raises(KeyError), on_disk_later():
+    with pytest.raises(KeyError), deferred_sync():
         assert synchronous() == (NORMAL if in_a_row else waits)
         raise KeyError
     assert synchronous() == waits
 
 
 def test_within_a_transaction_nothing_changes(waits: Any) -> None:
-    with transaction.atomic(), on_disk_later():
+    with transaction.atomic(), deferred_sync():
         assert synchronous() == waits
 
 
 def test_where_commits_do_not_wait_they_do_not_begin_to(waits: Any) -> None:
     none = 0 if connection.vendor == "sqlite" else "off"
     wait(none)
-    with on_disk_later():
+    with deferred_sync():
         assert synchronous() == none
     assert synchronous() == none
 
@@ -103,7 +103,7 @@ def test_a_writer_waits_for_the_disk_when_others_may_write(
         line.give()
 
     monkeypatch.setattr(commits.Checkpoints, "catch_up", catch_up)
-    with on_disk_later():
+    with deferred_sync():
         in_a_row = synchronous() == NORMAL
         with transaction.atomic():
             assert not line.take(0)

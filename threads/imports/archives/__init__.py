@@ -165,7 +165,7 @@ def unpack_zip(stream: BinaryIO, bounds: Bounds) -> Unpacked:
     names = FileNames()
     listed = list(_listed(stream, bounds))
     bounds.expect_members(sum(not info.is_dir() for info in listed))
-    with blobs.many() as store:
+    with blobs.storing_many() as store:
         for info in listed:
             name = clean_name(info.filename)
             if info.is_dir() or name.startswith(_JUNK[0]) or name.endswith(_JUNK[1]):

@@ -46,9 +46,9 @@ def unpack_tar(stream: BinaryIO, bounds: Bounds) -> Unpacked:
     unpacked = Unpacked()
     names = FileNames()
     stream.seek(0)
-    with blobs.many() as store:
+    with blobs.storing_many() as store:
         try:
-            _take_all(_Bounded(stream), unpacked, names, bounds, store)
+            _store_files(_Bounded(stream), unpacked, names, bounds, store)
         except (tarfile.TarError, *Damage) as error:
             sentence = "This is a tar archive, but it is damaged or ends too early."
             if not names:
@@ -57,7 +57,7 @@ def unpack_tar(stream: BinaryIO, bounds: Bounds) -> Unpacked:
     return unpacked
 
 
-def _take_all(
+def _store_files(
     reader: Any,
     unpacked: Unpacked,
     names: FileNames,
@@ -72,12 +72,12 @@ def _take_all(
             reader.announcing = 0
             bounds.count_member()
             _require_size(info)  # an extended header may have changed the size
-            if (name := _taken_as(info, unpacked, names)) is not None:
+            if (name := _target_name(info, unpacked, names)) is not None:
                 sha256, size = store(_pieces(archive, info, bounds))
                 unpacked.members.append(KeptFile(name, sha256, size))
 
 
-def _taken_as(
+def _target_name(
     info: tarfile.TarInfo, unpacked: Unpacked, names: FileNames
 ) -> str | None:
     """The name under which to keep a member; None for a directory or what isn't a regular file.

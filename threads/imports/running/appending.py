@@ -16,15 +16,15 @@ from threads.store import events
 from threads.store.alignment import Alignment, Diverged
 from threads.store.selectors import get_session
 
-from .ahead import Ahead
+from .comparison_cache import ComparisonCache
 from .ingest import Ingest, Step
 from .outcome import FileOutcome
-from .rewinds import NOT_REWOUND, Course, Rewind, followed, repeating
+from .rewinds import NOT_REWOUND, Course, Rewind, follow_course, repetition_warnings
 
 _TRIES = 3
 
 
-class Appended(NamedTuple):
+class AppendResult(NamedTuple):
     """The result of continuing a session with a transcript."""
 
     ingest: Ingest
@@ -34,7 +34,7 @@ class Appended(NamedTuple):
 
 
 @dataclass(slots=True, kw_only=True)
-class Appending:
+class Appender:
     """Adds a transcript to an existing session."""
 
     caller: Caller
@@ -43,30 +43,32 @@ class Appending:
     file: KeptFile
     source: Callable[[], Source]
     """Makes the row of the file, not yet saved: a new one for each try."""
-    ahead: Ahead
+    cache: ComparisonCache
     step: Step
 
-    def run(self, *, goes_back: bool) -> Appended:
+    def run(self, *, goes_back: bool) -> AppendResult:
         """Add what is new: beyond all originals or, going back, beyond those of its course.
 
         Raises Diverged, with nothing added.
         """
         ingest, alignment, rewind = self._add(goes_back=goes_back)
-        if not goes_back and is_elsewhere(self.session, alignment):
+        if not goes_back and shows_other_course(self.session, alignment):
             self.session.refresh_from_db()
-            rewind = followed(self.session, self._course())
+            rewind = follow_course(self.session, self._course())
         if ingest.session is not None:
-            entitle(ingest.session, self.transcript)
+            set_missing_title(ingest.session, self.transcript)
             services.forget_overview(ingest.session)
             events.announce(ingest.session)
         if not rewind.warnings:
             adds = ingest.recorded or ingest.added
-            return Appended(
+            return AppendResult(
                 ingest, FileOutcome.APPENDED if adds else FileOutcome.KNOWN, []
             )
         repeated = self._repeated(rewind, alignment)
-        ingest.tally.warn([*rewind.warnings, *repeating(self.session, repeated)])
-        return Appended(ingest, FileOutcome.REWOUND, repeated)
+        ingest.tally.warn(
+            [*rewind.warnings, *repetition_warnings(self.session, repeated)]
+        )
+        return AppendResult(ingest, FileOutcome.REWOUND, repeated)
 
     def _add(self, *, goes_back: bool) -> tuple[Ingest, Alignment, Rewind]:
         """Compare without a lock; if somebody appends meanwhile, try again."""
@@ -74,11 +76,11 @@ class Appending:
         for _try in range(_TRIES):
             rewind = NOT_REWOUND
             if goes_back:
-                rewind = followed(self.session, self._course())
+                rewind = follow_course(self.session, self._course())
                 if rewind.course is None:
                     raise Diverged(0)
-            alignment = self.ahead.alignment_of(self.session, rewind.course)
-            ingest = self._beside(alignment)
+            alignment = self.cache.alignment_of(self.session, rewind.course)
+            ingest = self._new_ingest(alignment)
             try:
                 ingest.run()
             except _SessionGrew:
@@ -90,9 +92,9 @@ class Appending:
         raise Conflict("Others keep writing to this session; import it again later.")
 
     def _course(self) -> Course | None:
-        return self.ahead.course_of(self.session, self.transcript, self.file)
+        return self.cache.course_of(self.session, self.transcript, self.file)
 
-    def _beside(self, alignment: Alignment) -> Ingest:
+    def _new_ingest(self, alignment: Alignment) -> Ingest:
         """An ingest of the transcript into the session as it is now."""
         ingest = Ingest(
             transcript=self.transcript,
@@ -100,7 +102,7 @@ class Appending:
             open_session=lambda: self._lock(alignment, ingest),
             encoding=self.session.encoding,
             alignment=alignment,
-            past=self.ahead.events_of(self.session, self.file.sha256),
+            past=self.cache.events_of(self.session, self.file.sha256),
             step=self.step,
         )
         return ingest
@@ -121,15 +123,15 @@ class Appending:
         kept = rewind.course.kept if rewind.course else ()
         new = range(alignment.held, self.session.message_count)
         along = [*(index for index in kept if index < alignment.held), *new]
-        return self.ahead.branches_on(self.session, along)
+        return self.cache.branches_on(self.session, along)
 
 
-def is_elsewhere(session: Session, alignment: Alignment) -> bool:
+def shows_other_course(session: Session, alignment: Alignment) -> bool:
     """Whether the thread shows another course than the one just followed."""
-    return not alignment.is_beyond or hooks.went_back(session)
+    return not alignment.is_beyond or hooks.has_left_originals(session)
 
 
-def entitle(session: Session, transcript: Transcript) -> None:
+def set_missing_title(session: Session, transcript: Transcript) -> None:
     """Set the transcript's title on a session that has none."""
     if session.title == services.UNTITLED and transcript.title:
         session.title = services.clean_title(transcript.title)

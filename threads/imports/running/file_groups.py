@@ -18,7 +18,7 @@ from threads.imports.archives import KeptFile
 from threads.imports.upload import UnpackedUpload
 from threads.store import blobs
 
-from .ingest import guarded, unreadable
+from .ingest import guard_parser, unreadable
 
 AT_ONCE = 200_000
 """The most bytes of files that are read into memory and recorded in one transaction."""
@@ -40,8 +40,8 @@ class FileGroup(NamedTuple):
         try:
             with self.open() as transcripts:
                 held = [
-                    replace(one, items=list(guarded(one.items)))
-                    for one in guarded(transcripts)
+                    replace(one, items=list(guard_parser(one.items)))
+                    for one in guard_parser(transcripts)
                 ]
         except DomainError as refusal:
             return ReadGroup(self.files, (), refusal)

@@ -20,7 +20,7 @@ HELD = "held"
 """Marks the report of a file whose last answer was left for later: it isn't imported in full."""
 
 
-class HeldBack:
+class HeldBackItems:
     """The items of a transcript without its last answer, which may still be being written."""
 
     def __init__(self, items: Iterable[Any]) -> None:
@@ -44,10 +44,10 @@ class HeldBack:
 
 def whole(items: Iterable[Any]) -> Iterable[Any]:
     """The items of a transcript, including those held back."""
-    return items.whole if isinstance(items, HeldBack) else items
+    return items.whole if isinstance(items, HeldBackItems) else items
 
 
-def hold_all(sources: Sequence[Source]) -> None:
+def mark_all_held(sources: Sequence[Source]) -> None:
     """If any of these rows says that an answer was left for later, mark all of them.
 
     A row without the mark would be taken as complete.

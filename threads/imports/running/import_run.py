@@ -15,23 +15,23 @@ from threads import tokens
 from threads.domain.transcript import Transcript, Warning
 from threads.imports.accounting import ReadFile
 from threads.imports.archives import KeptFile
-from threads.imports.upload import UnpackedUpload, Upload, placed, unpack
+from threads.imports.upload import UnpackedUpload, Upload, at_file, unpack
 from threads.models import Import, Session, Source
 from threads.sessions import erasing
 from threads.store import blobs
 
 from . import growth
-from .ahead import Ahead
+from .comparison_cache import ComparisonCache
 from .file_groups import FileGroup, FileGroups, ReadGroup
+from .hash_locks import lock_hashes
 from .ingest import UNFINISHED
-from .one_at_a_time import one_at_a_time
 from .outcome import (
     FileOutcome,
     Imported,
     Progress,
     begin_row,
     imports_staged_by,
-    nothing_in,
+    no_messages_refusal,
     sessions_of,
     write_report,
 )
@@ -48,7 +48,7 @@ def remove_unfinished(row: Import, stage: uuid.UUID) -> None:
     begun = row.sources.filter(outcome="")
     left = Session.objects.filter(staged_by=stage, sources__in=begun)
     if left.exists():
-        erasing.empty(left)
+        erasing.delete_contents(left)
         left.delete()
 
 
@@ -96,7 +96,7 @@ class ImportRun:
         for group in self._groups(brought, taken):
             if brought.is_folder:
                 self.progress.files(len(taken), len(brought.members))
-            self._take(group, alone=not brought.is_folder)
+            self._import_group(group, alone=not brought.is_folder)
             taken |= {one.name for one in group.files}
         if brought.is_folder:
             self.progress.files(len(taken), len(brought.members))
@@ -118,7 +118,7 @@ class ImportRun:
             self._read_ahead(group)
 
         def record() -> Imported:
-            one_at_a_time(one.sha256 for one in self.files.values())
+            lock_hashes(one.sha256 for one in self.files.values())
             self._begin()
             for group in groups:
                 self._record(group, alone=not brought.is_folder)
@@ -181,13 +181,13 @@ class ImportRun:
         groups = FileGroups(self.files, self.upload.format, may_read_apart)
         return groups.of(brought, done)
 
-    def _take(self, group: FileGroup, *, alone: bool) -> None:
+    def _import_group(self, group: FileGroup, *, alone: bool) -> None:
         """Read and record a group of files: small ones are read to the end, then recorded as one.
 
         Large ones are committed in many steps while they are read.
         """
         self.matcher.sources = []
-        self.matcher.ahead = Ahead()
+        self.matcher.cache = ComparisonCache()
         if group.is_small:
             # Most files that are uploaded again are known, and needn't be read to find that out.
             if self.matcher.is_known(group.files):
@@ -234,17 +234,17 @@ class ImportRun:
         """Name refused files in the report. Raises the refusal if the upload is a single file."""
         self.matcher.sources = []
         if alone and isinstance(refusal, Invalid):
-            raise placed(refusal, files[0].name) from refusal.__cause__
+            raise at_file(refusal, files[0].name) from refusal.__cause__
         if alone:
             raise refusal
         for one in files:
-            self._name(one, refusal)
+            self._note_refusal(one, refusal)
 
     def _save_sources(self) -> None:
         """Write the outcomes of the files at hand: from now on they are done."""
         if not self.matcher.sources:
             return
-        growth.hold_all(self.matcher.sources)
+        growth.mark_all_held(self.matcher.sources)
         with transaction.atomic():
             self._save_refused()
             for source in self.matcher.sources:
@@ -256,7 +256,7 @@ class ImportRun:
         Source.objects.bulk_create(self.refused)
         self.refused = []
 
-    def _name(self, one: KeptFile, refusal: DomainError) -> None:
+    def _note_refusal(self, one: KeptFile, refusal: DomainError) -> None:
         """Record why a file yielded nothing, unless it is growing: it may yet hold more."""
         if self.into is not None:
             return
@@ -313,7 +313,7 @@ class ImportRun:
         self._save_refused()
         imported.sessions = sessions_of(self.row)
         if not imported.sessions:
-            raise nothing_in(self.row)
+            raise no_messages_refusal(self.row)
         write_report(self.row)
         for archive in self.secret:
             transaction.on_commit(partial(blobs.discard, archive))

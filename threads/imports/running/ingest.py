@@ -29,7 +29,7 @@ from threads.domain.tally import Tally
 from threads.domain.transcript import Compaction, Transcript, Warning
 from threads.domain.transcript import Event as GivenEvent
 from threads.imports import hooks
-from threads.imports.hooks import Compacted
+from threads.imports.hooks import CompactedMessages
 from threads.models import Event, Session, Source
 from threads.reading import ReaderFault, RemoteItems
 from threads.sessions.services import clean_title
@@ -142,7 +142,7 @@ class Ingest:
         items = self.transcript.items
         if self.alignment is None:
             apart = items if isinstance(items, RemoteItems) else None
-            read = guarded(apart.batches() if apart else batches(items))
+            read = guard_parser(apart.batches() if apart else batches(items))
             self._record_all(read, apart.has_more if apart else lambda: False)
             self._compact()
             self.tally.warn(self.transcript.warnings)
@@ -150,8 +150,8 @@ class Ingest:
         # Compared and read to the end without a transaction, which would hold SQLite's write lock
         # all that time; and a file that can't be read to its end adds nothing.
         with TemporaryFile() as kept:
-            for item in guarded(items):
-                self._take(item, self.alignment)
+            for item in guard_parser(items):
+                self._take_item(item, self.alignment)
                 if self._filling.is_full:
                     self._keep(kept)
             self._keep(kept)
@@ -161,12 +161,12 @@ class Ingest:
 
     def adds_nothing(self, alignment: Alignment) -> bool:
         """Whether the session holds every message of the transcript. Raises Diverged."""
-        for item in guarded(self.transcript.items):
+        for item in guard_parser(self.transcript.items):
             if isinstance(item, GivenMessage) and self._place(item, alignment):
                 return False
         return True
 
-    def _take(self, item: Item, alignment: Alignment) -> None:
+    def _take_item(self, item: Item, alignment: Alignment) -> None:
         match item:
             case GivenMessage():
                 new = self._place(item, alignment)
@@ -317,7 +317,7 @@ class Ingest:
             if self.alignment is not None:
                 found = map(self.alignment.indexes, places)
                 places = tuple(chain.from_iterable(found))
-            given.append(Compacted(places, one.messages))
+            given.append(CompactedMessages(places, one.messages))
         recorded = Session.objects.get(pk=session.pk)
         outcomes = hooks.record_compactions(
             recorded, given, partial(self._record_events, events)
@@ -329,7 +329,7 @@ class Ingest:
                 self.tally.warn([Warning("compaction", outcome.sentence)])
 
 
-def guarded(read: Iterable[_Read]) -> Iterator[_Read]:
+def guard_parser(read: Iterable[_Read]) -> Iterator[_Read]:
     """Yield what a parser yields; turn its unexpected exceptions into refusals."""
     try:
         yield from read

@@ -141,7 +141,7 @@ def write_report(row: Import) -> None:
     row.save(update_fields=["report"])
 
 
-def nothing_in(row: Import) -> Invalid:
+def no_messages_refusal(row: Import) -> Invalid:
     """The refusal of an import without messages; names the first files and their reasons."""
     count, at = row.sources.count(), [FIELD]
     reasons: dict[str, list[str]] = {}

@@ -15,14 +15,14 @@ from threads.domain.body import digest
 from threads.domain.message import Message as GivenMessage
 from threads.domain.transcript import Compaction, Transcript, Warning
 from threads.imports import hooks
-from threads.imports.hooks import Compacted, Followed
+from threads.imports.hooks import CompactedMessages, CourseChange
 from threads.models import Message, Session
 from threads.store.alignment import Alignment, Diverged
 from threads.store.recording import named_by_hash
 
 from . import growth
 
-IN_THE_FILE = "bytes:"
+FILE_RECORD_PREFIX = "bytes:"
 """Prefix of a record's location in the one file that a session is read from."""
 
 
@@ -39,13 +39,13 @@ class LinesRead:
         lines = cls()
         rows = Message.objects.filter(session=session).exclude(source=None)
         for index, records in rows.values_list("index", "records").iterator():
-            own = [one for one in records if one.startswith(IN_THE_FILE)]
+            own = [one for one in records if one.startswith(FILE_RECORD_PREFIX)]
             lines.by_record.update(dict.fromkeys(own, index))
             if own:
                 lines.indexes.add(index)
         return lines
 
-    def hold(self, transcript: Transcript) -> bool:
+    def holds_all(self, transcript: Transcript) -> bool:
         """Whether every message of a transcript was read; stops at the first that wasn't."""
         return all(
             any(record in self.by_record for record in one.records)
@@ -59,7 +59,7 @@ class Course(NamedTuple):
 
     kept: list[int]
     left: list[range]
-    compactions: list[Compacted]
+    compactions: list[CompactedMessages]
     """The tool's own compactions on this course."""
 
     @property
@@ -82,7 +82,7 @@ def course_of(
     if not lines.indexes.issuperset(chain.from_iterable(left)):
         return None  # somebody else appended to the session
     alignment = Alignment.along(session, digests, kept)
-    compactions: list[Compacted] = []
+    compactions: list[CompactedMessages] = []
     for item in growth.whole(transcript.items):
         if isinstance(item, GivenMessage):
             try:
@@ -91,7 +91,7 @@ def course_of(
                 return None
         elif isinstance(item, Compaction):
             hidden = chain.from_iterable(map(alignment.indexes, item.replaces))
-            compactions.append(Compacted(tuple(hidden), item.messages))
+            compactions.append(CompactedMessages(tuple(hidden), item.messages))
     return Course(kept, left, compactions)
 
 
@@ -105,7 +105,7 @@ class Rewind(NamedTuple):
 NOT_REWOUND = Rewind(None)
 
 
-def followed(session: Session, course: Course | None) -> Rewind:
+def follow_course(session: Session, course: Course | None) -> Rewind:
     """Make the thread of a session show a course, if there is one."""
     if course is None:
         return NOT_REWOUND
@@ -113,11 +113,11 @@ def followed(session: Session, course: Course | None) -> Rewind:
     change = hooks.follow(standing, course.left, course.compactions)
     if not change.left and not change.shown:
         return Rewind(course)
-    words = _told(course, change, session.title)
+    words = _rewind_sentence(course, change, session.title)
     return Rewind(course, [Warning("rewound", words)])
 
 
-def repeating(session: Session, branches: Sequence[Session]) -> list[Warning]:
+def repetition_warnings(session: Session, branches: Sequence[Session]) -> list[Warning]:
     """The warnings for branches whose messages the session now holds as well."""
     words = (
         f'"{session.title}" now has all messages ({branch.message_count:,}) of its '
@@ -127,13 +127,15 @@ def repeating(session: Session, branches: Sequence[Session]) -> list[Warning]:
     return [Warning("repeated", one) for one in words]
 
 
-def _told(course: Course, followed: Followed, title: str) -> str:
+def _rewind_sentence(course: Course, followed: CourseChange, title: str) -> str:
     where = f"#{course.end}" if course.kept else "its beginning"
     words = f'In "{title}" the conversation went back to {where}'
     if followed.left:
-        words += f"; what it left, {_named(followed.left)}, is folded"
+        words += f"; what it left, {_ranges_in_words(followed.left)}, is folded"
     if followed.shown:
-        words += f"; what it came back to, {_named(followed.shown)}, is unfolded"
+        words += (
+            f"; what it came back to, {_ranges_in_words(followed.shown)}, is unfolded"
+        )
     return words + "."
 
 
@@ -175,7 +177,7 @@ def _runs_between(kept: Sequence[int], count: int) -> list[range]:
     return runs
 
 
-def _named(runs: Sequence[range]) -> str:
+def _ranges_in_words(runs: Sequence[range]) -> str:
     """Ranges of originals in words."""
     words = [
         f"#{run.start}–#{run[-1]}" if len(run) > 1 else f"#{run.start}" for run in runs

@@ -22,9 +22,9 @@ from threads.store.alignment import Alignment, Diverged
 from threads.store.origins import REPEATED
 
 from . import growth
-from .ahead import Ahead
-from .appending import Appending, entitle, is_elsewhere
+from .appending import Appender, set_missing_title, shows_other_course
 from .candidates import Candidates
+from .comparison_cache import ComparisonCache
 from .ingest import Ingest, Step
 from .known_files import readings_of, report_again
 from .outcome import FileOutcome
@@ -43,7 +43,7 @@ class SessionMatcher:
     """The row of the import; set before anything is recorded."""
     candidates: Candidates = field(init=False)
     """The sessions that its transcripts may belong to."""
-    ahead: Ahead = field(default_factory=Ahead)
+    cache: ComparisonCache = field(default_factory=ComparisonCache)
     """What was read of sessions so far."""
     sources: list[Source] = field(default_factory=list)
     """The rows of the files at hand, with their outcomes so far."""
@@ -80,23 +80,23 @@ class SessionMatcher:
         """Read what `place` compares a transcript with, while no transaction is open."""
         if self._readings_of(one):
             return
-        transcript = _named(transcript)
+        transcript = _clean_names(transcript)
         try:
             for session, goes_back in self.candidates.earlier_versions(transcript):
-                self.ahead.events_of(session, one.sha256)
+                self.cache.events_of(session, one.sha256)
                 if goes_back:
                     if self._read_course(session, transcript, one):
                         return
                     continue
-                alignment = self.ahead.alignment_of(session)
-                if _new_in(transcript, alignment) is not None:
-                    if is_elsewhere(session, alignment):
+                alignment = self.cache.alignment_of(session)
+                if _count_new(transcript, alignment) is not None:
+                    if shows_other_course(session, alignment):
                         self._read_course(session, transcript, one)
                     return
             for session in self.candidates.holders_of_branch(transcript):
-                if _new_in(transcript, self.ahead.alignment_of(session)) == 0:
+                if _count_new(transcript, self.cache.alignment_of(session)) == 0:
                     return
-                self.ahead.course_holding(session, transcript, one)
+                self.cache.course_holding(session, transcript, one)
         except DomainError:
             return  # reported when the file is recorded
 
@@ -104,16 +104,16 @@ class SessionMatcher:
         self, session: Session, transcript: Transcript, one: KeptFile
     ) -> bool:
         """Whether a transcript follows a course of a session; if so, read the branches on it."""
-        course = self.ahead.course_of(session, transcript, one)
+        course = self.cache.course_of(session, transcript, one)
         if course is not None:
-            self.ahead.branches_on(session, course.kept)
+            self.cache.branches_on(session, course.kept)
         return course is not None
 
     def place(self, transcript: Transcript, one: KeptFile) -> None:
         """Add a transcript to the session it continues, or create one from it."""
-        transcript = _named(transcript)
+        transcript = _clean_names(transcript)
         if self.upload.hold_back:
-            held = growth.HeldBack(transcript.items)
+            held = growth.HeldBackItems(transcript.items)
             transcript = replace(transcript, items=held)
         diverged: tuple[Session, int] | None = None
         for session, goes_back in self.candidates.earlier_versions(transcript):
@@ -131,7 +131,7 @@ class SessionMatcher:
 
     def _holds(self, session: Session, transcript: Transcript, one: KeptFile) -> bool:
         """Whether a session holds all of a branch; if so, note that the file is known."""
-        for alignment in self._ways_through(session, transcript, one):
+        for alignment in self._alignments(session, transcript, one):
             ingest = Ingest(
                 transcript=transcript,
                 source=self.source(one, session=session, format=transcript.format),
@@ -147,13 +147,13 @@ class SessionMatcher:
             return adds_nothing
         return False
 
-    def _ways_through(
+    def _alignments(
         self, session: Session, transcript: Transcript, one: KeptFile
     ) -> Iterator[Alignment]:
         """Alignments to try: with all originals, then with those of one course."""
-        yield self.ahead.alignment_of(session)
-        if course := self.ahead.course_holding(session, transcript, one):
-            yield self.ahead.alignment_of(session, course)
+        yield self.cache.alignment_of(session)
+        if course := self.cache.course_holding(session, transcript, one):
+            yield self.cache.alignment_of(session, course)
 
     def _create(
         self,
@@ -197,9 +197,9 @@ class SessionMatcher:
                 f'"{diverged[0].title}"; it became a session of its own.'
             )
             ingest.tally.warn([Warning("diverged", words)])
-        entitle(session, transcript)
+        set_missing_title(session, transcript)
         self.created = True
-        found = hooks.complete(self.caller, session, transcript.format, one.sha256)
+        found = hooks.run_completer(self.caller, session, transcript.format, one.sha256)
         ingest.tally.warn([Warning("left_out", words) for words in found.warnings])
         self._note(ingest, FileOutcome.BRANCHED if diverged else FileOutcome.CREATED)
         if found.brought:
@@ -227,13 +227,13 @@ class SessionMatcher:
         goes_back: bool,
     ) -> None:
         """Append what is new to a session. Raises Diverged, with nothing added."""
-        appending = Appending(
+        appending = Appender(
             caller=self.caller,
             session=session,
             transcript=transcript,
             file=one,
             source=lambda: self.source(one, session=session, format=transcript.format),
-            ahead=self.ahead,
+            cache=self.cache,
             step=self.step,
         )
         appended = appending.run(goes_back=goes_back)
@@ -248,7 +248,7 @@ class SessionMatcher:
         source.outcome = outcome
         source.report = {"added": ingest.recorded, **ingest.tally.report()}
         items = ingest.transcript.items
-        if isinstance(items, growth.HeldBack) and items.holds:
+        if isinstance(items, growth.HeldBackItems) and items.holds:
             source.report[growth.HELD] = True
         self.recorded += ingest.recorded
         self.sources.append(source)
@@ -265,7 +265,7 @@ class SessionMatcher:
         )
 
 
-def _named(transcript: Transcript) -> Transcript:
+def _clean_names(transcript: Transcript) -> Transcript:
     """The transcript with ids and names shortened and cleaned to fit their columns."""
     parent = transcript.parent
     if parent is not None:
@@ -282,7 +282,7 @@ def _named(transcript: Transcript) -> Transcript:
     )
 
 
-def _new_in(transcript: Transcript, alignment: Alignment) -> int | None:
+def _count_new(transcript: Transcript, alignment: Alignment) -> int | None:
     """How many messages a transcript has beyond a session; None if it diverges."""
     said = (one for one in transcript.items if isinstance(one, GivenMessage))
     try:

@@ -52,7 +52,7 @@ class Command(BaseCommand):
                     upload = keep_upload(stream, name=path.name, format=format_)
         except OSError as error:
             raise Invalid(f"{path} can't be read: {error.strerror}.") from error
-        imported = imports.import_alone(
+        imported = imports.import_without_job(
             caller, project, upload, stage=uuid.uuid4(), progress=lambda *_: None
         )
         for warning in imported.warnings:

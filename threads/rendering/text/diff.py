@@ -63,7 +63,9 @@ def render_unified(text: str, *, limit: Limit = OUTPUT) -> str:
     start, note, end = shortened(text.rstrip("\n"), "a diff")
     html = _folded(_with_words(list(_unified(visible(start).split("\n")))), limit)
     if note:
-        html += note + _folded(_all("context", visible(end).split("\n")), limit)
+        html += note + _folded(
+            _lines_of_kind("context", visible(end).split("\n")), limit
+        )
     return html
 
 
@@ -91,7 +93,7 @@ def render_edit(old: str, new: str, *, limit: Limit = OUTPUT) -> str:
     before, after = _lines(old), _lines(new)
     for block in align(before, after):
         then, now = before[slice(*block.old)], after[slice(*block.new)]
-        rows += _all("context", then) if block.same else _replaced(then, now)
+        rows += _lines_of_kind("context", then) if block.same else _replaced(then, now)
     return _folded(_with_words(rows), limit)
 
 
@@ -120,16 +122,16 @@ def render_difference(old: str, new: str) -> SafeString:
         tail = len(then) - (CONTEXT if place < len(blocks) - 1 else 0)
         middle = then[head:tail]
         if len(middle) <= 2 * CONTEXT or len(blocks) == 1:
-            html.append(_rows(_all("context", then)))
+            html.append(_rows(_lines_of_kind("context", then)))
             continue
         folded = fold(
-            _rows(_all("context", then[:head])),
-            _rows(_all("context", middle)),
+            _rows(_lines_of_kind("context", then[:head])),
+            _rows(_lines_of_kind("context", middle)),
             lines=len(middle),
             size=sum(map(len, middle)),
             what="unchanged",
         )
-        html += [folded, _rows(_all("context", then[tail:]))]
+        html += [folded, _rows(_lines_of_kind("context", then[tail:]))]
     return finish(f'<div class="diff prose" dir="auto">{"".join(html)}</div>')
 
 
@@ -152,12 +154,12 @@ def _lines(text: str) -> list[str]:
     return whole.removesuffix("\n").split("\n") if whole else []
 
 
-def _all(kind: str, lines: Iterable[str]) -> list[DiffLine]:
+def _lines_of_kind(kind: str, lines: Iterable[str]) -> list[DiffLine]:
     return [DiffLine(kind, line) for line in lines]
 
 
 def _replaced(then: Sequence[str], now: Sequence[str]) -> list[DiffLine]:
-    return _all("remove", then) + _all("add", now)
+    return _lines_of_kind("remove", then) + _lines_of_kind("add", now)
 
 
 def _unified(lines: Sequence[str]) -> Iterator[DiffLine]:

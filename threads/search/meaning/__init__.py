@@ -43,7 +43,7 @@ def require_on() -> None:
         )
 
 
-def ask(words: str) -> "Question":
+def make_question(words: str) -> "Question":
     """A question, ready to be compared with texts. Raises Conflict if search by meaning is off."""
     require_on()
     from .question import Question

@@ -24,13 +24,13 @@ _AT_ONCE = 100
 _DELETED_AT_ONCE = 1000
 
 
-def made() -> QuerySet[BodyVectors]:
+def existing_vectors() -> QuerySet[BodyVectors]:
     """The existing vectors of the model in use."""
     rows = BodyVectors.objects.all()
     return rows if _is_of_this_model() else rows.none()
 
 
-def missing() -> QuerySet[Body]:
+def bodies_without_vectors() -> QuerySet[Body]:
     """The bodies without vectors, recorded since vectors were last computed."""
     if not _is_of_this_model():
         return Body.objects.all()
@@ -39,7 +39,11 @@ def missing() -> QuerySet[Body]:
 
 def count_behind(most: int) -> int:
     """How many bodies may have no vectors yet, counting up to `most`."""
-    since = Body.objects.filter(pk__gt=_through()) if _is_of_this_model() else missing()
+    since = (
+        Body.objects.filter(pk__gt=_through())
+        if _is_of_this_model()
+        else bodies_without_vectors()
+    )
     return len(since.order_by().values_list("pk", flat=True)[:most])
 
 
@@ -83,10 +87,17 @@ def _begin() -> Iterator[int]:
 
 def _make(last: int) -> Iterator[int]:
     """Compute missing vectors up to an id without a lock, then write them."""
-    ids = missing().filter(pk__lte=last).order_by("pk").values_list("pk", flat=True)
+    ids = (
+        bodies_without_vectors()
+        .filter(pk__lte=last)
+        .order_by("pk")
+        .values_list("pk", flat=True)
+    )
     for some in chunks(list(ids), _AT_ONCE):
         texts = texts_of(Body.objects.filter(pk__in=some))
-        kept = dict(zip(texts, model.kept_of(list(texts.values())), strict=True))
+        kept = dict(
+            zip(texts, model.packed_vectors_of(list(texts.values())), strict=True)
+        )
         with transaction.atomic():
             written = _write({key: one for key, one in kept.items() if one})
         yield written

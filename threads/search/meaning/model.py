@@ -31,7 +31,7 @@ def question_of(words: str) -> Vectors:
     return unit(_vectors([words[a:b] for a, b in passages(words)]).sum(axis=0))
 
 
-def kept_of(texts: Sequence[str]) -> list[bytes]:
+def packed_vectors_of(texts: Sequence[str]) -> list[bytes]:
     """The packed vectors of each text; empty for a text without words."""
     cut = [[text[a:b] for a, b in passages(text)] for text in texts]
     vectors = _vectors([piece for pieces in cut for piece in pieces])
@@ -44,7 +44,7 @@ def kept_of(texts: Sequence[str]) -> list[bytes]:
 
 def scores_of(question: Vectors, texts: Sequence[str]) -> list[int]:
     """How near each text is to a question; 0 for a text without words."""
-    kept = kept_of(texts)
+    kept = packed_vectors_of(texts)
     scores = iter(similarities(question, [one for one in kept if one]).tolist())
     return [next(scores) if one else 0 for one in kept]
 
@@ -81,4 +81,11 @@ def _model() -> wordllama.WordLlamaInference:
     return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
 
 
-__all__ = ["NAME", "Scores", "kept_of", "nearest_stretch", "question_of", "scores_of"]
+__all__ = [
+    "NAME",
+    "Scores",
+    "nearest_stretch",
+    "packed_vectors_of",
+    "question_of",
+    "scores_of",
+]

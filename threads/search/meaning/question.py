@@ -41,8 +41,8 @@ class Question:
         gone: QuerySet[Message, Any] | None = None,
     ) -> Ranking:
         """Rank the bodies of some projects: only those in `bodies`, and none in `gone`."""
-        kept = index.made().filter(project__in=projects)
-        later = index.missing().filter(project__in=projects)
+        kept = index.existing_vectors().filter(project__in=projects)
+        later = index.bodies_without_vectors().filter(project__in=projects)
         if bodies is not None:
             kept, later = kept.filter(body__in=bodies), later.filter(pk__in=bodies)
         if gone is not None:
@@ -60,10 +60,10 @@ class Question:
         found: dict[int, int] = {}
         later: list[int] = []
         for some in chunks(sorted(set(ids))):
-            missing = index.missing().filter(pk__in=some)
+            missing = index.bodies_without_vectors().filter(pk__in=some)
             later += missing.values_list("pk", flat=True)
             # Queried after the missing ones, as in `rank`.
-            found |= self._scores(index.made().filter(body__in=some))
+            found |= self._scores(index.existing_vectors().filter(body__in=some))
         return found | self._read(sorted(later)[-LIVE:])
 
     def scores_of(self, texts: Sequence[str]) -> list[int]:

@@ -74,13 +74,13 @@ class WordIndex:
     def is_worth_a_job(self) -> bool:
         """Whether enough texts came since the last `catch_up` to be worth another."""
         return (
-            self.database.is_there()
+            self.database.has_tables()
             and self.database.last() - self.database.through() >= WORTH_A_JOB
         )
 
     def is_behind(self) -> bool:
         """Whether there is anything to add or to clear."""
-        if not self.database.is_there():
+        if not self.database.has_tables():
             return False
         mark = self._marks._default_manager.first() or self._marks()
         return mark.through < self.database.last() or mark.forgotten > 0
@@ -92,34 +92,34 @@ class WordIndex:
         may have drawn an id below it has ended, and what these wrote is indexed.
         """
         database = self.database
-        if not database.is_there():
+        if not database.has_tables():
             return
         with transaction.atomic():
             self._mark()
         last, writer = self.database.last(), database.next_writer()
-        yield from self._put_in(last)
+        yield from self._add_missing(last)
         if database.all_ended_before(writer):
-            yield from self._put_in(last)
+            yield from self._add_missing(last)
             with transaction.atomic():
                 mark = self._mark()
                 mark.through = max(mark.through, last)
                 mark.save(update_fields=["through"])
         with transaction.atomic():
             database.begin_to_merge()
-        yield from self._rewritten()
+        yield from self._rewrite()
         yield from self._clear()
 
     def forget(self, ids: Iterable[int]) -> None:
         """Remove erased texts from the index, in the caller's transaction."""
         if gone := list(ids):
-            if not self.database.is_there():
+            if not self.database.has_tables():
                 return
             mark = self._mark()
             self.database.forget(gone)
             mark.forgotten += len(gone)
             mark.save(update_fields=["forgotten"])
 
-    def _put_in(self, last: int) -> Iterator[int]:
+    def _add_missing(self, last: int) -> Iterator[int]:
         """Add missing texts up to an id: read and folded without a lock, written in steps."""
         at = self.database.through()
         while at < last:
@@ -169,13 +169,13 @@ class WordIndex:
         with transaction.atomic():
             self._mark()
             self.database.begin_to_clear()
-        yield from self._rewritten()
+        yield from self._rewrite()
         with transaction.atomic():
             locked = self._mark()
             locked.forgotten = max(0, locked.forgotten - mark.forgotten)
             locked.save(update_fields=["forgotten"])
 
-    def _rewritten(self) -> Iterator[int]:
+    def _rewrite(self) -> Iterator[int]:
         """Rewrite what must be rewritten, in small transactions."""
         more = True
         while more:

@@ -57,7 +57,7 @@ def pairs(texts: Iterable[str]) -> str:
 class PostgresqlWords(Reading):
     """An index of texts in PostgreSQL."""
 
-    def is_there(self) -> bool:
+    def has_tables(self) -> bool:
         """Whether this database has the table of texts, with or without an index."""
         return True
 

@@ -41,7 +41,7 @@ _MATCHING = "SELECT rowid FROM {texts} WHERE {texts} MATCH %s AND rowid < %s"
 class SqliteWords(Reading):
     """An index of texts in SQLite."""
 
-    def is_there(self) -> bool:
+    def has_tables(self) -> bool:
         found = self.run("SELECT 1 FROM sqlite_master WHERE name = '{texts}'")
         return bool(found)
 
@@ -107,7 +107,7 @@ class SqliteWords(Reading):
 
     def candidates(self, query: str, before: int) -> Iterator[int]:
         """The tail, and the results of `newest`."""
-        found = self.newest(query, before) if self.is_there() else ()
+        found = self.newest(query, before) if self.has_tables() else ()
         return self.with_tail(found, before)
 
     def newest(self, query: str, before: int) -> Iterator[int]:

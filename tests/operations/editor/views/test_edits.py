@@ -12,7 +12,7 @@ from operations.models import LogEntry
 from tests.operations.conftest import Page, read
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
-from threads.imports.hooks import Compacted
+from threads.imports.hooks import CompactedMessages
 
 
 def test_a_digest_answers_with_its_marker_and_takes_its_rows_out(page: Page) -> None:
@@ -297,7 +297,7 @@ def test_what_waits_inside_an_opened_fold_is_drawn_inside_it(page: Page) -> None
 
 def test_what_a_tool_compacted_itself_is_a_compaction_and_capped(page: Page) -> None:
     summary = Message(role=Role.ASSISTANT, parts=(Text("Line\n" * 40),))
-    given = Compacted(indexes=tuple(range(1, 9)), messages=(summary, summary))
+    given = CompactedMessages(indexes=tuple(range(1, 9)), messages=(summary, summary))
     record(page.session, [given])
     content = page.get("").content.decode()
     assert "Compaction o1</h3>" in content

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.db import connection
 
 
-def one_at_a_time(hashes: Iterable[str]) -> None:
+def lock_hashes(hashes: Iterable[str]) -> None:
     """Lock these SHA-256 hashes until the end of the transaction, waiting for other holders.
 
     Once the transaction is committed, others find what it recorded. SQLite has only one writer

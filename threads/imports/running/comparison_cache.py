@@ -23,7 +23,7 @@ _FILE = ("pk", "outcome", "sha256")
 
 
 @dataclass(slots=True)
-class Ahead:
+class ComparisonCache:
     """Reads and caches what transcripts are compared with; later calls read only what is new."""
 
     _digests: dict[uuid.UUID, list[bytes]] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Ahead:
         """The course of a transcript through a session that holds all its messages, or None."""
         if not self._is_newest(session, transcript, one):
             return None
-        if not self._lines_of(session).hold(transcript):
+        if not self._lines_of(session).holds_all(transcript):
             return None
         return self.course_of(session, transcript, one)
 
