@@ -39,7 +39,7 @@ def modules() -> Iterator[str]:
     return (name for name in found if name != "__main__")
 
 
-def measured(module: str, kind: str) -> Iterator[MeasuredRow]:
+def rows_of(module: str, kind: str) -> Iterator[MeasuredRow]:
     """The rows of a module; none if it doesn't have this kind."""
     measure = getattr(importlib.import_module(f"bench.{module}"), kind, None)
     if isfunction(measure):  # a measurement's process may import a module `rows`
@@ -63,7 +63,7 @@ def _measure(module: str, kind: str) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
     django.setup()
     is_missed = False
-    for row in measured(module, kind):
+    for row in rows_of(module, kind):
         verdict = "" if row.ok is None else "met" if row.ok else "MISSED"
         _print(module, row.name, row.value, row.bar, verdict)
         is_missed |= row.ok is False

@@ -18,8 +18,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.apart import postgresql
 from bench.context.replay import Row
+from bench.processes import postgresql
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".data" / "soak"

@@ -21,14 +21,14 @@ LOCAL = "http://127.0.0.1:8000"
 """The address at which `make run` serves."""
 
 
-class _Blocks:
+class _BlockingPart:
     """A part of a blocking client."""
 
     def __init__(self, transport: Blocking) -> None:
         self.transport = transport
 
 
-class _CallsTools(_Blocks):
+class _BlockingToolPart(_BlockingPart):
     """A part of a blocking client that can call tools."""
 
     @abstractmethod
@@ -43,36 +43,36 @@ class _CallsTools(_Blocks):
         return self.transport.run(self._tool(name, arguments, returns))
 
 
-class Sessions(_Blocks, SessionsApi):
+class Sessions(_BlockingPart, SessionsApi):
     """The sessions that the key may see."""
 
 
-class Operations(_Blocks, OperationsApi):
+class Operations(_BlockingPart, OperationsApi):
     """Operations, identified by their ids."""
 
 
-class Bundles(_Blocks, BundlesApi):
+class Bundles(_BlockingPart, BundlesApi):
     """Bundles, identified by their ids."""
 
 
-class Session(SessionApi, _CallsTools):
+class Session(SessionApi, _BlockingToolPart):
     """One session. `with` looks it up, or creates it if no session has this `external_id`."""
 
     def __init__(
         self, transport: Blocking, id: str | None, **named: Unpack[Named]
     ) -> None:
-        _Blocks.__init__(self, transport)
+        _BlockingPart.__init__(self, transport)
         SessionApi.__init__(self, id, **named)
 
     def __enter__(self) -> Self:
-        self.transport.run(self._opened())
+        self.transport.run(self._ensure_id())
         return self
 
     def __exit__(self, *raised: object) -> None:
         """Do nothing: there is nothing to close."""
 
 
-class Client(AnyApi, _CallsTools):
+class Client(AnyApi, _BlockingToolPart):
     """A blocking client for a ContextStudio server. Threads may share it.
 
     Without `url` and `key` it uses `CONTEXTSTUDIO_URL` and `CONTEXTSTUDIO_KEY` from the
@@ -112,14 +112,14 @@ class Client(AnyApi, _CallsTools):
         self.close()
 
 
-class _Awaits:
+class _AsyncPart:
     """A part of an async client."""
 
     def __init__(self, transport: Awaiting) -> None:
         self.transport = transport
 
 
-class _AwaitsTools(_Awaits):
+class _AsyncToolPart(_AsyncPart):
     """A part of an async client that can call tools."""
 
     @abstractmethod
@@ -134,36 +134,36 @@ class _AwaitsTools(_Awaits):
         return await self.transport.run(self._tool(name, arguments, returns))
 
 
-class AsyncSessions(_Awaits, SessionsApi):
+class AsyncSessions(_AsyncPart, SessionsApi):
     """The sessions that the key may see."""
 
 
-class AsyncOperations(_Awaits, OperationsApi):
+class AsyncOperations(_AsyncPart, OperationsApi):
     """Operations, identified by their ids."""
 
 
-class AsyncBundles(_Awaits, BundlesApi):
+class AsyncBundles(_AsyncPart, BundlesApi):
     """Bundles, identified by their ids."""
 
 
-class AsyncSession(SessionApi, _AwaitsTools):
+class AsyncSession(SessionApi, _AsyncToolPart):
     """One session. `async with` looks it up, or creates it."""
 
     def __init__(
         self, transport: Awaiting, id: str | None, **named: Unpack[Named]
     ) -> None:
-        _Awaits.__init__(self, transport)
+        _AsyncPart.__init__(self, transport)
         SessionApi.__init__(self, id, **named)
 
     async def __aenter__(self) -> Self:
-        await self.transport.run(self._opened())
+        await self.transport.run(self._ensure_id())
         return self
 
     async def __aexit__(self, *raised: object) -> None:
         """Do nothing: there is nothing to close."""
 
 
-class AsyncClient(AnyApi, _AwaitsTools):
+class AsyncClient(AnyApi, _AsyncToolPart):
     """An async client for a ContextStudio server; otherwise like `Client`."""
 
     def __init__(
@@ -176,7 +176,7 @@ class AsyncClient(AnyApi, _AwaitsTools):
         http: httpx.AsyncClient | None = None,
     ) -> None:
         self._owns_http = http is None
-        make = _making(timeout) if http is None else lambda: http
+        make = _async_http_factory(timeout) if http is None else lambda: http
         super().__init__(Awaiting(_settings(url, key, retries), make))
         self.sessions = AsyncSessions(self.transport)
         self.operations = AsyncOperations(self.transport)
@@ -198,7 +198,9 @@ class AsyncClient(AnyApi, _AwaitsTools):
         await self.close()
 
 
-def _making(timeout: httpx.Timeout | float) -> Callable[[], httpx.AsyncClient]:
+def _async_http_factory(
+    timeout: httpx.Timeout | float,
+) -> Callable[[], httpx.AsyncClient]:
     """A factory for httpx's clients; loading the CA certificates takes long, so it is done once."""
     context = httpx.create_ssl_context()
     return partial(httpx.AsyncClient, timeout=timeout, verify=context)

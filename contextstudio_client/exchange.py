@@ -83,7 +83,7 @@ class Retries:
 
     def pause(self, error: StudioError, sent: int) -> float | None:
         """Seconds until the next try, after `sent` tries; None if there is none."""
-        if sent >= self.attempts or not _may_pass(error):
+        if sent >= self.attempts or not _is_transient(error):
             return None
         asked = error.retry_after if isinstance(error, Refused) else None
         if asked is not None:
@@ -93,7 +93,7 @@ class Retries:
         return min(self.longest, self.first * 2.0 ** (sent - 1)) * spread
 
 
-def _may_pass(error: StudioError) -> bool:
+def _is_transient(error: StudioError) -> bool:
     if isinstance(error, Conflict):
         return error.code == "idempotency_key_in_use"
     if isinstance(error, Refused):
@@ -199,7 +199,7 @@ def encode(value: Any) -> bytes:
     options: dict[str, Any] = {
         "separators": (",", ":"),
         "allow_nan": False,
-        "default": _plain,
+        "default": _to_json_types,
     }
     try:
         written = json.dumps(value, ensure_ascii=False, **options)
@@ -212,7 +212,7 @@ def encode(value: Any) -> bytes:
         return json.dumps(value, **options).encode()
 
 
-def _plain(value: Any) -> Any:
+def _to_json_types(value: Any) -> Any:
     """Convert an object into JSON types. Raises TypeError if there is no conversion."""
     if hasattr(value, "model_dump"):
         unsaid = getattr(value, "__api_exclude__", None)
@@ -247,7 +247,7 @@ def _faults_in(value: Any, at: Place) -> Iterator[tuple[str, Place]]:
             yield from _faults_in(one, (*at, name))
     elif not isinstance(value, _SIMPLE):
         try:
-            plain = _plain(value)
+            plain = _to_json_types(value)
         except TypeError:
             yield f"a value of type {type(value).__name__}", at
         else:

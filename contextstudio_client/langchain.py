@@ -60,7 +60,11 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ModelRequest[Any], handler: Handler
     ) -> ModelResponse[Any]:
         """Send the rewritten messages, and record the reply."""
-        client, name, given = self._blocking(), self._name(request), _written(request)
+        client, name, given = (
+            self._get_client(),
+            self._name(request),
+            _openai_messages(request),
+        )
         try:
             with client.session(self._ids.get(name), **self._new(name)) as session:
                 applied = session.apply(
@@ -69,10 +73,10 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
                     tools=_tools(request),
                 )
         except StudioError as error:
-            self._fails(name, error)
+            self._handle_failure(name, error)
             return handler(request)
         self._ids.keep(name, session.id)
-        response = handler(_rewritten(request, given, applied))
+        response = handler(_rewrite(request, given, applied))
         try:
             client.session(applied.session_id).append(
                 _replies(response), expected_count=applied.message_count
@@ -85,7 +89,11 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ModelRequest[Any], handler: AsyncHandler
     ) -> ModelResponse[Any]:
         """Send the rewritten messages, and record the reply."""
-        client, name, given = self._awaiting(), self._name(request), _written(request)
+        client, name, given = (
+            self._get_async_client(),
+            self._name(request),
+            _openai_messages(request),
+        )
         try:
             async with client.session(
                 self._ids.get(name), **self._new(name)
@@ -96,10 +104,10 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
                     tools=_tools(request),
                 )
         except StudioError as error:
-            self._fails(name, error)
+            self._handle_failure(name, error)
             return await handler(request)
         self._ids.keep(name, session.id)
-        response = await handler(_rewritten(request, given, applied))
+        response = await handler(_rewrite(request, given, applied))
         try:
             await client.session(applied.session_id).append(
                 _replies(response), expected_count=applied.message_count
@@ -114,12 +122,12 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
             return {}
         return {"external_id": name, "project": self._project}
 
-    def _blocking(self) -> Client:
+    def _get_client(self) -> Client:
         if self._client is None:
             self._client = Client()
         return self._client
 
-    def _awaiting(self) -> AsyncClient:
+    def _get_async_client(self) -> AsyncClient:
         if self._async_client is None:
             self._async_client = AsyncClient()
         return self._async_client
@@ -135,7 +143,7 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
             )
         return external_id(name)
 
-    def _fails(self, name: str, error: StudioError) -> None:
+    def _handle_failure(self, name: str, error: StudioError) -> None:
         if is_gone(error):
             self._ids.take(name)
         let_pass(error, self._failing)
@@ -158,7 +166,7 @@ def _tools(request: ModelRequest[Any]) -> list[JSON]:
     return [convert_to_openai_tool(tool) for tool in request.tools]
 
 
-class _Written(NamedTuple):
+class _OpenAIMessage(NamedTuple):
     """A message of a call in OpenAI's form."""
 
     form: JSON
@@ -166,27 +174,27 @@ class _Written(NamedTuple):
     """The agent's own message object, if it corresponds to exactly this message."""
 
 
-def _written(request: ModelRequest[Any]) -> list[_Written]:
+def _openai_messages(request: ModelRequest[Any]) -> list[_OpenAIMessage]:
     """The messages of a call in OpenAI's form, the system message first."""
     system = [] if request.system_message is None else [request.system_message]
-    written: list[_Written] = []
+    written: list[_OpenAIMessage] = []
     for message in [*system, *request.messages]:
-        forms = _in_openai_form([message])  # several, if results come with text
+        forms = _to_openai([message])  # several, if results come with text
         own = message if len(forms) == 1 else None
-        written += [_Written(form, own) for form in forms]
+        written += [_OpenAIMessage(form, own) for form in forms]
     return written
 
 
-def _in_openai_form(messages: Sequence[BaseMessage]) -> list[JSON]:
+def _to_openai(messages: Sequence[BaseMessage]) -> list[JSON]:
     return [form for message in messages for form in _forms(message)]
 
 
 def _forms(message: BaseMessage) -> list[JSON]:
     """A message in OpenAI's form, with its own blocks where that has none, as for video."""
     try:
-        return _converted(message)
+        return _convert(message)
     except ValueError:
-        [form] = _converted(message.model_copy(update={"content": ""}))
+        [form] = _convert(message.model_copy(update={"content": ""}))
         blocks = [
             {"type": "text", "text": one} if isinstance(one, str) else one
             for one in message.content
@@ -194,13 +202,13 @@ def _forms(message: BaseMessage) -> list[JSON]:
         return [form | {"content": blocks}]
 
 
-def _converted(message: BaseMessage) -> list[JSON]:
+def _convert(message: BaseMessage) -> list[JSON]:
     written = convert_to_openai_messages([message])
     return written if isinstance(written, list) else [written]
 
 
-def _rewritten(
-    request: ModelRequest[Any], given: Sequence[_Written], applied: Applied
+def _rewrite(
+    request: ModelRequest[Any], given: Sequence[_OpenAIMessage], applied: Applied
 ) -> ModelRequest[Any]:
     """The call with the rewritten messages; for unchanged ones, the agent's own objects."""
     rest = list(given)
@@ -218,4 +226,4 @@ def _rewritten(
 
 
 def _replies(response: ModelResponse[Any]) -> list[JSON]:
-    return _in_openai_form(response.result)
+    return _to_openai(response.result)

@@ -29,13 +29,13 @@ _FORMATS: Mapping[str, Format] = {
     "anthropic_messages": "anthropic",
     "aanthropic_messages": "anthropic",
 }
-_MASTER = "default_user_id"
+_MASTER_KEY_USER = "default_user_id"
 """The user id that LiteLLM gives its master key: it identifies nobody."""
-_SENT = ("role", "content", "tool_calls")
+_SENT_MEMBERS = ("role", "content", "tool_calls")
 """The members of a reply that a client sends again, and by which the reply is recognised."""
 
 
-class _Recorded(NamedTuple):
+class _RecordedSession(NamedTuple):
     """The session to which the reply to a request belongs."""
 
     session_id: str
@@ -63,7 +63,7 @@ class ContextStudioCallback(CustomLogger):
         self._project = project
         self._failing = failing
         self._ids: Recent[str, str] = Recent()
-        self._under_way: Recent[str, _Recorded] = Recent(10_000)
+        self._under_way: Recent[str, _RecordedSession] = Recent(10_000)
 
     def session_of(self, data: JSON, user: Any) -> str | None:
         """The name of a request's session, or None. Override this to name sessions differently.
@@ -77,7 +77,7 @@ class ContextStudioCallback(CustomLogger):
         if not name:
             return None
         owner = getattr(user, "team_id", None) or getattr(user, "user_id", None)
-        return external_id(None if owner == _MASTER else owner, name)
+        return external_id(None if owner == _MASTER_KEY_USER else owner, name)
 
     # LiteLLM calls only hooks that the class itself defines: a subclass that overrides one must
     # call `super()`.
@@ -110,7 +110,7 @@ class ContextStudioCallback(CustomLogger):
                 ) from error
             return data
         self._ids.keep(name, session.id)
-        recorded = _Recorded(applied.session_id, applied.message_count, form)
+        recorded = _RecordedSession(applied.session_id, applied.message_count, form)
         self._under_way.keep(str(data.get("litellm_call_id")), recorded)
         rewritten = {**data, "messages": applied.messages}
         if form == "anthropic":
@@ -139,10 +139,10 @@ class ContextStudioCallback(CustomLogger):
 
     def _session(self, name: str) -> AsyncSession:
         if known := self._ids.get(name):
-            return self._studio().session(known)
-        return self._studio().session(external_id=name, project=self._project)
+            return self._get_client().session(known)
+        return self._get_client().session(external_id=name, project=self._project)
 
-    def _studio(self) -> AsyncClient:
+    def _get_client(self) -> AsyncClient:
         if self._client is None:
             self._client = AsyncClient()
         return self._client
@@ -152,7 +152,7 @@ class ContextStudioCallback(CustomLogger):
         reply = _reply(response, recorded.format) if recorded else None
         if recorded is None or reply is None:
             return
-        session = self._studio().session(recorded.session_id)
+        session = self._get_client().session(recorded.session_id)
         try:
             await session.append([reply], expected_count=recorded.message_count)
         except StudioError as error:
@@ -175,7 +175,7 @@ def _reply(response: Any, form: Format) -> JSON | None:
         said = answer
     else:
         said = next((one["message"] for one in answer.get("choices") or ()), {})
-    reply = {name: said[name] for name in _SENT if said.get(name)}
+    reply = {name: said[name] for name in _SENT_MEMBERS if said.get(name)}
     return reply if {"content", "tool_calls"} & set(reply) else None
 
 

@@ -50,10 +50,10 @@ class SessionApi(SnapshotsApi):
             raise ValueError("The session is not open yet: use it in `with`.")
         return self._id
 
-    def _opened(self) -> Flow[str]:
+    def _ensure_id(self) -> Flow[str]:
         """The session's id; a session named by `external_id` is created on first use."""
         if self._id is None:
-            found = yield from self._found()
+            found = yield from self._find()
             try:
                 self._id = (
                     found
@@ -62,18 +62,18 @@ class SessionApi(SnapshotsApi):
                     ).id
                 )
             except Conflict:  # created by somebody else meanwhile
-                self._id = yield from self._found()
+                self._id = yield from self._find()
                 if self._id is None:
                     raise
         return self._id
 
-    def _found(self) -> Flow[str | None]:
+    def _find(self) -> Flow[str | None]:
         query = {name: self._new.get(name) for name in ("external_id", "project")}
         page = yield from get("api/sessions", Page[SessionInfo], **query)
         return page.items[0].id if page.items else None
 
     def _path(self, *steps: object) -> Flow[str]:
-        session_id = yield from self._opened()
+        session_id = yield from self._ensure_id()
         return path("api", "sessions", session_id, *steps)
 
     @call
@@ -274,6 +274,6 @@ class SessionApi(SnapshotsApi):
         return (yield from send("POST", (yield from self._path("redo")), Switched))
 
     def _tool(self, name: str, arguments: JSON, shape: type[T]) -> Flow[T]:
-        session_id = yield from self._opened()
+        session_id = yield from self._ensure_id()
         arguments = {"session_id": session_id, **arguments}
         return (yield from call_tool(name, arguments, shape))

@@ -69,14 +69,16 @@ class Awaiting:
     ) -> None:
         self.settings = settings
         self._make = make
-        self._of_loops: dict[asyncio.AbstractEventLoop | None, httpx.AsyncClient] = {}
+        self._clients_by_loop: dict[
+            asyncio.AbstractEventLoop | None, httpx.AsyncClient
+        ] = {}
         self._is_closed = False
 
     async def close(self) -> None:
         """Close the connections of this loop; no further requests are possible."""
         self._is_closed = True
-        opened_here = self._of_loops.pop(_running_loop(), None)
-        self._of_loops.clear()
+        opened_here = self._clients_by_loop.pop(_running_loop(), None)
+        self._clients_by_loop.clear()
         if opened_here is not None:
             await opened_here.aclose()
 
@@ -84,12 +86,12 @@ class Awaiting:
         if self._is_closed:
             raise NotSent(_CLOSED)
         loop = _running_loop()
-        if loop not in self._of_loops:
-            for other in list(self._of_loops):
+        if loop not in self._clients_by_loop:
+            for other in list(self._clients_by_loop):
                 if other is not None and other.is_closed():
-                    self._of_loops.pop(other, None)
-            self._of_loops[loop] = self._make()
-        return self._of_loops[loop]
+                    self._clients_by_loop.pop(other, None)
+            self._clients_by_loop[loop] = self._make()
+        return self._clients_by_loop[loop]
 
     async def run(self, flow: Flow[T]) -> T:
         """Run a flow and return its result. Raises StudioError."""

@@ -76,30 +76,32 @@ def rows() -> Iterator[Row]:
     given = list(messages(COUNT))
     body = orjson.dumps({"messages": given})
     hook, log = _Hook(given), fold(_digests())
-    before = hook.made(fold(log.entries[:-1]))
-    kept = hook.made(log).answer
+    before = hook.answer_in_portions(fold(log.entries[:-1]))
+    kept = hook.answer_in_portions(log).answer
     answers = {_request(body).digest: kept}
     beginning = _request(body).beginning
     assert beginning is not None
 
     def spliced() -> bytes:
-        return _written(kept, _known(beginning, body))
+        return _encode_response(kept, _recognised_request(beginning, body))
 
     def found() -> bytes:
         raw = _request(body)
-        return _written(answers[raw.digest], raw)
+        return _encode_response(answers[raw.digest], raw)
 
     def changed() -> bytes:
-        made = hook.made(before.thread.log.extended(log.entries[-1:]), before)
-        return _written(made.answer, _known(beginning, body))
+        made = hook.answer_in_portions(
+            before.thread.log.extended(log.entries[-1:]), before
+        )
+        return _encode_response(made.answer, _recognised_request(beginning, body))
 
     def first() -> bytes:
         assert orjson.loads(body)
-        return _written(hook.made(log).answer, _request(body))
+        return _encode_response(hook.answer_in_portions(log).answer, _request(body))
 
     def whole() -> bytes:
-        made = hook.whole(log, orjson.loads(body)["messages"])
-        return _written(made, _request(body))
+        made = hook.answer_whole(log, orjson.loads(body)["messages"])
+        return _encode_response(made, _request(body))
 
     def alone() -> bytes:
         return orjson.dumps(orjson.loads(body))
@@ -122,14 +124,14 @@ def _request(body: bytes) -> RawRequest:
     return raw
 
 
-def _known(beginning: Beginning, body: bytes) -> RawRequest:
+def _recognised_request(beginning: Beginning, body: bytes) -> RawRequest:
     """A request that is recognised by its beginning."""
     further = read_continued(beginning, body)
     assert further is not None
     return further.request
 
 
-def _written(answer: Splice, request: RawRequest) -> bytes:
+def _encode_response(answer: Splice, request: RawRequest) -> bytes:
     return answer.of(request.run, before=b'{"messages":[', after=b'],"issues":[]}')
 
 
@@ -145,7 +147,7 @@ def _digests() -> list[Entry]:
     ]
 
 
-class _Made(NamedTuple):
+class _Answer(NamedTuple):
     """An answer, with what can be reused for the next request."""
 
     thread: Thread
@@ -172,7 +174,7 @@ class _Hook:
             original_key(index): one.results for index, one in enumerate(plain) if one
         }
 
-    def made(self, log: Log, last: _Made | None = None) -> _Made:
+    def answer_in_portions(self, log: Log, last: _Answer | None = None) -> _Answer:
         """Answer as `apply` does: in portions, reusing unchanged ones of the last request."""
         thread = replay(self._leaves, log, known=last.thread if last else None)
         outgoing = self._outgoings(thread, last.messages if last else ())
@@ -184,9 +186,9 @@ class _Hook:
         framed = framing(assembly.layers, portions[0].prompt, count_of)
         assert assembly.sent + PortionTotals().extended(portions).change + framed
         sent = joined(piece for portion in portions for piece in portion.block.pieces)
-        return _Made(thread, outgoing, portions, Splice(sent))
+        return _Answer(thread, outgoing, portions, Splice(sent))
 
-    def whole(self, log: Log, forms: list[dict[str, Any]]) -> Splice:
+    def answer_whole(self, log: Log, forms: list[dict[str, Any]]) -> Splice:
         """Answer as one portion, reading all messages."""
         thread = replay(self._leaves, log)
         assembly = assemble(

@@ -9,14 +9,14 @@ an operation was recorded since. "Goes on": the client sends two more messages.
 
 from collections.abc import Iterator
 
-from bench import apart
+from bench import processes
 
 from .replay import Row
 
 
 def rows() -> Iterator[Row]:
     """A row for each request, in milliseconds of CPU time and as a ratio."""
-    found = apart.figures("bench.context.hook_process")
+    found = processes.figures("bench.context.hook_process")
     orjson = found.pop("orjson")
     for name, seconds in found.items():
         figure = f"{seconds / orjson:.1f} x ({1000 * seconds:.0f} ms)"

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from bench import apart
+from bench import processes
 from bench.context.replay import Row
 
 USUAL, FULL = 100_000, 1_000_000
@@ -32,13 +32,13 @@ def soak() -> Iterator[Row]:
 
 def _both(count: int) -> Iterator[Row]:
     module = "bench.entries.finding_process"
-    yield from _rows("SQLite", count, apart.figures(module, count))
-    server = apart.postgresql()
+    yield from _rows("SQLite", count, processes.figures(module, count))
+    server = processes.postgresql()
     if server is None:
         yield Row("The archive on PostgreSQL: none answers", "", "", None)
         return
-    with apart.Scratch(server) as url:
-        found = apart.figures(module, count, database_url=url)
+    with processes.Scratch(server) as url:
+        found = processes.figures(module, count, database_url=url)
         yield from _rows("PostgreSQL", count, found)
 
 

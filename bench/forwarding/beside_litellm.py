@@ -21,11 +21,11 @@ from urllib.request import urlopen
 
 import orjson
 
-from bench import apart
+from bench import processes
 from bench.context.replay import Row
 from bench.transcript import messages
 
-from .loop import Peer, Took, middle
+from .loop import Peer, Timing, middle
 from .provider import SAID
 
 ENVIRONMENT = Path(sys.prefix).resolve().parent / ".venv-litellm"
@@ -42,7 +42,7 @@ def rows(program: Path = ENVIRONMENT / "bin" / "litellm") -> Iterator[Row]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         provider, pid = stack.enter_context(
-            apart.served(folder, "bench.forwarding.provider")
+            processes.running_server(folder, "bench.forwarding.provider")
         ).split()
         ours = Peer(*stack.enter_context(proxying(folder, provider)))
         theirs = stack.enter_context(_litellm(program, folder, provider))
@@ -61,7 +61,7 @@ def rows(program: Path = ENVIRONMENT / "bin" / "litellm") -> Iterator[Row]:
 @contextmanager
 def proxying(folder: Path, provider: str) -> Iterator[tuple[str, str, str]]:
     """Run the product in front of a provider; yields its address, process id and key."""
-    served = apart.served(
+    served = processes.running_server(
         folder,
         "bench.forwarding.loop_server",
         PORT="0",
@@ -74,10 +74,10 @@ def proxying(folder: Path, provider: str) -> Iterator[tuple[str, str, str]]:
         yield base, pid, key
 
 
-def _turns(ways: list[Peer], count: int) -> list[Took]:
+def _turns(ways: list[Peer], count: int) -> list[Timing]:
     """The median turn of each way."""
     said = list(messages(count))
-    took: list[list[Took]] = [[] for _ in ways]
+    took: list[list[Timing]] = [[] for _ in ways]
     for number in range(1, TURNS + WARM + 1):
         said += [{"role": "user", "content": f"Go on, {number} of {count}."}]
         body = orjson.dumps({"model": "gpt-4o", "messages": said})

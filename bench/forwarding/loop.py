@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from bench import apart
+from bench import processes
 from bench.context.replay import Row
 from bench.transcript import messages
 
@@ -44,13 +44,13 @@ def rows(counts: tuple[int, ...] = COUNTS) -> Iterator[Row]:
         key, workers = "", list[Peer]()
         for _ in range(WORKERS):
             given = [key] if key else []
-            server = apart.served(
+            server = processes.running_server(
                 folder, "bench.forwarding.loop_server", *given, PORT="0"
             )
             base, pid, key = stack.enter_context(server).split()
             workers.append(Peer(base, pid, key))
         base, pid = stack.enter_context(
-            apart.served(folder, "bench.forwarding.loop_echo")
+            processes.running_server(folder, "bench.forwarding.loop_echo")
         ).split()
         loop = _Loop(workers, Peer(base, pid))
         for count, operations, tiers in product(counts, OPERATIONS, (False, True)):
@@ -59,7 +59,7 @@ def rows(counts: tuple[int, ...] = COUNTS) -> Iterator[Row]:
             yield loop.row_of_workers(count)
 
 
-class Took(NamedTuple):
+class Timing(NamedTuple):
     """CPU and wall-clock seconds."""
 
     cpu: float
@@ -87,12 +87,12 @@ class Peer:
             raise RuntimeError(answer[:500])
         return answer
 
-    def timed(self, path: str, body: bytes) -> Took:
+    def timed(self, path: str, body: bytes) -> Timing:
         """Send a request and measure it."""
         cpu, begun = time.clock_gettime(self._clock), time.perf_counter()
         self.post(path, body)
         wall = time.perf_counter() - begun
-        return Took(time.clock_gettime(self._clock) - cpu, wall)
+        return Timing(time.clock_gettime(self._clock) - cpu, wall)
 
 
 class _Loop:
@@ -104,7 +104,7 @@ class _Loop:
         before = self._memory()
         path = self._session(count, operations, tiers=tiers)
         apply = f"{path}/apply"
-        orjson_, echo, turn = list[Took](), list[Took](), list[Took]()
+        orjson_, echo, turn = list[Timing](), list[Timing](), list[Timing]()
         for number in range(1, TURNS + WARM + 1):
             body = orjson.dumps({"messages": given[: count + 2 * number]})
             orjson_.append(_read_and_written(body))
@@ -132,7 +132,7 @@ class _Loop:
     def row_of_workers(self, count: int) -> Row:
         """A turn of a session served by four processes in turn, over one served by one process."""
         given = list(messages(count + 2 * TURNS))
-        took: dict[int, list[Took]] = {}
+        took: dict[int, list[Timing]] = {}
         for served in (1, WORKERS):
             path = f"{self._session(count, 120, tiers=False)}/apply"
             for number in range(1, TURNS + 1):
@@ -155,7 +155,7 @@ class _Loop:
 
 
 def _lines(
-    name: str, count: int, turn: Took, orjson_: Took, echo: Took, changed: Took
+    name: str, count: int, turn: Timing, orjson_: Timing, echo: Timing, changed: Timing
 ) -> Iterator[Row]:
     """A turn against its peer, and the first turn after a change in the middle."""
     beside, peer, bar = {
@@ -174,15 +174,15 @@ def _lines(
             yield Row(f"{name}: {what} / {beside}", figure, f"{most:g} x", is_met)
 
 
-def _read_and_written(body: bytes) -> Took:
+def _read_and_written(body: bytes) -> Timing:
     cpu, begun = time.thread_time(), time.perf_counter()
     orjson.dumps(orjson.loads(body))
     wall = time.perf_counter() - begun
-    return Took(time.thread_time() - cpu, wall)
+    return Timing(time.thread_time() - cpu, wall)
 
 
-def middle(took: list[Took]) -> Took:
-    return Took(median(one.cpu for one in took), median(one.wall for one in took))
+def middle(took: list[Timing]) -> Timing:
+    return Timing(median(one.cpu for one in took), median(one.wall for one in took))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from bench.announcing import serve
+from bench.address_server import serve
 
 
 async def echo(database: sqlite3.Connection, receive: Any, send: Any) -> None:

@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse  # noqa: E402
 from django.urls import path  # noqa: E402
 from django.views.decorators.csrf import csrf_exempt  # noqa: E402
 
-from bench.announcing import Announcing  # noqa: E402
+from bench.address_server import AddressPrinter  # noqa: E402
 from bench.context.hook_process import edits_of  # noqa: E402
 from bench.pages.pages_data import prepare  # noqa: E402
 from bench.transcript import messages  # noqa: E402
@@ -80,7 +80,7 @@ def main() -> None:
         lifespan="off",
         timeout_keep_alive=3600,
     )
-    Announcing(config, f"{os.getpid()} {key}").run()
+    AddressPrinter(config, f"{os.getpid()} {key}").run()
 
 
 if __name__ == "__main__":

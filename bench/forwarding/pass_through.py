@@ -13,7 +13,7 @@ from django.core.asgi import get_asgi_application
 from django.http import HttpRequest, HttpResponse
 from django.urls import re_path
 
-from bench.announcing import serve
+from bench.address_server import serve
 
 _JSON = [(b"content-type", b"application/json")]
 _pool = httpcore.AsyncConnectionPool(
@@ -21,7 +21,7 @@ _pool = httpcore.AsyncConnectionPool(
 )
 
 
-async def passed_on(body: bytes) -> bytes:
+async def provider_reply(body: bytes) -> bytes:
     """The provider's reply."""
     url = f"{sys.argv[1]}/v1/chat/completions"
     response = await _pool.request("POST", url, headers=_JSON, content=body)
@@ -30,7 +30,7 @@ async def passed_on(body: bytes) -> bytes:
 
 async def view(request: HttpRequest) -> HttpResponse:
     """Pass a request on with Django."""
-    reply = await passed_on(request.body)
+    reply = await provider_reply(request.body)
     return HttpResponse(reply, content_type="application/json")
 
 
@@ -41,7 +41,7 @@ async def bare(receive: Any, send: Any) -> None:
         message = await receive()
         pieces.append(message.get("body", b""))
         more = message.get("more_body", False)
-    reply = await passed_on(b"".join(pieces))
+    reply = await provider_reply(b"".join(pieces))
     headers = [*_JSON, (b"content-length", b"%d" % len(reply))]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": reply})

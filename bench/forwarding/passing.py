@@ -20,12 +20,12 @@ from urllib.parse import urlsplit
 import httpcore
 import orjson
 
-from bench import apart
+from bench import processes
 from bench.context.replay import Row
 from bench.transcript import messages
 
 from .beside_litellm import PATH, proxying
-from .loop import Peer, Took, middle
+from .loop import Peer, Timing, middle
 from .provider import APART, PIECES, SAID
 
 TURNS, WARM = 12, 3
@@ -37,7 +37,7 @@ _HELD = 1_000_000 * 1_000 * APART / 2
 """Nanoseconds after which the next piece must have been sent before this one arrived."""
 
 
-class Ways(NamedTuple):
+class Addresses(NamedTuple):
     """Addresses that get the same requests, with the key if one is needed."""
 
     direct: tuple[str, str]
@@ -49,25 +49,27 @@ def rows() -> Iterator[Row]:
     """The rows of P2, P3, P4 and streaming."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        served = apart.served(folder, "bench.forwarding.provider")
+        served = processes.running_server(folder, "bench.forwarding.provider")
         provider, pid = stack.enter_context(served).split()
-        passing = apart.served(folder, "bench.forwarding.pass_through", provider)
+        passing = processes.running_server(
+            folder, "bench.forwarding.pass_through", provider
+        )
         base, passing_pid = stack.enter_context(passing).split()
         ours = stack.enter_context(proxying(folder, provider))
-        ways = Ways((provider, pid), ours, (base, passing_pid))
+        ways = Addresses((provider, pid), ours, (base, passing_pid))
         for count in COUNTS:
-            yield from _beyond(ways, count)
+            yield from _added_time(ways, count)
         yield _crowd(ways)
         yield from _streaming(ways)
         yield _sending(provider)
 
 
-def _beyond(ways: Ways, count: int) -> Iterator[Row]:
+def _added_time(ways: Addresses, count: int) -> Iterator[Row]:
     """What ours takes beyond the provider, over what the peers take."""
     peers = [Peer(*ways.direct), Peer(*ways.ours)]
     peers += [Peer(*ways.passing), Peer(*ways.passing)]
     paths = [PATH, PATH, PATH, f"/bare{PATH}"]
-    took: list[list[Took]] = [[] for _ in peers]
+    took: list[list[Timing]] = [[] for _ in peers]
     for body in _turns(count, TURNS + WARM):
         for peer, path, known in zip(peers, paths, took, strict=True):
             known.append(peer.timed(path, body))
@@ -90,7 +92,7 @@ def _beyond(ways: Ways, count: int) -> Iterator[Row]:
         )
 
 
-def _crowd(ways: Ways) -> Row:
+def _crowd(ways: Addresses) -> Row:
     """Requests per second from many clients with a conversation each."""
     taken, errors = [], 0
     for base, key, path in (
@@ -144,7 +146,7 @@ class _Stream(NamedTuple):
         )
 
 
-def _streaming(ways: Ways) -> Iterator[Row]:
+def _streaming(ways: Addresses) -> Iterator[Row]:
     direct, ours = list[_Stream](), list[_Stream]()
     for body in _turns(50, STREAMS + WARM, "Streaming", stream=True):
         direct.append(_streamed(ways.direct[0], "none", body))

@@ -8,7 +8,7 @@ import asyncio
 import time
 from typing import Any
 
-from bench.announcing import serve
+from bench.address_server import serve
 
 SAID = "ok, done"
 REPLY = (

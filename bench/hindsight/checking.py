@@ -8,7 +8,7 @@ of interleaved rounds, with all caches emptied before.
 
 from collections.abc import Iterator
 
-from bench import apart
+from bench import processes
 from bench.context.replay import Row
 
 MOST = 2.0
@@ -16,7 +16,7 @@ MOST = 2.0
 
 def rows() -> Iterator[Row]:
     """The check against reading, and what it found."""
-    found = apart.figures("bench.hindsight.checking_process")
+    found = processes.figures("bench.hindsight.checking_process")
     ratio = found["check"] / found["read"]
     yield Row(
         "hindsight of 10,000 × 1,000 / reading the texts once",

@@ -11,7 +11,7 @@ process exists.
 
 from collections.abc import Iterator
 
-from bench import apart
+from bench import processes
 from bench.context.replay import Row
 
 D1_BARS = {"PostgreSQL": 5, "SQLite": 3}
@@ -27,11 +27,11 @@ def rows() -> Iterator[Row]:
     """D1 on both databases, then the imports on SQLite."""
     found = _measured("")
     yield from _d1("SQLite", found)
-    server = apart.postgresql()
+    server = processes.postgresql()
     if server is None:
         yield Row("D1 on PostgreSQL: none answers", "", "", None)
     else:
-        with apart.Scratch(server) as url:
+        with processes.Scratch(server) as url:
             yield from _d1("PostgreSQL", _measured(url))
     for name, bar in BARS.items():
         ratio = found[name]["json"] / found[name]["import"]
@@ -56,7 +56,7 @@ def _d1(database: str, found: dict[str, dict[str, float]]) -> Iterator[Row]:
 
 def _measured(database_url: str) -> dict[str, dict[str, float]]:
     """The figures from a process with its own data folder and database."""
-    found: dict[str, dict[str, float]] = apart.figures(
+    found: dict[str, dict[str, float]] = processes.figures(
         "bench.imports.importing_process", database_url=database_url
     )
     return found

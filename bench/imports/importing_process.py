@@ -37,7 +37,7 @@ ROUNDS = 9
 clock = time.perf_counter
 
 
-def uncounted(
+def count_nothing(
     messages: Iterable[Words], encoding: str = tokens.DEFAULT
 ) -> list[list[int]]:
     """Replaces `tokens.count_words`: counting is measured separately."""
@@ -52,15 +52,15 @@ def main() -> None:
     owner, project = prepare()
     connection.close()  # as in a server that hasn't migrated, or rows cost a third more
     caller = caller_of_user(owner)
-    found = {"D1": written(caller, project)}
+    found = {"D1": time_writing(caller, project)}
     if settings.ON_SQLITE:
-        tokens.count_words = uncounted
-        for name, path, read in given(Path(settings.DATA_DIR)):
-            found[name] = imported(caller, project, path, read)
+        tokens.count_words = count_nothing
+        for name, path, read in input_files(Path(settings.DATA_DIR)):
+            found[name] = time_imports(caller, project, path, read)
     print(json.dumps(found))
 
 
-def written(caller: Any, project: Any) -> dict[str, float]:
+def time_writing(caller: Any, project: Any) -> dict[str, float]:
     """D1: the rows of messages whose bodies are stored."""
     session = services.open_session(caller, project, services.NewSession(title="D1"))
     source = Source.objects.create(
@@ -132,7 +132,7 @@ def _rolled_back(write: Callable[[], None]) -> Callable[[], float]:
     return run
 
 
-def given(folder: Path) -> Iterable[tuple[str, Path, Callable[[Path], object]]]:
+def input_files(folder: Path) -> Iterable[tuple[str, Path, Callable[[Path], object]]]:
     """The files, and how their baseline reads them."""
     said = files.chat(MESSAGES)
     for name, values in (
@@ -155,7 +155,7 @@ def _by_line(path: Path) -> None:
             json.loads(line)
 
 
-def imported(
+def time_imports(
     caller: Any,
     project: Any,
     path: Path,

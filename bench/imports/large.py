@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import apart
+from bench import processes
 from bench.context.replay import Row
 
 from . import files
@@ -29,7 +29,7 @@ def soak() -> Iterator[Row]:
     """The number of messages and the memory; the data folder is removed."""
     with tempfile.TemporaryDirectory() as folder:
         count = write(Path(folder) / NAME, BYTES)
-        found = apart.figures_over(Path(folder), "bench.imports.large_process")
+        found = processes.figures_over(Path(folder), "bench.imports.large_process")
     imported = found["messages"]
     seconds = f"{imported:,} ({found['seconds']:.0f} s)"
     name = f"messages of a JSONL of {BYTES / 1e9:.0f} GB"
@@ -62,7 +62,7 @@ def _long_line() -> Iterator[Row]:
     """The memory that a single line takes; text beyond the limit stays in the file."""
     with tempfile.TemporaryDirectory() as folder:
         write_line(Path(folder) / NAME, LINE_BYTES)
-        found = apart.figures_over(Path(folder), "bench.imports.large_process")
+        found = processes.figures_over(Path(folder), "bench.imports.large_process")
     above = (found["peak"] - found["idle"]) / 1e6
     yield Row(
         f"memory of a line of {LINE_BYTES / 1e6:.0f} MB",

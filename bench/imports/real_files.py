@@ -37,7 +37,7 @@ _LISTED = re.compile(r"\| (\S+/\S+) \| (.+?) \| `(\w{10})` \|")
 _PLACE = re.compile(r"bytes:(\d+)-(\d+)")
 
 
-class Listed(NamedTuple):
+class ListedFile(NamedTuple):
     """A file of a public repository."""
 
     repository: str
@@ -53,10 +53,10 @@ class Leaf(NamedTuple):
 
 
 @dataclass(slots=True)
-class Looked:
+class FileCheck:
     """The result of checking a file."""
 
-    listed: Listed
+    listed: ListedFile
     format: str
     sessions: int
     messages: int
@@ -84,20 +84,20 @@ def soak() -> Iterator[Row]:
     if not folder:
         yield Row(f"{name}: REAL_FILES names no folder", "", "", None)
         return
-    looked = [look(one, Path(folder)) for one in listed()]
+    looked = [check_file(one, Path(folder)) for one in listed()]
     lost = sum(len(one.lost) for one in looked)
     leaves = sum(one.leaves for one in looked)
     is_met = bool(leaves) and not lost
     yield Row(f"{name}, {len(looked)} files", f"{lost} of {leaves:,}", "0", is_met)
 
 
-def listed() -> Iterator[Listed]:
+def listed() -> Iterator[ListedFile]:
     """The files that the page lists, each once."""
     table = PAGE.read_text().partition(BEGIN)[2].partition(END)[0]
-    yield from dict.fromkeys(Listed(*row) for row in _LISTED.findall(table))
+    yield from dict.fromkeys(ListedFile(*row) for row in _LISTED.findall(table))
 
 
-def look(one: Listed, folder: Path) -> Looked:
+def check_file(one: ListedFile, folder: Path) -> FileCheck:
     """Read a file, and look up all its strings."""
     shown = ["git", "-C", str(folder / one.repository), "show"]
     data = subprocess.run(  # git, with a name that the page lists
@@ -106,14 +106,14 @@ def look(one: Listed, folder: Path) -> Looked:
     name = one.path.rpartition("/")[2]
     transcripts = formats.read(io.BytesIO(data), "auto", name)
     items = [item for transcript in transcripts for item in transcript.items]
-    found = Looked(
+    found = FileCheck(
         one,
         transcripts[0].format,
         len(transcripts),
         sum(isinstance(item, Message) for item in items),
     )
-    said = Texts(_said(items, transcripts))
-    noted = Texts(_noted(items, data))
+    said = Texts(_message_texts(items, transcripts))
+    noted = Texts(_event_texts(items, data))
     for leaf in _strings(data):
         found.leaves += 1
         if said.hold(leaf.text):
@@ -146,7 +146,9 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _said(items: Iterable[Any], transcripts: Iterable[Transcript]) -> Iterator[str]:
+def _message_texts(
+    items: Iterable[Any], transcripts: Iterable[Transcript]
+) -> Iterator[str]:
     """Every string in messages, and the titles of conversations."""
     for transcript in transcripts:
         yield transcript.title
@@ -154,10 +156,10 @@ def _said(items: Iterable[Any], transcripts: Iterable[Transcript]) -> Iterator[s
         if not isinstance(item, Event):
             given = item.messages if isinstance(item, Compaction) else [item]
             for message in given:
-                yield from _held([message.parts, message.name, message.source_id])
+                yield from _strings_in([message.parts, message.name, message.source_id])
 
 
-def _held(value: Any) -> Iterator[str]:
+def _strings_in(value: Any) -> Iterator[str]:
     """The strings in a value of the domain; for JSON text also the strings in it."""
     if isinstance(value, str):
         yield value
@@ -166,16 +168,16 @@ def _held(value: Any) -> Iterator[str]:
         yield value.decode("utf-8", "replace")
     elif isinstance(value, dict):
         for name, one in value.items():
-            yield from _held([name, one])
+            yield from _strings_in([name, one])
     elif isinstance(value, list | tuple):
         for one in value:
-            yield from _held(one)
+            yield from _strings_in(one)
     elif is_dataclass(value):
         for one in fields(value):
-            yield from _held(getattr(value, one.name))
+            yield from _strings_in(getattr(value, one.name))
 
 
-def _noted(items: Iterable[Any], data: bytes) -> Iterator[str]:
+def _event_texts(items: Iterable[Any], data: bytes) -> Iterator[str]:
     """Every string in the records of events."""
     for item in items:
         record = item.record if isinstance(item, Event) else ""
@@ -239,7 +241,7 @@ def _leaves(value: Any, member: str) -> Iterator[Leaf]:
             yield from _leaves(one, f"{member}[]")
 
 
-def _write(looked: Iterable[Looked]) -> None:
+def _write(looked: Iterable[FileCheck]) -> None:
     """Rewrite the table on the page."""
     rows = [
         f"| {one.listed.repository} | {one.listed.path} | `{one.listed.commit}` "
@@ -260,7 +262,7 @@ def main(words: list[str]) -> None:
     for one in listed():
         if wanted and not any(word in "/".join(one) for word in wanted):
             continue
-        found = look(one, folder)
+        found = check_file(one, folder)
         looked.append(found)
         figures = f"{found.leaves} {found.in_messages} {found.in_events}"
         print(f"{found.format} {one.repository} {one.path}: {figures}", flush=True)

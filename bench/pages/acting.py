@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bench import apart
+from bench import processes
 from bench.context.replay import Row
 
 SIZE, SHORT = 10_000, 200
@@ -70,7 +70,7 @@ def rows() -> Iterator[Row]:
 
     with (
         tempfile.TemporaryDirectory() as folder,
-        apart.served(
+        processes.running_server(
             Path(folder),
             "bench.pages.browser_server",
             str(SHORT),

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from bench import apart
+from bench import processes
 from bench.context.replay import Row
 
 SIZES = (200, 10_000, 100_000)
@@ -95,7 +95,7 @@ def rows() -> Iterator[Row]:
 
     with (
         tempfile.TemporaryDirectory() as folder,
-        apart.served(
+        processes.running_server(
             Path(folder), "bench.pages.browser_server", *SIZES, DATABASE_URL=""
         ) as described,
         sync_playwright() as playwright,

@@ -18,7 +18,7 @@ from contextstudio.asgi import application  # noqa: E402
 from .pages_data import make_session, prepare  # noqa: E402
 
 
-class _Announcing(uvicorn.Server):
+class _FactsPrinter(uvicorn.Server):
     """Prints its address once it listens."""
 
     def __init__(self, config: uvicorn.Config, facts: dict[str, object]) -> None:
@@ -44,7 +44,7 @@ def main() -> None:
     config = uvicorn.Config(
         application, host=settings.HOST, port=0, log_level="warning"
     )
-    _Announcing(config, facts).run()
+    _FactsPrinter(config, facts).run()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ The pages are served with all middleware, by a process that has served them befo
 
 from collections.abc import Iterator
 
-from bench import apart
+from bench import processes
 from bench.context.replay import Row
 
 ROWS = 200
@@ -18,7 +18,7 @@ SIZES = (200, 10_000, 100_000)
 
 def rows() -> Iterator[Row]:
     """Row R4 of docs/performance.md, and pages of long sessions against that of a short one."""
-    found = apart.figures("bench.pages.drawing_process")
+    found = processes.figures("bench.pages.drawing_process")
     ratio = found["uncached"] / found["warm"]
     figure = f"1/{ratio:.0f} ({1000 * found['warm']:.2f} ms)"
     yield Row(f"R4 {ROWS} warm rows / without any cache", figure, "1/50", ratio >= 50)

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from urllib.parse import urlsplit
 
-from bench import apart
+from bench import processes
 from bench.context.replay import Row
 from bench.transcript import messages
 
@@ -27,7 +27,9 @@ def rows() -> Iterator[Row]:
     """The ratio alone and with 32 clients, and how many responses weren't 200."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        apart.served(Path(folder), "bench.pages.reading_server", PORT="0") as described,
+        processes.running_server(
+            Path(folder), "bench.pages.reading_server", PORT="0"
+        ) as described,
     ):
         served = _Served(described)
         alone = asyncio.run(_alternate(served, clients=1, each=A_ROUND))

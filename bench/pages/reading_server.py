@@ -16,7 +16,7 @@ from django.db import connection  # noqa: E402
 from django.http import HttpRequest, HttpResponse  # noqa: E402
 from django.urls import path  # noqa: E402
 
-from bench.announcing import Announcing  # noqa: E402
+from bench.address_server import AddressPrinter  # noqa: E402
 from contextstudio import urls  # noqa: E402
 from contextstudio.accounts.authentication import caller_of  # noqa: E402
 from contextstudio.accounts.domain.rights import Right  # noqa: E402
@@ -81,7 +81,7 @@ def main() -> None:
     config = uvicorn.Config(
         application, host=settings.HOST, port=0, log_level="warning", lifespan="off"
     )
-    server = Announcing(config, f"{session.pk} {key.text}")
+    server = AddressPrinter(config, f"{session.pk} {key.text}")
     server.run()
 
 

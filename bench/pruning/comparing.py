@@ -25,8 +25,8 @@ from archive.domain.pruning.fitting import fit_plan  # noqa: E402
 from archive.domain.pruning.harm import NamesLeft  # noqa: E402
 from archive.domain.pruning.needs import plan  # noqa: E402
 from archive.domain.pruning.reading import ThreadReading  # noqa: E402
-from bench.apart import ROOT  # noqa: E402
 from bench.context.replay import Row  # noqa: E402
+from bench.processes import ROOT  # noqa: E402
 from operations.domain.context.policy import Pruning  # noqa: E402
 from operations.domain.context.step import Count  # noqa: E402
 from threads import tokens  # noqa: E402
@@ -45,7 +45,7 @@ from .methods import (  # noqa: E402
 )
 from .peers import Peers, running  # noqa: E402
 from .scoring import ENCODING, Method, Score, at_the_end, in_flight  # noqa: E402
-from .sessions import Compared  # noqa: E402
+from .sessions import ComparedSession  # noqa: E402
 
 PAGE = ROOT / "docs" / "pruning.md"
 BEGIN, END = "<!-- methods -->\n", "<!-- end of methods -->"
@@ -74,7 +74,7 @@ LCC_READS = "Claude Code"
 """The harness whose files `lcc measure-session` can read."""
 
 
-class Beside(NamedTuple):
+class ComparedScores(NamedTuple):
     """What a method saves and loses, and what the pruner loses at the same savings."""
 
     score: Score = Score()
@@ -100,14 +100,14 @@ def rows() -> Iterator[Row]:
                 yield from _beside_lcc(peers, one)
 
 
-def _groups() -> tuple[list[Compared], ...]:
+def _groups() -> tuple[list[ComparedSession], ...]:
     """The long sessions, the other real ones, and the generated one."""
     others = list(sessions.others())
     real = [one for one in others if one.file]
     return list(sessions.tuned()), real, [one for one in others if not one.file]
 
 
-def _row(name: str, found: Beside, *, is_ours: bool) -> Row:
+def _row(name: str, found: ComparedScores, *, is_ours: bool) -> Row:
     """A method with the references it loses, expected to be at least twice those of the pruner."""
     value = f"{found.score.saved_share:.1%}, {found.score.lost} lost"
     if is_ours:
@@ -122,10 +122,10 @@ def _is_half(ours: int, theirs: int) -> bool | None:
 
 
 def in_sessions(
-    methods: Mapping[str, Method], chosen: Iterable[Compared]
-) -> dict[str, Beside]:
+    methods: Mapping[str, Method], chosen: Iterable[ComparedSession]
+) -> dict[str, ComparedScores]:
     """Each method, and the pruner at the same savings, run within sessions; summed up."""
-    found = dict.fromkeys(methods, Beside())
+    found = dict.fromkeys(methods, ComparedScores())
     for one in chosen:
         for part in PARTS:
             begun = one.messages[: len(one.messages) * part // 4]
@@ -136,23 +136,23 @@ def in_sessions(
                 short = shown_by(begun, fit_plan(plan, score.after, names))
                 same = in_flight(one.messages, short)
                 before = found[name]
-                found[name] = Beside(before.score + score, before.same + same)
+                found[name] = ComparedScores(before.score + score, before.same + same)
     return found
 
 
-def at_compactions(chosen: Iterable[Compared]) -> Beside:
+def at_compactions(chosen: Iterable[ComparedSession]) -> ComparedScores:
     """What clients left out by their own compactions, and what the pruner would have left out."""
-    found = Beside()
+    found = ComparedScores()
     for one in chosen:
         for compaction in one.compactions:
             begun = one.messages[: compaction.place]
             score = in_flight(one.messages, compacted(one.messages, compaction))
             same = in_flight(one.messages, HERE[OURS](begun))
-            found = Beside(found.score + score, found.same + same)
+            found = ComparedScores(found.score + score, found.same + same)
     return found
 
 
-def _beside_lcc(peers: Peers, one: Compared) -> Iterator[Row]:
+def _beside_lcc(peers: Peers, one: ComparedSession) -> Iterator[Row]:
     """What lcc and the pruner save, lose and take on a whole session."""
     theirs, our = at_end(peers.method("lcc"), one), at_end(HERE[OURS], one)
     saved = f"{our.saved_share:.1%} / {theirs.saved_share:.1%}"
@@ -162,14 +162,14 @@ def _beside_lcc(peers: Peers, one: Compared) -> Iterator[Row]:
     yield from _times(peers, one)
 
 
-def _times(peers: Peers, one: Compared) -> Iterator[Row]:
+def _times(peers: Peers, one: ComparedSession) -> Iterator[Row]:
     """The time of a plan against lcc's own measurements.
 
     These are what `lcc measure-session` times for its mode, which counts what is left as a plan
     does, and, without a bar, lcc's compaction alone. The command reads only Claude Code's files:
     for others the bar applies to the compaction.
     """
-    took = _took(peers, one)
+    took = _least_timings(peers, one)
     them, named = took.command or took.compaction, f", {one.name}"
     met = took.plan <= them / 2
     yield Row(f"CPU / lcc{named}", _ms(took.plan, them), "≤ 1/2", met)
@@ -197,7 +197,7 @@ def _tiktoken() -> tokens.TokenCounter:
     return tokens.TokenCounter(tokens._load_tiktoken(ENCODING))
 
 
-class _Took(NamedTuple):
+class _Timings(NamedTuple):
     """CPU seconds."""
 
     plan: float
@@ -208,19 +208,19 @@ class _Took(NamedTuple):
     """0.0 if the command can't read the session."""
 
 
-def _took(peers: Peers, one: Compared) -> _Took:
+def _least_timings(peers: Peers, one: ComparedSession) -> _Timings:
     """The least times of several rounds, over messages that are already read and counted."""
     messages = prunable(one.messages)
     tokens.is_accelerated(ENCODING)  # as in a server half a minute after its start
-    rounds = list[_Took]()
+    rounds = list[_Timings]()
     while len(rounds) < ROUNDS or sum(took.compaction for took in rounds) < SECONDS:
         plans = [_planning(messages, by) for by in (_as_a_server, _by_tiktoken)]
         peers.method("lcc")(one.messages)
         compaction, command = peers.seconds, 0.0
         if one.file and one.harness == LCC_READS:
             command = peers.measured_by_lcc(one.file)["cpu"]
-        rounds.append(_Took(*plans, compaction, command))
-    return _Took(*map(min, zip(*rounds, strict=True)))
+        rounds.append(_Timings(*plans, compaction, command))
+    return _Timings(*map(min, zip(*rounds, strict=True)))
 
 
 def _planning(messages: Sequence[Prunable], count: Count) -> float:
@@ -252,7 +252,7 @@ def _methods(peers: Peers | None) -> dict[str, Method]:
     return {name: found[name] for name in METHODS if name in found}
 
 
-def at_end(method: Method, one: Compared) -> Score:
+def at_end(method: Method, one: ComparedSession) -> Score:
     """The score of a method over a whole session."""
     return at_the_end(one.messages, method(one.messages))
 
@@ -273,7 +273,7 @@ def tables() -> Iterator[str]:
 
 
 def _in_flight(
-    methods: Mapping[str, Method], groups: tuple[list[Compared], ...]
+    methods: Mapping[str, Method], groups: tuple[list[ComparedSession], ...]
 ) -> Iterator[str]:
     yield f"| | {len(groups[0])} long sessions | {len(groups[1])} others | the made one |"
     yield "| --- | --- | --- | --- |"
@@ -290,7 +290,7 @@ def _in_flight(
         yield f"| {name} | {' | '.join(cells)} |"
 
 
-def _of_compactions(found: Beside) -> Iterator[str]:
+def _of_compactions(found: ComparedScores) -> Iterator[str]:
     yield from ("", "Where clients compacted their sessions by themselves:", "")
     yield from ("| | |", "| --- | --- |")
     yield f"| {COMPACTION} | {_cell(found.score)} |"

@@ -17,7 +17,7 @@ from threads.domain.message import Message
 from threads.domain.part import Part, Text, ToolResult
 
 from .scoring import Method, Shown, count
-from .sessions import Compacted, groups_of
+from .sessions import ClientCompaction, groups_of
 
 KEPT_TOOL_USES = 3
 CLEARED = (Text("[cleared]"),)
@@ -71,7 +71,7 @@ def clear_tool_uses(messages: Sequence[Message]) -> Shown:
     ]
 
 
-def compacted(messages: Sequence[Message], by: Compacted) -> Shown:
+def compacted(messages: Sequence[Message], by: ClientCompaction) -> Shown:
     """What a client's own compaction left, with its summary at the first hidden message."""
     first = min(by.hidden)
     instead = tuple(part for parts in by.instead for part in parts)

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.apart import ROOT
+from bench.processes import ROOT
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Part, Text, ToolCall, ToolResult
 from threads.domain.text import text_of
@@ -62,10 +62,10 @@ class Peers:
 
     def measured_by_lcc(self, file: Path) -> dict[str, JSON]:
         """The result of `lcc measure-session` for a file; `cpu` is in seconds."""
-        answer: dict[str, JSON] = self._asked({"session": str(file)})
+        answer: dict[str, JSON] = self._ask({"session": str(file)})
         return answer
 
-    def _asked(self, question: JSON) -> JSON:
+    def _ask(self, question: JSON) -> JSON:
         sent, answers = self._process.stdin, self._process.stdout
         if sent is None or answers is None:
             raise RuntimeError("the peers' process has no pipes")
@@ -74,7 +74,7 @@ class Peers:
         return json.loads(answers.readline())
 
     def _answer(self, name: str, chat: JSON) -> Sequence[str | None]:
-        answer = self._asked({"method": name, "chat": chat})
+        answer = self._ask({"method": name, "chat": chat})
         self.seconds, self.version = answer["seconds"], answer["version"]
         contents: Sequence[str | None] = answer["contents"]
         return contents

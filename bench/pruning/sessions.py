@@ -39,7 +39,7 @@ MADE = 2_000
 """The length of the generated transcript, which belongs to those."""
 
 
-class Compacted(NamedTuple):
+class ClientCompaction(NamedTuple):
     """A compaction by a client: what it hid before a place, and what it said instead."""
 
     place: int
@@ -47,12 +47,12 @@ class Compacted(NamedTuple):
     instead: tuple[tuple[Part, ...], ...]
 
 
-class Compared(NamedTuple):
+class ComparedSession(NamedTuple):
     """A session to be shortened."""
 
     harness: str
     messages: Sequence[Message]
-    compactions: Sequence[Compacted] = ()
+    compactions: Sequence[ClientCompaction] = ()
     file: Path | None = None
 
     @property
@@ -61,18 +61,18 @@ class Compared(NamedTuple):
         return f"{self.harness}, {len(self.messages):,} messages"
 
 
-def tuned() -> Iterator[Compared]:
+def tuned() -> Iterator[ComparedSession]:
     """The long samples that are available."""
     return (_longest(harness, path) for harness, path in TUNED if _is_there(path))
 
 
-def others() -> Iterator[Compared]:
+def others() -> Iterator[ComparedSession]:
     """The other samples that are available, and the generated transcript."""
     yield from (_longest(harness, path) for harness, path in OTHERS if _is_there(path))
-    yield Compared("Made", [_made(one) for one in made_messages(MADE)])
+    yield ComparedSession("Made", [_made(one) for one in made_messages(MADE)])
 
 
-def beside_lcc() -> Iterator[Compared]:
+def beside_lcc() -> Iterator[ComparedSession]:
     """The long samples, and all others of the harness that lcc was made for."""
     yield from tuned()
     named = ((one, path) for one, path in OTHERS if one == "Claude Code")
@@ -92,24 +92,24 @@ def _is_there(path: str) -> bool:
     return (SAMPLES / path).is_file()
 
 
-def _longest(harness: str, path: str) -> Compared:
+def _longest(harness: str, path: str) -> ComparedSession:
     with (SAMPLES / path).open("rb") as file:
         read = [_read(harness, one) for one in formats.read(file, name=Path(path).name)]
     longest = max(read, key=lambda one: len(one.messages))
     return longest._replace(file=SAMPLES / path)
 
 
-def _read(harness: str, transcript: Transcript) -> Compared:
-    messages, compactions = list[Message](), list[Compacted]()
+def _read(harness: str, transcript: Transcript) -> ComparedSession:
+    messages, compactions = list[Message](), list[ClientCompaction]()
     for item in transcript.items:
         if isinstance(item, Message):
             messages.append(item)
         elif isinstance(item, Compaction):
             instead = tuple(message.parts for message in item.messages)
             compactions.append(
-                Compacted(len(messages), frozenset(item.replaces), instead)
+                ClientCompaction(len(messages), frozenset(item.replaces), instead)
             )
-    return Compared(harness, messages, compactions)
+    return ComparedSession(harness, messages, compactions)
 
 
 def _made(message: JSON) -> Message:

@@ -8,7 +8,7 @@ CPU time, on SQLite, and on PostgreSQL if one is available.
 import sys
 from collections.abc import Iterator
 
-from bench import apart
+from bench import processes
 from bench.context.replay import Row
 
 COUNT = 100_000
@@ -17,14 +17,14 @@ COUNT = 100_000
 def rows(count: int = COUNT) -> Iterator[Row]:
     """The rows for both databases."""
     yield from _rows("SQLite", "", count)
-    server = apart.postgresql()
+    server = processes.postgresql()
     if server is not None:
-        with apart.Scratch(server) as url:
+        with processes.Scratch(server) as url:
             yield from _rows("PostgreSQL", url, count)
 
 
 def _rows(database: str, url: str, count: int) -> Iterator[Row]:
-    found: dict[str, float] = apart.figures(
+    found: dict[str, float] = processes.figures(
         "bench.search.meaning_process", count, database_url=url
     )
     ratio = found["search"] / found["reading"]

@@ -10,7 +10,7 @@ available; the size of the index is that of its tables and indexes.
 import sys
 from collections.abc import Iterator
 
-from bench import apart
+from bench import processes
 from bench.context.replay import Row
 
 USUAL, FULL = 100_000, 1_000_000
@@ -30,11 +30,11 @@ def soak() -> Iterator[Row]:
 
 def _both(count: int) -> Iterator[Row]:
     yield from _rows("SQLite", count, _measured("", count))
-    server = apart.postgresql()
+    server = processes.postgresql()
     if server is None:
         yield Row("D2 on PostgreSQL: none answers", "", "", None)
         return
-    with apart.Scratch(server) as url:
+    with processes.Scratch(server) as url:
         yield from _rows("PostgreSQL", count, _measured(url, count))
 
 
@@ -79,7 +79,7 @@ def _rows(
 
 def _measured(database_url: str, count: int) -> dict[str, dict[str, float]]:
     """The figures from a process with its own data folder and database."""
-    found: dict[str, dict[str, float]] = apart.figures(
+    found: dict[str, dict[str, float]] = processes.figures(
         "bench.search.queries_process", count, database_url=database_url
     )
     return found

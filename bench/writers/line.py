@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import httpx
 
-from bench.apart import ROOT
 from bench.context.replay import Row
+from bench.processes import ROOT
 
 SECONDS = 10
 WRITERS = 16
@@ -27,7 +27,7 @@ MESSAGES = 200
 MOST_P99_TO_P50 = 20
 
 
-class Written(NamedTuple):
+class WriteResult(NamedTuple):
     """The result of some writers."""
 
     rate: float
@@ -59,7 +59,7 @@ def soak() -> Iterator[Row]:
     yield Row("errors of all writers", str(errors), "0", errors == 0)
 
 
-def write(server: "Server", count: int) -> Written:
+def write(server: "Server", count: int) -> WriteResult:
     """Let `count` writers write to a new session."""
     messages = [
         {"role": ("user", "assistant")[n % 2], "content": f"message {n}"}
@@ -86,7 +86,7 @@ def write(server: "Server", count: int) -> Written:
     times = [one for some, _ in done for one in some]
     cuts = quantiles(times, n=100)
     errors = sum(errors for _, errors in done)
-    return Written(len(times) / SECONDS, cuts[49], cuts[98], errors)
+    return WriteResult(len(times) / SECONDS, cuts[49], cuts[98], errors)
 
 
 class Server:

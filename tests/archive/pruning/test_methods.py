@@ -5,7 +5,7 @@ import re
 from bench.pruning.comparing import BEGIN, END, METHODS, PAGE
 from bench.pruning.methods import clear_tool_uses, compacted, tiers
 from bench.pruning.scoring import in_flight
-from bench.pruning.sessions import Compacted
+from bench.pruning.sessions import ClientCompaction
 from threads.domain.message import Message, Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
 
@@ -56,7 +56,7 @@ def test_all_results_but_the_last_three_are_cleared_and_what_is_used_later_is_lo
 
 def test_what_a_summary_says_is_not_lost() -> None:
     told = ((Text("The limit is retryBackoffLimit"),),)
-    shown = compacted(LATER, Compacted(5, frozenset(range(5)), told))
+    shown = compacted(LATER, ClientCompaction(5, frozenset(range(5)), told))
     assert shown == [told[0], (), (), (), ()]
     assert in_flight(LATER, shown).lost == 0
 

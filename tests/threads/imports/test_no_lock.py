@@ -43,7 +43,7 @@ def unlocked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return item
 
     watch(ingest, "batches")
-    watch(ingest, "guarded")
+    watch(ingest, "guard_parser")
     watch(recording.tokens, "count_words")
     watch(recording.blobs, "store")
     monkeypatch.setattr(file_groups, "AT_ONCE", 0)
@@ -70,7 +70,7 @@ def test_what_a_job_appends_to_a_session_is_read_without_a_lock_too(
         uuid.uuid4(),
         lambda *report: seen.append(report[0]),
     )
-    assert {"guarded", "count_words"} <= set(unlocked)
+    assert {"guard_parser", "count_words"} <= set(unlocked)
     assert texts(Session.objects.get()) == list("abcdefghi")
     assert seen == [2, 4, 6]
 

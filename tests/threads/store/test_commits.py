@@ -99,14 +99,14 @@ def test_a_writer_waits_for_the_disk_when_others_may_write(
     line = queue_of(str(connection.settings_dict["NAME"]))
 
     def catch_up(_: commits.Checkpoints) -> None:
-        free.append(line.take(0))
-        line.give()
+        free.append(line.acquire(0))
+        line.release()
 
     monkeypatch.setattr(commits.Checkpoints, "catch_up", catch_up)
     with deferred_sync():
         in_a_row = synchronous() == NORMAL
         with transaction.atomic():
-            assert not line.take(0)
+            assert not line.acquire(0)
         assert free == [True] * in_a_row
     with transaction.atomic():
         pass

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bench.imports import real_file_reasons, real_files
-from bench.imports.real_files import Listed, Looked, look
+from bench.imports.real_files import FileCheck, ListedFile, check_file
 
 SAID = "Which of the two lamps in the hall is broken?"
 LOST = "This was said too, but in a member nobody reads."
@@ -16,7 +16,7 @@ NOTED = "What the tool is for stands in an event of its own."
 ID = "0123456789abcdef" * 4
 
 
-def looked(folder: Path, value: Any, name: str = "chat.json") -> Looked:
+def looked(folder: Path, value: Any, name: str = "chat.json") -> FileCheck:
     """What is found of a file in a repository."""
     repository = folder / "somebody" / "chats"
     repository.mkdir(parents=True)
@@ -34,7 +34,7 @@ def looked(folder: Path, value: Any, name: str = "chat.json") -> Looked:
     git("add", name)
     git("commit", "-qm", "one")
     commit = git("rev-parse", "HEAD")[:10]
-    return look(Listed("somebody/chats", name, commit), folder)
+    return check_file(ListedFile("somebody/chats", name, commit), folder)
 
 
 def chat(**more: Any) -> dict[str, Any]:

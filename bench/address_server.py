@@ -7,7 +7,7 @@ from typing import Any
 import uvicorn
 
 
-class Announcing(uvicorn.Server):
+class AddressPrinter(uvicorn.Server):
     """Prints its address and some further text."""
 
     def __init__(self, config: uvicorn.Config, words: str) -> None:
@@ -30,4 +30,4 @@ def serve(application: Any) -> None:
         lifespan="off",
         timeout_keep_alive=3600,
     )
-    Announcing(config, str(os.getpid())).run()
+    AddressPrinter(config, str(os.getpid())).run()

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 
 ROOT = Path(__file__).resolve().parent.parent
-USUAL = "postgresql://postgres@127.0.0.1:5432/postgres"
+DEFAULT_URL = "postgresql://postgres@127.0.0.1:5432/postgres"
 
 
 def figures(module: str, *arguments: object, database_url: str = "") -> Any:
@@ -44,7 +44,7 @@ def figures_over(
 
 
 @contextmanager
-def served(
+def running_server(
     folder: Path, module: str, *arguments: object, **environment: str
 ) -> Iterator[str]:
     """Run a server over a data folder while it is measured; yields the line it prints when up."""
@@ -69,7 +69,7 @@ def served(
 
 def postgresql() -> str | None:
     """The URL of a PostgreSQL server that accepts us: DATABASE_URL's or the usual one, or None."""
-    for url in (os.environ.get("DATABASE_URL"), USUAL):
+    for url in (os.environ.get("DATABASE_URL"), DEFAULT_URL):
         if url and url.startswith("postgres"):
             try:
                 psycopg.connect(url, connect_timeout=2).close()
