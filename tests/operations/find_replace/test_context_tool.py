@@ -159,7 +159,7 @@ def test_a_hash_alone_is_discarded_and_a_wrong_target_is_told_what_fits(
         assert refused["at"] == ["targets", 0]
     refused = call.refused("context", action="distill", targets=[["m3", " "]])
     assert (refused["detail"], refused["at"]) == (
-        "It must not be empty.",
+        "A hash or summary must not be empty.",
         ["targets", 0],
     )
     assert call.refused("context", action="discard", targets="m3")["at"] == ["targets"]

@@ -42,7 +42,7 @@ def test_an_empty_key_keeps_the_one_that_is_saved(
 @pytest.mark.parametrize(
     ("base_url", "why"),
     [
-        ("http://127.0.0.1:8000", "over https"),
+        ("http://127.0.0.1:8000", "uses https and port 443"),
         ("https://10.0.0.1/v1", "may not be called"),
         ("https://user:word@example.com", "A base URL looks like"),
     ],
