@@ -115,7 +115,7 @@ def test_requests_wait_with_a_limit_and_what_takes_its_time_without(
     with without_statement_timeout(), connection.cursor() as cursor:
         session.answer_timeout = 0.001
         cursor.execute("SELECT pg_sleep(0.2)")
-    assert not session.is_unhurried
+    assert not session.has_no_timeout
     with pytest.raises(OperationalError), connection.cursor() as cursor:
         cursor.execute("SELECT pg_sleep(0.2)")
 

@@ -118,7 +118,7 @@ class FileGroups:
                     transcripts = formats.read(stream, self.format, one.name)
             except (DomainError, DatabaseError, MemoryError):
                 raise
-            except Exception as fault:  # as in `guarded`
+            except Exception as fault:  # as in `guard_parser`
                 raise unreadable(fault) from fault
             yield transcripts
 
