@@ -1,7 +1,7 @@
 /** The pages comparing two requests: stepping from change to change, also across pages. */
 import "./page.js";
-import { define } from "./base/actions.js";
-import { say } from "./base/announce.js";
+import { defineActions } from "./base/actions.js";
+import { announce } from "./base/announce.js";
 import { toast } from "./base/toast.js";
 
 /** The change that last had the focus. */
@@ -48,14 +48,14 @@ function follow() {
 function sayFigures({ target }) {
   if (!target.matches(".context-body")) return;
   const figures = [...target.querySelector(".figures").children];
-  say(figures.map((one) => [...one.children].map(({ textContent }) => textContent).join(" ")).join(", "));
+  announce(figures.map((one) => [...one.children].map(({ textContent }) => textContent).join(" ")).join(", "));
 }
 
 document.addEventListener("htmx:afterSwap", sayFigures);
 document.addEventListener("focusin", follow);
 follow();
 
-define({
+defineActions({
   "next-marker": () => step(1, "next"),
   "previous-marker": () => step(-1, "previous"),
 });

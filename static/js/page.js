@@ -8,7 +8,7 @@ import "./base/palette.js";
 import "./live/following.js";
 import "./sessions/recall.js";
 import { copyText } from "./editing/copying.js";
-import { define } from "./base/actions.js";
+import { defineActions } from "./base/actions.js";
 
 /** Submit the form of the open dialog or, without one, of the focused field, as Enter does. */
 function save(pressed) {
@@ -81,7 +81,7 @@ for (const type of ["dragover", "drop"]) addEventListener(type, refuseFiles);
 
 // The pages of a session: each link with data-place is a command too.
 for (const link of document.querySelectorAll("a[data-place]")) {
-  define({ [link.dataset.place]: () => location.assign(link.href) });
+  defineActions({ [link.dataset.place]: () => location.assign(link.href) });
 }
 
 // A refused field may be far down a long page: scroll to it and focus it.
@@ -92,7 +92,7 @@ wrong?.focus({ preventScroll: true });
 // In a narrow window the places scroll horizontally: show the current one.
 document.querySelector(".places [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
-define({
+defineActions({
   close: ({ pressed }) => pressed.closest("dialog")?.close(),
   save: ({ pressed }) => save(pressed),
   copy: ({ pressed }) => copyText(document.getElementById(pressed.dataset.copy).textContent),

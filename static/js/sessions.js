@@ -2,15 +2,15 @@
 import "./page.js";
 import { watchImports } from "./sessions/imports.js";
 import { watchSessionMenu } from "./sessions/session_menu.js";
-import { define } from "./base/actions.js";
+import { defineActions } from "./base/actions.js";
 
-define({
+defineActions({
   next: () => walk(1),
   previous: () => walk(-1),
 });
 
 const search = document.getElementById("q");
-if (search) define({ find: () => search.select() });
+if (search) defineActions({ find: () => search.select() });
 
 /** Focus the next or previous session of the list. */
 function walk(step) {

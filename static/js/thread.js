@@ -10,31 +10,31 @@ import { watchFind } from "./thread/find.js";
 import { followAddress, jumpToNumber } from "./thread/jump.js";
 import { watchHindsight } from "./editing/hindsight.js";
 import { watchLedger } from "./editing/ledger.js";
-import { catchUp, stayLive } from "./thread/live.js";
+import { catchUp, startLiveUpdates } from "./thread/live.js";
 import { watchMenus } from "./editing/menus.js";
 import { clearCut } from "./editing/move.js";
-import { setContext } from "./base/keys.js";
-import { offerNumbers } from "./base/palette.js";
+import { setKeyContext } from "./base/keys.js";
+import { setNumberHandler } from "./base/palette.js";
 import { rowAt } from "./thread/rows.js";
-import { inTurn } from "./base/requests.js";
+import { enqueue } from "./base/requests.js";
 import { session } from "./thread/session.js";
 import { clearSelection, watchSelection } from "./thread/selection.js";
 import { watchSessionMenu } from "./sessions/session_menu.js";
 import { watchPending } from "./editing/pending.js";
 import { watchStaging } from "./editing/staging.js";
-import { offerRelevance } from "./thread/relevance.js";
+import { watchRelevance } from "./thread/relevance.js";
 import { watchOverview } from "./thread/overview.js";
 import { watchTokenCount } from "./editing/token_count.js";
-import { define } from "./base/actions.js";
+import { defineActions } from "./base/actions.js";
 
 // Swaps are shown at once: a row that kept its old classes for a moment would flicker.
 Object.assign(htmx.config, { defaultSettleDelay: 0, defaultSwapDelay: 0 });
 
-setContext((element) => ({ mayEdit: !session.readOnly, isRow: Boolean(rowAt(element)) }));
+setKeyContext((element) => ({ mayEdit: !session.readOnly, isRow: Boolean(rowAt(element)) }));
 
-define({ escape: () => clearCut() || clearSelection() });
+defineActions({ escape: () => clearCut() || clearSelection() });
 
-watchChunks(() => inTurn(catchUp));
+watchChunks(() => enqueue(catchUp));
 watchSelection();
 watchDialogs();
 watchSummaries();
@@ -49,7 +49,7 @@ watchSessionMenu();
 watchOverview();
 watchTokenCount();
 watchFind();
-offerRelevance();
-offerNumbers(jumpToNumber);
+watchRelevance();
+setNumberHandler(jumpToNumber);
 followAddress();
-stayLive();
+startLiveUpdates();

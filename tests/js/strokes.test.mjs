@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { COMMANDS, matching } from "../../static/js/base/commands.js";
-import { match, printed, strokeOf } from "../../static/js/base/strokes.js";
+import { COMMANDS, filterCommands } from "../../static/js/base/commands.js";
+import { formatKeys, matchStrokes, strokeOf } from "../../static/js/base/strokes.js";
 
 const pressed = (key, held = {}) => strokeOf({ key, ...held });
 
@@ -19,11 +19,11 @@ test("a modifier alone is no stroke", () => {
 });
 
 test("a sequence waits for its second stroke and is forgotten with another", () => {
-  const first = match(COMMANDS, "", "g");
+  const first = matchStrokes(COMMANDS, "", "g");
   assert.deepEqual(first, { command: undefined, typed: "g" });
-  assert.equal(match(COMMANDS, first.typed, "g").command.action, "first");
-  assert.equal(match(COMMANDS, first.typed, "c").command.action, "to-context");
-  assert.deepEqual(match(COMMANDS, first.typed, "q"), { command: undefined, typed: "" });
+  assert.equal(matchStrokes(COMMANDS, first.typed, "g").command.action, "first");
+  assert.equal(matchStrokes(COMMANDS, first.typed, "c").command.action, "to-context");
+  assert.deepEqual(matchStrokes(COMMANDS, first.typed, "q"), { command: undefined, typed: "" });
 });
 
 test("no two commands of one place share a key", () => {
@@ -44,15 +44,15 @@ test("every key of the table is a stroke that a keyboard makes", () => {
 });
 
 test("key caps are printed in words", () => {
-  assert.equal(printed("Mod+Shift+z"), "Ctrl Shift Z");
-  assert.equal(printed("g g"), "g g");
-  assert.equal(printed("Alt+ArrowUp"), "Alt ↑");
-  assert.equal(printed("Escape"), "Esc");
+  assert.equal(formatKeys("Mod+Shift+z"), "Ctrl Shift Z");
+  assert.equal(formatKeys("g g"), "g g");
+  assert.equal(formatKeys("Alt+ArrowUp"), "Alt ↑");
+  assert.equal(formatKeys("Escape"), "Esc");
 });
 
 test("the palette finds commands by the beginnings of their words, in any order", () => {
-  const found = matching(COMMANDS, "match ne").map(({ action }) => action);
+  const found = filterCommands(COMMANDS, "match ne").map(({ action }) => action);
   assert.deepEqual(found, ["find-next"]);
-  assert.deepEqual(matching(COMMANDS, "xyzzy"), []);
-  assert.equal(matching(COMMANDS, "").length, COMMANDS.length);
+  assert.deepEqual(filterCommands(COMMANDS, "xyzzy"), []);
+  assert.equal(filterCommands(COMMANDS, "").length, COMMANDS.length);
 });

@@ -10,14 +10,14 @@ let subjectOf = (source) => source;
  * Register actions by name: `act({source, pressed, event})`, with `source` the target of the
  * action.
  */
-export function define(meanings) {
+export function defineActions(meanings) {
   for (const [action, act] of Object.entries(meanings)) actions.set(action, act);
 }
 
-export const knows = (action) => actions.has(action);
+export const hasAction = (action) => actions.has(action);
 
 /** Run `action`. `source` is the element that was pressed or, for a key, the focused element. */
-export function run(action, source = document.activeElement, event = null) {
+export function runAction(action, source = document.activeElement, event = null) {
   const act = actions.get(action);
   if (!act) return false;
   act({ source: subjectOf(source), pressed: source, event });
@@ -25,7 +25,7 @@ export function run(action, source = document.activeElement, event = null) {
 }
 
 /** Let menus stand for the element they were opened on: `find(element)` returns that element. */
-export function standsFor(find) {
+export function setSourceResolver(find) {
   subjectOf = find;
 }
 
@@ -34,7 +34,7 @@ document.addEventListener("click", (event) => {
   if (!pressed || pressed.disabled || event.defaultPrevented) return;
   const opensElsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
   if (pressed.matches("a[href]") && opensElsewhere) return;
-  if (!knows(pressed.dataset.action)) return;
+  if (!hasAction(pressed.dataset.action)) return;
   if (!pressed.matches("input")) event.preventDefault();
-  run(pressed.dataset.action, pressed, event);
+  runAction(pressed.dataset.action, pressed, event);
 });

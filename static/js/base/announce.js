@@ -1,5 +1,5 @@
 /** Announcements for screen readers: a polite region and an alert region. */
-import { element } from "./fragment.js";
+import { createElement } from "./fragment.js";
 
 let timer = 0;
 
@@ -10,11 +10,11 @@ let timer = 0;
 function region(name, role) {
   const dialog = document.querySelector("dialog:modal");
   if (!dialog) return document.getElementById(name);
-  return dialog.querySelector(`:scope > [role=${role}]`) ?? dialog.appendChild(element("p", { class: "vh", role }));
+  return dialog.querySelector(`:scope > [role=${role}]`) ?? dialog.appendChild(createElement("p", { class: "vh", role }));
 }
 
 /** Announce one sentence. Another call within a moment replaces it. */
-export function say(text) {
+export function announce(text) {
   const said = region("said", "status");
   if (!said || !text) return;
   clearTimeout(timer);
@@ -23,7 +23,7 @@ export function say(text) {
 }
 
 /** Announce an error immediately. */
-export function alarm(text) {
+export function announceError(text) {
   const alarmed = region("alarm", "alert");
   if (alarmed && text) alarmed.textContent = text;
 }

@@ -78,7 +78,7 @@ export const COMMANDS = [
 ];
 
 /** Commands whose names contain words starting with each of the typed words, in any order. */
-export function matching(commands, typed) {
+export function filterCommands(commands, typed) {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const begins = (name, word) => name.toLowerCase().split(/[\s:,]+/).some((part) => part.startsWith(word));
   return commands.filter(({ name }) => words.every((word) => begins(name, word)));

@@ -2,7 +2,7 @@
  * What the user is told when a request fails: the server's own sentence, in whichever form it came;
  * otherwise that the server can't be reached or couldn't answer. htmx alone would show nothing.
  */
-import { fragment } from "./fragment.js";
+import { parseHtml } from "./fragment.js";
 import { toast } from "./toast.js";
 
 const NOT_READ = "Can't reach the server.";
@@ -28,7 +28,7 @@ function problemIn(answer) {
 }
 
 /** The elements of an answer; empty for a whole page. */
-export const noticeIn = (answer) => fragment(isPage(answer) ? "" : answer);
+export const noticeIn = (answer) => parseHtml(isPage(answer) ? "" : answer);
 
 /** Show a refusal. The server's own notice is shown as it is, since it may offer an alternative. */
 export function showRefusal(status, answer) {
@@ -48,12 +48,12 @@ export function signInAgain() {
 const isAwaited = ({ requestConfig }) => requestConfig.triggeringEvent?.isTrusted === true;
 
 /** Whether a refusal is a fragment of a page that explains the error itself. */
-export const isForm = (xhr) => xhr.status >= 400 && xhr.status < 500
+export const isErrorForm = (xhr) => xhr.status >= 400 && xhr.status < 500
   && xhr.getResponseHeader("Content-Type")?.startsWith("text/html") && !isPage(xhr.responseText);
 
 function onAnswer({ detail }) {
   const { xhr } = detail;
-  if (xhr.status < 400 || isForm(xhr)) return;
+  if (xhr.status < 400 || isErrorForm(xhr)) return;
   detail.shouldSwap = false;
   if (xhr.status === 401) signInAgain();
   else if (isAwaited(detail)) showRefusal(xhr.status, xhr.responseText);

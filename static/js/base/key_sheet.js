@@ -1,29 +1,29 @@
 /** The key sheet, built from the table of commands, and the switch for single-key shortcuts. */
-import { element } from "./fragment.js";
-import { liveCommands, singleKeys, switchSingleKeys } from "./keys.js";
-import { define } from "./actions.js";
-import { printed } from "./strokes.js";
+import { createElement } from "./fragment.js";
+import { areSingleKeysOn, availableCommands, setSingleKeys } from "./keys.js";
+import { defineActions } from "./actions.js";
+import { formatKeys } from "./strokes.js";
 
 const sheet = document.getElementById("keys");
 
 function line({ name, keys }) {
-  const caps = keys.flatMap((key) => [element("kbd", {}, printed(key)), " "]);
-  return element("div", {}, element("dt", {}, ...caps), element("dd", {}, name));
+  const caps = keys.flatMap((key) => [createElement("kbd", {}, formatKeys(key)), " "]);
+  return createElement("div", {}, createElement("dt", {}, ...caps), createElement("dd", {}, name));
 }
 
 function fill() {
   const groups = new Map();
-  for (const command of liveCommands()) {
+  for (const command of availableCommands()) {
     if (command.keys.length) groups.set(command.group, [...(groups.get(command.group) ?? []), command]);
   }
   sheet.querySelector(".key-groups").replaceChildren(...[...groups].map(([title, commands]) =>
-    element("section", {}, element("h3", { class: "group-title" }, title),
-      element("dl", {}, ...commands.map(line)))));
-  sheet.querySelector("#single-keys").checked = singleKeys();
+    createElement("section", {}, createElement("h3", { class: "group-title" }, title),
+      createElement("dl", {}, ...commands.map(line)))));
+  sheet.querySelector("#single-keys").checked = areSingleKeysOn();
 }
 
 if (sheet) {
-  define({
+  defineActions({
     keys: () => {
       fill();
       sheet.showModal();
@@ -31,6 +31,6 @@ if (sheet) {
       // whose URL has a fragment.
       sheet.querySelector("#keys-title").focus();
     },
-    "single-keys": ({ pressed }) => switchSingleKeys(pressed.checked),
+    "single-keys": ({ pressed }) => setSingleKeys(pressed.checked),
   });
 }

@@ -1,7 +1,7 @@
 /** The one keyboard listener: it finds the command for a stroke and runs its action. */
 import { COMMANDS } from "./commands.js";
-import { knows, run } from "./actions.js";
-import { match, strokeOf } from "./strokes.js";
+import { hasAction, runAction } from "./actions.js";
+import { matchStrokes, strokeOf } from "./strokes.js";
 
 const SWITCH = "single-keys";
 const SEQUENCE_MS = 900;
@@ -14,7 +14,7 @@ let held = 0;
 let context = () => ({ mayEdit: false, isRow: false });
 
 /** Set by the thread page: `ask(element)` says whether it is in a row, and the user may edit. */
-export function setContext(ask) {
+export function setKeyContext(ask) {
   context = ask;
 }
 
@@ -25,18 +25,18 @@ export function holdKeys() {
 }
 
 /** Single-key shortcuts can be switched off (WCAG 2.1.4); those with Control or Alt stay. */
-export const singleKeys = () => localStorage.getItem(SWITCH) !== "off";
-export const switchSingleKeys = (on) => localStorage.setItem(SWITCH, on ? "on" : "off");
+export const areSingleKeysOn = () => localStorage.getItem(SWITCH) !== "off";
+export const setSingleKeys = (on) => localStorage.setItem(SWITCH, on ? "on" : "off");
 
 /** The commands that work on this page for this user. */
-export const liveCommands = () => COMMANDS.filter(
-  ({ action, edits, shown }) => knows(action) && (!edits || context(document.body).mayEdit)
+export const availableCommands = () => COMMANDS.filter(
+  ({ action, edits, shown }) => hasAction(action) && (!edits || context(document.body).mayEdit)
     && (!shown || document.querySelector(`[data-action="${action}"]`)),
 );
 
 /** The command that was typed; undefined while more strokes may follow. */
 function commandOf(stroke) {
-  const found = match(liveCommands(), typed, stroke);
+  const found = matchStrokes(availableCommands(), typed, stroke);
   typed = found.typed;
   clearTimeout(timer);
   if (typed) timer = setTimeout(() => { typed = ""; }, SEQUENCE_MS);
@@ -64,12 +64,12 @@ function onKey(event) {
   if (!stroke) return;
   const isSingle = !event.ctrlKey && !event.metaKey && !event.altKey && event.key.length === 1;
   if (isTaken(event, stroke) || ((isSingle || stroke === "Enter") && held)) return;
-  if (isSingle && !singleKeys() && stroke !== "?") return;
+  if (isSingle && !areSingleKeysOn() && stroke !== "?") return;
   const command = commandOf(stroke);
   if (!command) return;
   event.preventDefault();
   if (event.repeat && command.once) return;
-  run(command.action, document.activeElement);
+  runAction(command.action, document.activeElement);
 }
 
 document.addEventListener("keydown", onKey);

@@ -1,9 +1,9 @@
 /** The command palette: all commands of the page by name, and "#210" to go to a message. */
-import { matching } from "./commands.js";
-import { element } from "./fragment.js";
-import { liveCommands } from "./keys.js";
-import { define, knows, run } from "./actions.js";
-import { printed } from "./strokes.js";
+import { filterCommands } from "./commands.js";
+import { createElement } from "./fragment.js";
+import { availableCommands } from "./keys.js";
+import { defineActions, hasAction, runAction } from "./actions.js";
+import { formatKeys } from "./strokes.js";
 
 const HIDDEN = ["palette", "escape", "save"];
 const GROUPS = ["Operations", "This session", "View", "Moving", "General", "Selection", "Navigation"];
@@ -14,11 +14,11 @@ const none = document.getElementById("palette-none");
 let opener = null;
 
 function item({ name, keys, action, number }, place) {
-  const made = element("li", {
+  const made = createElement("li", {
     class: "menu-item", role: "option", id: `command-${place}`, "aria-selected": "false", "data-command": action,
   }, name);
   if (number) made.dataset.number = number;
-  if (keys?.length) made.append(element("kbd", {}, printed(keys[0])));
+  if (keys?.length) made.append(createElement("kbd", {}, formatKeys(keys[0])));
   return made;
 }
 
@@ -28,8 +28,8 @@ function item({ name, keys, action, number }, place) {
  */
 function offered(typed) {
   const number = typed.match(/^[#:]?\s*(\d+)$/)?.[1];
-  if (number && knows("go-to-number")) return [{ name: `Go to #${number}`, action: "go-to-number", number }];
-  const found = matching(liveCommands().filter(({ action }) => !HIDDEN.includes(action)), typed);
+  if (number && hasAction("go-to-number")) return [{ name: `Go to #${number}`, action: "go-to-number", number }];
+  const found = filterCommands(availableCommands().filter(({ action }) => !HIDDEN.includes(action)), typed);
   return found.sort((one, other) => GROUPS.indexOf(one.group) - GROUPS.indexOf(other.group));
 }
 
@@ -55,7 +55,7 @@ function take(one) {
   if (!one) return;
   dialog.close();
   opener?.focus?.({ preventScroll: true });
-  run(one.dataset.command, opener?.isConnected ? opener : document.body, { number: one.dataset.number });
+  runAction(one.dataset.command, opener?.isConnected ? opener : document.body, { number: one.dataset.number });
 }
 
 function open(text) {
@@ -78,10 +78,10 @@ if (dialog) {
     event.preventDefault();
   });
   list.addEventListener("click", (event) => take(event.target.closest("[data-command]")));
-  define({ palette: () => { if (dialog.open) dialog.close(); else open(""); } });
+  defineActions({ palette: () => { if (dialog.open) dialog.close(); else open(""); } });
 }
 
 /** Let the palette accept message numbers: `go(number)` goes to one. */
-export function offerNumbers(go) {
-  define({ "go-to": () => open("#"), "go-to-number": ({ event }) => go(event.number) });
+export function setNumberHandler(go) {
+  defineActions({ "go-to": () => open("#"), "go-to-number": ({ event }) => go(event.number) });
 }

@@ -74,10 +74,10 @@ async function refusal(response, quiet) {
   return new Refused(status, sentenceOf(status, answer));
 }
 
-export const text = async (url, options) => (await send(url, options)).text();
+export const fetchText = async (url, options) => (await send(url, options)).text();
 
 /** A read whose fields may be too long for a URL; in that case it is sent as a POST. */
-export function ask(url, fields) {
+export function query(url, fields) {
   const long = Object.values(fields).join(" ").length > 1500;
   return send(url, { method: long ? "POST" : "GET", fields });
 }
@@ -86,7 +86,7 @@ let last = Promise.resolve();
 let waiting = 0;
 
 /** Run `work` when everything queued before it has finished. */
-export function inTurn(work) {
+export function enqueue(work) {
   waiting += 1;
   const turn = last.then(work).finally(() => { waiting -= 1; });
   last = turn.catch(() => {});

@@ -20,7 +20,7 @@ export function strokeOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
 /**
  * The command that `stroke` completes after `typed`, or else the beginning of a longer sequence.
  */
-export function match(commands, typed, stroke) {
+export function matchStrokes(commands, typed, stroke) {
   const sequence = typed ? `${typed} ${stroke}` : stroke;
   const command = commands.find(({ keys }) => keys.includes(sequence));
   const begins = commands.some(({ keys }) => keys.some((key) => key.startsWith(`${sequence} `)));
@@ -28,7 +28,7 @@ export function match(commands, typed, stroke) {
 }
 
 /** A sequence of strokes as printed on key caps: "Mod+Shift+z" becomes "Ctrl Shift Z". */
-export const printed = (sequence) => sequence.split(" ").map((stroke) => {
+export const formatKeys = (sequence) => sequence.split(" ").map((stroke) => {
   const parts = stroke.split("+");
   return parts.map((part) => SIGNS[part] ?? (parts.length > 1 && part.length === 1 ? part.toUpperCase() : part)).join(" ");
 }).join(" ");

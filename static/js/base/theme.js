@@ -2,8 +2,8 @@
  * The colour theme: system, light or dark. Kept in a cookie, so that the server knows it before the
  * first paint.
  */
-import { say } from "./announce.js";
-import { define } from "./actions.js";
+import { announce } from "./announce.js";
+import { defineActions } from "./actions.js";
 
 const YEAR_S = 31536000;
 const ORDER = ["system", "light", "dark"];
@@ -15,7 +15,7 @@ function turn() {
   document.cookie = `theme=${next}; path=/; max-age=${age}; samesite=lax`;
   if (next === "system") delete root.dataset.theme;
   else root.dataset.theme = next;
-  say(`Theme: ${next}`);
+  announce(`Theme: ${next}`);
 }
 
-define({ theme: turn });
+defineActions({ theme: turn });

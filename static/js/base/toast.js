@@ -1,7 +1,7 @@
 /** Notices: appended to #toasts by the server, or created by scripts. Errors stay until closed. */
-import { alarm, say } from "./announce.js";
-import { element } from "./fragment.js";
-import { define } from "./actions.js";
+import { announce, announceError } from "./announce.js";
+import { createElement } from "./fragment.js";
+import { defineActions } from "./actions.js";
 
 const STAYS_MS = 8000;
 const MOST_ERRORS = 3;
@@ -17,7 +17,7 @@ export function toast(sentence, level = "", choices = {}) {
   if (!box) return;
   const notice = pattern.content.firstElementChild.cloneNode(true);
   const buttons = Object.entries(choices).map(([name, act]) => {
-    const button = element("button", { class: "button button--small", type: "button" }, name);
+    const button = createElement("button", { class: "button button--small", type: "button" }, name);
     button.addEventListener("click", () => {
       button.closest(".toast").remove();
       act();
@@ -71,7 +71,7 @@ function tellInDialog(notice) {
 }
 
 /** Remove notices that offer to undo or redo something that is no longer the latest change. */
-export function withdrawSteps() {
+export function removeUndoNotices() {
   for (const step of box.querySelectorAll("[data-action=undo], [data-action=redo]")) takeAway(step.closest(".toast"));
 }
 
@@ -80,7 +80,7 @@ function tend(notice) {
   const isError = notice.matches(".toast--error");
   if (isError && tellInDialog(notice)) return;
   makeRoom(notice);
-  (isError ? alarm : say)(notice.querySelector("p")?.textContent);
+  (isError ? announceError : announce)(notice.querySelector("p")?.textContent);
   if (isError || notice.matches(".toast--asks")) return;
   const leave = () => {
     if (notice.matches(":hover, :focus-within")) setTimeout(leave, STAYS_MS / 2);
@@ -101,4 +101,4 @@ if (box) {
   }).observe(box, { childList: true });
 }
 
-define({ dismiss: ({ source }) => takeAway(source.closest(".toast")) });
+defineActions({ dismiss: ({ source }) => takeAway(source.closest(".toast")) });

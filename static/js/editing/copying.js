@@ -1,5 +1,5 @@
 /** Copying to the clipboard, which browsers allow only on pages from HTTPS or localhost. */
-import { say } from "../base/announce.js";
+import { announce } from "../base/announce.js";
 import { toast } from "../base/toast.js";
 
 /** Copy a text and announce it. `what` names a text that the page doesn't show, such as "Link". */
@@ -11,5 +11,5 @@ export async function copyText(text, what = "") {
     toast(`The browser doesn't allow copying here. ${instead}`, "error");
     return;
   }
-  say(what ? `${what} copied` : "Copied");
+  announce(what ? `${what} copied` : "Copied");
 }

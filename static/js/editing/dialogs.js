@@ -2,16 +2,16 @@
  * The dialog of the thread page: fetched from /dialogs/<type> and posted by htmx, queued with the
  * other writes. What is typed is kept as a draft until it is saved or discarded.
  */
-import { isForm, sentenceOf } from "../base/failures.js";
-import { element, fragment } from "../base/fragment.js";
+import { isErrorForm, sentenceOf } from "../base/failures.js";
+import { createElement, parseHtml } from "../base/fragment.js";
 import { holdKeys } from "../base/keys.js";
 import { toast } from "../base/toast.js";
 import { applyPatch, isPatch } from "../thread/patch.js";
 import { rememberFocus } from "../thread/scroll_anchor.js";
-import { ask, inTurn } from "../base/requests.js";
+import { enqueue, query } from "../base/requests.js";
 import { clearIfActedOn } from "../thread/selection.js";
-import { session, stamp } from "../thread/session.js";
-import { define } from "../base/actions.js";
+import { pageState, session } from "../thread/session.js";
+import { defineActions } from "../base/actions.js";
 
 const dialog = document.getElementById("dialog");
 let draft = "";
@@ -31,7 +31,7 @@ export async function openDialog(type, fields = {}) {
   about = type === "tag" ? null : fields.targets;
   const letGo = holdKeys();
   try {
-    const response = await ask(`${session.url}dialogs/${type}`, { view: session.view, ...fields });
+    const response = await query(`${session.url}dialogs/${type}`, { view: session.view, ...fields });
     show(await response.text());
     open(type, fields);
     again = { type, fields };
@@ -71,7 +71,7 @@ function open(type, fields) {
 }
 
 function show(html) {
-  dialog.replaceChildren(fragment(html));
+  dialog.replaceChildren(parseHtml(html));
   given = written();
   htmx.process(dialog);
 }
@@ -91,10 +91,10 @@ function leave() {
 }
 
 function askToDiscard() {
-  const button = (action, name, kind) => element("button",
+  const button = (action, name, kind) => createElement("button",
     { class: `button button--small ${kind}`, type: "button", "data-action": action }, name);
-  const question = element("div", { class: "dialog-discard", role: "alert" },
-    element("p", {}, "Discard what you wrote?"),
+  const question = createElement("div", { class: "dialog-discard", role: "alert" },
+    createElement("p", {}, "Discard what you wrote?"),
     button("discard-draft", "Discard", ""), button("keep-draft", "Keep editing", "button--quiet"));
   dialog.querySelector(".dialog-foot").after(question);
   question.querySelector("button").focus();
@@ -106,7 +106,7 @@ function keep(question) {
 }
 
 /** Close the dialog without asking, when its purpose continues elsewhere. */
-export function leaveDialog() {
+export function closeDialog() {
   if (dialog.open) discard();
 }
 
@@ -123,7 +123,7 @@ function onConfirm(event) {
   const { elt, verb, issueRequest } = event.detail;
   if (verb !== "post" || !elt.matches("form")) return;
   event.preventDefault();
-  inTurn(() => new Promise((over) => {
+  enqueue(() => new Promise((over) => {
     if (!elt.isConnected) {
       over();
       return;
@@ -146,8 +146,8 @@ function onConfirm(event) {
  */
 function answerLeft(xhr) {
   if (isPatch(xhr.responseText)) applyPatch(xhr.responseText);
-  else if (isForm(xhr)) {
-    const why = fragment(xhr.responseText).querySelector(".toast p, .refusal, .wrong");
+  else if (isErrorForm(xhr)) {
+    const why = parseHtml(xhr.responseText).querySelector(".toast p, .refusal, .wrong");
     toast(why?.textContent.trim() || sentenceOf(xhr.status, xhr.responseText), "error");
   }
 }
@@ -220,7 +220,7 @@ export function watchDialogs() {
   });
   dialog.addEventListener("htmx:confirm", onConfirm);
   dialog.addEventListener("htmx:configRequest", (event) => {
-    for (const [name, value] of Object.entries(stamp())) event.detail.parameters[name] = value;
+    for (const [name, value] of Object.entries(pageState())) event.detail.parameters[name] = value;
     if (session.stages) event.detail.parameters.stage = "1";
   });
   for (const failure of ["htmx:sendError", "htmx:responseError"]) dialog.addEventListener(failure, stopEstimating);
@@ -236,7 +236,7 @@ function tickMatches(isTicked) {
   for (const box of dialog.querySelectorAll('[name="span"]:enabled')) box.checked = isTicked;
 }
 
-define({
+defineActions({
   "select-matches": () => tickMatches(true),
   "clear-matches": () => tickMatches(false),
   "discard-draft": discard,

@@ -2,14 +2,14 @@
  * Dragging rows by the handle. The rows stay in place, a line shows where they would go, and the
  * thread scrolls and loads under the pointer. Dropping posts the new order by keys; Escape cancels.
  */
-import { say } from "../base/announce.js";
+import { announce } from "../base/announce.js";
 import { toast } from "../base/toast.js";
-import { pin } from "../thread/chunks.js";
-import { edgeSpeed, isOwnPlace } from "./dropping.js";
-import { moveBehind } from "./move.js";
+import { keepLoaded } from "../thread/chunks.js";
+import { changesNothing, edgeSpeed } from "./dropping.js";
+import { moveAfter } from "./move.js";
 import { nameOf, rowAt } from "../thread/rows.js";
-import { allSections, besides, isLoaded, positionOf } from "../thread/sections.js";
-import { partedBy, targetsFor } from "../thread/selection.js";
+import { adjacentSection, allSections, isLoaded, positionOf } from "../thread/sections.js";
+import { findSeparated, targetsFor } from "../thread/selection.js";
 import { feed, rowOf, session } from "../thread/session.js";
 
 const SLOP_PX = 6;
@@ -40,18 +40,18 @@ function begin() {
   const keys = targetsFor(drag.row, { preferRow: true });
   drag.active = wasDragged = true;
   drag.keys = keys;
-  drag.release = pin(drag.row.closest(".chunk"));
+  drag.release = keepLoaded(drag.row.closest(".chunk"));
   drag.handle.focus({ preventScroll: true });
   drag.handle.setPointerCapture?.(drag.pointer);
   for (const key of keys) rowOf(key)?.classList.add("is-dragged");
   const what = keys.length === 1 ? nameOf(drag.row) : `${keys.length} messages`;
   document.getElementById("drag-preview-label").textContent = what;
   preview.hidden = false;
-  say(`Picked up ${what}. Press Escape to cancel.`);
+  announce(`Picked up ${what}. Press Escape to cancel.`);
   drag.frame = requestAnimationFrame(roll);
   follow();
   const own = drag;
-  partedBy(keys).then((parted) => {
+  findSeparated(keys).then((parted) => {
     own.parted = parted;
     if (own === drag) follow();
   }).catch(() => {});
@@ -81,7 +81,7 @@ function follow() {
   line.classList.toggle("is-illegal", Boolean(spot.fault));
   const place = spot.row ? `after ${nameOf(spot.row)}` : "at the top";
   const label = spot.same ? "current position" : [place, spot.fault].filter(Boolean).join(": ");
-  if (label !== drag.label) say(label);
+  if (label !== drag.label) announce(label);
   drag.label = label;
   document.getElementById("drop-label").textContent = label;
 }
@@ -90,7 +90,7 @@ function follow() {
 function spotAt(y) {
   for (const section of allSections()) {
     const box = section.getBoundingClientRect();
-    const isLast = besides(section, 1) === undefined;
+    const isLast = adjacentSection(section, 1) === undefined;
     if ((box.bottom < y && !isLast) || !section.children.length) continue;
     if (!isLoaded(section) || box.top > y + EDGE_PX) return null;
     const reaches = (one) => one.getBoundingClientRect().bottom >= y;
@@ -107,7 +107,7 @@ function spotAt(y) {
 /** The row before another; null at the top, undefined if it isn't loaded. */
 function rowBefore(row) {
   if (row.previousElementSibling) return row.previousElementSibling;
-  const section = besides(row.closest(".chunk"), -1);
+  const section = adjacentSection(row.closest(".chunk"), -1);
   if (!section) return null;
   return section.lastElementChild ?? undefined;
 }
@@ -128,14 +128,14 @@ function following(behind) {
 }
 
 function rowAfter(row) {
-  return row.nextElementSibling ?? besides(row.closest(".chunk"), 1)?.firstElementChild;
+  return row.nextElementSibling ?? adjacentSection(row.closest(".chunk"), 1)?.firstElementChild;
 }
 
 /** Whether a drop after this row would change nothing. */
 function staysBehind(behind) {
   const placed = (row) => row && { key: row.dataset.key, position: positionOf(row) };
   const only = drag.keys.length === 1 ? rowOf(drag.keys[0]) : null;
-  return isOwnPlace(drag.keys, placed(behind), placed(only));
+  return changesNothing(drag.keys, placed(behind), placed(only));
 }
 
 /** Scroll near the edges: faster the closer the pointer is and the longer it stays. */
@@ -158,10 +158,10 @@ function onUp(event) {
   end();
   if (!active) return;
   if (!spot || spot.same) {
-    say("Not moved.");
+    announce("Not moved.");
     return;
   }
-  const move = (moved, row) => moveBehind(moved, row?.dataset.key ?? "", row && nameOf(row))
+  const move = (moved, row) => moveAfter(moved, row?.dataset.key ?? "", row && nameOf(row))
     .then((done) => { if (!done) handle.focus(); });
   if (!fault) {
     move(keys, spot.row);
@@ -197,7 +197,7 @@ function cancel() {
   end();
   if (!active) return;
   handle.focus({ preventScroll: true });
-  say(`Cancelled, back at ${nameOf(row)}.`);
+  announce(`Cancelled, back at ${nameOf(row)}.`);
 }
 
 function end() {

@@ -1,12 +1,12 @@
 /** The drawer of operations and log, and the outline: showing, hiding, and their tabs. */
-import { focusRow, currentRow } from "../thread/rows.js";
+import { currentRow, focusRow } from "../thread/rows.js";
 import { keepPlace } from "../thread/scroll_anchor.js";
-import { feed, listsOlder, session } from "../thread/session.js";
-import { define } from "../base/actions.js";
-import { say } from "../base/announce.js";
-import { fragment } from "../base/fragment.js";
+import { feed, listsOlderOperations, session } from "../thread/session.js";
+import { defineActions } from "../base/actions.js";
+import { announce } from "../base/announce.js";
+import { parseHtml } from "../base/fragment.js";
 import { morphChildren } from "../base/morph.js";
-import { text } from "../base/requests.js";
+import { fetchText } from "../base/requests.js";
 
 const drawer = document.getElementById("drawer");
 const outline = document.getElementById("outline");
@@ -86,7 +86,7 @@ function toOutline() {
     outline.togglePopover();
     return enter(outline, "a[aria-current], a");
   }
-  return say(editor.classList.toggle("no-outline") ? "Outline hidden" : "Outline shown");
+  return announce(editor.classList.toggle("no-outline") ? "Outline hidden" : "Outline shown");
 }
 
 /** Go to the meter and read it out; the same key goes back to the thread. */
@@ -94,7 +94,7 @@ function toMeter() {
   const meter = document.getElementById("meter");
   if (meter.contains(document.activeElement)) return focusRow(currentRow());
   meter.focus();
-  return say([...meter.querySelectorAll(".meter-now, .saved")].map((part) => part.textContent.trim()).join(", "));
+  return announce([...meter.querySelectorAll(".meter-now, .saved")].map((part) => part.textContent.trim()).join(", "));
 }
 
 /** Opened by its button, so that the menu is placed below it. */
@@ -109,14 +109,14 @@ let listedAt = session.head;
 
 /** A list with older operations may be long, so edits don't wait for it: it follows the rows. */
 async function listOlderAgain() {
-  if (!listsOlder() || listedAt === session.head) return;
+  if (!listsOlderOperations() || listedAt === session.head) return;
   const head = session.head;
   listedAt = head;
   try {
-    const html = await text(`${session.url}panel`, { fields: { more: 1 }, quiet: true });
+    const html = await fetchText(`${session.url}panel`, { fields: { more: 1 }, quiet: true });
     if (listedAt !== head) return;
     const panel = document.getElementById("panel-operations");
-    keepPlace(() => morphChildren(panel, fragment(html)));
+    keepPlace(() => morphChildren(panel, parseHtml(html)));
     feed.dispatchEvent(new CustomEvent("thread:changed"));
   } catch {
     if (listedAt === head) listedAt = -1;
@@ -148,7 +148,7 @@ function filter() {
 function sayHowMany() {
   const all = [...drawer.querySelectorAll(".ops > li")];
   const listed = all.filter((one) => !one.hidden).length;
-  say(`${listed.toLocaleString("en")} of ${all.length.toLocaleString("en")} operations listed`);
+  announce(`${listed.toLocaleString("en")} of ${all.length.toLocaleString("en")} operations listed`);
 }
 
 const segments = () => [...document.querySelectorAll(".segments .segment")];
@@ -184,7 +184,7 @@ export function watchDrawer() {
   feed?.addEventListener("thread:told", readLogAgain); // a snapshot changes nothing of the thread
   feed?.addEventListener("thread:changed", listOlderAgain);
   for (const link of segments()) link.addEventListener("click", () => keepPlaceIn(link));
-  define({
+  defineActions({
     tab: ({ pressed }) => showTab(pressed),
     drawer: toDrawer,
     outline: toOutline,

@@ -8,7 +8,7 @@ const FASTEST_PX = 46;
  * `behind` and `moved` are {key, position}; `behind` is null for the top, and `moved` if several
  * rows move or theirs isn't loaded.
  */
-export function isOwnPlace(keys, behind, moved) {
+export function changesNothing(keys, behind, moved) {
   if (behind && keys.includes(behind.key)) return true;
   return Boolean(moved) && moved.position === (behind ? behind.position : -1) + 1;
 }

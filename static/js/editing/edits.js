@@ -1,23 +1,23 @@
 /** The actions that record something: with a dialog if text is needed, else with a single post. */
 import { toast } from "../base/toast.js";
 import { copyText } from "./copying.js";
-import { bring } from "../thread/chunks.js";
-import { leaveDialog, openDialog } from "./dialogs.js";
-import { currentRow, isMarker, isTop, own, rowAt } from "../thread/rows.js";
+import { loadRow } from "../thread/chunks.js";
+import { closeDialog, openDialog } from "./dialogs.js";
+import { currentRow, isMarker, isTopLevel, queryOwn, rowAt } from "../thread/rows.js";
 import { nodeId } from "../thread/positions.js";
 import { positionOf } from "../thread/sections.js";
-import { selectedKeys, settled, targetsFor } from "../thread/selection.js";
+import { selectedKeys, targetsFor, whenSettled } from "../thread/selection.js";
 import { feed, session } from "../thread/session.js";
-import { define } from "../base/actions.js";
+import { defineActions } from "../base/actions.js";
 import { holdKeys } from "../base/keys.js";
-import { edit, write } from "../thread/patch.js";
+import { postChange, recordEdit } from "../thread/patch.js";
 
 /** The row an action applies to, and its operation, if it has one. */
 const rowFor = (source) => rowAt(source) ?? currentRow();
 function operationFor(source) {
   const row = rowFor(source);
   return source.closest?.("[data-operation]")?.dataset.operation ?? row?.dataset.operation
-    ?? (row && own(row, "[data-operation]"))?.dataset.operation ?? "";
+    ?? (row && queryOwn(row, "[data-operation]"))?.dataset.operation ?? "";
 }
 
 const fromMenu = (pressed) => Boolean(pressed.closest?.("[role=menu]"));
@@ -25,7 +25,7 @@ const fromMenu = (pressed) => Boolean(pressed.closest?.("[role=menu]"));
 async function targets(row, pressed) {
   const preferRow = fromMenu(pressed);
   const letGo = holdKeys();
-  await settled().finally(letGo);
+  await whenSettled().finally(letGo);
   return targetsFor(row, { preferRow }).join(" ");
 }
 
@@ -36,7 +36,7 @@ const asked = new Map();
 async function toggle(operation, row) {
   if (!operation) return toast("There is no operation here.");
   if (row?.contains(document.activeElement)) {
-    own(row, `.toggle[data-operation="${operation}"]`)?.focus({ preventScroll: true });
+    queryOwn(row, `.toggle[data-operation="${operation}"]`)?.focus({ preventScroll: true });
   }
   const switches = [...document.querySelectorAll(`.toggle[data-operation="${operation}"]`)];
   const shown = switches[0] ?? document.querySelector(`[data-action=toggle][data-operation="${operation}"]`);
@@ -47,7 +47,7 @@ async function toggle(operation, row) {
     one.querySelector(".toggle-word").textContent = state ? "On" : "Off";
   });
   print(turn.on);
-  const done = await write(`operations/${operation}/${turn.on ? "on" : "off"}`);
+  const done = await postChange(`operations/${operation}/${turn.on ? "on" : "off"}`);
   if (asked.get(operation) === turn) asked.delete(operation);
   if (!done) print(!turn.on);
   return undefined;
@@ -69,9 +69,9 @@ async function revise({ source, pressed }) {
 /** The key of what precedes a row; "" at the top of the thread. */
 async function before(row) {
   if (row.previousElementSibling?.dataset?.key) return row.previousElementSibling.dataset.key;
-  if (!isTop(row)) return null;
+  if (!isTopLevel(row)) return null;
   const position = positionOf(row) - 1;
-  return position < 0 ? "" : (await bring(position))?.dataset.key ?? "";
+  return position < 0 ? "" : (await loadRow(position))?.dataset.key ?? "";
 }
 
 async function insert(row, above) {
@@ -97,7 +97,7 @@ const withTargets = (type) => async ({ source, pressed }) =>
 function onOperation(action) {
   return ({ source }) => {
     const operation = operationFor(source);
-    return operation ? write(`operations/${operation}/${action}`) : toast("There is no operation here.");
+    return operation ? postChange(`operations/${operation}/${action}`) : toast("There is no operation here.");
   };
 }
 
@@ -109,10 +109,10 @@ function onOperation(action) {
 function decide(action) {
   return ({ source, pressed }) => {
     const row = rowFor(source);
-    const waiting = pressed.closest?.(`[data-action="${action}"], .decision--proposed`) ?? (row && own(row, ".flat--proposed"));
+    const waiting = pressed.closest?.(`[data-action="${action}"], .decision--proposed`) ?? (row && queryOwn(row, ".flat--proposed"));
     const { operation, bundle } = waiting?.closest("[data-bundle], [data-operation]")?.dataset ?? {};
-    if (bundle) return write(`bundles/${bundle}/${action}`);
-    return operation ? write(`operations/${operation}/${action}`) : toast("There is no proposal here.");
+    if (bundle) return postChange(`bundles/${bundle}/${action}`);
+    return operation ? postChange(`operations/${operation}/${action}`) : toast("There is no proposal here.");
   };
 }
 
@@ -126,7 +126,7 @@ function openRaw(row) {
   open(`${session.url}messages/${row.dataset.key}/raw`, "_blank", "noopener");
 }
 
-define({
+defineActions({
   digest: withTargets("digest"),
   tag: withTargets("tag"),
   move: withTargets("move"),
@@ -137,35 +137,35 @@ define({
   texts: () => openDialog("texts", { start: pickedWords() }),
   activate: () => openDialog("activate"),
   "use-lens": ({ pressed }) => {
-    leaveDialog();
-    return write("lenses/use", { name: pressed.dataset.name });
+    closeDialog();
+    return postChange("lenses/use", { name: pressed.dataset.name });
   },
   "delete-lens": ({ pressed }) => {
-    leaveDialog();
-    return write("lenses/delete", { name: pressed.dataset.name });
+    closeDialog();
+    return postChange("lenses/delete", { name: pressed.dataset.name });
   },
   snapshot: () => openDialog("snapshot"),
-  "restore-snapshot": ({ pressed }) => write("snapshots/restore", { name: pressed.dataset.name }),
-  "delete-snapshot": ({ pressed }) => write("snapshots/delete", { name: pressed.dataset.name }),
+  "restore-snapshot": ({ pressed }) => postChange("snapshots/restore", { name: pressed.dataset.name }),
+  "delete-snapshot": ({ pressed }) => postChange("snapshots/delete", { name: pressed.dataset.name }),
   amend: ({ source }) => openDialog("amend", { operation: operationFor(source) }),
   versions: ({ source }) => openDialog("versions", { operation: operationFor(source) }),
   decide: ({ source }) => openDialog("decide", { operation: operationFor(source) }),
   toggle: ({ source }) => toggle(operationFor(source), rowAt(source) ?? rowAt(document.activeElement)),
-  "switch-all": ({ pressed }) => write(`actors/${encodeURIComponent(pressed.dataset.actor)}/${pressed.dataset.to}`),
-  bundle: ({ pressed }) => write(`bundles/${pressed.closest("[data-bundle]").dataset.bundle}/${pressed.dataset.verb}`),
-  "review-all": ({ pressed }) => write(`proposals/${pressed.dataset.verb}`, { seen: session.head }),
+  "switch-all": ({ pressed }) => postChange(`actors/${encodeURIComponent(pressed.dataset.actor)}/${pressed.dataset.to}`),
+  bundle: ({ pressed }) => postChange(`bundles/${pressed.closest("[data-bundle]").dataset.bundle}/${pressed.dataset.verb}`),
+  "review-all": ({ pressed }) => postChange(`proposals/${pressed.dataset.verb}`, { seen: session.head }),
   revert: onOperation("revert"),
   accept: decide("accept"),
   reject: decide("reject"),
   widen: (about) => {
-    leaveDialog();
+    closeDialog();
     return onOperation("widen")(about);
   },
-  undo: () => write("undo"),
-  redo: () => write("redo"),
+  undo: () => postChange("undo"),
+  redo: () => postChange("redo"),
   retry: ({ pressed }) => {
     pressed.closest(".toast")?.remove();
-    edit(pressed.dataset.type, { targets: pressed.dataset.targets });
+    recordEdit(pressed.dataset.type, { targets: pressed.dataset.targets });
   },
   raw: ({ source }) => openRaw(rowFor(source)),
   "left-out": ({ source }) => openDialog("left-out", { operation: operationFor(source) }),

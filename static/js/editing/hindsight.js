@@ -3,13 +3,13 @@
  * server reads the whole thread for it, so it is requested a moment after the last change, and only
  * if there is a marker. The lines are kept for rows loaded later by scrolling.
  */
-import { fragment } from "../base/fragment.js";
-import { text } from "../base/requests.js";
+import { parseHtml } from "../base/fragment.js";
+import { fetchText } from "../base/requests.js";
 import { feed, session } from "../thread/session.js";
 
 const DELAY = 1400;
 const PLACES = ["needed", "lost"];
-let lines = fragment("");
+let lines = parseHtml("");
 let askedAt = -1;
 let timer = 0;
 
@@ -19,7 +19,7 @@ export async function showHindsight(fields = {}) {
   if (!document.querySelector("[data-needed]") || (head === askedAt && !fields.asked)) return;
   askedAt = head;
   try {
-    lines = fragment(await text(`${session.url}hindsight`, { fields, quiet: true }));
+    lines = parseHtml(await fetchText(`${session.url}hindsight`, { fields, quiet: true }));
     place();
   } catch {
     askedAt = -1;

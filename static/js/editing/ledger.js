@@ -3,11 +3,11 @@
  * context, so it is requested only while the drawer is visible, a moment after the last change. For
  * a long thread the server answers with a button, and estimates when it is pressed.
  */
-import { fragment } from "../base/fragment.js";
-import { text } from "../base/requests.js";
+import { parseHtml } from "../base/fragment.js";
+import { fetchText } from "../base/requests.js";
 import { feed, session } from "../thread/session.js";
 import { showHindsight } from "./hindsight.js";
-import { define } from "../base/actions.js";
+import { defineActions } from "../base/actions.js";
 
 const DELAY = 1200;
 const panel = document.getElementById("panel-operations");
@@ -31,7 +31,7 @@ async function show(fields) {
   asked += 1;
   const mine = asked;
   try {
-    const found = fragment(await text(`${session.url}ledger`, { fields, quiet: true }));
+    const found = parseHtml(await fetchText(`${session.url}ledger`, { fields, quiet: true }));
     if (mine !== asked) return;
     for (const line of panel.querySelectorAll("[data-late]")) {
       line.removeAttribute("data-awaited");
@@ -49,7 +49,7 @@ function soon() {
 
 export function watchLedger() {
   if (!panel || !feed) return;
-  define({
+  defineActions({
     estimate: () => {
       show({ asked: 1 });
       showHindsight({ asked: 1 });

@@ -1,10 +1,10 @@
 /** One menu for rows and one for markers, opened next to the element they are for. */
-import { somethingIsCut } from "./move.js";
+import { hasCutRows } from "./move.js";
 import { openState } from "../thread/folds.js";
 import { currentRow, rowAt } from "../thread/rows.js";
-import { isSelected, reaches, selectedKeys } from "../thread/selection.js";
+import { canExtendTo, isSelected, selectedKeys } from "../thread/selection.js";
 import { feed, rowOf } from "../thread/session.js";
-import { define, standsFor } from "../base/actions.js";
+import { defineActions, setSourceResolver } from "../base/actions.js";
 import { placeBeside } from "../base/placing.js";
 
 const menus = ["row-menu", "marker-menu"].map((id) => document.getElementById(id)).filter(Boolean);
@@ -24,14 +24,14 @@ function kindsOf(holder) {
 }
 
 function fits({ dataset }, kinds) {
-  if (dataset.action === "paste-here" && !somethingIsCut()) return false;
+  if (dataset.action === "paste-here" && !hasCutRows()) return false;
   return !("for" in dataset) || dataset.for.split(" ").some((kind) => kinds.includes(kind));
 }
 
 /** The state an item's wording depends on, by action: true, false, or undefined without one. */
 const states = {
   select: (holder) => isSelected(holder.dataset.key),
-  "select-to-here": (holder) => reaches(holder.dataset.key) || undefined,
+  "select-to-here": (holder) => canExtendTo(holder.dataset.key) || undefined,
   open: openState,
   unfold: openState,
   toggle: switchState,
@@ -97,7 +97,7 @@ function onKey(event) {
 }
 
 export function watchMenus() {
-  standsFor(subjectOf);
+  setSourceResolver(subjectOf);
   for (const menu of menus) {
     menu.addEventListener("keydown", onKey);
     menu.addEventListener("click", (event) => {
@@ -106,7 +106,7 @@ export function watchMenus() {
   }
   const closeAll = () => menus.forEach((menu) => menu.matches(":popover-open") && menu.hidePopover());
   addEventListener("scroll", closeAll, { passive: true });
-  define({
+  defineActions({
     menu: ({ pressed }) => open(pressed),
     drag: ({ pressed }) => open(pressed),
   });

@@ -1,13 +1,13 @@
 /** Moving without a drag: step by step, to the next user message, or by cut and paste. */
-import { say } from "../base/announce.js";
+import { announce } from "../base/announce.js";
 import { toast } from "../base/toast.js";
-import { bring } from "../thread/chunks.js";
-import { currentRow, focusRow, isTop, nameOf, rowAt } from "../thread/rows.js";
+import { loadRow } from "../thread/chunks.js";
+import { currentRow, focusRow, isTopLevel, nameOf, rowAt } from "../thread/rows.js";
 import { locate, positionOf } from "../thread/sections.js";
 import { isSelected, targetsFor } from "../thread/selection.js";
 import { rowOf, session } from "../thread/session.js";
-import { define } from "../base/actions.js";
-import { edit } from "../thread/patch.js";
+import { defineActions } from "../base/actions.js";
+import { recordEdit } from "../thread/patch.js";
 
 let cutKeys = [];
 
@@ -21,14 +21,14 @@ function wordsFor(keys) {
 /**
  * Move `keys` after `behind` ("" for the top). With `stays` they remain selected, for more steps.
  */
-export async function moveBehind(keys, behind, name, { stays = false } = {}) {
+export async function moveAfter(keys, behind, name, { stays = false } = {}) {
   if (!keys.length || keys.includes(behind)) return false;
   const what = wordsFor(keys);
-  const done = await edit("resequence", { moved: keys.join(" "), behind }, { stays });
+  const done = await recordEdit("resequence", { moved: keys.join(" "), behind }, { stays });
   if (done) {
     if (rowOf(keys[0])) focusRow(rowOf(keys[0]));
     // A staged or proposed move changes nothing yet; its notice says that it is waiting.
-    if (session.mayEdit && !session.stages) say(`Moved ${what} ${name ? `after ${name}` : "to the top"}. Undo with Control Z.`);
+    if (session.mayEdit && !session.stages) announce(`Moved ${what} ${name ? `after ${name}` : "to the top"}. Undo with Control Z.`);
   }
   return done;
 }
@@ -36,13 +36,13 @@ export async function moveBehind(keys, behind, name, { stays = false } = {}) {
 /** Siblings inside an opened fold, or top-level rows across sections. */
 async function sibling(row, step) {
   const direction = step < 0 ? "previousElementSibling" : "nextElementSibling";
-  if (!isTop(row)) {
+  if (!isTopLevel(row)) {
     let next = row;
     for (let left = Math.abs(step); left && next; left -= 1) next = next[direction];
     return next?.dataset?.key ? next : null;
   }
   const position = positionOf(row) + step;
-  return position >= 0 && position < session.total ? bring(position) : null;
+  return position >= 0 && position < session.total ? loadRow(position) : null;
 }
 
 /** What moves with `row`, and its first and last row. */
@@ -63,33 +63,33 @@ function waitingBehind(keys) {
 }
 
 async function rowWith(key) {
-  return rowOf(key) ?? bring((await locate({ key })).position);
+  return rowOf(key) ?? loadRow((await locate({ key })).position);
 }
 
 /** Move on from where the waiting move leads. Back at the original place, it is dropped. */
 async function moveWaiting({ keys, last }, behind, step) {
   const from = behind && await rowWith(behind);
   if (step < 0 && !from) return toast("Already at the top.");
-  let next = from ? await sibling(from, step) : await bring(0);
+  let next = from ? await sibling(from, step) : await loadRow(0);
   const passes = (row) => keys.includes(row.dataset.key)
     || (step > 0 && row.matches(".inserted") && !last.matches(".inserted"));
   while (next && passes(next)) next = await sibling(next, step);
   if (!next && step > 0) return toast("Already at the end.");
-  return moveBehind(keys, next?.dataset.key ?? "", next && nameOf(next), { stays: true });
+  return moveAfter(keys, next?.dataset.key ?? "", next && nameOf(next), { stays: true });
 }
 
 async function moveStep(row, step) {
   const travelling = travellers(row);
   const { keys, first, last } = travelling;
-  const waiting = isTop(first) ? waitingBehind(keys) : undefined;
+  const waiting = isTopLevel(first) ? waitingBehind(keys) : undefined;
   if (waiting !== undefined) return moveWaiting(travelling, waiting, step);
   let next = await sibling(step < 0 ? first : last, step);
   // Inserts attached to the moved rows go with them.
   while (step > 0 && next?.matches(".inserted") && !last.matches(".inserted")) next = await sibling(next, 1);
   if (!next) return toast(step < 0 ? "Already at the top." : "Already at the end.");
   const behind = step < 0 ? await sibling(first, -2) : next;
-  if (!behind && !isTop(first)) return toast("Use Move to… to reach the top of a fold.");
-  return moveBehind(keys, behind?.dataset.key ?? "", behind && nameOf(behind), { stays: true });
+  if (!behind && !isTopLevel(first)) return toast("Use Move to… to reach the top of a fold.");
+  return moveAfter(keys, behind?.dataset.key ?? "", behind && nameOf(behind), { stays: true });
 }
 
 async function moveFar(row, direction) {
@@ -97,25 +97,25 @@ async function moveFar(row, direction) {
   const from = (direction === "previous" ? first : last).dataset.key;
   const at = await locate({ key: from, [direction]: "user" }).catch(() => null);
   if (!at) return toast(`No ${direction} user message.`);
-  const target = await bring(direction === "previous" ? at.position - 1 : at.position);
-  return moveBehind(keys, target?.dataset.key ?? "", target && nameOf(target), { stays: true });
+  const target = await loadRow(direction === "previous" ? at.position - 1 : at.position);
+  return moveAfter(keys, target?.dataset.key ?? "", target && nameOf(target), { stays: true });
 }
 
 function cut(row) {
   clearCut();
   cutKeys = targetsFor(row, { preferRow: !isSelected(row?.dataset.key) });
   for (const key of cutKeys) rowOf(key)?.classList.add("is-dragged");
-  say(`Cut ${wordsFor(cutKeys)}. Go to the new position and paste with Control V.`);
+  announce(`Cut ${wordsFor(cutKeys)}. Go to the new position and paste with Control V.`);
 }
 
 async function paste(row) {
   if (!cutKeys.length) return toast("There is nothing to paste.");
   const keys = cutKeys;
   clearCut();
-  return moveBehind(keys, row.dataset.key, nameOf(row));
+  return moveAfter(keys, row.dataset.key, nameOf(row));
 }
 
-export const somethingIsCut = () => cutKeys.length > 0;
+export const hasCutRows = () => cutKeys.length > 0;
 
 /** Clear the cut rows; true if there were any. */
 export function clearCut() {
@@ -135,7 +135,7 @@ const inStep = (step) => ({ source }) => {
   return steps;
 };
 
-define({
+defineActions({
   "move-up": inStep((row) => moveStep(row, -1)),
   "move-down": inStep((row) => moveStep(row, 1)),
   "move-up-far": inStep((row) => moveFar(row, "previous")),

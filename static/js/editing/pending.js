@@ -2,13 +2,13 @@
  * Summaries being written into the thread: each is shown, as it grows, in the row where its digest
  * will be. The digest itself arrives with the next head, like every change.
  */
-import { define } from "../base/actions.js";
-import { say } from "../base/announce.js";
-import { fragment } from "../base/fragment.js";
-import { inTurn, send, text } from "../base/requests.js";
+import { defineActions } from "../base/actions.js";
+import { announce } from "../base/announce.js";
+import { parseHtml } from "../base/fragment.js";
+import { enqueue, fetchText, send } from "../base/requests.js";
 import { toast } from "../base/toast.js";
 import { catchUp } from "../thread/live.js";
-import { tendTabOrder } from "../thread/rows.js";
+import { updateTabOrder } from "../thread/rows.js";
 import { feed, rowOf, session } from "../thread/session.js";
 
 const AGAIN_MS = 2000;
@@ -36,7 +36,7 @@ function place(shown) {
     old?.remove();
     row.prepend(shown);
   }
-  tendTabOrder(shown);
+  updateTabOrder(shown);
   if (action) (shown.querySelector(`[data-address="${action}"]`) ?? shown.querySelector("button") ?? row).focus();
   return undefined;
 }
@@ -49,11 +49,11 @@ function end(shown) {
   feed.querySelector(`.pending[data-job="${job}"]`)?.remove();
   const words = shown.textContent.trim();
   toast(words);
-  inTurn(catchUp);
+  enqueue(catchUp);
 }
 
 function show(html) {
-  const all = [...fragment(html).querySelectorAll(".pending")];
+  const all = [...parseHtml(html).querySelectorAll(".pending")];
   const found = all.filter(({ dataset }) => dataset.status !== "failed" || !dismissed.has(dataset.job));
   current = found;
   const ids = new Set(found.map(({ dataset }) => dataset.job));
@@ -61,7 +61,7 @@ function show(html) {
   for (const shown of found) {
     if (shown.dataset.status === "done") end(shown);
     else {
-      if (!known.has(shown.dataset.job)) say(isOver(shown) ? "A summary failed" : "A summary is being written");
+      if (!known.has(shown.dataset.job)) announce(isOver(shown) ? "A summary failed" : "A summary is being written");
       if (!isOver(shown)) dismissed.delete(shown.dataset.job);
       known.add(shown.dataset.job);
       place(shown);
@@ -83,7 +83,7 @@ async function lookForPending() {
   clearTimeout(timer);
   try {
     const fields = { known: [...known, ...ordered].join(",") };
-    const goesOn = show(await text(`${session.url}summaries/pending`, { fields, quiet: true }));
+    const goesOn = show(await fetchText(`${session.url}summaries/pending`, { fields, quiet: true }));
     if (goesOn) timer = setTimeout(lookForPending, AGAIN_MS);
   } catch {
     timer = setTimeout(lookForPending, 2 * AGAIN_MS);
@@ -106,7 +106,7 @@ export function watchPending() {
   lookForPending();
 }
 
-define({
+defineActions({
   "summary-act": async ({ pressed }) => {
     pressed.disabled = true;
     try {

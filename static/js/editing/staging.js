@@ -2,10 +2,10 @@
  * Staging: while it is on, edits are collected instead of applied, and a commit applies them
  * together. It is switched on per session and browser tab.
  */
-import { say } from "../base/announce.js";
+import { announce } from "../base/announce.js";
 import { feed, session } from "../thread/session.js";
-import { define } from "../base/actions.js";
-import { write } from "../thread/patch.js";
+import { defineActions } from "../base/actions.js";
+import { postChange } from "../thread/patch.js";
 
 const kept = `staging:${session.id}`;
 
@@ -19,7 +19,7 @@ function turn() {
   session.stages = !session.stages;
   sessionStorage.setItem(kept, session.stages ? "1" : "");
   print();
-  say(session.stages ? "Staging is on: edits wait until you commit them." : "Staging is off: edits apply immediately.");
+  announce(session.stages ? "Staging is on: edits wait until you commit them." : "Staging is off: edits apply immediately.");
 }
 
 export function watchStaging() {
@@ -28,8 +28,8 @@ export function watchStaging() {
   feed?.addEventListener("thread:changed", print);
 }
 
-define({
+defineActions({
   staging: turn,
-  commit: () => write("staged/commit"),
-  discard: () => write("staged/discard"),
+  commit: () => postChange("staged/commit"),
+  discard: () => postChange("staged/discard"),
 });

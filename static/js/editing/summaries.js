@@ -2,10 +2,10 @@
  * A summary in the digest dialog: once written, it is put into the dialog's text, and what it
  * dropped can be added there with a click.
  */
-import { define } from "../base/actions.js";
-import { leaveDialog } from "./dialogs.js";
+import { defineActions } from "../base/actions.js";
+import { closeDialog } from "./dialogs.js";
 import { awaitSummary } from "./pending.js";
-import { say } from "../base/announce.js";
+import { announce } from "../base/announce.js";
 
 const dialog = document.getElementById("dialog");
 const field = () => dialog.querySelector("textarea[name=summary]");
@@ -31,7 +31,7 @@ function keep({ pressed }) {
   const next = (item.nextElementSibling ?? item.previousElementSibling)?.querySelector("button");
   item.remove();
   (next ?? field()).focus();
-  say("Added to the text");
+  announce("Added to the text");
 }
 
 /** A finished summary is added below what was typed in the meantime. */
@@ -60,11 +60,11 @@ function leadOn() {
 
 export function watchSummaries() {
   document.body.addEventListener("summaryOrdered", ({ detail }) => {
-    leaveDialog();
+    closeDialog();
     awaitSummary(detail.job);
   });
   dialog?.addEventListener("htmx:afterSettle", take);
   if (dialog) leadOn();
 }
 
-define({ "keep-reference": keep });
+defineActions({ "keep-reference": keep });

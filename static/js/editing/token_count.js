@@ -1,5 +1,5 @@
 /** The token count of the text in a dialog. The server counts whenever typing pauses. */
-import { element } from "../base/fragment.js";
+import { createElement } from "../base/fragment.js";
 import { send } from "../base/requests.js";
 import { session } from "../thread/session.js";
 
@@ -12,7 +12,7 @@ let asked = 0;
 function lineOf(field) {
   const known = field.parentElement.querySelector(".token-count");
   if (known) return known;
-  field.after(element("p", { class: "hint token-count" }));
+  field.after(createElement("p", { class: "hint token-count" }));
   return field.nextElementSibling;
 }
 

@@ -3,10 +3,10 @@
  * when the session changes. A form that is in use stays as it is, and so does what scripts have
  * added.
  */
-import { say } from "../base/announce.js";
-import { fragment } from "../base/fragment.js";
+import { announce } from "../base/announce.js";
+import { parseHtml } from "../base/fragment.js";
 import { morph } from "../base/morph.js";
-import { inTurn, text } from "../base/requests.js";
+import { enqueue, fetchText } from "../base/requests.js";
 import { POLL_MS, followSession } from "./socket.js";
 
 const shown = [...document.querySelectorAll("[data-follows]")];
@@ -38,7 +38,7 @@ async function ask() {
   isDue = false;
   let came;
   try {
-    came = fragment(await text(location.href.split("#")[0], { quiet: true }));
+    came = parseHtml(await fetchText(location.href.split("#")[0], { quiet: true }));
   } catch (error) {
     if (error.status === 404) location.reload();
     else if (!(error.status < 500)) setTimeout(askSoon, POLL_MS);
@@ -52,14 +52,14 @@ async function ask() {
     renew(part, fresh);
     changed = true;
   }
-  if (changed) say("The page was updated");
+  if (changed) announce("The page was updated");
 }
 
 /** Make one request for all changes until then. A background page asks when it is shown again. */
 function askSoon() {
   if (isDue || document.hidden) return;
   isDue = true;
-  inTurn(ask);
+  enqueue(ask);
 }
 
 if (shown.length) {

@@ -1,9 +1,9 @@
 /** The three ways to import (files dropped or chosen, and pasted text) and the jobs they start. */
-import { alarm, say } from "../base/announce.js";
-import { fragment } from "../base/fragment.js";
-import { inTurn, send } from "../base/requests.js";
+import { announce, announceError } from "../base/announce.js";
+import { parseHtml } from "../base/fragment.js";
+import { enqueue, send } from "../base/requests.js";
 import { toast } from "../base/toast.js";
-import { define } from "../base/actions.js";
+import { defineActions } from "../base/actions.js";
 
 const POLL_MS = 1000;
 const SLOWEST_POLL_MS = 5000;
@@ -28,7 +28,7 @@ async function post(fields, refusedBox) {
     refusedBox.textContent = error.status ? error.message : unreachable;
     refusedBox.hidden = false;
     refusedBox.scrollIntoView({ block: "center" });
-    alarm(refusedBox.textContent);
+    announceError(refusedBox.textContent);
     return false;
   } finally {
     zone.removeAttribute("aria-busy");
@@ -42,10 +42,10 @@ function upload(found) {
   for (const { file } of found) fields.append("file", file);
   fields.append("paths", JSON.stringify(found.map(({ path }) => path)));
   if (form.elements.project) fields.append("project", form.elements.project.value);
-  say(found.length === 1 ? `Importing ${found[0].path}` : `Importing ${found.length} files`);
+  announce(found.length === 1 ? `Importing ${found[0].path}` : `Importing ${found.length} files`);
   // When dropped on the dialog, the box behind it wouldn't be visible.
   const refusedBox = document.getElementById(paste?.open ? "paste-refused" : "import-refused");
-  inTurn(() => post(fields, refusedBox)).then(() => {
+  enqueue(() => post(fields, refusedBox)).then(() => {
     for (const input of form.querySelectorAll("[type=file]")) input.value = "";
   });
 }
@@ -86,7 +86,7 @@ async function uploadText(event) {
 /** Show the current jobs. When one has ended, the list is refreshed to show the result. */
 async function show(html, { started = false } = {}) {
   const list = document.getElementById("jobs");
-  const jobs = fragment(html).querySelectorAll(".job");
+  const jobs = parseHtml(html).querySelectorAll(".job");
   const before = [...list.children].filter((row) => !running().includes(row)).map(({ id }) => id);
   const ran = running().length || started;
   const focus = document.activeElement?.closest("[data-job]")?.dataset.job;
@@ -98,7 +98,7 @@ async function show(html, { started = false } = {}) {
   if (!ran || left >= ran) return;
   await refresh();
   const states = [...list.children].filter(({ id }) => !before.includes(id)).map(({ dataset }) => dataset.status);
-  say(`Import ${["failed", "cancelled"].find((state) => states.includes(state)) ?? "finished"}.`);
+  announce(`Import ${["failed", "cancelled"].find((state) => states.includes(state)) ?? "finished"}.`);
 }
 
 /** Reload the list at its current URL, without losing what was typed. */
@@ -108,7 +108,7 @@ async function refresh() {
     location.reload();
     return;
   }
-  const page = fragment(await (await fetch(location.href)).text());
+  const page = parseHtml(await (await fetch(location.href)).text());
   if (!document.querySelector(".list-search")) list.before(...page.querySelectorAll(".list-search"));
   list.replaceWith(page.querySelector("#listing"));
 }
@@ -166,7 +166,7 @@ function watchDrop() {
     event.preventDefault();
     zone.classList.remove("is-over");
     dropped(event.dataTransfer).then(upload, () => {
-      alarm("Can't read the folder. Nothing was imported.");
+      announceError("Can't read the folder. Nothing was imported.");
     });
   });
 }
@@ -178,10 +178,10 @@ export function watchImports() {
     const folder = document.getElementById("folder");
     for (const input of [file, folder]) input.addEventListener("change", () => upload(chosen(input)));
     paste?.querySelector("form").addEventListener("submit", uploadText);
-    define({ import: () => file.click(), "import-folder": () => folder.click(), paste: () => paste.showModal() });
+    defineActions({ import: () => file.click(), "import-folder": () => folder.click(), paste: () => paste.showModal() });
   }
   if (running().length) schedule();
-  define({
+  defineActions({
     cancel: ({ source }) => onJob(source.dataset.job, "cancel"),
     forget: ({ source }) => onJob(source.dataset.job, "forget"),
   });

@@ -1,7 +1,7 @@
 /** References in shown text: what they refer to unfolds below them, and folds again. */
-import { fragment } from "../base/fragment.js";
-import { text } from "../base/requests.js";
-import { say } from "../base/announce.js";
+import { parseHtml } from "../base/fragment.js";
+import { fetchText } from "../base/requests.js";
+import { announce } from "../base/announce.js";
 
 const BLOCK = "p, pre, li, td, div";
 
@@ -17,13 +17,13 @@ async function unfold(link) {
     link.setAttribute("aria-expanded", "false");
     return;
   }
-  const made = fragment(await text(link.href)).firstElementChild;
+  const made = parseHtml(await fetchText(link.href)).firstElementChild;
   if (below()) return;  // asked for twice
   made.dataset.of = link.href;
   block.after(made);
   htmx.process(made);
   link.setAttribute("aria-expanded", "true");
-  say("Recalled text shown");
+  announce("Recalled text shown");
 }
 
 document.addEventListener("click", (event) => {

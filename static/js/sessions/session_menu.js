@@ -1,5 +1,5 @@
 /** Renaming a session from the list's menu or from the thread, in one dialog. */
-import { define } from "../base/actions.js";
+import { defineActions } from "../base/actions.js";
 import { placeBeside } from "../base/placing.js";
 
 const menu = document.getElementById("session-menu");
@@ -37,9 +37,9 @@ function onKey(event) {
 }
 
 export function watchSessionMenu() {
-  if (dialog) define({ "rename-session": ({ pressed }) => rename(pressed) });
+  if (dialog) defineActions({ "rename-session": ({ pressed }) => rename(pressed) });
   if (!menu) return;
-  define({ "session-menu": ({ pressed }) => open(pressed) });
+  defineActions({ "session-menu": ({ pressed }) => open(pressed) });
   menu.addEventListener("keydown", onKey);
   addEventListener("scroll", () => menu.matches(":popover-open") && menu.hidePopover(), { passive: true });
 }

@@ -3,15 +3,15 @@
  * are empty, with the height the server estimated or their last one. So 100,000 messages cost as
  * much as 200.
  */
-import { fragment } from "../base/fragment.js";
+import { parseHtml } from "../base/fragment.js";
 import { keepPlace } from "./scroll_anchor.js";
 import { send } from "../base/requests.js";
-import { firstSeen, rowAt, tendTabOrder } from "./rows.js";
+import { firstVisibleRow, rowAt, updateTabOrder } from "./rows.js";
 import {
-  allSections, countOf, firstBelow, isLoaded, loadedRanges, locate, numberRows, positionOf, readSections,
-  resetSections, rowAtPosition, sectionAt, splice, startOf, sumOfCounts,
+  allSections, countOf, firstSectionBelow, isLoaded, loadedRanges, locate, numberRows, positionOf, readSections,
+  resetSections, rowAtPosition, sectionAt, spliceSections, startOf, totalCount,
 } from "./sections.js";
-import { feed, knowsLoaded, rowOf, session } from "./session.js";
+import { feed, rowOf, session, setLoadedRanges } from "./session.js";
 
 const NEAREST_PX = 3000;
 const FARTHEST_PX = 8000;
@@ -47,7 +47,7 @@ function nearby() {
   const ahead = isFollowing() ? speed * AHEAD_MS : 0;
   const above = near + Math.max(0, -ahead);
   const below = near + Math.max(0, ahead);
-  for (const section of allSections().slice(firstBelow(-above))) {
+  for (const section of allSections().slice(firstSectionBelow(-above))) {
     if (section.getBoundingClientRect().top > innerHeight + below) break;
     if (!isLoaded(section) && !running.has(section) && !failed.has(section)) found.push(section);
   }
@@ -107,7 +107,7 @@ async function fill(section, attempts = 3) {
     const share = Math.min(count - done, mayTakeAll(section) ? count : most);
     const fields = { view: session.view, start: start + done, count: share };
     const response = await send(`${session.url}chunk`, { fields, quiet: true });
-    const rows = fragment(await response.text());
+    const rows = parseHtml(await response.text());
     const head = Number(response.headers.get("X-Head") ?? session.head);
     heads.add(head);
     if (head > session.head) await catchUp();
@@ -155,7 +155,7 @@ const mayTakeAll = (section) => document.hidden || pinned.has(section) || !isScr
 
 /** Add a few rows per frame to keep scrolling smooth, or all at once if they are awaited. */
 async function pour(section, rows, isStale) {
-  tendTabOrder(rows);
+  updateTabOrder(rows);
   const far = farthest(rows.querySelectorAll("*").length);
   if (far.length) keepPlace(() => far.forEach(empty));
   const waiting = [...rows.children];
@@ -207,16 +207,16 @@ function empty([section, height]) {
 }
 
 /** Keep a section while something is dragged from it. Returns a function that releases it. */
-export function pin(section) {
+export function keepLoaded(section) {
   pinned.add(section);
   return () => pinned.delete(section);
 }
 
 /** Apply the splices of a patch: sections have new positions and may have more or fewer rows. */
 export function applySplices(splices) {
-  if (splices.length) splice(splices);
+  if (splices.length) spliceSections(splices);
   allSections().filter(isLoaded).forEach(numberRows);
-  if (sumOfCounts() !== session.total) reload();
+  if (totalCount() !== session.total) reload();
 }
 
 let reloading = null;
@@ -233,7 +233,7 @@ export function reload() {
 /** The row being read: its current position in the thread, and in the window. */
 async function whereRead() {
   const focused = rowAt(document.activeElement);
-  const row = focused ?? firstSeen();
+  const row = focused ?? firstVisibleRow();
   const top = row?.getBoundingClientRect().top ?? 0;
   const before = row ? positionOf(row) : 0;
   const at = await locate({ key: row?.dataset.key ?? "" }).catch(() => null) ?? { position: before, key: "" };
@@ -243,16 +243,16 @@ async function whereRead() {
 async function makeAnew({ focused, top, at }) {
   resetSections(session.total);
   start();
-  const found = await bring(at.position);
+  const found = await loadRow(at.position);
   const again = rowOf(at.key) ?? found;
   if (again) scrollBy({ top: again.getBoundingClientRect().top - top, behavior: "instant" });
   if (focused) again?.focus({ preventScroll: true });
 }
 
 /** Load a position of the thread and return its row, which stays loaded for a while. */
-export async function bring(position) {
+export async function loadRow(position) {
   const section = sectionAt(position);
-  const letGo = pin(section);
+  const letGo = keepLoaded(section);
   try {
     await load(section);
   } finally {
@@ -279,10 +279,10 @@ export function watchChunks(whenBehind) {
   if (!feed) return;
   catchUp = whenBehind;
   readSections();
-  knowsLoaded(loadedRanges);
+  setLoadedRanges(loadedRanges);
   start();
   addEventListener("scroll", () => { noteSpeed(); pump(); }, { passive: true });
   addEventListener("resize", pump);
   new ResizeObserver(pump).observe(feed);
-  tendTabOrder(feed);
+  updateTabOrder(feed);
 }

@@ -3,13 +3,13 @@
  * or not loaded. This module steps through them and opens what hides the match; closing it folds
  * that again.
  */
-import { say } from "../base/announce.js";
+import { announce } from "../base/announce.js";
 import { closeFold, openFold, openFolds } from "./folds.js";
 import { jumpTo } from "./jump.js";
 import { send } from "../base/requests.js";
-import { BARS_PX, firstSeen, focusRow, rowAt } from "./rows.js";
+import { BARS_PX, firstVisibleRow, focusRow, rowAt } from "./rows.js";
 import { feed, rowOf, session } from "./session.js";
-import { define } from "../base/actions.js";
+import { defineActions } from "../base/actions.js";
 
 const WAIT_MS = 250;
 const frame = () => new Promise(requestAnimationFrame);
@@ -33,7 +33,7 @@ function show(words) {
 function open() {
   if (bar.hidden) {
     came = document.activeElement;
-    begun = firstSeen()?.dataset.key ?? "";
+    begun = firstVisibleRow()?.dataset.key ?? "";
     found.head = place = -1;
   }
   bar.hidden = false;
@@ -96,7 +96,7 @@ async function go(step) {
   CSS.highlights?.delete("found");
   if (!keys.length) {
     show(words || isNear ? "No matches" : "");
-    if (words || isNear) say("No matches.");
+    if (words || isNear) announce("No matches.");
     return;
   }
   place = place < 0 ? found.first + Math.min(step, 0) : place + step;
@@ -111,7 +111,7 @@ async function go(step) {
     await foldBack();
     return;
   }
-  say(`${place + 1} of ${keys.length}`);
+  announce(`${place + 1} of ${keys.length}`);
 }
 
 /** Show the match itself: in a brief row, behind "Show more", or far down a long one. */
@@ -189,7 +189,7 @@ export function watchFind() {
     timer = setTimeout(() => go(0), WAIT_MS);
   });
   meaning?.addEventListener("change", () => go(0));
-  define({
+  defineActions({
     find: open,
     "find-next": () => (bar.hidden ? open() : go(1)),
     "find-previous": () => (bar.hidden ? open() : go(-1)),

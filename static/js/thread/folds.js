@@ -1,12 +1,12 @@
 /** Opening and closing: folds show their originals, brief rows their text. The server remembers. */
-import { say } from "../base/announce.js";
-import { fragment } from "../base/fragment.js";
-import { replaceRow, write } from "./patch.js";
+import { announce } from "../base/announce.js";
+import { parseHtml } from "../base/fragment.js";
+import { postChange, replaceRow } from "./patch.js";
 import { keepPlace } from "./scroll_anchor.js";
-import { inTurn, text } from "../base/requests.js";
-import { currentRow, isMarker, isTop, nameOf, own, rowAt, tendTabOrder } from "./rows.js";
+import { enqueue, fetchText } from "../base/requests.js";
+import { currentRow, isMarker, isTopLevel, nameOf, queryOwn, rowAt, updateTabOrder } from "./rows.js";
 import { feed, rowOf, session } from "./session.js";
-import { define } from "../base/actions.js";
+import { defineActions } from "../base/actions.js";
 
 function depthOf(row) {
   let depth = 0;
@@ -16,7 +16,7 @@ function depthOf(row) {
 
 /** Whether a row is open; undefined if it has nothing to open. */
 export function openState(row) {
-  const expanded = own(row, "[aria-expanded]")?.getAttribute("aria-expanded");
+  const expanded = queryOwn(row, "[aria-expanded]")?.getAttribute("aria-expanded");
   return expanded && expanded === "true";
 }
 
@@ -25,11 +25,11 @@ const isOpen = (row) => Boolean(openState(row));
 /** Open or close one row; the server returns it redrawn. */
 function set(row, open) {
   const { key } = row.dataset;
-  return inTurn(async () => {
+  return enqueue(async () => {
     const fields = { open: open ? 1 : 0, view: session.view, depth: depthOf(row) };
-    const answer = await text(`${session.url}folds/${key}`, { method: "POST", fields });
+    const answer = await fetchText(`${session.url}folds/${key}`, { method: "POST", fields });
     if (rowOf(key)) replaceRow(rowOf(key), answer);
-    if (isMarker(row)) say(`${open ? "Unfolded" : "Folded"} ${nameOf(row)}`);
+    if (isMarker(row)) announce(`${open ? "Unfolded" : "Folded"} ${nameOf(row)}`);
   });
 }
 
@@ -57,10 +57,10 @@ export const openFolds = () => new Set(
 );
 
 async function turn(row) {
-  if (!row || !own(row, "[aria-expanded]")) return;
+  if (!row || !queryOwn(row, "[aria-expanded]")) return;
   const close = isOpen(row);
   const inside = rowAt(document.activeElement) !== row && row.contains(document.activeElement);
-  if (close && inside) own(row, "[aria-expanded]").focus({ preventScroll: true });
+  if (close && inside) queryOwn(row, "[aria-expanded]").focus({ preventScroll: true });
   await set(row, !close);
   const after = rowOf(row.dataset.key);
   if (close && after?.getBoundingClientRect().top < 0) after.scrollIntoView({ block: "start" });
@@ -69,11 +69,11 @@ async function turn(row) {
 /** Toggle all folds beside `row`: on the sheet, loaded or not, or in the same opened fold. */
 async function turnLevel(row) {
   if (!row) return;
-  const beside = isTop(row) ? feed.querySelectorAll(".chunk > .marker") : row.parentElement.children;
+  const beside = isTopLevel(row) ? feed.querySelectorAll(".chunk > .marker") : row.parentElement.children;
   const folds = [...beside].filter((one) => one.matches(".marker"));
   const open = !folds.some(isOpen);
-  if (isTop(row)) {
-    if (await write("folds", { open: Number(open) })) say(`${open ? "Unfolded" : "Folded"} all`);
+  if (isTopLevel(row)) {
+    if (await postChange("folds", { open: Number(open) })) announce(`${open ? "Unfolded" : "Folded"} all`);
     return;
   }
   await Promise.all(folds.filter((one) => isOpen(one) !== open).map((one) => set(one, open)));
@@ -84,10 +84,10 @@ async function nodesInGap(gap, more = {}) {
   const { operation, start, count } = gap.dataset;
   const row = rowAt(gap);
   const fields = { operation, start, count, view: session.view, depth: depthOf(row) + 1, ...more };
-  const nodes = fragment(await text(`${session.url}children`, { fields }));
+  const nodes = parseHtml(await fetchText(`${session.url}children`, { fields }));
   const first = nodes.querySelector("article");
   keepPlace(() => gap.closest(".gap").replaceWith(nodes));
-  tendTabOrder(row);
+  updateTabOrder(row);
   return first;
 }
 
@@ -96,7 +96,7 @@ async function fillGap(gap) {
   first?.focus({ preventScroll: true });
 }
 
-define({
+defineActions({
   unfold: ({ source }) => turn(rowAt(source) ?? currentRow()),
   open: ({ source }) => turn(rowAt(source) ?? currentRow()),
   "open-level": ({ source }) => turnLevel(rowAt(source) ?? currentRow()),

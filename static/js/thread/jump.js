@@ -1,12 +1,12 @@
 /** Going to a message wherever it is: loaded or not, on the sheet or inside closed folds. */
-import { bring } from "./chunks.js";
+import { loadRow } from "./chunks.js";
 import { openFold } from "./folds.js";
 import { keyOfHash } from "./positions.js";
-import { allRows, currentRow, firstSeen, focusRow, makeCurrent, neighbour, own, rowAt } from "./rows.js";
-import { besides, countOf, isLoaded, locate, startOf } from "./sections.js";
-import { extendBy, selectedKeys, selectRange } from "./selection.js";
+import { allRows, currentRow, firstVisibleRow, focusRow, makeCurrent, neighbour, queryOwn, rowAt } from "./rows.js";
+import { adjacentSection, countOf, isLoaded, locate, startOf } from "./sections.js";
+import { extendBy, selectRange, selectedKeys } from "./selection.js";
 import { feed, rowOf, session } from "./session.js";
-import { define } from "../base/actions.js";
+import { defineActions } from "../base/actions.js";
 import { toast } from "../base/toast.js";
 
 const frame = () => new Promise(requestAnimationFrame);
@@ -43,7 +43,7 @@ async function bringKey(fields) {
     return null;
   }
   if (!at) return null;
-  const row = await bring(at.position);
+  const row = await loadRow(at.position);
   for (const [turn, fold] of (at.folds ?? []).entries()) {
     if (rowOf(at.key)) break;
     await openFold(fold, at.within[turn]);
@@ -82,7 +82,7 @@ const KINDS = {
   user: { name: "user message", fits: (row) => row.matches(".row--user") },
   marker: {
     name: "marker",
-    fits: (row) => row.matches(".marker, .inserted, .is-moved") || own(row, ".flat, .marker-note"),
+    fits: (row) => row.matches(".marker, .inserted, .is-moved") || queryOwn(row, ".flat, .marker-note"),
   },
   failure: { name: "failed result" },
 };
@@ -104,7 +104,7 @@ async function step(kind, direction) {
 function isNextTo(from, to, direction) {
   let section = from.closest(".chunk");
   while (section && section !== to.closest(".chunk")) {
-    section = besides(section, direction);
+    section = adjacentSection(section, direction);
     if (section && !isLoaded(section)) return false;
   }
   return true;
@@ -118,15 +118,15 @@ async function walk(direction) {
   const section = from.closest(".chunk");
   const beyond = startOf(section) + (direction > 0 ? countOf(section) : -1);
   if (beyond < 0 || beyond >= session.total) return undefined;
-  return focusRow(await bring(beyond));
+  return focusRow(await loadRow(beyond));
 }
 
 async function toEnd(position, block) {
-  const row = session.total ? await bring(position) : null;
+  const row = session.total ? await loadRow(position) : null;
   if (row) await settleOn(row, block);
 }
 
-define({
+defineActions({
   jump: ({ pressed }) => {
     pressed.closest("[popover]")?.hidePopover?.();
     jumpTo(pressed.dataset.to);
@@ -171,7 +171,7 @@ const placeName = `place:${session.id}:${session.view}`;
  * rows above have their real height.
  */
 function leavePlace() {
-  const row = firstSeen();
+  const row = firstVisibleRow();
   if (!row) return;
   const { top } = row.getBoundingClientRect();
   sessionStorage.setItem(placeName, JSON.stringify({ key: row.dataset.key, top }));

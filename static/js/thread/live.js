@@ -1,10 +1,10 @@
 /** Keeps the page in step with the server: the socket reports the head, and changes are fetched. */
 import { applyPatch } from "./patch.js";
-import { say } from "../base/announce.js";
-import { toast, withdrawSteps } from "../base/toast.js";
-import { inTurn, isWriting, send } from "../base/requests.js";
+import { announce } from "../base/announce.js";
+import { removeUndoNotices, toast } from "../base/toast.js";
+import { enqueue, isWriting, send } from "../base/requests.js";
 import { POLL_MS, followSession } from "../live/socket.js";
-import { feed, session, stamp, titleMark } from "./session.js";
+import { feed, pageState, session, titleMark } from "./session.js";
 
 const WORDS = {
   live: "Live", polling: "Reconnecting", connecting: "Connecting", offline: "Offline", left: "Out of date",
@@ -35,7 +35,7 @@ const isBehind = () => announced.head > session.head || announced.messages > ses
 export async function catchUp() {
   try {
     const response = await send(`${session.url}changes`, {
-      fields: { since: session.head, ...stamp() }, quiet: true,
+      fields: { since: session.head, ...pageState() }, quiet: true,
     });
     if (response.status !== 204) showWhatCame(await response.text());
     show(followed?.isOpen() ? "live" : "polling");
@@ -47,7 +47,7 @@ export async function catchUp() {
     }
     show("offline");
     clearTimeout(again);
-    if (!followed?.isPolling()) again = setTimeout(() => inTurn(catchUp), POLL_MS);
+    if (!followed?.isPolling()) again = setTimeout(() => enqueue(catchUp), POLL_MS);
   }
 }
 
@@ -77,17 +77,17 @@ function showWhatCame(patch) {
   const waited = waiting();
   applyPatch(patch);
   const isOwn = ownSteps() !== before;
-  if (isOwn) withdrawSteps();
+  if (isOwn) removeUndoNotices();
   const more = session.messages - messages;
-  if (more > 0) say(more === 1 ? "1 new message" : `${more.toLocaleString("en")} new messages`);
-  else if (waiting() > waited) say(waiting() === 1 ? "1 operation awaits review" : `${waiting()} operations await review`);
-  else if (session.head > head) say(isOwn ? "The thread has changed" : "The thread was changed by somebody else");
-  else if (titleMark() !== mark) say(`Renamed to "${document.getElementById("thread-title").title}"`);
+  if (more > 0) announce(more === 1 ? "1 new message" : `${more.toLocaleString("en")} new messages`);
+  else if (waiting() > waited) announce(waiting() === 1 ? "1 operation awaits review" : `${waiting()} operations await review`);
+  else if (session.head > head) announce(isOwn ? "The thread has changed" : "The thread was changed by somebody else");
+  else if (titleMark() !== mark) announce(`Renamed to "${document.getElementById("thread-title").title}"`);
 }
 
 /** Our own writes include their changes: look only after those in progress. */
 function look() {
-  inTurn(async () => { if (isBehind()) await catchUp(); });
+  enqueue(async () => { if (isBehind()) await catchUp(); });
 }
 
 function hear({ head, message_count: messages, title_mark: title, job }) {
@@ -102,10 +102,10 @@ function hear({ head, message_count: messages, title_mark: title, job }) {
 }
 
 /** Start. A page that returns from the background asks for what it may have missed. */
-export function stayLive() {
+export function startLiveUpdates() {
   followed = followSession(session.id, {
     hear,
-    ask: () => inTurn(catchUp),
+    ask: () => enqueue(catchUp),
     show(isOpen) {
       // Stay offline until something is answered: each failed attempt to connect ends here.
       const wasOffline = document.getElementById("live")?.dataset.state === "offline";

@@ -2,10 +2,10 @@
  * Which part of the thread is being read: a frame on the minimap, where a press goes there, and a
  * mark in the outline, at the group of the first row in view. Changes swap both.
  */
-import { bring } from "./chunks.js";
+import { loadRow } from "./chunks.js";
 import { headAt, minimapFrame, minimapPosition } from "./positions.js";
-import { firstSeen, focusRow } from "./rows.js";
-import { allSections, countOf, firstBelow, startOf } from "./sections.js";
+import { firstVisibleRow, focusRow } from "./rows.js";
+import { allSections, countOf, firstSectionBelow, startOf } from "./sections.js";
 import { feed, session } from "./session.js";
 
 const ORIGINAL = /^m(\d+)$/;
@@ -13,7 +13,7 @@ let markedFor = "";
 
 /** The fractional position in the thread at a height of the viewport. */
 function positionAt(height) {
-  const section = allSections()[firstBelow(height)];
+  const section = allSections()[firstSectionBelow(height)];
   if (!section) return session.total;
   const { top, bottom } = section.getBoundingClientRect();
   const part = Math.max(0, Math.min(1, (height - top) / Math.max(1, bottom - top)));
@@ -57,7 +57,7 @@ function linkTo(row) {
 }
 
 function mark() {
-  const row = firstSeen();
+  const row = firstVisibleRow();
   if (!row || row.dataset.key === markedFor) return;
   markedFor = row.dataset.key;
   document.querySelector("#outline-list a[aria-current]")?.removeAttribute("aria-current");
@@ -91,7 +91,7 @@ async function press(event) {
   if (!minimap) return;
   const { top, height } = minimap.getBoundingClientRect();
   const position = minimapPosition(event.clientY - top, height, session.total);
-  focusRow(await bring(position), { block: "start" });
+  focusRow(await loadRow(position), { block: "start" });
 }
 
 export function watchOverview() {

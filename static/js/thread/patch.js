@@ -2,15 +2,15 @@
  * Writes and their answers. An answer is a patch: pieces with htmx's out-of-band attributes, and
  * facts about the thread. A write posts the page's state and gets back what has changed.
  */
-import { applySplices, bring, reload } from "./chunks.js";
-import { fragment } from "../base/fragment.js";
+import { applySplices, loadRow, reload } from "./chunks.js";
+import { parseHtml } from "../base/fragment.js";
 import { keepPlace } from "./scroll_anchor.js";
 import { morph, morphChildren } from "../base/morph.js";
-import { Refused, inTurn, text } from "../base/requests.js";
-import { focusRow, isTop, rowAt, tendTabOrder } from "./rows.js";
+import { Refused, enqueue, fetchText } from "../base/requests.js";
+import { focusRow, isTopLevel, rowAt, updateTabOrder } from "./rows.js";
 import { locate, numberRows } from "./sections.js";
 import { clearIfActedOn } from "./selection.js";
-import { feed, rowOf, session, stamp, titleMark } from "./session.js";
+import { feed, pageState, rowOf, session, titleMark } from "./session.js";
 
 const INSERTING = { afterend: "after", beforebegin: "before", afterbegin: "prepend", beforeend: "append" };
 
@@ -63,7 +63,7 @@ function drawMinimap(pieces) {
 
 /** Bring the page to the head of the answer. */
 export function applyPatch(html) {
-  const answer = fragment(html);
+  const answer = parseHtml(html);
   const facts = answer.querySelector("#thread-facts");
   if (!facts) return;
   const { head, total, messageCount, splices, focus } = facts.dataset;
@@ -82,7 +82,7 @@ export function applyPatch(html) {
     Object.assign(session, { head: Number(head), total: Number(total) });
     session.messages = Number(messageCount ?? session.messages);
     applySplices(JSON.parse(splices || "[]"));
-    tendTabOrder(feed);
+    updateTabOrder(feed);
   });
   document.title = `${document.getElementById("thread-title").title} · ContextStudio`;
   feed.dispatchEvent(new CustomEvent("thread:changed"));
@@ -95,25 +95,25 @@ export function applyPatch(html) {
 /** The row that absorbed the reader's row may begin in a section that isn't loaded. */
 async function bringRow(key) {
   const at = await locate({ key }).catch(() => null);
-  if (at) await bring(at.position);
+  if (at) await loadRow(at.position);
 }
 
 /** Replace one row with its new version. */
 export function replaceRow(row, html) {
   keepPlace(() => {
-    const fresh = fragment(html).querySelector("article");
+    const fresh = parseHtml(html).querySelector("article");
     row.replaceWith(fresh);
-    if (isTop(fresh)) numberRows(fresh.parentElement);
-    tendTabOrder(fresh.parentElement);
+    if (isTopLevel(fresh)) numberRows(fresh.parentElement);
+    updateTabOrder(fresh.parentElement);
   });
   feed.dispatchEvent(new CustomEvent("thread:changed"));
   drawMinimap([]);
 }
 
 /** Post to a URL below the session's; the answer is a patch. True if it was accepted. */
-export function write(path, fields = {}) {
-  return inTurn(async () => {
-    const answer = await text(session.url + path, { method: "POST", fields: { ...fields, ...stamp() } });
+export function postChange(path, fields = {}) {
+  return enqueue(async () => {
+    const answer = await fetchText(session.url + path, { method: "POST", fields: { ...fields, ...pageState() } });
     applyPatch(answer);
     return true;
   }).catch((error) => {
@@ -127,9 +127,9 @@ export function write(path, fields = {}) {
  * Record an edit of the kind `type`; keys are joined by spaces in one field. Clears the selection
  * it applied to, unless it `stays` for the next step.
  */
-export async function edit(type, fields, { stays = false } = {}) {
+export async function recordEdit(type, fields, { stays = false } = {}) {
   const stage = session.stages ? { stage: "1" } : {};
-  const done = await write("operations", { type, ...stage, ...fields });
+  const done = await postChange("operations", { type, ...stage, ...fields });
   if (done && !stays) clearIfActedOn(fields.targets ?? fields.moved);
   return done;
 }

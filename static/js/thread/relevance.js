@@ -1,6 +1,6 @@
 /** How relevant each message is to the objective; rows show it while a cookie asks for it. */
-import { say } from "../base/announce.js";
-import { define } from "../base/actions.js";
+import { announce } from "../base/announce.js";
+import { defineActions } from "../base/actions.js";
 import { reload } from "./chunks.js";
 
 const YEAR_S = 31536000;
@@ -12,10 +12,10 @@ async function turn() {
   button.setAttribute("aria-pressed", String(shown));
   button.closest("[popover]").hidePopover();
   await reload();
-  say(shown ? "Relevance to the objective is shown" : "Relevance is hidden");
+  announce(shown ? "Relevance to the objective is shown" : "Relevance is hidden");
 }
 
 /** Define the action if the page has a button for it. */
-export function offerRelevance() {
-  if (button) define({ relevance: turn });
+export function watchRelevance() {
+  if (button) defineActions({ relevance: turn });
 }

@@ -10,14 +10,14 @@ let currentId = "";
 
 export const allRows = () => [...(feed?.querySelectorAll("article[data-key]") ?? [])];
 export const rowAt = (element) => element?.closest?.("article[data-key]") ?? null;
-export const isTop = (row) => row?.parentElement?.matches(".chunk") ?? false;
+export const isTopLevel = (row) => row?.parentElement?.matches(".chunk") ?? false;
 export const isMarker = (row) => row.matches(".marker");
 
 /** "#210", "insert o7" or "digest o3": the server's name for a row. */
 export const nameOf = (row) => row.dataset.name ?? row.dataset.key;
 
 /** The first match inside a row that doesn't belong to a nested row. */
-export function own(row, selector) {
+export function queryOwn(row, selector) {
   for (const found of row.querySelectorAll(selector)) if (rowAt(found) === row) return found;
   return null;
 }
@@ -28,7 +28,7 @@ function isSeen(row) {
 }
 
 /** The first row on the sheet that is in view. */
-export function firstSeen() {
+export function firstVisibleRow() {
   for (const section of feed?.getElementsByClassName("chunk") ?? []) {
     const { top, bottom } = section.getBoundingClientRect();
     if (bottom < BARS_PX) continue;
@@ -43,7 +43,7 @@ export function firstSeen() {
 /** The row that keys act on: the focused one, else the current or the first one in view. */
 export function currentRow() {
   const current = document.getElementById(currentId);
-  return rowAt(document.activeElement) ?? (current && isSeen(current) ? current : firstSeen());
+  return rowAt(document.activeElement) ?? (current && isSeen(current) ? current : firstVisibleRow());
 }
 
 function setTabbable(row, tabbable) {
@@ -55,7 +55,7 @@ function setTabbable(row, tabbable) {
 }
 
 /** Take all of `root` but the current row out of the tab order. Who may not edit can't switch. */
-export function tendTabOrder(root) {
+export function updateTabOrder(root) {
   // Rows are rendered the same for everybody.
   if (session.readOnly || !session.mayEdit) for (const one of root.querySelectorAll(".toggle")) one.disabled = true;
   const current = document.getElementById(currentId) ?? feed.querySelector("article[data-key]");

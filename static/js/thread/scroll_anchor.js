@@ -2,8 +2,8 @@
  * Keeping the reader's place: what is in view stays there while something changes above it, and the
  * focus is never lost to a swap.
  */
-import { own, rowAt } from "./rows.js";
-import { allSections, firstBelow } from "./sections.js";
+import { queryOwn, rowAt } from "./rows.js";
+import { allSections, firstSectionBelow } from "./sections.js";
 import { feed, rowOf } from "./session.js";
 
 const NEAR_ROWS = 40;
@@ -14,7 +14,7 @@ const TURNING_BACK = { undo: "redo", redo: "undo" };
 function seen() {
   const rows = [];
   const focused = rowAt(document.activeElement);
-  for (const section of allSections().slice(firstBelow(0))) {
+  for (const section of allSections().slice(firstSectionBelow(0))) {
     if (section.getBoundingClientRect().top > innerHeight) break;
     for (const row of section.querySelectorAll("article[data-key]")) {
       const { top, bottom } = row.getBoundingClientRect();
@@ -67,7 +67,7 @@ export function rememberFocus(element = document.activeElement) {
   function again() {
     const place = document.getElementById((row ?? holder)?.id ?? "");
     if (!row) return (place && control && place.querySelector(control)) ?? place;
-    return (place && control && own(place, ofOperation(control))) ?? elsewhere() ?? place;
+    return (place && control && queryOwn(place, ofOperation(control))) ?? elsewhere() ?? place;
   }
 
   /** The same control of the same operation: a row can carry notes of several. */
@@ -81,7 +81,7 @@ export function rememberFocus(element = document.activeElement) {
     if (!operation) return null;
     const note = feed.querySelector(`.flat[data-operation="${operation}"]`);
     const marker = note ? null : rowOf(operation);
-    return (control && (note?.querySelector(control) ?? (marker && own(marker, control)))) ?? marker;
+    return (control && (note?.querySelector(control) ?? (marker && queryOwn(marker, control)))) ?? marker;
   }
 
   return { restore };

@@ -3,7 +3,7 @@
  * data-height. Starts and counts are positions of top-level nodes at this page's head. They are
  * read once and kept here, because an edit shifts up to a thousand sections of a long thread.
  */
-import { element } from "../base/fragment.js";
+import { createElement } from "../base/fragment.js";
 import { send } from "../base/requests.js";
 import { rowAt } from "./rows.js";
 import { rangesOf, splicedCounts } from "./positions.js";
@@ -35,14 +35,14 @@ export function readSections() {
 export const loadedRanges = () => rangesOf(described());
 
 /** The total number of nodes in all sections. */
-export const sumOfCounts = () => sections.reduce((sum, section) => sum + countOf(section), 0);
+export const totalCount = () => sections.reduce((sum, section) => sum + countOf(section), 0);
 
 /** The section that holds a position; the last one for positions beyond the end. */
 export const sectionAt = (position) =>
   sections.findLast((section) => startOf(section) <= position && countOf(section)) ?? sections[0];
 
 /** The index of the first section that ends at or below this height of the viewport. */
-export function firstBelow(height) {
+export function firstSectionBelow(height) {
   let [low, high] = [0, sections.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -53,7 +53,7 @@ export function firstBelow(height) {
 }
 
 /** The section before (-1) or after (1) another; undefined beyond the ends. */
-export const besides = (section, step) => sections[sections.indexOf(section) + step];
+export const adjacentSection = (section, step) => sections[sections.indexOf(section) + step];
 
 /** The row at a position, if its section is loaded. */
 export function rowAtPosition(position) {
@@ -98,7 +98,7 @@ export async function locate(fields) {
  * Apply `splices`. Loaded sections were patched row by row and are counted; the others are
  * computed.
  */
-export function splice(splices) {
+export function spliceSections(splices) {
   const counts = splicedCounts(described(), splices);
   let start = 0;
   for (const [turn, section] of sections.entries()) {
@@ -111,15 +111,15 @@ export function splice(splices) {
 
 /** Replace all sections with empty ones for `total` nodes. */
 export function resetSections(total) {
-  const rowHeight = feed.offsetHeight / sumOfCounts() || GUESSED_ROW_PX;
+  const rowHeight = feed.offsetHeight / totalCount() || GUESSED_ROW_PX;
   sections = Array.from({ length: Math.ceil(total / SIZE) }, (_, place) => {
     const count = Math.min(SIZE, total - place * SIZE);
-    const section = element("section", { class: "chunk", "data-height": Math.round(count * rowHeight) });
+    const section = createElement("section", { class: "chunk", "data-height": Math.round(count * rowHeight) });
     places.set(section, { start: place * SIZE, count });
     return section;
   });
   const stretches = Array.from({ length: Math.ceil(sections.length / SECTIONS_A_STRETCH) }, (_, place) => {
-    const stretch = element("div", { class: "stretch" });
+    const stretch = createElement("div", { class: "stretch" });
     stretch.append(...sections.slice(place * SECTIONS_A_STRETCH, (place + 1) * SECTIONS_A_STRETCH));
     return stretch;
   });

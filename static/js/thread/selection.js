@@ -2,11 +2,11 @@
  * The selection: keys in thread order, including rows that aren't loaded. The server says which
  * rows lie between two, and how many messages and tokens that is.
  */
-import { ask } from "../base/requests.js";
-import { allRows, currentRow, focusRow, neighbour, own, rowAt } from "./rows.js";
+import { query } from "../base/requests.js";
+import { allRows, currentRow, focusRow, neighbour, queryOwn, rowAt } from "./rows.js";
 import { feed, rowOf, session } from "./session.js";
-import { say } from "../base/announce.js";
-import { define } from "../base/actions.js";
+import { announce } from "../base/announce.js";
+import { defineActions } from "../base/actions.js";
 import { toast } from "../base/toast.js";
 
 let keys = new Set();
@@ -21,10 +21,10 @@ const notices = document.getElementById("toasts");
 export const selectedKeys = () => [...keys];
 export const isSelected = (key) => keys.has(key);
 /** Whether the selection can be extended to `key`. */
-export const reaches = (key) => keys.size > 0 && !keys.has(key);
+export const canExtendTo = (key) => keys.size > 0 && !keys.has(key);
 
 /** Resolves when the server has said what the selection contains; actions on it wait for that. */
-export const settled = () => pending;
+export const whenSettled = () => pending;
 
 /** What an action applies to: the selection, or the row if it isn't part of it. */
 export function targetsFor(row, { preferRow = false } = {}) {
@@ -38,7 +38,7 @@ export function clearSelection() {
   keys = new Set();
   asked += 1;
   show();
-  say("Selection cleared");
+  announce("Selection cleared");
   return true;
 }
 
@@ -52,7 +52,7 @@ function show() {
   for (const row of allRows()) {
     const picked = keys.has(row.dataset.key);
     if (picked !== row.classList.contains("is-picked")) row.classList.toggle("is-picked", picked);
-    const box = own(row, ".pick");
+    const box = queryOwn(row, ".pick");
     if (box && box.checked !== picked) box.checked = picked;
   }
   if (!bar) return;
@@ -70,7 +70,7 @@ function settle(fields) {
 /** Ask the server for the order, count and tokens of the selection. */
 async function look(fields) {
   const request = asked += 1;
-  const response = await ask(`${session.url}selection`, { view: session.view, ...fields });
+  const response = await query(`${session.url}selection`, { view: session.view, ...fields });
   const answer = await response.json();
   if (request !== asked) return;
   keys = new Set(answer.keys);
@@ -91,13 +91,13 @@ function sayParted({ sentence, keys: missing }) {
   if (!line) return;
   halves = missing;
   line.hidden = !missing.length;
-  if (line.querySelector("span").textContent !== sentence && sentence) say(`${sentence}.`);
+  if (line.querySelector("span").textContent !== sentence && sentence) announce(`${sentence}.`);
   line.querySelector("span").textContent = sentence;
 }
 
 /** What `chosen` would separate, according to the server: {sentence, keys}. */
-export async function partedBy(chosen) {
-  const response = await ask(`${session.url}selection`, { view: session.view, keys: chosen.join(" ") });
+export async function findSeparated(chosen) {
+  const response = await query(`${session.url}selection`, { view: session.view, keys: chosen.join(" ") });
   return (await response.json()).parted;
 }
 
@@ -118,7 +118,7 @@ function extendTo(key) {
 
 /** Toggle a row, or with Shift select everything up to it, after pending answers. */
 async function choose(row, withShift) {
-  await settled();
+  await whenSettled();
   if (withShift) extendTo(row.dataset.key);
   else put(row.dataset.key, !keys.has(row.dataset.key));
 }
@@ -150,7 +150,7 @@ function pick(operation) {
 /** Without the selection bar there is nothing to do with a selection. */
 const selects = (action) => (about) => (bar ? action(about) : toast("You can select in the Annotated view."));
 
-define({
+defineActions({
   "add-halves": () => settle({ keys: [...keys, ...halves].join(" ") }),
   select: selects(({ source, event }) => {
     const row = rowAt(source) ?? currentRow();

@@ -22,24 +22,24 @@ export const session = {
 let loadedRanges = () => "";
 
 /** Set the function that returns the ranges of loaded rows, such as "0-100,300-400". */
-export function knowsLoaded(ranges) {
+export function setLoadedRanges(ranges) {
   loadedRanges = ranges;
 }
 
 /** Whether the drawer lists older operations, on request. */
-export const listsOlder = () => Boolean(document.querySelector("[data-lists-older]"));
+export const listsOlderOperations = () => Boolean(document.querySelector("[data-lists-older]"));
 
 /** The version of the title that the page shows. */
 export const titleMark = () => Number(document.getElementById("thread-title")?.dataset.mark ?? 0);
 
 /** The page's state, sent with every write and every request for changes. */
-export const stamp = () => ({
+export const pageState = () => ({
   head: session.head,
   messages: session.messages,
   title_mark: titleMark(),
   view: session.view,
   loaded: loadedRanges(),
-  ...(listsOlder() && { lists_older: "1" }),
+  ...(listsOlderOperations() && { lists_older: "1" }),
 });
 
 /** The row or marker with this key, if it is in the page. */

@@ -288,7 +288,7 @@ def test_the_key_sheet_lists_what_the_keys_do(
     press(page, "?")
     shown = page.locator("#keys dd").all_inner_texts()
     live = page.evaluate(
-        "async (file) => (await import(file)).liveCommands()"
+        "async (file) => (await import(file)).availableCommands()"
         ".filter(({ keys }) => keys.length).map(({ name }) => name)",
         static("js/base/keys.js"),
     )
