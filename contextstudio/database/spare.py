@@ -17,8 +17,8 @@ from typing import NamedTuple
 MOST = 4
 """How many connections are kept, each with its page cache."""
 SECONDS = 10.0
-"""The age at which a connection is no longer kept, with whatever its page cache has come to hold:
-the connection of an import is as old as that, one of a request never."""
+"""Age at which a connection is closed all the same, and its page cache with it: that of an import
+may have grown to 48 MiB."""
 
 
 class _Origin(NamedTuple):
