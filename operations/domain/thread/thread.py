@@ -85,7 +85,7 @@ class Thread:
             grown.__dict__,
             range(grown.message_count + 1, len(self.leaves) + 1),
         )
-        for name in ("operations", "top_folds", "folds_at_top", "tokens_held"):
+        for name in ("reports", "top_folds", "folds_at_top", "tokens_held"):
             if name in known:
                 self.__dict__[name] = known[name]
         if "_order" in known:
