@@ -53,6 +53,7 @@ def test_what_the_project_does_not_hold_keeps_its_address() -> None:
     inside = ToolResult("1", (File("text/plain", sha256=SHA), Text("ok")))
     read = openai.read_message(shown(message(inside)))
 
+    assert forms.hashes_of([read]) == {SHA}
     assert read == forms.identify_media(read, ())
     [result] = read.parts
     assert isinstance(result, ToolResult)
