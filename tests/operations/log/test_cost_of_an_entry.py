@@ -3,6 +3,7 @@
 Work is counted in calls: of functions in Python and in C, each step of a generator among them.
 """
 
+import os
 import sys
 from collections.abc import Callable
 from itertools import islice
@@ -21,6 +22,7 @@ from operations.domain.tree.leaf import MadeMessage
 from operations.log.cache import forget_everything
 from operations.log.codec import encode
 from operations.models import LogEntry
+from tests.measuring import MEASURED_INTO
 from tests.operations.conftest import Page
 from tests.operations.support.rest import get, make_session, operate, post
 from threads.domain.part import Text
@@ -141,6 +143,9 @@ def opened(session_id: str, user: User) -> Page:
     return page
 
 
+@pytest.mark.skipif(
+    MEASURED_INTO in os.environ, reason="measuring which lines run makes calls too"
+)
 @pytest.mark.django_db(transaction=True)
 def test_an_entry_costs_as_much_on_a_long_log_as_on_an_empty_one(
     agent: Client, editor: User
