@@ -12,7 +12,7 @@ from contextstudio.accounts.responses import json_response
 from operations.context.services import ContextQuery
 from operations.log.selectors import load_history
 
-from .schemas import LedgerOut, present_ledger
+from .schemas import LedgerModel, LedgerOut, LedgerProvider, present_ledger
 from .services import ledger as ledger_of
 
 router = Router(tags=["ledger"])
@@ -24,14 +24,8 @@ router = Router(tags=["ledger"])
 def ledger(
     request: HttpRequest,
     session_id: uuid.UUID,
-    provider: Annotated[
-        str,
-        Query(description="The provider to count for; by default the session's."),
-    ] = "",
-    model: Annotated[
-        str,
-        Query(description="The model whose prices are used; by default the session's."),
-    ] = "",
+    provider: LedgerProvider = "",
+    model: LedgerModel = "",
     operation: Annotated[
         str, Query(description="Key of the only operation to return a row for.")
     ] = "",

@@ -2,8 +2,9 @@
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
+from ninja.params.functions import Query
 from pydantic import BaseModel
 
 from operations.context.model_catalog import Prices
@@ -13,6 +14,13 @@ from threads.models import Session
 
 from .rows import LedgerRow
 from .services import Ledger, notes_of
+
+LedgerProvider = Annotated[
+    str, Query(description="The provider to count for; by default the session's.")
+]
+LedgerModel = Annotated[
+    str, Query(description="The model whose prices are used; by default the session's.")
+]
 
 
 class PricesOut(BaseModel):

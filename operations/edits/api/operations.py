@@ -30,7 +30,12 @@ from operations.edits.schemas import (
 from operations.edits.services import Act
 from operations.find_replace.schemas import DryRunOut, present_dry_run
 from operations.find_replace.services import dry_run
-from operations.ledger.schemas import StagedOut, present_staged
+from operations.ledger.schemas import (
+    LedgerModel,
+    LedgerProvider,
+    StagedOut,
+    present_staged,
+)
 from operations.ledger.services import staged_ledger
 from operations.log.presentation import (
     ActorList,
@@ -369,14 +374,8 @@ def discard(
 def staged(
     request: HttpRequest,
     session_id: uuid.UUID,
-    provider: Annotated[
-        str,
-        Query(description="The provider to count for; by default the session's."),
-    ] = "",
-    model: Annotated[
-        str,
-        Query(description="The model whose prices are used; by default the session's."),
-    ] = "",
+    provider: LedgerProvider = "",
+    model: LedgerModel = "",
 ) -> HttpResponse:
     """The edits that the caller has staged, and what committing them would cost and save."""
     caller = caller_of(request)
