@@ -17,19 +17,19 @@ from threads.domain.part import Text
 from threads.models import Session
 from threads.store.selectors import get_session
 
-MOST_TOKENS = 100_000
+MAX_TOKENS = 100_000
 """Most tokens inserted per reference; a longer text is cut and says so."""
 TITLE = "Insert from the archive"
 PURGED = "The content was purged: nothing of it is left."
 
 
 def look_up_whole(caller: Caller, session: Session, ref_id: str) -> Recalled:
-    """What a reference names, up to `MOST_TOKENS`.
+    """What a reference names, up to `MAX_TOKENS`.
 
     Raises what a recall does, and Conflict (`purged`) if nothing is left of it.
     """
     found = look_up(
-        caller, ref_id, max_tokens=MOST_TOKENS, session_id=session.pk, counts=False
+        caller, ref_id, max_tokens=MAX_TOKENS, session_id=session.pk, counts=False
     )
     if found.answer.get("purged"):
         raise Conflict(PURGED, at=["ref_id"], code="purged")

@@ -25,11 +25,11 @@ from threads.store.selectors import get_session
 from .domain.memo import ReadableMemo, keywords, layer_text, relevant, tagged
 from .models import Memo, MemoReader
 
-LONGEST = 20_000
+MAX_LENGTH = 20_000
 """Most characters of a memo."""
-MOST_IN_CONTEXT = 5
-MOST_ANSWERED = 20
-_MOST_READ = 2000
+MAX_IN_CONTEXT = 5
+MAX_ANSWERED = 20
+_MAX_READ = 2000
 """How many of a project's newest memos are searched; per project, so that a busy one hides none of
 another's."""
 
@@ -174,7 +174,7 @@ def retrieve_memos(
     # Check first, so that only the first read of a session takes a lock.
     if session is not None and not MemoReader.objects.filter(session=session).exists():
         MemoReader.objects.get_or_create(session=session)
-    return notes[:MOST_ANSWERED]
+    return notes[:MAX_ANSWERED]
 
 
 _READS = Prepared(
@@ -194,7 +194,7 @@ def words_for_context(surroundings: Surroundings) -> LayerWords:
     words = keywords(surroundings.question()) if is_layer else frozenset()
     if not words:
         return LayerWords("")
-    found = relevant(_notes([session.project]), words, MOST_IN_CONTEXT)
+    found = relevant(_notes([session.project]), words, MAX_IN_CONTEXT)
     return LayerWords(
         layer_text([match.note for match in found]),
         tuple(
@@ -217,8 +217,8 @@ def why_none(session: Session) -> str:
 
 
 def _require_words(content: str) -> None:
-    if not content.strip() or len(content) > LONGEST:
-        raise Invalid(f"A memo has 1 to {LONGEST:,} characters.", at=["content"])
+    if not content.strip() or len(content) > MAX_LENGTH:
+        raise Invalid(f"A memo has 1 to {MAX_LENGTH:,} characters.", at=["content"])
 
 
 def _project(caller: Caller, session: Session | None, slug: str | None) -> Project:
@@ -237,7 +237,7 @@ _NEWEST = Prepared(
             deleted_at=None,
         )
         .select_related("project", "session")
-        .order_by("-created_at", "pk")[:_MOST_READ]
+        .order_by("-created_at", "pk")[:_MAX_READ]
     )
 )
 

@@ -36,7 +36,7 @@ from .entries.selectors import (
 )
 from .models import ArchiveEntry
 
-MOST_CANDIDATES = 20
+MAX_CANDIDATES = 20
 OTHER = "other"
 NEAR = 8
 """How many messages before a result without an id are searched for its call."""
@@ -269,20 +269,20 @@ def _sessions_meant(
     first = uuid.UUID(reference.session[:_DIGITS].ljust(_DIGITS, "0"))
     last = uuid.UUID(reference.session[:_DIGITS].ljust(_DIGITS, "f"))
     rows = recallable_sessions(caller, slug).filter(pk__gte=first, pk__lte=last)
-    return list(rows.select_related("project").order_by("pk")[:MOST_CANDIDATES])
+    return list(rows.select_related("project").order_by("pk")[:MAX_CANDIDATES])
 
 
 def _ambiguous(ref_id: str, found: Sequence[_Found]) -> Conflict:
     """The error for a reference that may name any of these messages."""
     candidates = [
         write_reference(one.session.project.slug, str(one.session.pk), one.name)
-        for one in found[:MOST_CANDIDATES]
+        for one in found[:MAX_CANDIDATES]
     ]
     # The ids of several sessions may start with the same 8 digits.
     if len(set(candidates)) < len(candidates):
         candidates = [
             f"nexora://{one.session.project.slug}/{one.session.pk}/{one.name}"
-            for one in found[:MOST_CANDIDATES]
+            for one in found[:MAX_CANDIDATES]
         ]
     return Conflict(
         f"{ref_id[:200]} is ambiguous: it may be any of {', '.join(candidates)}.",
@@ -305,7 +305,7 @@ def _messages(session: Session, name: str) -> list[_Found]:
         return [_Found(session, name, name, read.parts) for read in words.values()]
     rows = Message.objects.filter(session=session, short_id__startswith=name)
     named = rows.order_by("index").values_list("index", "short_id")
-    short = dict(named[:MOST_CANDIDATES])
+    short = dict(named[:MAX_CANDIDATES])
     originals = load_messages_at(session, short)
     return [
         _Found(session, short[index], original_key(index), one.parts)
@@ -316,7 +316,7 @@ def _messages(session: Session, name: str) -> list[_Found]:
 def _archived(session: Session, name: str) -> list[_Found]:
     """The messages that a name means, from the archive; empty unless all of them are archived."""
     by_name: dict[str, list[ArchiveEntry]] = {}
-    for entry in entries_of(session, name, MOST_CANDIDATES):
+    for entry in entries_of(session, name, MAX_CANDIDATES):
         by_name.setdefault(entry.name, []).append(entry)
     if not by_name:
         return []

@@ -22,8 +22,8 @@ from threads.store.selectors import get_session
 
 from .domain.memo import ReadableMemo
 from .memos import (
-    LONGEST,
-    MOST_ANSWERED,
+    MAX_ANSWERED,
+    MAX_LENGTH,
     delete_memo,
     retrieve_memos,
     save_memo,
@@ -32,12 +32,12 @@ from .memos import (
 )
 from .recalling import Recalled, look_up
 
-_LONGEST_REFERENCE = 500
-_LONGEST_QUERY = 1000
-_MOST_TOKENS = 4000
+_MAX_REFERENCE_LENGTH = 500
+_MAX_QUERY_LENGTH = 1000
+_MAX_TOKENS = 4000
 """Recalled text is cut here; the tool returns more on request."""
-MOST_TAGS = 20
-LONGEST_TAG = 100
+MAX_TAGS = 20
+MAX_TAG_LENGTH = 100
 
 
 class MemoForm(forms.Form):
@@ -45,7 +45,7 @@ class MemoForm(forms.Form):
 
     content = LongTextField(
         rows=5,
-        max_length=LONGEST,
+        max_length=MAX_LENGTH,
         label="What later sessions need to know",
         help_text="One fact that makes sense without this conversation.",
     )
@@ -58,10 +58,12 @@ class MemoForm(forms.Form):
     def clean_tags(self) -> list[str]:
         """The tags. Raises ValidationError for too many, or one that is too long."""
         tags: list[str] = self.cleaned_data["tags"]
-        if any(len(tag) > LONGEST_TAG for tag in tags):
-            raise forms.ValidationError(f"A tag has at most {LONGEST_TAG} characters.")
-        if len(tags) > MOST_TAGS:
-            raise forms.ValidationError(f"A memo has at most {MOST_TAGS} tags.")
+        if any(len(tag) > MAX_TAG_LENGTH for tag in tags):
+            raise forms.ValidationError(
+                f"A tag has at most {MAX_TAG_LENGTH} characters."
+            )
+        if len(tags) > MAX_TAGS:
+            raise forms.ValidationError(f"A memo has at most {MAX_TAGS} tags.")
         return tags
 
 
@@ -126,7 +128,7 @@ def _shown(
     edits: Mapping[str, MemoForm] = MappingProxyType({}),
     status: int = 200,
 ) -> HttpResponse:
-    query = request.GET.get("q", "")[:_LONGEST_QUERY]
+    query = request.GET.get("q", "")[:_MAX_QUERY_LENGTH]
     tag = request.GET.get("tag", "")[:100]
     # Without the session, so that looking doesn't make memos a layer of its context.
     found = retrieve_memos(
@@ -144,10 +146,10 @@ def _shown(
         "why_none": why_none(session),
         "session": session,
         "memos": [MemoLine(one, edits.get(one.id) or _edit_form(one)) for one in found],
-        "most": MOST_ANSWERED,
+        "most": MAX_ANSWERED,
         "query": query,
         "tag": tag,
-        "reference": request.GET.get("ref", "")[:_LONGEST_REFERENCE],
+        "reference": request.GET.get("ref", "")[:_MAX_REFERENCE_LENGTH],
         "lines": request.GET.get("lines", "")[:30],
         "recalled": recalled,
         "refused": refused,
@@ -171,7 +173,7 @@ def _recalled(
     caller: Caller, session: Session, fields: QueryDict
 ) -> tuple[Recalled | None, errors.DomainError | None]:
     """What `ref` names, or the error if it names nothing; both None without `ref`."""
-    reference = fields.get("ref", "").strip()[:_LONGEST_REFERENCE]
+    reference = fields.get("ref", "").strip()[:_MAX_REFERENCE_LENGTH]
     if not reference:
         return None, None
     lines = fields.get("lines", "")[:30]
@@ -180,7 +182,7 @@ def _recalled(
             caller,
             reference,
             lines=lines,
-            max_tokens=_MOST_TOKENS,
+            max_tokens=_MAX_TOKENS,
             session_id=session.pk,
         )
         return found, None

@@ -25,10 +25,10 @@ ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".data" / "soak"
 ROUNDS = 3
 RANDOM = ("-n", "2", "-m", "hypothesis", "--hypothesis-profile", "random")
-LEAST_COVERED_PERCENT = 90
+MIN_COVERED_PERCENT = 90
 COVERED = (
     *("-n", "2", "--dist", "loadfile", "--cov", "--cov-report=term:skip-covered"),
-    f"--cov-fail-under={LEAST_COVERED_PERCENT}",
+    f"--cov-fail-under={MIN_COVERED_PERCENT}",
 )
 SOAKED = {
     "exports of every sample, pairs and signatures": "operations/exports/test_going_on.py",
@@ -48,7 +48,7 @@ def soak() -> Iterator[Row]:
     yield _run(f"{KILLS} on SQLite", (JOBS_KILLED,))
     if url := postgresql():
         yield _run(f"{KILLS}, Celery", (JOBS_KILLED,), DATABASE_URL=url)
-    yield _run(f"{LEAST_COVERED_PERCENT} % of all lines are run", COVERED, soak="")
+    yield _run(f"{MIN_COVERED_PERCENT} % of all lines are run", COVERED, soak="")
 
 
 def _run(

@@ -15,7 +15,7 @@ An unchanged request contains the text that redactions would have masked."""
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-_LONGEST_NAME = 255
+_MAX_NAME_LENGTH = 255
 _log = logging.getLogger("contextstudio_client")
 
 
@@ -51,7 +51,7 @@ def external_id(*words: object) -> str:
     said = [str(word) for word in words if word]
     owners = [one.replace("%", "%25").replace(":", "%3A") for one in said[:-1]]
     name = ":".join([*owners, *said[-1:]])
-    if len(name) <= _LONGEST_NAME and name.isprintable():
+    if len(name) <= _MAX_NAME_LENGTH and name.isprintable():
         return name
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 

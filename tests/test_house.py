@@ -7,7 +7,7 @@ from .servers import ROOT
 
 PRODUCT = ("archive", "contextstudio", "contextstudio_client", "operations", "threads")
 SHOWN = ("static", "templates")
-MOST_FILES = 14
+MAX_FILES = 14
 SERVER = ("archive", "contextstudio", "operations", "threads")
 """The client's package names what it gets as the server does."""
 IN_TWO_FORMS = {"Event", "Message"}
@@ -27,7 +27,7 @@ def test_no_folder_holds_more_than_fourteen_files() -> None:
         if path.suffix in {".py", ".js", ".html", ".css", ".svg"}
         and not {"migrations", "build"} & set(path.parts)
     )
-    assert {name: count for name, count in counts.items() if count > MOST_FILES} == {}
+    assert {name: count for name, count in counts.items() if count > MAX_FILES} == {}
 
 
 def test_quotation_marks_and_apostrophes_are_straight() -> None:

@@ -94,7 +94,7 @@ def count_words(
     accelerator 8 ms. So threads that count little delegate to long-lived ones.
     """
     count, asked = counter(encoding), getattr(_this_thread, "asked", 0)
-    if asked == MOST_ASKED or current_thread() is main_thread():
+    if asked == MAX_ASKED or current_thread() is main_thread():
         return _counted(messages, count)
     _this_thread.asked = asked + 1
     return _thread_pool().submit(_counted, list(messages), count).result()
@@ -104,7 +104,7 @@ def _counted(messages: Iterable[tokens.Words], count: Count) -> list[list[int]]:
     return [[tokens.total(part, count) for part in parts] for parts in messages]
 
 
-MOST_ASKED = 32
+MAX_ASKED = 32
 """How often a thread delegates counting before it counts itself."""
 _this_thread = local()
 

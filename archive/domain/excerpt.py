@@ -9,16 +9,16 @@ from threads.domain.text import text_of, whole_text
 from .reference import Location
 
 Count = Callable[[str], int]
-_LONGEST_TOKEN = 24
+_MAX_TOKEN_LENGTH = 24
 """Most characters per token in nearly every text; longer text is cut before it is counted."""
-_LONGEST = 80
+_MAX_LENGTH = 80
 
 
 def summary_of(parts: Sequence[Part]) -> str:
     """The first words of a message, on one line."""
     texts = " ".join(part.text for part in parts if isinstance(part, Text))
     words = " ".join((texts or whole_text(parts)).split())
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+    return words if len(words) <= _MAX_LENGTH else f"{words[: _MAX_LENGTH - 1]}…"
 
 
 def at_location(parts: Sequence[Part], location: Location | None) -> str | None:
@@ -56,7 +56,7 @@ def matching(text: str, search: str) -> list[str]:
 
 def within(text: str, most: int, count: Count) -> str:
     """The longest prefix of a text with at most `most` tokens."""
-    text = text[: most * _LONGEST_TOKEN]
+    text = text[: most * _MAX_TOKEN_LENGTH]
     low, high = 0, len(text)
     if count(text) <= most:
         return text

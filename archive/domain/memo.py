@@ -17,7 +17,7 @@ _COMMON_WORDS = (
 )
 """Stop words: they say nothing about the subject of a message."""
 _COMMON = frozenset(_COMMON_WORDS.split())
-MOST_NAMED = 5
+MAX_NAMED = 5
 """How many shared words `Match.why` lists."""
 
 
@@ -51,8 +51,8 @@ class Match:
     @property
     def why(self) -> str:
         """Why it is sent, as a sentence."""
-        named = ", ".join(f'"{word}"' for word in self.words[:MOST_NAMED])
-        more = len(self.words) - MOST_NAMED
+        named = ", ".join(f'"{word}"' for word in self.words[:MAX_NAMED])
+        more = len(self.words) - MAX_NAMED
         if more > 0:
             named += f" and {more} more"
         return f"Shares {named} with the last question."

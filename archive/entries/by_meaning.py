@@ -16,7 +16,7 @@ from contextstudio.accounts.domain.paging import Page, clamp, encode_cursor
 from threads.domain.meaning.nearness import as_share
 from threads.search import meaning
 from threads.search.by_meaning import NearMessage, nearest_messages, position_of
-from threads.search.services import LONGEST_QUERY
+from threads.search.services import MAX_QUERY_LENGTH
 from threads.store.selectors import recallable_sessions
 
 from .finding import ArchiveQuery, filtered_entries, list_entries, matches
@@ -35,8 +35,8 @@ def find_entries(
     if not query.meaning:
         return list_entries(caller, query, cursor=cursor, limit=limit), 0
     meaning.require_on()
-    if not query.words or len(query.words) > LONGEST_QUERY:
-        raise Invalid(f"Search for 1 to {LONGEST_QUERY:,} characters.", at=["q"])
+    if not query.words or len(query.words) > MAX_QUERY_LENGTH:
+        raise Invalid(f"Search for 1 to {MAX_QUERY_LENGTH:,} characters.", at=["q"])
     sessions = recallable_sessions(caller, query.project)
     if query.session_id is not None:
         sessions = sessions.filter(pk=query.session_id)

@@ -31,7 +31,7 @@ from threads.store.selectors import newest_first, recallable_sessions
 from .selectors import Readable, readable
 from .words import ENTRIES, searched
 
-MOST_EXAMINED = 5000
+MAX_EXAMINED = 5000
 """Most entries that one page examines for words; the next page continues from there."""
 _AT_ONCE = 200
 _SHOWN = ("session", "session__project")
@@ -91,7 +91,7 @@ def _holding(
 ) -> Page[Readable]:
     """A page of entries that contain the wanted words.
 
-    It ends early once `MOST_EXAMINED` entries were examined.
+    It ends early once `MAX_EXAMINED` entries were examined.
     """
     found: list[Readable] = []
     examined = 0
@@ -102,7 +102,7 @@ def _holding(
             if len(found) == count:
                 return Page(found, encode_cursor([key]))
         examined += len(some)
-        if examined >= MOST_EXAMINED:
+        if examined >= MAX_EXAMINED:
             return Page(found, encode_cursor([some[-1]]))
     return Page(found, None)
 

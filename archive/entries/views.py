@@ -34,9 +34,9 @@ from .finding import ArchiveQuery, facets_of
 from .selectors import Readable
 
 _ON_A_PAGE = 50
-_LONGEST = 500
+_MAX_LENGTH = 500
 """Most characters of a search or a reference."""
-_MOST_TOKENS = 8000
+_MAX_TOKENS = 8000
 """The reading pane cuts texts here; the API returns more on request."""
 TYPES = {
     "file_view": "File views",
@@ -111,7 +111,7 @@ def recall(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     session = get_session(caller, session_id)
     if "HX-Request" not in request.headers:
         address = reverse("archive:archive", args=[session.pk])
-        named = urlencode({"ref": request.GET.get("ref", "")[:_LONGEST]})
+        named = urlencode({"ref": request.GET.get("ref", "")[:_MAX_LENGTH]})
         return redirect(f"{address}?{named}#reading")
     recalled, refused = _recalled(request, session)
     context = {
@@ -128,7 +128,7 @@ def recall(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
 def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     """Insert what `ref` names at the end of the thread, with its reference."""
     caller = caller_of(request)
-    reference = request.POST.get("ref", "")[:_LONGEST]
+    reference = request.POST.get("ref", "")[:_MAX_LENGTH]
     recorded = insert_recalled(caller, session_id, reference)
     done = f"{inserted(recorded)} at the end of the thread."
     messages.success(request, done, extra_tags="undo")
@@ -155,9 +155,9 @@ def _query(session: Session, given: QueryDict) -> ArchiveQuery:
         project=session.project.slug,
         content_type=given.get("type", "")[:16],
         tool=given.get("tool", "")[:128],
-        path=given.get("path", "")[:_LONGEST],
+        path=given.get("path", "")[:_MAX_LENGTH],
         since=timezone.now() - ago if ago else None,
-        words=given.get("q", "")[:_LONGEST],
+        words=given.get("q", "")[:_MAX_LENGTH],
         meaning=_is_by_meaning(given),
     )
 
@@ -197,14 +197,14 @@ def _recalled(
     request: HttpRequest, session: Session
 ) -> tuple[Recalled | None, errors.DomainError | None]:
     """What `ref` names, or the error if it names nothing; both None without `ref`."""
-    reference = request.GET.get("ref", "").strip()[:_LONGEST]
+    reference = request.GET.get("ref", "").strip()[:_MAX_LENGTH]
     if not reference:
         return None, None
     try:
         found = look_up(
             caller_of(request),
             reference,
-            max_tokens=_MOST_TOKENS,
+            max_tokens=_MAX_TOKENS,
             session_id=session.pk,
             counts=False,
         )

@@ -12,7 +12,7 @@ from operations.edits.arguments import AnyEdit
 from operations.log.selectors import load_history
 
 from .services import BundleCost, OperationCost, SessionHindsight
-from .trials import MOST_SESSIONS
+from .trials import MAX_SESSIONS
 
 LossKind = Literal["path", "file", "url", "number", "hash", "identifier"]
 
@@ -44,7 +44,7 @@ class TrialIn(RequestBody):
 
     policy: dict[str, Any]
     """A preset, and the settings that differ from it."""
-    sessions: int = Field(MOST_SESSIONS, ge=1, le=MOST_SESSIONS)
+    sessions: int = Field(MAX_SESSIONS, ge=1, le=MAX_SESSIONS)
     """How many of the newest sessions to try it on."""
 
 

@@ -18,8 +18,8 @@ from threads.store.selectors import visible_sessions
 from .services import SessionHindsight, under_policy, under_rules
 
 KIND = "hindsight"
-MOST_SESSIONS = 50
-LONGEST = 20_000
+MAX_SESSIONS = 50
+MAX_MESSAGES = 20_000
 """Most messages of a session that is tried; longer sessions are skipped."""
 WORDS, SENT, PRUNED = "session", "sent", "pruned"
 
@@ -30,7 +30,7 @@ def order_trial(
     caller: Caller,
     slug: str,
     settings: Mapping[str, Any],
-    sessions: int = MOST_SESSIONS,
+    sessions: int = MAX_SESSIONS,
 ) -> Job:
     """Enqueue a trial of a policy on a project's newest sessions. Raises Invalid, NotFound."""
     return try_in(caller, get_project(caller, slug), settings, sessions)
@@ -40,7 +40,7 @@ def try_in(
     caller: Caller,
     project: Project,
     settings: Mapping[str, Any],
-    sessions: int = MOST_SESSIONS,
+    sessions: int = MAX_SESSIONS,
 ) -> Job:
     """`order_trial` in a project that the caller is known to be allowed to read."""
     arguments = {"policy": encode_policy(read_policy(settings)), "sessions": sessions}
@@ -91,7 +91,7 @@ def _newest(context: JobContext, count: int) -> tuple[list[Session], int]:
     """The newest sessions that can be tried, and how many were skipped."""
     sessions = visible_sessions(context.caller, context.project.slug)
     newest = list(sessions.order_by("-updated_at", "pk")[:count])
-    tried = [one for one in newest if 0 < one.message_count <= LONGEST]
+    tried = [one for one in newest if 0 < one.message_count <= MAX_MESSAGES]
     return tried, len(newest) - len(tried)
 
 

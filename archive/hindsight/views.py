@@ -17,7 +17,7 @@ from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.models import Job
 from contextstudio.accounts.selectors import get_job
 from operations.context.pages.forms import PolicyForm
-from operations.context.services import MOST_UNASKED
+from operations.context.services import MAX_UNASKED
 from operations.domain.thread.thread import Thread
 from operations.messages.names import Named, named
 from threads.store.selectors import get_session
@@ -25,9 +25,9 @@ from threads.store.selectors import get_session
 from .services import SessionHindsight, of_log
 from .trials import KIND, try_in
 
-MOST_PLACES = 3
+MAX_PLACES = 3
 """How many messages that needed something a marker names."""
-MOST_LISTED = 20
+MAX_LISTED = 20
 """How many references the drawer lists per operation."""
 
 
@@ -63,7 +63,7 @@ def losses(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     caller = caller_of(request)
     session = get_session(caller, session_id)
     context: dict[str, object] = {"session": session, "operations": ()}
-    if session.message_count <= MOST_UNASKED or request.GET.get("asked"):
+    if session.message_count <= MAX_UNASKED or request.GET.get("asked"):
         context["operations"] = list(shown_losses(of_log(caller, session_id)))
     return render(request, "archive/losses.html", context)
 
@@ -82,9 +82,9 @@ def _shown_of(thread: Thread, key: str, losses: Sequence[Loss]) -> ShownLosses:
     return ShownLosses(
         key=key,
         count=len(losses),
-        places=named(thread, places[:MOST_PLACES]),
-        more=max(0, len(places) - MOST_PLACES),
-        listed=[_shown(thread, loss) for loss in losses[:MOST_LISTED]],
+        places=named(thread, places[:MAX_PLACES]),
+        more=max(0, len(places) - MAX_PLACES),
+        listed=[_shown(thread, loss) for loss in losses[:MAX_LISTED]],
     )
 
 
@@ -92,8 +92,8 @@ def _shown(thread: Thread, loss: Loss) -> ShownLoss:
     return ShownLoss(
         text=loss.text,
         kind=loss.kind.value,
-        left_out_in=named(thread, loss.left_out_in[:MOST_PLACES]),
-        used_in=named(thread, loss.used_in[:MOST_PLACES]),
+        left_out_in=named(thread, loss.left_out_in[:MAX_PLACES]),
+        used_in=named(thread, loss.used_in[:MAX_PLACES]),
     )
 
 

@@ -40,7 +40,7 @@ from threads.search.relevance import relevance_of
 from threads.store.selectors import get_session, has_session_right
 
 TITLE = "Prune"
-_LEAST = 20
+_MIN_SAVED_PART = 20
 """An automatic run must save more than one part in this many of what remains (a twentieth)."""
 _PRODUCT = Caller(actor="system", name="Pruner")
 
@@ -167,7 +167,7 @@ def prune_automatically(session: Session, rules: Pruning) -> Pruned:
 
     def planned(transaction: LogTransaction) -> PrunePlan:
         found = _planned(transaction.session, transaction.thread, rules, query)
-        is_worth_it = found.tokens_saved * _LEAST > found.tokens_after
+        is_worth_it = found.tokens_saved * _MIN_SAVED_PART > found.tokens_after
         return found if is_worth_it else found.only((), "Not worth it")
 
     recorded, found = _record(session, _PRODUCT, planned)

@@ -20,7 +20,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
-from operations.context.services import MOST_UNASKED
+from operations.context.services import MAX_UNASKED
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
 from operations.form_fields import ListField
@@ -37,7 +37,7 @@ from threads.store.selectors import get_session
 from .automatic import trigger_of
 from .services import Pruned, PruneQuery, dry_run, prune, rules_of
 
-MOST_SHOWN = 500
+MAX_SHOWN = 500
 """How many messages are listed; the figures count all of them."""
 RULES = {
     "superseded": "Outdated views",
@@ -197,7 +197,7 @@ def _shown(
     found = None
     if form.is_valid():
         # For a longer thread the estimate would keep the page waiting.
-        is_short = session.message_count <= MOST_UNASKED
+        is_short = session.message_count <= MAX_UNASKED
         found = dry_run(caller, session.pk, form.query(), tried=is_short)
     else:
         status = 422
@@ -223,7 +223,7 @@ def _plan_shown(found: Pruned, everything: bool) -> dict[str, Any]:
     ]
     thread = load_thread(found.session)
     first = found.plan.first_changed
-    shown = items[:MOST_SHOWN]
+    shown = items[:MAX_SHOWN]
     near = relevance_at(found.session, [item.key for item in shown])
     return {
         "plan": found.plan,
@@ -234,7 +234,7 @@ def _plan_shown(found: Pruned, everything: bool) -> dict[str, Any]:
         "sums": _sums(found.plan.items),
         "has_relevance": has_relevance(found.session),
         "items": [_line(thread, item, near) for item in shown],
-        "more": max(0, len(items) - MOST_SHOWN),
+        "more": max(0, len(items) - MAX_SHOWN),
         "everything": everything,
         "count": len(found.plan.items),
     }

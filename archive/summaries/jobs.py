@@ -36,9 +36,9 @@ from .reading import utterances_of
 SUMMARY = "summary"
 STATE = "state"
 TEST = "test provider"
-MOST_LISTED = 500
+MAX_LISTED = 500
 """Most dropped mentions that a result lists."""
-LONGEST_OBJECTIVE = 500
+MAX_OBJECTIVE_LENGTH = 500
 _TEST_SECONDS = 30
 Made = TypeVar("Made")
 
@@ -82,7 +82,7 @@ def run_summary(context: JobContext, **arguments: Any) -> dict[str, Any]:
         "made_by": choice.name,
         "why": choice.why,
         "retained": retention.retained,
-        "dropped": [one._asdict() for one in retention.dropped[:MOST_LISTED]],
+        "dropped": [one._asdict() for one in retention.dropped[:MAX_LISTED]],
         "dropped_count": len(retention.dropped),
         "tokens": {
             "before": thread.tokens_shown(order.keys),
@@ -133,7 +133,7 @@ def run_state(context: JobContext, *, session_id: str) -> dict[str, Any]:
     choice, found, spent = _first_working(context, session, "", "", make)
     return {
         "state": found.text,
-        "objective": found.goal[:LONGEST_OBJECTIVE],
+        "objective": found.goal[:MAX_OBJECTIVE_LENGTH],
         "previous": in_force,
         "made_by": choice.name,
         "why": choice.why,

@@ -30,13 +30,13 @@ from .providers import ModelTarget
 
 UNKNOWN_WINDOW = 8_192
 """The window, in tokens, assumed for a model that the price map doesn't know."""
-MOST_IN_A_PART = 48_000
-LEAST_IN_A_PART = 1_000
-LONGEST_ANSWER, SHORTEST_ANSWER = 2_000, 400
+MAX_PART_TOKENS = 48_000
+MIN_PART_TOKENS = 1_000
+MAX_ANSWER_TOKENS, MIN_ANSWER_TOKENS = 2_000, 400
 """Bounds of the tokens that a model may answer."""
 _OVERHEAD = 1_200
 """Tokens reserved for the instructions."""
-MOST_VERIFIED = 60
+MAX_VERIFIED = 60
 """Most mentions that a model is asked to work in."""
 CUT = "[The model's answer was cut off here.]"
 """Appended to an answer that was cut off by the token limit or a provider's filter."""
@@ -81,7 +81,7 @@ class Summariser:
         wish: str = "",
     ) -> str:
         """Summarise messages. Raises Later, Conflict and what ends a job."""
-        answer = min(max(SHORTEST_ANSWER, replaced // 4), LONGEST_ANSWER)
+        answer = min(max(MIN_ANSWER_TOKENS, replaced // 4), MAX_ANSWER_TOKENS)
         most = self._in_a_part(answer)
         parts = split_into_parts(
             [message_as_text(message) for message in messages], most, count
@@ -155,13 +155,13 @@ class Summariser:
 
     def part_size(self) -> int:
         """How many tokens of messages the model gets in one call."""
-        return self._in_a_part(LONGEST_ANSWER)
+        return self._in_a_part(MAX_ANSWER_TOKENS)
 
     def _in_a_part(self, answer: int) -> int:
         window = context_window(self.choice.name) or UNKNOWN_WINDOW
         # The model's tokenizer may differ from the session's, so a fifth is left free.
         room = int((window - answer - _OVERHEAD) * 0.8)
-        return max(LEAST_IN_A_PART, min(room, MOST_IN_A_PART))
+        return max(MIN_PART_TOKENS, min(room, MAX_PART_TOKENS))
 
     def _joined(
         self, texts: list[str], answer: int, most: int, count: Count, wish: str
@@ -186,11 +186,11 @@ class Summariser:
         asked = sorted(before.dropped, key=lambda one: one.kind in _LEAST_TELLING)
         if not asked:
             return summary
-        wanted: list[Mention] = asked[:MOST_VERIFIED]
+        wanted: list[Mention] = asked[:MAX_VERIFIED]
         again = self.ask("verify", prompts.verify(summary, wanted), answer * 2)
         after = check_retention(messages, again)
         kept_more = len(after.dropped) < len(before.dropped)
-        is_short = count(again) <= 2 * count(summary) + SHORTEST_ANSWER
+        is_short = count(again) <= 2 * count(summary) + MIN_ANSWER_TOKENS
         return again if again.strip() and kept_more and is_short else summary
 
     def _call(

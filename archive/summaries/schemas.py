@@ -11,7 +11,7 @@ from contextstudio.accounts.shape import RequestBody
 from threads.sessions.presentation import Name
 
 from .providers import ModelTarget
-from .services import LONGEST_WISH, Ordered
+from .services import MAX_WISH_LENGTH, Ordered
 
 
 class SummaryIn(RequestBody):
@@ -33,7 +33,7 @@ class SummaryIn(RequestBody):
     model: Name = Field("", max_length=128, description="By default the provider's.")
     instructions: str = Field(
         "",
-        max_length=LONGEST_WISH,
+        max_length=MAX_WISH_LENGTH,
         pattern=r"^[^\x00]*$",
         description="What the summary should pay attention to.",
     )

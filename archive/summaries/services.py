@@ -21,7 +21,7 @@ from operations.domain.thread.check import check
 from operations.domain.thread.thread import Thread
 from operations.log.selectors import load_thread
 from operations.log.transaction import refuse_stale
-from operations.messages.pairs import MOST_RUNS, separated_pairs
+from operations.messages.pairs import MAX_RUNS, separated_pairs
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -31,7 +31,7 @@ from .providers import targets_of
 
 logger = logging.getLogger(__name__)
 
-LONGEST_WISH = 2_000
+MAX_WISH_LENGTH = 2_000
 _DISMISSED = "dismissed"
 """Key in a job's notes: the finish time of the failure that somebody dismissed."""
 UNFINISHED = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.ASKS)
@@ -78,7 +78,7 @@ def order_summary(
         keys=keys,
         provider=provider,
         model=model,
-        instructions=instructions.strip()[:LONGEST_WISH],
+        instructions=instructions.strip()[:MAX_WISH_LENGTH],
         propose=propose,
         record=record,
         automatic=session.message_count if automatic else 0,
@@ -204,7 +204,7 @@ def _unsummarised(session: Session, protected: Collection[str]) -> list[str]:
     new = stay
     while new:
         # `separated_pairs` looks at no more than this many at once.
-        some = chunks(sorted(new), MOST_RUNS)
+        some = chunks(sorted(new), MAX_RUNS)
         others = {
             key for keys in some for key in separated_pairs(session, thread, keys).keys
         }

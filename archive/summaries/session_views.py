@@ -32,7 +32,7 @@ from threads.store.selectors import get_session
 
 from . import choosing, services
 
-_MOST = 10
+_MAX_SHOWN = 10
 """Most pending summaries shown in one thread."""
 _AUTOMATIC = [
     ("", "As the project says"),
@@ -136,7 +136,7 @@ def pending(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     named = _ids(request.GET.get("known", "")) + ([failed.pk] if failed else [])
     shown = Q(status__in=services.UNFINISHED) | Q(pk__in=named)
     found = services.into_thread(session).filter(shown).order_by("created_at")
-    context = {"session": session, "pending": _shown(session, list(found[:_MOST]))}
+    context = {"session": session, "pending": _shown(session, list(found[:_MAX_SHOWN]))}
     return render(request, "archive/summaries/pending.html", context)
 
 
@@ -172,7 +172,7 @@ def _holds(thread: Thread, key: Key) -> bool:
 def _ids(given: str) -> list[uuid.UUID]:
     """The UUIDs in a comma-separated list; anything else in it is skipped."""
     found = []
-    for one in given.split(",")[:_MOST]:
+    for one in given.split(",")[:_MAX_SHOWN]:
         try:
             found.append(uuid.UUID(one))
         except ValueError:

@@ -29,7 +29,7 @@ from contextstudio.accounts.jobs.kinds import result_of
 from contextstudio.accounts.models import Job, Project
 from contextstudio.accounts.selectors import get_job, get_job_to_change, get_project
 from operations.form_fields import sendable
-from operations.forwarding.upstreams.services import MOST_KEY
+from operations.forwarding.upstreams.services import MAX_KEY_LENGTH
 from operations.messages.reader import mask_text
 from operations.requests import fields_of
 from threads import rendering
@@ -46,7 +46,7 @@ _KEYS = {
     KeySource.PROJECT: "saved",
     KeySource.UPSTREAM: "the upstream's",
 }
-MOST_SHOWN = 30
+MAX_SHOWN = 30
 """Most dropped mentions that the dialog lists."""
 
 
@@ -57,7 +57,7 @@ class ProviderForm(forms.Form):
         choices=[(one.name, one.label) for one in PROVIDERS.values()], label="Provider"
     )
     api_key = forms.CharField(
-        max_length=MOST_KEY,
+        max_length=MAX_KEY_LENGTH,
         required=False,
         label="API key",
         help_text="Stored encrypted and never shown. Leave empty to keep the saved key.",
@@ -329,9 +329,9 @@ def _progress(request: HttpRequest, session: Session, job: Job) -> HttpResponse:
         "preview": mask_text(session, job.notes.get("preview", "")),
         "result": result if job.status == Job.Status.DONE else None,
         "dropped": [
-            {**one, "shown": visible(one["text"])} for one in dropped[:MOST_SHOWN]
+            {**one, "shown": visible(one["text"])} for one in dropped[:MAX_SHOWN]
         ],
-        "more": max(0, int(result.get("dropped_count", 0)) - MOST_SHOWN),
+        "more": max(0, int(result.get("dropped_count", 0)) - MAX_SHOWN),
         "address": reverse("archive:summary", args=[session.pk, job.pk]),
     }
     return render(request, "archive/summaries/progress.html", context)

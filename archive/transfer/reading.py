@@ -46,7 +46,7 @@ from .writing import NAME, VERSION
 
 LARGEST = 256 << 20
 """Largest file, in bytes, whose operations and archive are read, as it is held in memory."""
-MOST_OPERATIONS = 20_000
+MAX_OPERATIONS = 20_000
 """Most operations that are recorded while a request waits; an import has no such limit."""
 _AT_ONCE = 100
 """Messages that one statement names."""
@@ -80,8 +80,8 @@ def read_session(
 
 def _new_session(document: Mapping[str, Any]) -> NewSession:
     _require_version(document)
-    if len(list_of(document, "operations")) > MOST_OPERATIONS:
-        words = f"A request brings at most {MOST_OPERATIONS:,} operations. Import it as a file."
+    if len(list_of(document, "operations")) > MAX_OPERATIONS:
+        words = f"A request brings at most {MAX_OPERATIONS:,} operations. Import it as a file."
         raise Invalid(words, at=["operations"])
     given = list_of(document, "messages")
     messages = [read_message(one, at=("messages", n)) for n, one in enumerate(given)]

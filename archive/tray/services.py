@@ -21,7 +21,7 @@ from operations.log.transaction import LogTransaction
 from threads.models import Message, Session
 from threads.store.selectors import get_session
 
-MOST = 20
+MAX_ENTRIES = 20
 """Most references in a tray, as all of them are read whenever it is shown."""
 
 
@@ -83,8 +83,10 @@ def collect(caller: Caller, session_id: uuid.UUID, ref_id: str) -> None:
     with atomic():
         mine = TrayItem.objects.filter(actor=caller.actor)
         is_there = mine.filter(ref_id=reference).exists()
-        if not is_there and mine.count() >= MOST:
-            sentence = f"A tray holds at most {MOST}. Insert or remove some first."
+        if not is_there and mine.count() >= MAX_ENTRIES:
+            sentence = (
+                f"A tray holds at most {MAX_ENTRIES}. Insert or remove some first."
+            )
             raise Conflict(sentence, at=["ref_id"], code="tray_full")
         TrayItem.objects.get_or_create(
             actor=caller.actor, ref_id=reference, defaults={"session": found.session}

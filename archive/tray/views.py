@@ -16,7 +16,7 @@ from threads.store.selectors import get_session
 
 from .services import collect, insert_tray, take_out, tray_of
 
-_LONGEST = 500
+_MAX_LENGTH = 500
 """Most characters of a reference."""
 
 
@@ -25,7 +25,7 @@ def add(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     """Put what `ref` names into the tray; htmx gets the HTML that replaces the button."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
-    collect(caller, session.pk, request.POST.get("ref", "")[:_LONGEST])
+    collect(caller, session.pk, request.POST.get("ref", "")[:_MAX_LENGTH])
     if "HX-Request" not in request.headers:
         return _back(request, session_id)
     context = {

@@ -30,7 +30,7 @@ from .real_file_reasons import reason_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
 BEGIN, END = "<!-- real files -->\n", "<!-- end of real files -->"
-LEAST = 40
+MIN_LENGTH = 40
 """The least length of a string that is looked up."""
 SHOWN = 160
 _LISTED = re.compile(r"\| (\S+/\S+) \| (.+?) \| `(\w{10})` \|")
@@ -80,7 +80,7 @@ class FileCheck:
 def soak() -> Iterator[Row]:
     """How many strings are lost, if the files are available."""
     folder = os.environ.get("REAL_FILES")
-    name = f"strings of {LEAST} characters that real files lose"
+    name = f"strings of {MIN_LENGTH} characters that real files lose"
     if not folder:
         yield Row(f"{name}: REAL_FILES names no folder", "", "", None)
         return
@@ -187,7 +187,7 @@ def _event_texts(items: Iterable[Any], data: bytes) -> Iterator[str]:
             yield from (leaf.text for leaf in _strings(piece, least=1))
 
 
-def _strings(data: bytes, least: int = LEAST) -> Iterator[Leaf]:
+def _strings(data: bytes, least: int = MIN_LENGTH) -> Iterator[Leaf]:
     """The strings of a file: of JSON, of JSON Lines, or else its lines."""
     text = data.decode("utf-8-sig", "replace")
     values = _values(text)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-MOST = 4
+MAX_SPARE = 4
 """How many connections are kept, each with its page cache."""
 SECONDS = 10.0
 """Age at which a connection is closed all the same, and its page cache with it: that of an import
@@ -60,7 +60,7 @@ class SpareConnections:
         is_wanted = (
             self.is_open
             and not connection.in_transaction
-            and len(self._spare) < MOST
+            and len(self._spare) < MAX_SPARE
             and time.monotonic() - opened < SECONDS
         )
         if is_wanted:

@@ -25,9 +25,9 @@ from contextstudio.database.write_queue import queue_of
 
 logger = logging.getLogger("contextstudio.csp")
 
-_LONGEST_REPORT = 16 * 1024
-_LONGEST_SINCE_CANARY = timedelta(seconds=90)
-_LONGEST_ECHO_SECONDS = 3
+_MAX_REPORT_BYTES = 16 * 1024
+_MAX_SINCE_CANARY = timedelta(seconds=90)
+_MAX_ECHO_SECONDS = 3
 
 
 class Counter:
@@ -68,7 +68,7 @@ def ready(request: HttpRequest) -> HttpResponse:
     except Error:
         parts |= {"database": "The database accepts no writes.", "jobs": "unknown"}
     else:
-        if since is None or since > _LONGEST_SINCE_CANARY:
+        if since is None or since > _MAX_SINCE_CANARY:
             parts["jobs"] = "No job was done in the last 90 seconds."
     try:
         async_to_sync(_echo)()
@@ -80,7 +80,7 @@ def ready(request: HttpRequest) -> HttpResponse:
 
 async def _echo() -> None:
     layer = get_channel_layer()
-    async with asyncio.timeout(_LONGEST_ECHO_SECONDS):
+    async with asyncio.timeout(_MAX_ECHO_SECONDS):
         channel = await layer.new_channel()
         await layer.send(channel, {"type": "echo"})
         await layer.receive(channel)
@@ -122,7 +122,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 def record_report(request: HttpRequest) -> HttpResponse:
     """Log a report on one line and count it. Anyone may send one, so it is kept short."""
     try:
-        report = json.loads(request.read(_LONGEST_REPORT))
+        report = json.loads(request.read(_MAX_REPORT_BYTES))
     except (ValueError, RecursionError):
         return HttpResponse(status=400)
     csp_reports.add()

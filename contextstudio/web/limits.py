@@ -50,7 +50,7 @@ LIMITS = (
 )
 """The longest body in bytes by prefix of the address; the first match counts."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
-_MOST_KEYS = 10_000
+_MAX_KEYS = 10_000
 
 
 class TooLarge(errors.DomainError):
@@ -93,7 +93,7 @@ class Buckets:
             is_there = level >= 1
             level -= is_there
             self._levels[key] = level, now
-            while len(self._levels) > _MOST_KEYS:
+            while len(self._levels) > _MAX_KEYS:
                 self._levels.popitem(last=False)
         wait = 0 if is_there else max(1, math.ceil((1 - level) / each))
         return Allowance(limit, int(level), math.ceil((limit - level) / each), wait)
@@ -127,7 +127,7 @@ class KnownKeys:
         """Cache a key; the oldest is dropped if there are too many."""
         self._found.pop(digest, None)
         self._found[digest] = time.monotonic() + self.FRESH, key
-        while len(self._found) > _MOST_KEYS:
+        while len(self._found) > _MAX_KEYS:
             self._found.popitem(last=False)
 
 

@@ -33,7 +33,7 @@ from threads.models import Session
 from threads.store import events
 from threads.store.selectors import get_session
 
-MOST_MATCHES = 10_000
+MAX_MATCHES = 10_000
 """Of more search matches the newest are kept, because a slice uses these first."""
 
 
@@ -173,7 +173,7 @@ def request_slice(
 
 def keep_matches(caller: Caller, session: Session, indexes: Iterable[int]) -> None:
     """Store what a caller's last search in a session found, as indexes of originals."""
-    found = sorted(set(indexes))[-MOST_MATCHES:]
+    found = sorted(set(indexes))[-MAX_MATCHES:]
     Slice.objects.update_or_create(
         session=session, actor=caller.actor, defaults={"matches": found}
     )

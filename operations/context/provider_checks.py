@@ -22,7 +22,7 @@ from threads.models import Session
 from .pipeline import build
 from .services import ContextQuery, query_inputs
 
-MOST_KEYS = 12
+MAX_KEYS = 12
 """How many messages a hit names; all of them are counted."""
 _SECONDS = 3600
 """How long a check is cached: the rules may change with the product."""
@@ -96,7 +96,7 @@ def _run_checks(
                 issue.severity,
                 issue.detail,
                 issue.repair,
-                issue.keys[:MOST_KEYS],
+                issue.keys[:MAX_KEYS],
                 len(issue.keys),
             )
             for issue in built.compiled.issues

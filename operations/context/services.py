@@ -27,12 +27,12 @@ from .inputs import ContextInputs, basis_of, inputs_of
 from .pipeline import BuiltRequest, build
 from .policies import default_policy
 
-MOST_UNASKED = 2_000
+MAX_UNASKED = 2_000
 """In sessions with more messages than this, a page makes contexts only when somebody asks for
 them, so that the next edit never waits for one that nobody looks at."""
 HEAVIEST = 5
 """How many ranges are named if a context is over its budget."""
-MOST_KEPT = 40_000
+MAX_KEPT = 40_000
 """The most messages of a cached context. Longer ones are not cached, nor are those with images or
 files, whose bytes the request contains."""
 _MEDIA = (Image, File)
@@ -152,7 +152,7 @@ def assemble_session(session: Session, query: ContextQuery) -> Context:
     built = _kept.get(version) if version else None
     if built is None:
         built = build(inputs)
-        is_short = len(built.assembly.messages) <= MOST_KEPT
+        is_short = len(built.assembly.messages) <= MAX_KEPT
         if version and is_short and not _has_media(built.assembly):
             _kept.keep(version, built)
     return Context(inputs=inputs, built=built, max_tokens=query.max_tokens)

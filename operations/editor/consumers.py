@@ -27,7 +27,7 @@ SECONDS_BETWEEN_LOOKS = 2
 """How often a process that shares no channel layer polls for what other processes have written."""
 SECONDS_BETWEEN_CHECKS = 10
 """How often a process with a shared channel layer checks whether the user may still be here."""
-MOST_OF_ONE = 100
+MAX_PER_USER = 100
 """Most sockets that one user may have in this process.
 
 Each polls the database, and a thousand would take half a processor from everybody else.
@@ -89,7 +89,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
     def _is_counted(self) -> bool:
         """Count this socket as one of its user's; returns False if there are too many."""
         person = self.scope["user"].pk
-        if _open[person] >= MOST_OF_ONE:
+        if _open[person] >= MAX_PER_USER:
             return False
         _open[person] += 1
         self._person = person

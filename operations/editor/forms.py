@@ -27,13 +27,13 @@ from operations.edits.arguments import (
     TextArguments,
 )
 from operations.edits.arguments.text import (
-    LONGEST_PATTERN,
+    MAX_PATTERN_LENGTH,
     PersonalRedactArguments,
     PersonalReplaceArguments,
 )
 from operations.form_fields import LongTextField, TagsField
 from operations.snapshots.schemas import SnapshotIn
-from operations.snapshots.selectors import LONGEST_NAME
+from operations.snapshots.selectors import MAX_NAME_LENGTH
 
 ROLES = [("user", "User"), ("assistant", "Assistant"), ("system", "System")]
 
@@ -248,7 +248,7 @@ class ActivateForm(ArgumentsForm):
     )
     lens = forms.CharField(
         required=False,
-        max_length=lenses.LONGEST_NAME,
+        max_length=lenses.MAX_NAME_LENGTH,
         label="Save as lens",
         help_text="A name under which you can set these tags again.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
@@ -260,7 +260,7 @@ class SnapshotForm(ArgumentsForm):
 
     model = SnapshotIn
     name = forms.CharField(
-        max_length=LONGEST_NAME,
+        max_length=MAX_NAME_LENGTH,
         label="Name",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
@@ -277,11 +277,11 @@ class TextForm(ArgumentsForm):
         ],
     )
     start = LongTextField(
-        rows=2, max_length=LONGEST_PATTERN, label="Text, or its start"
+        rows=2, max_length=MAX_PATTERN_LENGTH, label="Text, or its start"
     )
     end = LongTextField(
         rows=2,
-        max_length=LONGEST_PATTERN,
+        max_length=MAX_PATTERN_LENGTH,
         required=False,
         label="End of the text",
         help_text="Each match runs to the nearest end and includes both."

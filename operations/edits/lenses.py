@@ -13,7 +13,7 @@ from operations.models import Lens
 from threads.models import Session
 from threads.store.selectors import get_session
 
-LONGEST_NAME = 100
+MAX_NAME_LENGTH = 100
 """The maximum length of a lens's name, in characters."""
 
 
@@ -41,9 +41,9 @@ def save_lens(
 
 def put_lens(session: Session, name: str, tags: Sequence[str]) -> Lens:
     """Save a lens in a session that the caller has locked or nobody sees yet. Raises Invalid."""
-    if not (0 < len(name) <= LONGEST_NAME and name.isprintable()):
+    if not (0 < len(name) <= MAX_NAME_LENGTH and name.isprintable()):
         raise Invalid(
-            f"A lens name has 1 to {LONGEST_NAME} printable characters.", at=["name"]
+            f"A lens name has 1 to {MAX_NAME_LENGTH} printable characters.", at=["name"]
         )
     lens, _ = Lens.objects.update_or_create(
         session=session, name=name, defaults={"tags": list(dict.fromkeys(tags))}

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 KIND = "secrets"
 """The kind of the job."""
-MOST_LISTED = 100
+MAX_LISTED = 100
 """Most sessions that an import's report names."""
-MOST_PROPOSED = 200
+MAX_PROPOSED = 200
 """Most redactions in one bundle; more would not be reviewed, and would lock the log too long."""
 AT_ONCE = 1 << 20
 """Bytes of text that are scanned together."""
@@ -130,8 +130,8 @@ def _report(import_id: uuid.UUID, found: list[dict[str, Any]]) -> None:
     brought = Import.objects.select_for_update().filter(pk=import_id).first()
     if brought is None:  # it was deleted with its last session
         return
-    brought.report["secrets"] = found[:MOST_LISTED]
-    brought.report["sessions_with_more_secrets"] = len(found[MOST_LISTED:])
+    brought.report["secrets"] = found[:MAX_LISTED]
+    brought.report["sessions_with_more_secrets"] = len(found[MAX_LISTED:])
     brought.save(update_fields=["report"])
 
 
@@ -176,7 +176,7 @@ def propose_redactions(
 ) -> int:
     """Scan the originals from `start` on and propose to mask what is found.
 
-    Returns the number of proposed redactions, which are recorded in bundles of `MOST_PROPOSED`.
+    Returns the number of proposed redactions, which are recorded in bundles of `MAX_PROPOSED`.
     What a redaction in the log covers already, whether on, off or rejected, is not proposed again.
     Nothing is locked while originals are read: they never change, and new ones are scanned by the
     import that brings them.
@@ -187,7 +187,7 @@ def propose_redactions(
     found = _with_saved(session, _unknown(found, load_history(session).log))
 
     def propose(transaction: LogTransaction) -> int:
-        new = _unknown(found, transaction.history.log)[:MOST_PROPOSED]
+        new = _unknown(found, transaction.history.log)[:MAX_PROPOSED]
         if new:
             transaction.add(
                 *(Redact(spans=secret.spans) for secret in new),

@@ -17,7 +17,7 @@ from operations.domain.forwarding.splice import Raw
 
 _NULL = msgspec.Raw(b"null")
 _GAPS = b" \t\n\r"
-_MOST_PIECES = 128
+_MAX_PIECES = 128
 """The most pieces of a `Beginning`. Beyond that it is copied into a single piece, because
 comparing gets slow."""
 _HOLE = b"[0]"
@@ -161,7 +161,7 @@ class RawRequest:
         if known is not None and len(known.bounds) == len(bounds):
             return known
         _, end = bounds[-1]
-        if known is None or len(known.pieces) == _MOST_PIECES:
+        if known is None or len(known.pieces) == _MAX_PIECES:
             return Beginning((self.body[:end],), bounds)
         return Beginning((*known.pieces, self.body[known.length : end]), bounds)
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from contextstudio.accounts.authentication import caller_of
 from operations.context.model_catalog import Prices
-from operations.context.services import MOST_UNASKED
+from operations.context.services import MAX_UNASKED
 from operations.domain.ledger.money import dollars
 from operations.domain.providers import PROVIDERS
 from operations.domain.thread.thread import Thread
@@ -36,7 +36,7 @@ def lines(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """
     caller = caller_of(request)
     session = get_session(caller, session_id)
-    if session.message_count > MOST_UNASKED and not request.GET.get("asked"):
+    if session.message_count > MAX_UNASKED and not request.GET.get("asked"):
         return render(request, "operations/ledger/ledger.html", {"may_ask": True})
     found = estimate(session, staged_keys(session, caller))
     thread = load_thread(session)

@@ -31,7 +31,7 @@ from threads.sessions.presentation import present_parts
 from .codec import encode
 from .selectors import History, LogRow
 
-MOST_WORDS = 100
+MAX_QUOTED_LENGTH = 100
 """Most characters that a list quotes of what an operation shows."""
 
 
@@ -213,7 +213,7 @@ def _gist(log: Log, recorded: RecordedEdit) -> dict[str, Any]:
         "first": ordered[0] if ordered else None,
         "last": ordered[-1] if ordered else None,
         "count": len(keys),
-        "words": one_line(words, MOST_WORDS),
+        "words": one_line(words, MAX_QUOTED_LENGTH),
     }
 
 

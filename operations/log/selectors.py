@@ -74,7 +74,7 @@ _threads: Cache[Thread] = Cache(
 """The weights include what pages derive from each thread."""
 
 
-_MOST_VERSIONS = 4
+_MAX_VERSIONS = 4
 """Cached versions per session; a page that is behind needs the version that it shows."""
 
 
@@ -206,10 +206,10 @@ def _keep_newest(session: Session, tags: frozenset[str] | None, thread: Thread) 
     key, lineage = (version_of(session), tags), _lineage(session, tags)
     last = _newest.get(lineage)
     keys = (*(one for one in (last.keys if last else ()) if one != key), key)
-    for one in keys[:-_MOST_VERSIONS]:
+    for one in keys[:-_MAX_VERSIONS]:
         _threads.drop(one)
     _threads.keep(key, thread)
-    _newest.keep(lineage, _Newest(thread, keys[-_MOST_VERSIONS:]))
+    _newest.keep(lineage, _Newest(thread, keys[-_MAX_VERSIONS:]))
 
 
 def _lineage(session: Session, tags: frozenset[str] | None) -> Hashable:

@@ -17,7 +17,7 @@ from threads.store.selectors import get_session
 
 from .presentation import ThreadOut, ThreadPresenter
 
-MOST_OPERATIONS = 100
+MAX_OPERATIONS = 100
 """Operations that a thread lists, the newest; `GET …/operations` has them all, in pages."""
 router = Router(tags=["operations"])
 
@@ -85,7 +85,7 @@ def thread(
             "message_count": replayed.message_count,
             "total": total,
             "nodes": nodes,
-            "operations": present_newest(replayed, presenter.history, MOST_OPERATIONS),
+            "operations": present_newest(replayed, presenter.history, MAX_OPERATIONS),
             "operations_total": len(replayed.log.edits),
             "active_tags": sorted(replayed.active_tags),
             "tokens": {

@@ -21,14 +21,14 @@ Found = list[tuple[int, int, str]]
 Answer = tuple[str, Found, float]
 """The code of the refusal or an empty string, the matches, and the CPU seconds used."""
 
-MOST_WRITTEN = 16_000_000
+MAX_WRITTEN_LENGTH = 16_000_000
 """Most characters of all replacements in one text."""
 _PATIENCE = 60.0
 """Seconds without a request after which the process ends."""
 
 
 class TooMuchWritten(MemoryError):
-    """Raised if the replacements exceed `MOST_WRITTEN`, for example by repeating groups."""
+    """Raised if the replacements exceed `MAX_WRITTEN_LENGTH`, for example by repeating groups."""
 
 
 def search(
@@ -49,7 +49,7 @@ def search(
         if match.end() > match.start():
             words = match.expand(replacement)
             written += len(words)
-            if written > MOST_WRITTEN:
+            if written > MAX_WRITTEN_LENGTH:
                 raise TooMuchWritten
             found.append((match.start(), match.end(), words))
             if len(found) == most:

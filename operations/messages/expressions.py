@@ -17,12 +17,12 @@ from time import thread_time
 import regex
 
 from contextstudio.accounts.domain.errors import Invalid, Unavailable
-from operations.domain.text.pattern import MOST, Stretch
+from operations.domain.text.pattern import MAX_MATCHES, Stretch
 
 from . import expression_worker
 from .expression_worker import Answer, Request, search
 
-LONGEST = 1000
+MAX_PATTERN_LENGTH = 1000
 """Most characters of an expression."""
 SECONDS = 2.0
 """CPU seconds that one search may take."""
@@ -47,8 +47,10 @@ class SearchExpression:
         self, text: str, replacement: str, *, seconds: float = SECONDS
     ) -> None:
         """Raises Invalid for an invalid expression, or a replacement with an unknown group."""
-        if len(text) > LONGEST:
-            raise Invalid(f"An expression has at most {LONGEST:,} characters.")
+        if len(text) > MAX_PATTERN_LENGTH:
+            raise Invalid(
+                f"An expression has at most {MAX_PATTERN_LENGTH:,} characters."
+            )
         if _CALLS.search(text):
             # On a text of any length this may take a gigabyte, and isn't stopped in time.
             raise Invalid("An expression can't call itself or one of its groups.")
@@ -90,7 +92,14 @@ class SearchExpression:
 
     def _answer(self, text: str, seconds: float) -> Answer:
         length = len(self._text) + len(self._replacement)
-        request = (self._text, self._replacement, text, seconds, MEMORY, MOST + 1)
+        request = (
+            self._text,
+            self._replacement,
+            text,
+            seconds,
+            MEMORY,
+            MAX_MATCHES + 1,
+        )
         if len(text) * length > HARMLESS:
             return _searched_elsewhere(request)
         begun = thread_time()
@@ -100,7 +109,7 @@ class SearchExpression:
                 self._replacement,
                 text,
                 seconds=seconds,
-                most=MOST + 1,
+                most=MAX_MATCHES + 1,
             )
         except TimeoutError:
             # The package counts the time of all threads in the process.

@@ -19,7 +19,7 @@ from operations.domain.tree.key import Key, original_index, original_key, parse_
 from threads.models import Message, Session
 from threads.store.originals import DIGEST
 
-MOST_RUNS = 3
+MAX_RUNS = 3
 """Most runs of originals by which a set of messages is named."""
 
 
@@ -60,10 +60,10 @@ def name_of(thread: Thread, key: Key) -> str:
     return f"{word} o{number}.{place}" if place else f"{word} o{number}"
 
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 
 
-def names_of(thread: Thread, keys: Collection[Key], most: int = MOST_NAMED) -> str:
+def names_of(thread: Thread, keys: Collection[Key], most: int = MAX_NAMED) -> str:
     """The names of at most `most` keys, and how many more there are."""
     names = ", ".join(name_of(thread, key) for key in islice(keys, most))
     more = len(keys) - most
@@ -82,7 +82,7 @@ def range_of(thread: Thread, first: Key, last: Key) -> str:
 def ranges_of(thread: Thread, keys: Iterable[Key]) -> str:
     """The runs of originals among messages, and the names of inserted ones.
 
-    Empty if these are more than `MOST_RUNS`.
+    Empty if these are more than `MAX_RUNS`.
     """
     found = list(keys)
     known = ((original_index(key), key) for key in found)
@@ -93,11 +93,11 @@ def ranges_of(thread: Thread, keys: Iterable[Key]) -> str:
     ]
     names = [range_of(thread, f"m{run[0]}", f"m{run[-1]}") for run in runs]
     names += [name_of(thread, key) for key in found if original_index(key) is None]
-    return ", ".join(names) if len(names) <= MOST_RUNS else ""
+    return ", ".join(names) if len(names) <= MAX_RUNS else ""
 
 
 def extent_of(thread: Thread, keys: Sequence[Key]) -> str:
-    """`#3–#4, #7–#10`: the runs of messages, or for more than `MOST_RUNS` the ends: `#3 … #90`."""
+    """`#3–#4, #7–#10`: the runs of messages, or for more than `MAX_RUNS` the ends: `#3 … #90`."""
     if len(keys) == 1:
         return name_of(thread, keys[0])
     if words := ranges_of(thread, keys):
@@ -108,9 +108,9 @@ def extent_of(thread: Thread, keys: Sequence[Key]) -> str:
     return range_of(thread, keys[0], keys[-1]) if keys else ""
 
 
-SHORTEST_PREFIX = 8
+MIN_PREFIX_LENGTH = 8
 """Fewest hex digits that count as a prefix of a digest."""
-_PREFIX = re.compile(f"[0-9a-fA-F]{{{SHORTEST_PREFIX},64}}")
+_PREFIX = re.compile(f"[0-9a-fA-F]{{{MIN_PREFIX_LENGTH},64}}")
 
 
 def keys_of_hashes(

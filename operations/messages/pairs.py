@@ -16,7 +16,7 @@ from threads.store.originals import load_messages_at
 
 NEAR = 24
 """How many originals on either side of an end are read."""
-MOST_RUNS = 50
+MAX_RUNS = 50
 
 
 class SeparatedPairs(NamedTuple):
@@ -60,7 +60,7 @@ def _near_ends(chosen: set[int], count: int) -> set[int]:
     near: set[int] = set()
     runs = groupby(enumerate(sorted(chosen)), key=lambda item: item[1] - item[0])
     for place, (_, run) in enumerate(runs):
-        if place == MOST_RUNS:
+        if place == MAX_RUNS:
             break
         indexes = [index for _, index in run]
         for end in (indexes[0], indexes[-1]):

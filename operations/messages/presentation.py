@@ -195,9 +195,9 @@ def _keys_of(node: Node) -> list[str]:
     return [f"{node.key}.{place}" for place in range(len(node.messages))]
 
 
-LONGEST_TITLE = 80
+MAX_TITLE_LENGTH = 80
 """Most characters of a group's first message that are used as its title."""
-MOST_MESSAGES = 500
+MAX_MESSAGES = 500
 """Most originals in one answer."""
 
 
@@ -262,5 +262,7 @@ def present_excerpt(original: Original, found: Excerpt) -> dict[str, Any]:
 def _title(original: Original) -> str:
     texts = (part.text for part in original.parts if isinstance(part, Text))
     words = " ".join(" ".join(texts).split())
-    short = words if len(words) <= LONGEST_TITLE else f"{words[: LONGEST_TITLE - 1]}…"
+    short = (
+        words if len(words) <= MAX_TITLE_LENGTH else f"{words[: MAX_TITLE_LENGTH - 1]}…"
+    )
     return short or f"({original.role})"

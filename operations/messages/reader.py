@@ -35,7 +35,7 @@ from threads.store.originals import Original, load_recorded_at
 FEW = 200
 """Up to this many originals are read on their own. If more are wanted, or no more are unread, all
 are read and cached."""
-_MOST_FEW = 1_000
+_MAX_READ_ALONE = 1_000
 """Most originals read on their own that are cached per session."""
 
 
@@ -154,7 +154,7 @@ def _few_originals(
     found = _few.get(key) or {}
     if unread := indexes - found.keys():
         more = _texts(load_recorded_at(session, unread), keep=True)
-        kept = found if len(found) + len(more) <= _MOST_FEW else {}
+        kept = found if len(found) + len(more) <= _MAX_READ_ALONE else {}
         found = {**{index: found[index] for index in indexes & found.keys()}, **more}
         found = {**kept, **found}
         _few.keep(key, found)

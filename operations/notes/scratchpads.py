@@ -17,7 +17,7 @@ from threads.models import Session
 from threads.store import events
 from threads.store.selectors import get_session
 
-LONGEST = 200_000
+MAX_LENGTH = 200_000
 """Most characters of a scratchpad."""
 
 
@@ -68,9 +68,9 @@ def write_scratchpad(
         before = decode(newest.content)
         gap = "\n" if before and not before.endswith("\n") else ""
         content = f"{before}{gap}{content}"
-    if len(content) > LONGEST:
+    if len(content) > MAX_LENGTH:
         raise Invalid(
-            f"A scratchpad has at most {LONGEST:,} characters.", at=["content"]
+            f"A scratchpad has at most {MAX_LENGTH:,} characters.", at=["content"]
         )
     last = newest.number if newest else 0
     if expected_version is not None and expected_version != last:

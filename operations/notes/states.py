@@ -33,7 +33,7 @@ from threads.store.selectors import get_session
 
 from .scratchpads import decode, encode
 
-LONGEST = 100_000
+MAX_LENGTH = 100_000
 """Most characters of STATE that somebody sets."""
 
 
@@ -93,8 +93,8 @@ def current_state(session: Session, thread: Thread | None = None) -> State | Non
 def set_state(caller: Caller, session_id: uuid.UUID, content: str) -> Versioned:
     """Set STATE until a later response brings its own. Raises Invalid."""
     session = get_session(caller, session_id, Right.OWN_SESSION, lock=True)
-    if not content.strip() or len(content) > LONGEST:
-        raise Invalid(f"STATE has 1 to {LONGEST:,} characters.", at=["content"])
+    if not content.strip() or len(content) > MAX_LENGTH:
+        raise Invalid(f"STATE has 1 to {MAX_LENGTH:,} characters.", at=["content"])
     rows = StateVersion.objects.filter(session=session)
     StateVersion.objects.create(
         session=session,

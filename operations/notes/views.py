@@ -33,7 +33,7 @@ from threads.store.selectors import get_session
 
 from . import scratchpads, states
 
-MOST_VERSIONS = 20
+MAX_VERSIONS = 20
 """Most versions listed, newest first."""
 
 
@@ -54,7 +54,7 @@ class StateForm(forms.Form):
 
     content = LongTextField(
         rows=8,
-        max_length=states.LONGEST,
+        max_length=states.MAX_LENGTH,
         label="STATE",
         help_text="Active until a later response brings its own.",
     )
@@ -64,7 +64,7 @@ class ScratchpadForm(forms.Form):
     """New content for the scratchpad; `version` is the version it is based on."""
 
     content = LongTextField(
-        rows=12, required=False, max_length=scratchpads.LONGEST, label="Markdown"
+        rows=12, required=False, max_length=scratchpads.MAX_LENGTH, label="Markdown"
     )
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
@@ -158,7 +158,7 @@ def _shown(
         difference = rendering.render_difference(asked.content, scratchpad.content)
     notebook = {
         "state": _state(thread, current) if current else None,
-        "states": [_state(thread, one) for one in reversed(known[-MOST_VERSIONS:])],
+        "states": [_state(thread, one) for one in reversed(known[-MAX_VERSIONS:])],
         "states_count": len(known),
         "scratchpad": scratchpad,
         "page": {
@@ -166,7 +166,7 @@ def _shown(
             "html": rendering.render(Role.USER, (Text(asked.content),), counts=None),
             "difference": difference,
         },
-        "versions": scratchpads.list_scratchpads(session, MOST_VERSIONS),
+        "versions": scratchpads.list_scratchpads(session, MAX_VERSIONS),
     }
     initial: dict[str, dict[str, Any]] = {
         "objective": {"objective": session.objective},

@@ -43,7 +43,7 @@ NAMED_PROJECTS = 3
 SHOWN_MATCHES = 20
 TOKENS = "tokens"
 """The value of `sort` that lists the sessions with the most tokens first."""
-MOST_REPLAYED = 20
+MAX_REPLAYED = 20
 """Most threads that one request replays; later requests replay the others."""
 
 
@@ -245,7 +245,7 @@ def _load_overviews(sessions: Sequence[Session]) -> dict[uuid.UUID, dict[str, An
     for session in sessions:
         if session.overview is not None:
             found[session.pk] = session.overview
-        elif session.head and replayed < MOST_REPLAYED:
+        elif session.head and replayed < MAX_REPLAYED:
             replayed += 1
             found[session.pk] = numbers = overview(load_thread(session))
             unchanged = Session.objects.filter(

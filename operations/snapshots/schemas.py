@@ -7,14 +7,14 @@ from pydantic import BaseModel, Field
 from operations.edits.schemas import HeadIn
 from operations.log.presentation import ActorOut
 
-from .selectors import LONGEST_NAME, NamedPoint
+from .selectors import MAX_NAME_LENGTH, NamedPoint
 
 
 class SnapshotIn(HeadIn):
     """A name for the session's current point."""
 
     name: str = Field(
-        max_length=LONGEST_NAME, description="Printable characters, without a slash."
+        max_length=MAX_NAME_LENGTH, description="Printable characters, without a slash."
     )
 
 

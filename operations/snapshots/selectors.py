@@ -11,7 +11,7 @@ from operations.messages.reader import masked_in, masked_texts
 from operations.models import Snapshot
 from threads.models import Session
 
-LONGEST_NAME = 100
+MAX_NAME_LENGTH = 100
 """Most characters in the name of a snapshot."""
 
 
@@ -62,13 +62,13 @@ def get_snapshot(session: Session, name: str) -> NamedPoint:
 
 def masked_name(session: Session, name: str) -> str:
     """A name, masked by redactions that are on in the session."""
-    return mask_title(name, masked_texts(session))[:LONGEST_NAME]
+    return mask_title(name, masked_texts(session))[:MAX_NAME_LENGTH]
 
 
 def _free(name: str, taken: Collection[str]) -> str:
     """The name, with a number appended if it is taken."""
     ends = chain([""], (f" ({number})" for number in count(2)))
-    names = (f"{name[: LONGEST_NAME - len(end)]}{end}" for end in ends)
+    names = (f"{name[: MAX_NAME_LENGTH - len(end)]}{end}" for end in ends)
     return next(free for free in names if free not in taken)
 
 

@@ -40,14 +40,14 @@ from threads.store.selectors import (
 )
 
 from .selectors import (
-    LONGEST_NAME,
+    MAX_NAME_LENGTH,
     NamedPoint,
     get_snapshot,
     list_snapshots,
     masked_name,
 )
 
-MOST = 200
+MAX_SNAPSHOTS = 200
 """Most snapshots of a session."""
 
 
@@ -79,12 +79,12 @@ def put_snapshot(
     """
     name = name.strip()
     if (
-        not (0 < len(name) <= LONGEST_NAME and name.isprintable())
+        not (0 < len(name) <= MAX_NAME_LENGTH and name.isprintable())
         or "/" in name
         or name in (".", "..")  # not possible in a URL
     ):
         raise Invalid(
-            f"A snapshot's name has 1 to {LONGEST_NAME} printable characters, no slash, and is "
+            f"A snapshot's name has 1 to {MAX_NAME_LENGTH} printable characters, no slash, and is "
             "neither . nor .. alone.",
             at=["name"],
         )
@@ -94,9 +94,9 @@ def put_snapshot(
         raise Conflict(
             f'There is a snapshot "{name}" already.', at=["name"], code="taken"
         )
-    if len(known) >= MOST:
+    if len(known) >= MAX_SNAPSHOTS:
         raise Conflict(
-            f"A session has at most {MOST} snapshots; delete one first.",
+            f"A session has at most {MAX_SNAPSHOTS} snapshots; delete one first.",
             code="too_many",
         )
     Snapshot.objects.create(

@@ -35,7 +35,7 @@ from threads import tokens
 from threads.models import Session
 from threads.store.selectors import get_session
 
-DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS = 4_000, 200, 1_000_000
+DEFAULT_TOKENS, MIN_TOKENS, MAX_TOKENS = 4_000, 200, 1_000_000
 
 
 class Tool(RequestBody, ABC):
@@ -70,8 +70,8 @@ class Tool(RequestBody, ABC):
 
     max_tokens: int = Field(
         DEFAULT_TOKENS,
-        ge=LEAST_TOKENS,
-        le=MOST_TOKENS,
+        ge=MIN_TOKENS,
+        le=MAX_TOKENS,
         description="Limit for the answer; `next_cursor` continues with the rest.",
     )
     cursor: str | None = Field(

@@ -344,7 +344,7 @@ def test_what_is_too_large_comes_without_its_operations(
 def test_a_request_brings_fewer_operations_than_a_file(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("archive.transfer.reading.MOST_OPERATIONS", 8)
+    monkeypatch.setattr("archive.transfer.reading.MAX_OPERATIONS", 8)
     document = written(tools)
     refused = post(tools.client, "/api/sessions/transfer", document, expect=422)
     assert (refused["at"], len(document["operations"])) == (["operations"], 9)

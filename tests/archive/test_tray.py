@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from archive.models import TrayItem
-from archive.tray.services import MOST, collect, insert_tray, tray_of
+from archive.tray.services import MAX_ENTRIES, collect, insert_tray, tray_of
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.models import User
 from tests.archive.pruning.conftest import WORK
@@ -101,7 +101,7 @@ def test_who_may_only_propose_is_not_told_that_anything_was_inserted(
 def test_what_is_too_long_is_inserted_as_far_as_it_goes_and_says_so(
     tools: Tools, browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("archive.inserting.MOST_TOKENS", 20)
+    monkeypatch.setattr("archive.inserting.MAX_TOKENS", 20)
     path = f"/sessions/{tools.session_id}"
     browser.post(f"{path}/archive/insert", {"ref": "m2"})
     browser.post(f"{path}/tray", {"ref": "m2"})
@@ -215,14 +215,14 @@ def test_a_masked_text_is_masked_in_the_tray(agent: Client, browser: Client) -> 
 
 
 def test_a_full_tray_takes_no_more(agent: Client, editor: User) -> None:
-    here = make_session(agent, said(MOST + 1))
+    here = make_session(agent, said(MAX_ENTRIES + 1))
     who = caller(editor)
-    for number in range(MOST):
+    for number in range(MAX_ENTRIES):
         collect(who, here, f"m{number}")
     collect(who, here, "m0")
     with pytest.raises(Conflict, match="at most 20"):
-        collect(who, here, f"m{MOST}")
-    assert len(tray_of(who, here).items) == MOST
+        collect(who, here, f"m{MAX_ENTRIES}")
+    assert len(tray_of(who, here).items) == MAX_ENTRIES
 
 
 def test_two_inserts_of_one_tray_insert_it_once(

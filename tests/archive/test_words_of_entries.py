@@ -68,7 +68,7 @@ def test_entries_are_found_before_and_after_the_index_has_them(
 def test_a_page_ends_after_many_entries_and_the_next_goes_on(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "MOST_EXAMINED", 1)
+    monkeypatch.setattr(finding, "MAX_EXAMINED", 1)
     monkeypatch.setattr(finding, "_AT_ONCE", 1)
     page = get(tools.client, "/api/archive", q="VALUE_7")
     assert page["items"] == []

@@ -211,15 +211,15 @@ def test_threads_that_come_and_go_have_others_count_until_they_count_much() -> N
         yield said
 
     def count() -> None:
-        for _ in range(tokens.MOST_ASKED + 2):
+        for _ in range(tokens.MAX_ASKED + 2):
             counted.append(tokens.count_messages(words()))
             threads.append(tokens._this_thread.asked)
 
     thread = Thread(target=count)
     thread.start()
     thread.join()
-    assert counted == [expected] * (tokens.MOST_ASKED + 2)
-    assert threads[1::2] == [*range(1, tokens.MOST_ASKED + 1)] + [tokens.MOST_ASKED] * 2
+    assert counted == [expected] * (tokens.MAX_ASKED + 2)
+    assert threads[1::2] == [*range(1, tokens.MAX_ASKED + 1)] + [tokens.MAX_ASKED] * 2
     assert set(threads[::2]) == {thread}  # what is lazy is read where it came from
 
 

@@ -25,7 +25,7 @@ TOP = named(
     " inference_geo mcp_servers metadata output_config service_tier speed stop_sequences"
     " stream system temperature thinking tool_choice tools top_k top_p"
 )
-MOST_BREAKPOINTS = 4
+MAX_BREAKPOINTS = 4
 MAY_PREFILL = re.compile(
     r".*claude-(?:2|instant|3|(?:opus|sonnet|haiku)-4(?!-(?:[6-9]|\d\d(?!\d)))).*"
 )
@@ -110,9 +110,9 @@ def _breakpoints(request: Form) -> Iterator[str]:
             waiting += [content] if isinstance(content, list) else []
         elif isinstance(value, list):
             waiting += value
-    if count > MOST_BREAKPOINTS:
+    if count > MAX_BREAKPOINTS:
         yield (
-            f"A maximum of {MOST_BREAKPOINTS} blocks with cache_control may be provided."
+            f"A maximum of {MAX_BREAKPOINTS} blocks with cache_control may be provided."
             f" Found {count}."
         )
 

@@ -28,7 +28,7 @@ TOP = named(
     " stop stream stream_options temperature thinking reasoning_effort tool_choice tools"
     " top_logprobs top_p user_id"
 )
-MOST_TOOLS = 128
+MAX_TOOLS = 128
 
 
 @validator
@@ -46,8 +46,8 @@ def validate(request: dict[str, Any]) -> Iterator[str]:
         yield from chat.spoken(messages, ROLES, conversation)
     if "tools" in request:
         yield from chat.definitions(request["tools"])
-        if isinstance(request["tools"], list) and len(request["tools"]) > MOST_TOOLS:
-            yield f"tools: at most {MOST_TOOLS} functions are supported."
+        if isinstance(request["tools"], list) and len(request["tools"]) > MAX_TOOLS:
+            yield f"tools: at most {MAX_TOOLS} functions are supported."
     yield from chat.choice(request)
 
 

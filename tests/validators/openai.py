@@ -39,7 +39,7 @@ PARTS = {
     "assistant": ("text", "refusal"),
     "user": ("text", "image_url", "input_audio", "file"),
 }
-MOST_TOOLS = 128
+MAX_TOOLS = 128
 
 
 @validator
@@ -52,8 +52,8 @@ def validate(request: dict[str, Any]) -> Iterator[str]:
         yield from chat.spoken(messages, ROLES, _conversation)
     if "tools" in request:
         yield from chat.definitions(request["tools"])
-        if isinstance(request["tools"], list) and len(request["tools"]) > MOST_TOOLS:
-            yield f"tools: array too long. Expected at most {MOST_TOOLS}."
+        if isinstance(request["tools"], list) and len(request["tools"]) > MAX_TOOLS:
+            yield f"tools: array too long. Expected at most {MAX_TOOLS}."
     yield from chat.choice(request)
 
 

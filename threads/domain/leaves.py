@@ -23,9 +23,9 @@ from .transcript import Compaction, Event, Transcript
 
 MAX_BYTES = 32 << 20
 """How many bytes at the beginning of a file are examined."""
-MOST_SEARCHED = 1000
+MAX_SEARCHED = 1000
 """With more texts than this in a record, a leaf is only compared with whole texts."""
-MOST_MEMBERS = 1000
+MAX_MEMBERS = 1000
 """The most members counted separately."""
 SHOWN = 20
 """How many members a report names: those with the most text."""
@@ -52,7 +52,7 @@ class LeafCount:
     def miss(self, member: str, count: int) -> None:
         """Count characters of a member that are in no message and no event."""
         self.nowhere += count
-        is_new = member not in self.members and len(self.members) >= MOST_MEMBERS
+        is_new = member not in self.members and len(self.members) >= MAX_MEMBERS
         self.members[OTHERS if is_new else member] += count
 
     def join(self, other: "LeafCount") -> None:
@@ -95,7 +95,7 @@ class _Record:
         wanted = text.strip()
         if wanted in self.texts:
             return len(text)
-        if len(self.texts) > MOST_SEARCHED:
+        if len(self.texts) > MAX_SEARCHED:
             return 0
         if any(wanted in one for one in self.texts):
             return len(text)

@@ -11,11 +11,11 @@ from .message import Message
 from .part import Text, ToolResult
 from .transcript import Warning
 
-MOST_WARNINGS = 200
+MAX_WARNINGS = 200
 """The most warnings kept with their text; all warnings are counted by code."""
-LONGEST_WARNING = 2000
+MAX_WARNING_LENGTH = 2000
 """The most characters kept of a warning's text."""
-MOST_TYPES = 500
+MAX_TYPES = 500
 """The most event types counted separately; a file may have as many types as lines."""
 OTHER = "other types"
 _SHOWN = ("image", "file")
@@ -66,11 +66,11 @@ class Tally:
 
     def _known(self, type_: str) -> str:
         """The type under which an event is counted: its own, or `OTHER` if there are too many."""
-        is_new = type_ not in self.events and len(self.events) >= MOST_TYPES
+        is_new = type_ not in self.events and len(self.events) >= MAX_TYPES
         return OTHER if is_new else type_
 
     def join(self, other: "Tally") -> None:
-        """Add counts of the same file made elsewhere; types beyond `MOST_TYPES` become `OTHER`."""
+        """Add counts of the same file made elsewhere; types beyond `MAX_TYPES` become `OTHER`."""
         for name in ("messages", "parts", "compactions", "codes"):
             getattr(self, name).update(getattr(other, name))
         called: dict[str, str] = {}
@@ -84,11 +84,11 @@ class Tally:
         """Count warnings that parts of the file were not read as they are, and keep the first."""
         for warning in warnings:
             self.codes[storable(warning.code)] += 1
-            if len(self.warnings) < MOST_WARNINGS:
+            if len(self.warnings) < MAX_WARNINGS:
                 self.warnings.append(
                     {
                         "code": storable(warning.code),
-                        "detail": storable(warning.message[:LONGEST_WARNING]),
+                        "detail": storable(warning.message[:MAX_WARNING_LENGTH]),
                         "line": warning.line,
                     }
                 )
@@ -97,7 +97,7 @@ class Tally:
         """Add what `report` returned for a file; `name` is its name if there are several."""
         for counter in _COUNTERS:
             getattr(self, counter).update(report.get(counter, {}))
-        room = MOST_WARNINGS - len(self.warnings)
+        room = MAX_WARNINGS - len(self.warnings)
         for warning in report.get("warnings", [])[: max(room, 0)]:
             self.warnings.append({**warning, "file": name} if name else warning)
 

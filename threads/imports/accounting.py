@@ -17,7 +17,7 @@ from threads.models import Import
 from threads.store import blobs
 
 KIND = "account"
-MOST_FILES = 1000
+MAX_FILES = 1000
 """How many files of an import are counted at most."""
 
 
@@ -72,7 +72,7 @@ def _counted(brought: Import, ahead: Counts | None = None) -> dict[str, Any]:
     found, files, known = LeafCount(), 0, ahead or {}
     read = brought.sources.exclude(session=None).exclude(format="").order_by("pk")
     rows = read.values_list("sha256", "format", "name")
-    for row in dict.fromkeys(rows[:MOST_FILES].iterator()):
+    for row in dict.fromkeys(rows[:MAX_FILES].iterator()):
         one = ReadFile(*row)
         count = known[one] if one in known else _count(one)
         if count is not None:

@@ -31,7 +31,7 @@ COMPACTIONS = {
     "proposed": "as a proposal, because it cuts through a fold",
     "left": "kept as a record",
 }
-MOST_EVENTS = 15
+MAX_EVENTS = 15
 """The types of events that are listed by name."""
 _ARTICLE = re.compile(r"^(an?|the) ")
 
@@ -191,10 +191,10 @@ def _record_lines(report: Mapping[str, Any]) -> list[RecordLine]:
     listed = sorted(events.items(), key=lambda pair: -pair[1])
     found += [
         RecordLine(kind, count, "kept as events", count, is_event=True)
-        for kind, count in listed[:MOST_EVENTS]
+        for kind, count in listed[:MAX_EVENTS]
     ]
-    if rest := sum(count for _, count in listed[MOST_EVENTS:]):
-        kinds = f"{len(listed) - MOST_EVENTS:,} other types"
+    if rest := sum(count for _, count in listed[MAX_EVENTS:]):
+        kinds = f"{len(listed) - MAX_EVENTS:,} other types"
         found.append(RecordLine(kinds, rest, "kept as events", rest, is_event=True))
     return found
 

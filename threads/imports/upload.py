@@ -131,7 +131,7 @@ def unpack(
     upload: Upload,
     *,
     most: int | None = None,
-    most_files: int = archives.MOST_MEMBERS,
+    most_files: int = archives.MAX_MEMBERS,
     tick: Callable[[int], object] = lambda _: None,
 ) -> UnpackedUpload:
     """The files of an upload, with archives unpacked.
@@ -141,7 +141,7 @@ def unpack(
     (`archive_bomb`, `archive_damaged`) if the upload is a single archive.
     """
     brought = UnpackedUpload(is_folder=upload.is_folder)
-    unpacking = _Unpacking(brought, most or archives.MOST_BYTES, most_files, tick)
+    unpacking = _Unpacking(brought, most or archives.MAX_BYTES, most_files, tick)
     if upload.is_folder:
         listed = [KeptFile(*one) for one in json.loads(blobs.read(upload.sha256))]
         for kept in unpacking.rename_duplicates(listed):
@@ -199,7 +199,7 @@ class _Unpacking:
         except Invalid as damage:
             self._problem(kept.name, damage.code, damage.message)
         except archives.ArchiveTooLarge as bomb:
-            if self._most < archives.MOST_BYTES:
+            if self._most < archives.MAX_BYTES:
                 raise
             sentence = f"This archive is not unpacked. {bomb}"
             self._problem(kept.name, "archive_bomb", sentence)
@@ -227,7 +227,7 @@ class _Unpacking:
                 taken = self._converted(kept, head, stream, within, bounds)
                 self._brought.members.append(taken)
                 return
-            if depth >= archives.MOST_DEPTH:
+            if depth >= archives.MAX_DEPTH:
                 sentence = (
                     "It is in an archive inside an archive, which is not unpacked."
                 )

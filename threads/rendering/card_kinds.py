@@ -12,7 +12,7 @@ from .text import code, diff, markdown, output
 
 PATCH_HEAD = 20_000
 """How much of a patch is searched for file names, in characters."""
-MOST_ITEMS = 200
+MAX_ITEMS = 200
 """Items shown of a to-do list."""
 
 _PATHS = (
@@ -201,13 +201,13 @@ def _todo(given: Arguments) -> Card | None:
 
 def _todo_list(items: list[dict[str, Any]]) -> str:
     html = ""
-    for given in map(Arguments, items[:MOST_ITEMS]):
+    for given in map(Arguments, items[:MAX_ITEMS]):
         text = given.take("content", "step", "title", "subject", "task", "description")
         state = given.take("status", "state") or "pending"
         named = f' class="{_STATES[state]}"' if state in _STATES else ""
         word, what = escape(state[:40].replace("_", " ")), escape((text or "")[:2000])
         html += f'<li{named}><span class="todo-state">{word}</span> {what}</li>'
-    over = len(items) - MOST_ITEMS
+    over = len(items) - MAX_ITEMS
     more = left_out(f"{over:,} more items") if over > 0 else ""
     return f'<ul class="todos">{html}</ul>{more}'
 

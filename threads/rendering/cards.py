@@ -18,7 +18,7 @@ from .safe import escape
 from .text import diff, json_tree, output
 
 SHORT = 80
-MOST_SHORT = 6
+MAX_SHORT = 6
 """The most characters and the most arguments for other arguments to fit on one line."""
 _FAMILIES = {
     "command": """
@@ -98,7 +98,7 @@ def _others(rest: dict[str, Any]) -> str:
         or (isinstance(value, str) and len(value) > SHORT)
         for value in rest.values()
     )
-    if len(rest) > MOST_SHORT or not short:
+    if len(rest) > MAX_SHORT or not short:
         return json_tree.render(rest)
     words = {
         name: value if isinstance(value, str) else json.dumps(value)

@@ -25,7 +25,7 @@ from threads.models import Rendering
 from . import VERSION
 from .message import render
 
-MOST_BYTES = 96 * 1024 * 1024
+MAX_BYTES = 96 * 1024 * 1024
 """The most bytes of finished rows that a process keeps: some 20,000 rows."""
 _KEY_BYTES = 600
 _AT_ONCE = 500
@@ -37,7 +37,7 @@ Text = TypeVar("Text", bound=str | bytes)
 class Fragments(Generic[Text]):
     """An LRU cache of finished texts, bounded by their bytes."""
 
-    def __init__(self, most: int = MOST_BYTES) -> None:
+    def __init__(self, most: int = MAX_BYTES) -> None:
         # An item larger than the whole cache is kept alone.
         self._kept: LRUCache[Hashable, Text]
         self._kept = LRUCache(

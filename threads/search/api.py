@@ -19,7 +19,7 @@ from threads.store.selectors import get_session
 
 from .by_meaning import search_by_meaning
 from .relevance import relevance_of
-from .services import LONGEST_QUERY, search
+from .services import MAX_QUERY_LENGTH, search
 
 router = Router(tags=["sessions"])
 
@@ -110,9 +110,9 @@ def session_relevance(
     there is neither a question nor an objective.
     """
     session = get_session(caller_of(request), session_id)
-    if len(question) > LONGEST_QUERY:
+    if len(question) > MAX_QUERY_LENGTH:
         raise Invalid(
-            f"A question has at most {LONGEST_QUERY:,} characters.", at=["question"]
+            f"A question has at most {MAX_QUERY_LENGTH:,} characters.", at=["question"]
         )
     asked = question or session.objective
     if not asked:

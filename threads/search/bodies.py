@@ -14,7 +14,7 @@ from .word_index import WordIndex, stored
 from .word_index.postgresql import condition
 from .word_index.reading import Tables, ids
 
-MOST_OF_ALL = 5000
+MAX_MATCHES = 5000
 """If more bodies than this match a query, a session is searched by reading it."""
 
 
@@ -67,7 +67,7 @@ def _looked_up(session_id: uuid.UUID, query: str) -> list[int] | None:
     The index doesn't know sessions: if very many bodies match a query, reading the session is
     quicker.
     """
-    found = BODIES.sqlite.all_holding(query, MOST_OF_ALL)
+    found = BODIES.sqlite.all_holding(query, MAX_MATCHES)
     if found is None:
         return None
     indexes: list[int] = []

@@ -30,7 +30,7 @@ from .services import SearchHit, SearchResults, searched
 if TYPE_CHECKING:
     from .meaning.question import Question
 
-MOST_NEAR = 1000
+MAX_NEAR = 1000
 """How many of the nearest texts a search goes through; its last page ends there."""
 _AT_ONCE = 200
 
@@ -113,9 +113,9 @@ def nearest_messages(
     projects = set(sessions.order_by().values_list("project", flat=True).distinct())
     bodies = Message.objects.filter(session__in=sessions).values("body")
     ranking = (
-        asked.rank(projects, MOST_NEAR, bodies=bodies)
+        asked.rank(projects, MAX_NEAR, bodies=bodies)
         if of_session
-        else asked.rank(projects, MOST_NEAR, gone=_unseen(projects, sessions))
+        else asked.rank(projects, MAX_NEAR, gone=_unseen(projects, sessions))
     )
     read = sorted(_read(sessions, asked, masked), key=order_of)
     recorded = _recorded(sessions, ranking.nearest, masked)

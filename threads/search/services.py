@@ -29,9 +29,9 @@ from threads.store.selectors import filter_sessions, get_session, visible_sessio
 
 from .bodies import BODIES, in_session
 
-LONGEST_QUERY = 1000
-MOST_TITLES = 20
-MOST_EXAMINED = 5000
+MAX_QUERY_LENGTH = 1000
+MAX_TITLES = 20
+MAX_EXAMINED = 5000
 """How many texts one page looks into; the next one goes on from there."""
 _AT_ONCE = 200
 
@@ -105,7 +105,7 @@ def search(
     if at is None and session_id is None:
         ordered = sessions.order_by("-updated_at", "-id").values_list("pk", "title")
         found = (key for key, title in ordered.iterator() if contains(wanted, title))
-        keys = list(islice(found, MOST_TITLES))
+        keys = list(islice(found, MAX_TITLES))
         named = sessions.select_related("project").in_bulk(keys)
         titles = [named[key] for key in keys]
     # Grouped by session, in the order of its messages.
@@ -119,8 +119,8 @@ def searched(
     caller: Caller, query: str, project: str | None, session_id: uuid.UUID | None
 ) -> QuerySet[Session]:
     """The sessions that a search covers. Raises Invalid and NotFound as `search` does."""
-    if not query or len(query) > LONGEST_QUERY:
-        raise Invalid(f"Search for 1 to {LONGEST_QUERY:,} characters.", at=["q"])
+    if not query or len(query) > MAX_QUERY_LENGTH:
+        raise Invalid(f"Search for 1 to {MAX_QUERY_LENGTH:,} characters.", at=["q"])
     sessions = visible_sessions(caller, project)
     if session_id is not None:
         sessions = sessions.filter(pk=get_session(caller, session_id).pk)
@@ -174,7 +174,7 @@ def _find_matches(
             if len(matches) == count:
                 return matches, place
         examined += len(some)
-        if examined >= MOST_EXAMINED:
+        if examined >= MAX_EXAMINED:
             return matches, _Place(some[-1], _BEHIND_ALL, 0)
     return matches, None
 

@@ -17,7 +17,7 @@ from threads.store.selectors import deleted_sessions, get_session
 
 from . import erasing, services
 
-MOST_LISTED = 100
+MAX_LISTED = 100
 """How many deleted sessions the page lists, the latest first."""
 
 
@@ -73,7 +73,7 @@ def deleted(request: HttpRequest) -> HttpResponse:
     caller = caller_of(request)
     found = deleted_sessions(caller).select_related("project")
     context = {
-        "sessions": found[:MOST_LISTED],
+        "sessions": found[:MAX_LISTED],
         "may_restore": caller.projects(Right.EDIT),
         "may_purge": caller.projects(Right.ADMIN),
         "count": found.count(),

@@ -12,7 +12,7 @@ from threads.models import Session
 from .originals import Original, load_recorded_at
 from .recording import named_by_hash
 
-_MOST_PIECES = 100
+_MAX_PIECES = 100
 """How many originals one message of a transcript may have been recorded as."""
 
 
@@ -135,7 +135,7 @@ class Alignment:
         if not given.source_id and self.course is None:
             return []
         rest: tuple[Part, ...] = named_by_hash(given.parts)
-        last = min(index + _MOST_PIECES, len(self.known))
+        last = min(index + _MAX_PIECES, len(self.known))
         places = [*map(self._index, range(index, last))]
         held = load_recorded_at(self.session, places)
         found: list[Original] = []

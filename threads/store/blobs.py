@@ -30,7 +30,7 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 _CHUNK = 1 << 20
 _BUFFER = 1 << 13
 _SYNCED_AT_ONCE = 16
-_MOST_OPEN = 64
+_MAX_OPEN = 64
 """How many files `open_many` keeps open at once."""
 
 StorePieces = Callable[[Iterable[bytes]], tuple[str, int]]
@@ -172,7 +172,7 @@ def open_blob(sha256: str) -> BinaryIO:
 
 
 def open_many(sha256: str) -> BinaryIO:
-    """Like `open_blob`, for thousands of files: at most `_MOST_OPEN` are really open."""
+    """Like `open_blob`, for thousands of files: at most `_MAX_OPEN` are really open."""
     return cast(BinaryIO, io.BufferedReader(_Pooled(path_of(sha256)), _BUFFER))
 
 
@@ -312,7 +312,7 @@ class _Pooled(io.RawIOBase):
         known = self._open.pop(self._path, None)
         if known is None:
             known = os.open(self._path, os.O_RDONLY)
-            while len(self._open) >= _MOST_OPEN:
+            while len(self._open) >= _MAX_OPEN:
                 os.close(self._open.popitem(last=False)[1])
         self._open[self._path] = known
         return known

@@ -12,7 +12,7 @@ _NORMAL, _FULL = 1, 2
 """SQLite's codes for syncing only at checkpoints, and for syncing at every commit too."""
 _PAGES = 1000
 """Pages of the WAL from which a commit makes a checkpoint: SQLite's own default."""
-MOST_PAGES = 2000
+MAX_PAGES = 2000
 """Pages of the WAL from which it must start over: half of what it is cut to (`LOG_BYTES`). SQLite
 cuts it in the commit that starts it over, and giving back a gigabyte takes half a second."""
 _PAUSE = 0.01
@@ -92,7 +92,7 @@ class Checkpoints(Thread):
     def catch_up(self) -> None:
         """If the WAL is long, wait until a checkpoint has begun and ended."""
         with self._changed:
-            if self._pages >= MOST_PAGES:
+            if self._pages >= MAX_PAGES:
                 last = self._begun + 1
                 self._changed.wait_for(lambda: self._ended or self._done >= last)
                 self._pages = 0

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from threads.domain.transcript import Relation
 from threads.models import Session, Source
 
-MOST_LISTED = 30
+MAX_LISTED = 30
 """How many children and source files of a session are listed."""
 REPEATED = "repeated"
 """In the report of a file: the branches, by id, all of whose messages its session now holds too,
@@ -61,7 +61,7 @@ def load_origin(session: Session) -> Origin:
     """A session's origin, as far as it may be seen."""
     children = session.children.filter(deleted_at=None, staged_by=None)
     children = children.order_by("created_at", "pk")
-    listed = list(children[:MOST_LISTED])
+    listed = list(children[:MAX_LISTED])
     held, groups = _repeated_in(session.pk) if listed else {}, []
     for relation, (_, plural) in _RELATION_WORDS.items():
         of_kind = [
@@ -85,7 +85,7 @@ def load_origin(session: Session) -> Origin:
         repeated=repeated,
         children=groups,
         more=max(0, children.count() - len(listed)) if listed else 0,
-        brought=[SourceFile(*row) for row in brought[:MOST_LISTED]],
+        brought=[SourceFile(*row) for row in brought[:MAX_LISTED]],
         events=session.events.count(),
     )
 

@@ -33,7 +33,7 @@ from threads.models import Blob, Body, Message, Session, Source
 
 from . import blobs, rows
 
-_MOST_DRAWS = 8
+_MAX_DRAWS = 8
 _VERSION = bytes(0x40 | byte & 0x0F for byte in range(256))
 _VARIANT = bytes(0x80 | byte & 0x3F for byte in range(256))
 _LAST_GROUP = Prepared(
@@ -298,7 +298,7 @@ def _insert(
 ) -> None:
     """Insert rows; short ids that the session already has are drawn again."""
     source_id = source.pk if source is not None else None
-    for _ in range(_MOST_DRAWS):
+    for _ in range(_MAX_DRAWS):
         left = rows.insert_messages(session, source_id, [*columns, short_ids])
         # SQLite says which rows it left out; PostgreSQL refuses all, and all are drawn again.
         if not left:
@@ -308,7 +308,7 @@ def _insert(
             for one in columns
         ]
         short_ids = _draw_short_ids(len(left))
-    raise IntegrityError(f"No free short_id was drawn in {_MOST_DRAWS} draws.")
+    raise IntegrityError(f"No free short_id was drawn in {_MAX_DRAWS} draws.")
 
 
 def _bodies(

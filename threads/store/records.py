@@ -11,11 +11,11 @@ from threads.models import Message, Session, Source
 
 from . import blobs
 
-MOST_PARSED = 64 * 1024 * 1024
+MAX_PARSED_BYTES = 64 * 1024 * 1024
 """The largest JSON document that is parsed to find a record in it, in bytes."""
-MOST_SHOWN = 2 * 1024 * 1024
+MAX_SHOWN = 2 * 1024 * 1024
 """How much of one record is shown, in bytes."""
-MOST_STEPS = 10_000
+MAX_STEPS = 10_000
 """How many thousand virtual machine steps of SQLite finding a row may take."""
 _PIECE = 1 << 20
 _SPAN = re.compile(r"(\d{1,18})-(\d{1,18})")
@@ -85,7 +85,7 @@ def _records(source: Source, locators: list[str]) -> Iterator[SourceRecord]:
         sha256 = _file_of(source, member)
         if sha256 and blobs.path_of(sha256).exists():
             span = _SPAN.fullmatch(place.removeprefix("bytes:"))
-            is_cut = span is not None and int(span[2]) - int(span[1]) > MOST_SHOWN
+            is_cut = span is not None and int(span[2]) - int(span[1]) > MAX_SHOWN
             yield SourceRecord(locator, _read(sha256, place), is_cut)
 
 
@@ -95,11 +95,11 @@ def _read(sha256: str, locator: str) -> str:
         start, end = int(span[1]), int(span[2])
         with blobs.open_blob(sha256) as stream:
             stream.seek(start)
-            data = stream.read(max(0, min(end - start, MOST_SHOWN + 1)))
+            data = stream.read(max(0, min(end - start, MAX_SHOWN + 1)))
         return _shortened(data.decode("utf-8", "replace"), of=end - start)
     if kind == "row":
         return _row(sha256, place)
-    if blobs.path_of(sha256).stat().st_size > MOST_PARSED:
+    if blobs.path_of(sha256).stat().st_size > MAX_PARSED_BYTES:
         return "This document is too large to show one value of it; export the session."
     value = _at(json.loads(blobs.read(sha256)), place)
     return _shortened(json.dumps(value, ensure_ascii=False, indent=2))
@@ -111,7 +111,7 @@ def _row(sha256: str, place: str) -> str:
     address = f"file:{blobs.path_of(sha256)}?mode=ro&immutable=1"
     with closing(sqlite3.connect(address, uri=True)) as database:
         database.row_factory = sqlite3.Row
-        steps = iter(range(MOST_STEPS))
+        steps = iter(range(MAX_STEPS))
         database.set_progress_handler(lambda: next(steps, None) is None, 1000)
         database.execute("PRAGMA trusted_schema = OFF")
         try:
@@ -144,9 +144,9 @@ def _unfolded(value: Any) -> Any:
 def _shortened(text: str, *, of: int | None = None) -> str:
     """A text cut to what a page can show."""
     size = len(text) if of is None else of
-    if size <= MOST_SHOWN:
+    if size <= MAX_SHOWN:
         return text
-    return f"{text[:MOST_SHOWN]}\n… ({size:,} bytes in all)"
+    return f"{text[:MAX_SHOWN]}\n… ({size:,} bytes in all)"
 
 
 def _at(document: Any, pointer: str) -> Any:

@@ -74,9 +74,9 @@ _ONE_WORD = re.compile(
 _KINDS = (ReferenceType.IDENTIFIER, ReferenceType.NUMBER, ReferenceType.HASH)
 """The kind of reference for each `lastindex` of `_ONE_WORD`; no group matches an identifier."""
 ENDS = ".,:;!?-+~@"
-_SHORTEST = 4
+_MIN_LENGTH = 4
 """Fewest digits of a number; hashes and identifiers are longer still."""
-_LONGEST = 500
+_MAX_LENGTH = 500
 """Most characters of a reference; anything longer is data, not a name."""
 
 
@@ -92,7 +92,7 @@ class References:
         found: dict[Reference, str] = {}
         named = map(self.named.__getitem__, cut(texts))
         for reference, words in chain.from_iterable(named):
-            if len(words) <= _LONGEST:
+            if len(words) <= _MAX_LENGTH:
                 found.setdefault(reference, words)
         return found
 
@@ -132,7 +132,7 @@ class _Words(dict[bytes, Sequence[Naming]]):
     """Cache of what each word names: one number, hash or identifier, or nothing."""
 
     def __missing__(self, word: bytes) -> Sequence[Naming]:
-        found = _ONE_WORD(word) if len(word) >= _SHORTEST else None
+        found = _ONE_WORD(word) if len(word) >= _MIN_LENGTH else None
         named: Sequence[Naming] = ()
         if found:
             text = word.decode()

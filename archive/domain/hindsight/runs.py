@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from operations.domain.text.extensions import EXTENSIONS
 
-_LONGEST_KNOWN = 200
+_MAX_KNOWN_LENGTH = 200
 """Longest run to cache, in bytes; longer ones rarely recur."""
 _MARKS = b".,:-+~@!?;"
 """Punctuation that may surround a word and is not part of it."""
@@ -139,7 +139,7 @@ class Runs(dict[bytes, int], Generic[Found]):
         if found := self._look(run):
             number = len(self.found)
             self.found.append(tuple(found))
-        if len(run) <= _LONGEST_KNOWN:
+        if len(run) <= _MAX_KNOWN_LENGTH:
             self[run] = number
         return number
 

@@ -40,7 +40,7 @@ _LONG_HASH = re.compile(rb"[0-9A-Fa-f]{7}").search
 _GROUPED = re.compile(rb"\d,\d{3}").search
 _ENDS_WITHIN = re.compile("[/?#&]").finditer
 """Where a URL may end that is a prefix of another one."""
-_SHORTEST_HASH = 7
+_MIN_HASH_LENGTH = 7
 _CUT_OUT = {ReferenceType.URL, ReferenceType.HASH, ReferenceType.NUMBER}
 """Kinds that may be cut out of the middle of a path; the rest around them then occurs nowhere."""
 _NAMES_OF_FILES = {ReferenceType.PATH, ReferenceType.FILE}
@@ -99,7 +99,7 @@ class Sightings:
                 word = encoded(name)
                 self._words.setdefault(word, []).append(one)
                 if one.kind is ReferenceType.HASH:
-                    beginning = word[:_SHORTEST_HASH]
+                    beginning = word[:_MIN_HASH_LENGTH]
                     self._hashes.setdefault(beginning, set()).add(len(word))
 
     def _want_tail(self, tail: str) -> None:
@@ -174,7 +174,7 @@ class Sightings:
     def _may_begin(self, run: bytes, words: Iterable[bytes]) -> bool:
         """Whether a run with 7 hexadecimal digits in a row may contain a wanted hash in full."""
         return len(run) >= UUID_LENGTH or any(
-            word[:_SHORTEST_HASH] in self._hashes for word in words
+            word[:_MIN_HASH_LENGTH] in self._hashes for word in words
         )
 
     def _in_run(self, run: bytes, words: list[bytes]) -> list[Reference]:
@@ -202,7 +202,7 @@ class Sightings:
     def _begun(self, words: Iterable[bytes]) -> Iterator[Reference]:
         """The references that are a proper prefix of a word that is a hash."""
         for word in words:
-            beginning = word[:_SHORTEST_HASH]
+            beginning = word[:_MIN_HASH_LENGTH]
             if beginning in self._hashes and HASH(word.decode()):
                 for length in self._hashes[beginning] - {len(word)}:
                     yield from self._words.get(word[:length], ())

@@ -13,10 +13,10 @@ from threads.domain.text import text_of
 from .file_use import command_of
 from .tool_uses import ToolUse
 
-LONGEST_COMMAND = 50
-LONGEST_SUMMARY = 80
+MAX_COMMAND_LENGTH = 50
+MAX_SUMMARY_LENGTH = 80
 _REMOVED = "Removed: "
-LONGEST_ARGUMENT = 200
+MAX_ARGUMENT_LENGTH = 200
 """Longest string in a call's arguments, in characters, that is left as it is."""
 _PATTERNS = (
     "pattern",
@@ -67,26 +67,26 @@ def condensed_use(use: ToolUse, ref: str) -> Condensed:
         summary = f"'{pattern}' in {where} - {count} matches"
         line = f"🔍 Searched {summary}{recall}"
     elif kind == "bash" and command_of(call):
-        ran = short(command_of(call), LONGEST_COMMAND)
+        ran = short(command_of(call), MAX_COMMAND_LENGTH)
         summary = f"{ran} - {exit_status(use, text)}"
         line = f"⚡ Ran: {summary}{recall}"
     elif kind == "edit" and path:
         summary = f"Edited {', '.join(paths)}"
         line = f"✏️ {summary}{recall}"
     else:
-        summary = short(text or use.name, LONGEST_SUMMARY)
+        summary = short(text or use.name, MAX_SUMMARY_LENGTH)
         line = f"📝 {summary}{recall}"
     return Condensed(line, kind, summary, paths)
 
 
 def note(summary: str, ref: str) -> str:
     """The condensed line for anything without a more specific form."""
-    return f"📝 {short(summary, LONGEST_SUMMARY)}{_recalled_by(ref)}"
+    return f"📝 {short(summary, MAX_SUMMARY_LENGTH)}{_recalled_by(ref)}"
 
 
 def removed(reason: str, ref: str) -> str:
     """The line of a removed result; a long reason keeps its end, where the file name is."""
-    most = LONGEST_SUMMARY - len(_REMOVED)
+    most = MAX_SUMMARY_LENGTH - len(_REMOVED)
     words = " ".join(reason.split())
     if len(words) > most:
         end = words[1 - most :]
@@ -183,7 +183,7 @@ def _shorter_call(call: ToolCall, ref: str) -> ToolCall:
     use = ToolUse(call=call)
 
     def shorter(value: JSON) -> JSON:
-        if isinstance(value, str) and len(value) > LONGEST_ARGUMENT:
+        if isinstance(value, str) and len(value) > MAX_ARGUMENT_LENGTH:
             if use.kind == "edit" and use.paths:
                 return f"✏️ Edited {use.paths[0]}{_recalled_by(ref)}"
             return note(value, ref)

@@ -38,7 +38,7 @@ _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(['\"\\]?)(\w+)['\"]?(?!<)")
 """The start of a here-document, with the word that ends it."""
 _COUNT = re.compile("[0-9]{1,18}")
 _COUNT_FLAG = re.compile("-n?([0-9]{1,18})")
-_LONGEST_COMMAND = 20_000
+_MAX_COMMAND_LENGTH = 20_000
 
 
 class FileUse(NamedTuple):
@@ -140,7 +140,7 @@ def _lines(arguments: JSON) -> tuple[int, int | None]:
 
 def _shell(command: str) -> Iterator[FileUse]:
     """What a command line views and edits; its views count only if it does nothing else."""
-    pipelines = _pipelines(_without_documents(command)[:_LONGEST_COMMAND])
+    pipelines = _pipelines(_without_documents(command)[:_MAX_COMMAND_LENGTH])
     edits = [edit for pipeline in pipelines for edit in _edited(pipeline)]
     yield from edits
     if edits:

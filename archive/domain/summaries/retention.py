@@ -16,7 +16,7 @@ from threads.domain.part import JSON, Text, ToolCall, ToolResult
 
 from .said import Utterance
 
-LONGEST = 200
+MAX_LENGTH = 200
 """Most characters of an error or a sentence."""
 _SEARCHED = 20_000
 """How many characters of one text are searched."""
@@ -145,14 +145,14 @@ def error_of(result: ToolResult) -> str:
     texts = [part.text for part in result.content if isinstance(part, Text)]
     lines = [line.strip() for line in "\n".join(texts)[-_SEARCHED:].splitlines()]
     for line in reversed(lines):
-        if (name := _ERROR_NAME.search(line)) and name.start() < LONGEST // 2:
-            return line[:LONGEST]
+        if (name := _ERROR_NAME.search(line)) and name.start() < MAX_LENGTH // 2:
+            return line[:MAX_LENGTH]
     if not result.is_error:
         return ""
     told = [line for line in lines if _ERROR_LINE.search(line)] or [
         *filter(None, lines)
     ]
-    return told[0][:LONGEST] if told else ""
+    return told[0][:MAX_LENGTH] if told else ""
 
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -169,7 +169,7 @@ _VERBS = frozenset(
     | {"undo", "update", "use", "write"}
 )
 _WORD = re.compile(r"[\w']{4,}")
-_SHORTEST = 3
+_MIN_WORDS = 3
 """Fewest words of a sentence that counts as an instruction."""
 
 
@@ -181,10 +181,10 @@ def imperatives(text: str) -> list[str]:
     found = []
     for sentence in _SENTENCE.split(text[:_SEARCHED]):
         words = sentence.split()
-        if len(words) < _SHORTEST or sentence.lstrip().startswith("<"):
+        if len(words) < _MIN_WORDS or sentence.lstrip().startswith("<"):
             continue
         if words[0].strip(",:").lower() in _VERBS or _TOLD.search(sentence):
-            found.append(" ".join(words)[:LONGEST])
+            found.append(" ".join(words)[:MAX_LENGTH])
     return found
 
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
 
-MOST_RESULT = 4_000
+MAX_RESULT_LENGTH = 4_000
 """Characters of a tool's result that a summariser reads: one fifth from the start, the rest from
 the end."""
-MOST_ARGUMENTS = 2_000
+MAX_ARGUMENTS_LENGTH = 2_000
 Count = Callable[[str], int]
 
 
@@ -41,11 +41,13 @@ def message_as_text(message: Utterance) -> str:
             lines.append(part.text)
         elif isinstance(part, ToolCall):
             arguments = json.dumps(part.arguments, ensure_ascii=False, default=str)
-            lines.append(f"(calls {part.name}: {_cut(arguments, MOST_ARGUMENTS)})")
+            lines.append(
+                f"(calls {part.name}: {_cut(arguments, MAX_ARGUMENTS_LENGTH)})"
+            )
         elif isinstance(part, ToolResult):
             texts = [one.text for one in part.content if isinstance(one, Text)]
             what = "error" if part.is_error else "result"
-            lines.append(f"({what}: {_cut(chr(10).join(texts), MOST_RESULT)})")
+            lines.append(f"({what}: {_cut(chr(10).join(texts), MAX_RESULT_LENGTH)})")
     return "\n".join(lines)
 
 

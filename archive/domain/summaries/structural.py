@@ -17,9 +17,9 @@ from threads.domain.part import Text, ToolCall, ToolResult
 from .retention import error_of
 from .said import Utterance
 
-LONGEST_LINE = 160
+MAX_LINE_LENGTH = 160
 """Most characters quoted from one message."""
-MOST = 12
+MAX_LISTED = 12
 """Most lines in a section, and most names in a line."""
 LABEL = "summed up by rule, without a model"
 
@@ -50,9 +50,9 @@ def _section(title: str, lines: Sequence[str]) -> list[str]:
     """The first lines and the last, with the number of lines left out between them."""
     if not lines:
         return []
-    if len(lines) > MOST:
-        left = len(lines) - MOST
-        lines = [*lines[: MOST - 1], f"… {left} more …", lines[-1]]
+    if len(lines) > MAX_LISTED:
+        left = len(lines) - MAX_LISTED
+        lines = [*lines[: MAX_LISTED - 1], f"… {left} more …", lines[-1]]
     return [f"{title}:", *(f"- {line}" for line in lines)]
 
 
@@ -144,10 +144,12 @@ def _last_answer(messages: Sequence[Utterance]) -> list[str]:
 
 
 def _some(names: Sequence[str]) -> str:
-    left = len(names) - MOST
+    left = len(names) - MAX_LISTED
     more = f", … {left} more" if left > 0 else ""
-    return ", ".join(names[:MOST]) + more
+    return ", ".join(names[:MAX_LISTED]) + more
 
 
 def _short(words: str) -> str:
-    return words if len(words) <= LONGEST_LINE else f"{words[: LONGEST_LINE - 1]}…"
+    return (
+        words if len(words) <= MAX_LINE_LENGTH else f"{words[: MAX_LINE_LENGTH - 1]}…"
+    )

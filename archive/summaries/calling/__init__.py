@@ -29,7 +29,7 @@ _PASSED_ON = (
     *("PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE", "COVERAGE_PROCESS_CONFIG"),
 )
 """The only environment variables it gets: no keys, no proxies, no litellm settings."""
-MOST_CHARACTERS = 400_000
+MAX_CHARACTERS = 400_000
 """Most characters of an answer; anything longer is not a summary."""
 _BETWEEN_TICKS = 0.3
 """Seconds between calls of `tick` while no output arrives."""
@@ -126,7 +126,7 @@ class _Process:
             tick()
             # The process itself times out first, unless it hangs.
             late = time.monotonic() - heard > patience + _TO_START
-            if late or size > MOST_CHARACTERS:
+            if late or size > MAX_CHARACTERS:
                 self.end()
                 raise CallFailed(Failure.SILENT if late else Failure.BROKEN)
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
-MOST_BYTES = 4 << 20
+MAX_BYTES = 4 << 20
 
 
 class PlainAnswer(NamedTuple):

@@ -22,8 +22,8 @@ from . import plain
 from .outcome import Failure
 from .plain import PlainAnswer
 
-_MOST_DETAIL = 300
-_LONGEST_WAIT = 999_999.0
+_MAX_DETAIL_LENGTH = 300
+_MAX_WAIT_SECONDS = 999_999.0
 """Seconds; the same limit as for a `Retry-After` given in seconds."""
 _ENDS = re.compile(
     rb"\[DONE\]|\"?message_stop|\"finishReason\"|\"finish_reason\"\s*:\s*\""
@@ -162,7 +162,7 @@ class Transport(httpx.BaseTransport):
         if not isinstance(told, str):
             return ""
         told = told.replace(key, "…") if key else told
-        return " ".join(told.split())[:_MOST_DETAIL]
+        return " ".join(told.split())[:_MAX_DETAIL_LENGTH]
 
     def plain(self) -> PlainAnswer | None:
         """The answer, if it came whole although a stream was requested."""
@@ -174,7 +174,7 @@ class Transport(httpx.BaseTransport):
         if _ENDS.search(self._body):
             self._is_whole = True
         if self._is_plain:
-            self._is_plain = len(self._body) <= plain.MOST_BYTES
+            self._is_plain = len(self._body) <= plain.MAX_BYTES
         elif self.status is not None and self.status < 400:
             del self._body[:-_OVERLAP]
         else:
@@ -220,7 +220,7 @@ def _seconds(header: bytes, now: bytes) -> float | None:
     until, since = _moment(header), _moment(now) or datetime.now(UTC)
     if until is None:
         return None
-    return min(max((until - since).total_seconds(), 0.0), _LONGEST_WAIT)
+    return min(max((until - since).total_seconds(), 0.0), _MAX_WAIT_SECONDS)
 
 
 def _moment(header: bytes) -> datetime | None:

@@ -12,7 +12,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.keys import services
-from contextstudio.accounts.keys.services import MOST_REQUESTS, NewKey
+from contextstudio.accounts.keys.services import MAX_REQUESTS, NewKey
 from contextstudio.accounts.models import ApiKey, Project
 from contextstudio.accounts.responses import dump, json_response
 from contextstudio.accounts.selectors import get_key, get_project, list_keys
@@ -25,7 +25,7 @@ _RECALLS: Any = Field(
     description="Slugs of other projects whose memos it may find and whose messages it may recall.",
 )
 _LIMIT: Any = Field(
-    None, ge=1, le=MOST_REQUESTS, description="By default (null) the server's limit."
+    None, ge=1, le=MAX_REQUESTS, description="By default (null) the server's limit."
 )
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 Place = tuple[str | int, ...]
 
-MOST_LISTED = 40
+MAX_LISTED = 40
 """The most names that a refusal lists; if there are more, it suggests the nearest."""
 
 
@@ -102,7 +102,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     """A sentence saying that a name is unknown, with the known ones or the nearest of them."""
     told = f"There is no {kind} {str(name)[:64]}"
     names = list(known)
-    if len(names) > MOST_LISTED:
+    if len(names) > MAX_LISTED:
         nearest = get_close_matches(str(name)[:64], names)
         return (
             f"{told}. Did you mean {' or '.join(nearest)}?" if nearest else f"{told}."

@@ -26,7 +26,7 @@ from .kinds import (
 from .waking import wake_on_commit
 
 Status = Job.Status
-MOST_ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 """How many runs of a job may end with a fault."""
 PAYING = "paying"
 """Key in a job's notes: what is being paid for. Once the run has ended, nobody knows if it was."""
@@ -108,7 +108,7 @@ def _settle(job: Job) -> bool:
         _ask(job)
     elif died and job.interruptions + 1 >= INTERRUPTIONS_AT_ONCE:
         interrupt(job)
-    elif attempts >= MOST_ATTEMPTS:
+    elif attempts >= MAX_ATTEMPTS:
         Job.objects.filter(pk=job.pk).update(
             status=Status.FAILED,
             finished_at=timezone.now(),

@@ -189,7 +189,7 @@ def _cleanup(job: Job) -> Iterator[None]:
 def _try_again(job: Job, fault: Exception) -> None:
     if is_outage(fault):
         queue.interrupt(job)
-    elif job.attempts < queue.MOST_ATTEMPTS:
+    elif job.attempts < queue.MAX_ATTEMPTS:
         queue.requeue(job, delay=timedelta(seconds=2**job.attempts))
     else:
         queue.fail(
@@ -200,7 +200,7 @@ def _try_again(job: Job, fault: Exception) -> None:
 
 
 def _try_later(job: Job, later: RetryLater) -> None:
-    if job.attempts >= queue.MOST_ATTEMPTS:
+    if job.attempts >= queue.MAX_ATTEMPTS:
         sentence = f"{later.sentence} It was tried {job.attempts} times."
         queue.fail(job, sentence)
         return

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 _SECONDS_BETWEEN_SWEEPS = 5
 _SECONDS_BETWEEN_WAKINGS = 60
-_MOST_AT_ONCE = 200
+_MAX_AT_ONCE = 200
 
 _stopping = threading.Event()
 _stop_flag = mmap.mmap(-1, 1)
@@ -62,7 +62,7 @@ def stop_sweeping(**_: Any) -> None:
 def sweep() -> None:
     """Send a message for each due job, at most one a minute. No queue waits for another."""
     for name, due in queue.due_by_queue(timezone.now()):
-        for job_id in due.values_list("pk", flat=True)[:_MOST_AT_ONCE]:
+        for job_id in due.values_list("pk", flat=True)[:_MAX_AT_ONCE]:
             if cache.add(f"woken.{job_id}", 1, _SECONDS_BETWEEN_WAKINGS):
                 waking.send(job_id, name)
 

@@ -2,7 +2,7 @@
 
 Best effort, and no request waits for it: notes are collected while a request is answered, and
 written in bulk a moment later. If the database is busy they wait for the next time. The newest
-`MOST_KEPT` of each key are kept, none longer than `RETENTION`.
+`MAX_KEPT` of each key are kept, none longer than `RETENTION`.
 """
 
 import re
@@ -22,12 +22,12 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import ApiKey, KeyRequest
 from contextstudio.database.best_effort import write_if_free
 
-MOST_KEPT = 1_000
+MAX_KEPT = 1_000
 """The most requests kept of one key."""
 RETENTION = timedelta(days=30)
-MOST_WAITING = 10_000
+MAX_WAITING = 10_000
 """The most notes that one process holds; while the database is down the oldest are lost."""
-_LONGEST = 200
+_MAX_LENGTH = 200
 _PATHS = 256
 """How many paths are cached with their routes."""
 Titles = Callable[[Caller, Collection[uuid.UUID]], Mapping[uuid.UUID, str]]
@@ -49,7 +49,7 @@ class RequestNote:
 
 
 _current: ContextVar[RequestNote | None] = ContextVar("request at hand", default=None)
-_pending: deque[RequestNote] = deque(maxlen=MOST_WAITING)
+_pending: deque[RequestNote] = deque(maxlen=MAX_WAITING)
 _titles: list[Titles] = []
 
 
@@ -128,7 +128,7 @@ def _write(notes: list[RequestNote]) -> None:
     KeyRequest.objects.bulk_create(rows, batch_size=500)
     for key_id in known:
         of_key = KeyRequest.objects.filter(key=key_id).order_by("-pk")
-        oldest = of_key.values_list("pk", flat=True)[MOST_KEPT : MOST_KEPT + 1].first()
+        oldest = of_key.values_list("pk", flat=True)[MAX_KEPT : MAX_KEPT + 1].first()
         if oldest is not None:
             of_key.filter(pk__lte=oldest).delete()
 
@@ -149,7 +149,7 @@ def _route(note: RequestNote) -> str:
     route = _route_of(note.path.replace("\x00", ""))
     if note.tool and not route.endswith(note.tool):
         route = f"{route} {note.tool}"
-    return route[:_LONGEST]
+    return route[:_MAX_LENGTH]
 
 
 @lru_cache(_PATHS)

@@ -18,7 +18,7 @@ from contextstudio.accounts.selectors import get_key
 from contextstudio.accounts.services import audit, refuse_unfit
 from contextstudio.database.best_effort import write_if_free
 
-MOST_REQUESTS = 1_000_000
+MAX_REQUESTS = 1_000_000
 """The highest limit that a key may have, in requests per minute."""
 
 
@@ -272,9 +272,9 @@ def _future(moment: datetime | None, at: str) -> datetime | None:
 
 
 def _limit(requests: int | None) -> int | None:
-    if requests is not None and not 1 <= requests <= MOST_REQUESTS:
+    if requests is not None and not 1 <= requests <= MAX_REQUESTS:
         raise errors.Invalid(
-            f"A key may send 1 to {MOST_REQUESTS:,} requests a minute.",
+            f"A key may send 1 to {MAX_REQUESTS:,} requests a minute.",
             at=["requests_per_minute"],
         )
     return requests

@@ -18,7 +18,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.keys import services
-from contextstudio.accounts.keys.request_log import MOST_KEPT, RETENTION, titles_of
+from contextstudio.accounts.keys.request_log import MAX_KEPT, RETENTION, titles_of
 from contextstudio.accounts.keys.services import NewKey
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.accounts.selectors import (
@@ -64,7 +64,7 @@ class _Settings(forms.Form):
     requests_per_minute = forms.IntegerField(
         required=False,
         min_value=1,
-        max_value=services.MOST_REQUESTS,
+        max_value=services.MAX_REQUESTS,
         label="Requests per minute",
     )
 
@@ -271,7 +271,7 @@ def _page(
         ],
         "is_newest": before is None,
         "older": shown[-1].pk if are_older else None,
-        "most_kept": MOST_KEPT,
+        "most_kept": MAX_KEPT,
         "kept_days": RETENTION.days,
         "now": now,
     }

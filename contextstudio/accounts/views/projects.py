@@ -28,7 +28,7 @@ from contextstudio.accounts.selectors import (
 from .forms import field_of
 
 SHOWN_MEMBERS = 50
-_LONGEST = 150
+_MAX_LENGTH = 150
 """The longest search text in characters: no name is longer."""
 _ROLES = {
     ProjectRole.VIEWER: "Viewer: reads",
@@ -152,7 +152,7 @@ def project_page(
     """A project's members and invitations; a new link is shown only this once."""
     may_administer = caller.may(Right.ADMIN, found.pk)
     is_wrong = any(one is not None and one.errors for one in (form, invitation))
-    query = storable(request.GET.get("q", "").strip()[:_LONGEST])
+    query = storable(request.GET.get("q", "").strip()[:_MAX_LENGTH])
     cursor = request.GET.get("cursor", "")
     members = list_members(found, words=query, cursor=cursor, limit=SHOWN_MEMBERS)
     context = {

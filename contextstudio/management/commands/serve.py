@@ -28,8 +28,8 @@ from threads import tokens
 _SECONDS_TO_STOP = 5
 WARMING = ((3, tokens.counter), (30, tokens.is_accelerated))
 """After how many seconds which part is loaded."""
-_LARGEST_FRAME = 64 * 1024
-_MOST_OPEN = 65_536
+_MAX_FRAME_BYTES = 64 * 1024
+_MAX_OPEN = 65_536
 """Files and connections; most systems give a process 1,024 unless it asks for more."""
 
 
@@ -99,7 +99,7 @@ class Command(BaseCommand):
             proxy_headers=False,
             lifespan="off",
             ws="websockets-sansio",
-            ws_max_size=_LARGEST_FRAME,
+            ws_max_size=_MAX_FRAME_BYTES,
             timeout_graceful_shutdown=_SECONDS_TO_STOP,
         )
         notice = sqlite.notice(sqlite.version_in_use()) if settings.ON_SQLITE else None
@@ -154,7 +154,7 @@ def _warming() -> Iterator[None]:
 def _ask_for_connections() -> None:
     """Raise the limit on open files: a few hundred idle connections must not block others."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = _MOST_OPEN if hard == resource.RLIM_INFINITY else min(hard, _MOST_OPEN)
+    most = _MAX_OPEN if hard == resource.RLIM_INFINITY else min(hard, _MAX_OPEN)
     if soft != resource.RLIM_INFINITY and soft < most:
         with contextlib.suppress(
             OSError, ValueError

@@ -11,7 +11,7 @@ from django.db.migrations.executor import MigrationExecutor
 from contextstudio.backup import archive, checks
 from contextstudio.database.statement_timeout import without_statement_timeout
 
-_MOST = 20
+_MAX_LISTED = 20
 
 
 class Command(BaseCommand):
@@ -38,8 +38,8 @@ class Command(BaseCommand):
                 "The database is empty, or was made by another version of ContextStudio."
             )
         with without_statement_timeout():
-            found = list(islice(checks.faults(), _MOST + 1))
+            found = list(islice(checks.faults(), _MAX_LISTED + 1))
         if found:
-            more = "\n…" if len(found) > _MOST else ""
-            raise CommandError("\n".join(found[:_MOST]) + more)
+            more = "\n…" if len(found) > _MAX_LISTED else ""
+            raise CommandError("\n".join(found[:_MAX_LISTED]) + more)
         self.stdout.write("Whole.")

@@ -17,7 +17,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid
 from operations.context.policies import policy_of
 from operations.context.provider_checks import Hit, ProviderCheck, load_checks
-from operations.context.services import MOST_UNASKED
+from operations.context.services import MAX_UNASKED
 from operations.domain.providers import PROVIDERS
 from operations.domain.providers.request import Severity
 from operations.log.selectors import load_thread
@@ -126,7 +126,7 @@ def provider_checks(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse
     if asked and asked not in PROVIDERS:
         raise Invalid("There is no such provider.", at=["provider"])
     found: dict[str, ProviderCheck] = {}
-    if asked or session.message_count <= MOST_UNASKED:
+    if asked or session.message_count <= MAX_UNASKED:
         found = load_checks(session, [asked] if asked else list(PROVIDERS))
     context = {"session": session, "checks": shown_checks(session, found)}
     return render(request, "operations/context/provider_checks.html", context)

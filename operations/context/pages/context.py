@@ -187,7 +187,7 @@ def _role(message: Mapping[str, Any]) -> str:
 ORIGINAL = "original"
 SNAPSHOT = "snapshot:"
 """The prefix of a snapshot's name in `against`."""
-LONGEST = 120
+MAX_LENGTH = 120
 """The maximum length of `against`, in characters."""
 
 
@@ -201,7 +201,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     query = _query(request)
     context = assemble_session(session, query)
     thread = context.thread
-    against = request.GET.get("against", "")[:LONGEST]
+    against = request.GET.get("against", "")[:MAX_LENGTH]
     start = number_of(request.GET, "start", 0)
     if "until" in request.GET:
         places = range(start, number_of(request.GET, "until"))

@@ -9,7 +9,7 @@ from operations.domain.context.policy import Memos, Policy, Pruning, encode_poli
 from operations.domain.context.truncation import Keep, Tiers
 from operations.form_fields import ListField
 
-_MOST = 10**9
+_MAX_NUMBER = 10**9
 _NESTED: Mapping[str, Tiers | Pruning] = {"truncation": Tiers(), "pruning": Pruning()}
 _MEMOS = [
     (Memos.OWN.value, "Once the session has saved or retrieved one"),
@@ -23,7 +23,9 @@ _KEEP = [
 
 
 def _number(label: str, hint: str = "") -> forms.IntegerField:
-    return forms.IntegerField(label=label, help_text=hint, min_value=0, max_value=_MOST)
+    return forms.IntegerField(
+        label=label, help_text=hint, min_value=0, max_value=_MAX_NUMBER
+    )
 
 
 def _switch(label: str, hint: str = "") -> forms.BooleanField:

@@ -14,10 +14,10 @@ from django.utils.safestring import SafeString
 
 from threads.rendering.hidden import visible
 
-LONGEST_VALUE = 400
+MAX_VALUE_LENGTH = 400
 """The length, in characters, from which a value without spaces, such as an image's bytes, is cut;
 the download has all of it."""
-_LONGEST_FACT = 80
+_MAX_FACT_LENGTH = 80
 _TEXTS = ("text", "input_text", "output_text")
 _BESIDE = ("role", "type", "status")
 _WORDS = ("content", "text", "output", "thinking", "arguments", "summary")
@@ -105,7 +105,7 @@ def _is_text(item: Mapping[str, Any]) -> bool:
 
 def _is_fact(name: str, value: Any) -> bool:
     if isinstance(value, str):
-        short = len(value) <= _LONGEST_FACT and "\n" not in value
+        short = len(value) <= _MAX_FACT_LENGTH and "\n" not in value
         return short and name not in _WORDS
     return isinstance(value, bool | int | float)
 
@@ -124,6 +124,6 @@ def _cut_within(value: Any) -> Any:
 
 
 def _cut(value: str) -> str:
-    if len(value) > LONGEST_VALUE and " " not in value[:200]:
+    if len(value) > MAX_VALUE_LENGTH and " " not in value[:200]:
         return f"{value[:60]}… ({len(value):,} characters)"
     return value

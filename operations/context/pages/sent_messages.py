@@ -16,7 +16,7 @@ from .request_page import PagePiece
 
 AT_ONCE = 100
 """Messages per page."""
-_LONGEST_LINE = 120
+_MAX_LINE_LENGTH = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,10 @@ class RequestMessage:
     def line(self) -> str:
         """The start of its text, on one line."""
         texts = (piece.text or piece.label for piece in self.pieces)
-        words = " ".join(next(texts, "")[: 4 * _LONGEST_LINE].split())
-        return words if len(words) <= _LONGEST_LINE else f"{words[:_LONGEST_LINE]}…"
+        words = " ".join(next(texts, "")[: 4 * _MAX_LINE_LENGTH].split())
+        return (
+            words if len(words) <= _MAX_LINE_LENGTH else f"{words[:_MAX_LINE_LENGTH]}…"
+        )
 
 
 Show = Callable[[DiffSide, Sequence[int]], Iterable[RequestMessage]]

@@ -22,7 +22,7 @@ NAME = "truncation"
 GAP = "\n...\n"
 """Stands for what is missing between head and tail; doesn't count towards the limit."""
 _JOINER = "\u200d"
-_LONGEST_CHARACTER = 32
+_MAX_CHARACTER_LENGTH = 32
 """The most code points taken as one character: a text may be nothing but accents."""
 
 
@@ -185,7 +185,7 @@ def _shortened(
 
 def _character_boundary(text: str, place: int, step: int) -> int:
     """The nearest place, searching in the direction of `step`, that splits no character."""
-    end = place + step * _LONGEST_CHARACTER
+    end = place + step * _MAX_CHARACTER_LENGTH
     for nearest in range(place, end, step):
         if nearest in (0, len(text)) or not _is_inside(text, nearest):
             return nearest

@@ -28,7 +28,7 @@ from operations.domain.tree.status import Status
 
 from .saving import saved_at
 
-MOST_PARTS = 8
+MAX_PARTS = 8
 """The most parts into which edits are divided; each part costs a replay of the thread."""
 
 
@@ -132,14 +132,14 @@ def independent_groups(
     Two edits proposed for the same messages can then each be tried as if the other did not exist.
     `bundles` maps edits to their bundle, if they have one. A bundle stays in one part, and so
     does an edit that acts on what others make, together with these, even if they overlap. Once
-    there are `MOST_PARTS` parts, edits that fit into none of them go into the last one.
+    there are `MAX_PARTS` parts, edits that fit into none of them go into the last one.
     """
     parts: list[list[int]] = []
     touched: list[set[Key]] = []
     for numbers in _dependent_groups(edits, bundles):
         keys = {key for number in numbers for key in _acted_on(edits[number])}
         free = (at for at, held in enumerate(touched) if keys.isdisjoint(held))
-        part = next(free, min(len(touched), MOST_PARTS - 1))
+        part = next(free, min(len(touched), MAX_PARTS - 1))
         if part == len(touched):
             touched.append(set())
             parts.append([])

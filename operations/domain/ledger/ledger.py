@@ -166,7 +166,7 @@ def clear_at_least(tokens: int, prefix: int, turns: int, tariff: Tariff) -> int 
     return ceil((tokens - prefix) * surcharge / (turns * price.read + surcharge))
 
 
-_MOST_PAIRS = 4_000_000
+_MAX_PAIRS = 4_000_000
 """Above this many pairs of messages, the middle counts as entirely new, since it is compared pair
 by pair."""
 
@@ -200,7 +200,7 @@ def diff_runs(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Dif
     first = before[head : len(before) - tail]
     second = after[head : len(after) - tail]
     steps: Sequence[tuple[str, int, int, int, int]]
-    if len(first) * len(second) > _MOST_PAIRS:
+    if len(first) * len(second) > _MAX_PAIRS:
         steps = [("replace", 0, len(first), 0, len(second))]
     else:
         steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()

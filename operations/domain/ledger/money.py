@@ -3,14 +3,14 @@
 from fractions import Fraction
 from math import floor, log10
 
-_LEAST = Fraction(1, 10_000)
+_MIN_SHOWN = Fraction(1, 10_000)
 """The smallest amount in dollars that is shown."""
 
 
 def dollars(amount: Fraction) -> str:
     """An amount with at least two significant digits: $1.20, $0.19, $0.0011."""
-    if 0 < amount < _LEAST:
-        return f"under ${float(_LEAST)}"
+    if 0 < amount < _MIN_SHOWN:
+        return f"under ${float(_MIN_SHOWN)}"
     value = float(f"{float(amount):.2g}") if amount < 1 else float(amount)
     if value == 0:
         return "$0"

@@ -28,11 +28,11 @@ from .operation import Edit, Redact, Replace, messages_of
 
 Wordings = Callable[[int], Iterable[Edit]]
 """Returns all versions of an operation."""
-LEAST_CUT = 6
+MIN_CUT = 6
 """The minimum length, in characters, of a fragment of a masked text that is masked by itself:
 where a title breaks off in it, or where it consists of several pieces."""
 _CUT = "…"
-_MOST_OF_A_TITLE = 10_000
+_MAX_TITLE_LENGTH = 10_000
 """How many characters of a text a title is compared with. A title has 300, and a page compares
 fifty."""
 
@@ -175,7 +175,7 @@ def _revealing_pieces(parts: Sequence[Part], span: Span) -> Iterator[str]:
     A quotation of a call or a result may contain just one of its strings, or each by itself.
     """
     for text in covered_pieces(parts, span):
-        if len(text.strip()) >= LEAST_CUT:
+        if len(text.strip()) >= MIN_CUT:
             yield text
 
 
@@ -224,14 +224,14 @@ def _mask_held(words: str, texts: Mapping[str, str]) -> str:
 def mask_title(title: str, texts: Mapping[str, str]) -> str:
     """Replace masked texts in a title, and the beginning of one that breaks off at its ellipsis."""
     for text in sorted(texts, key=len, reverse=True):
-        line = " ".join(text[:_MOST_OF_A_TITLE].split())
+        line = " ".join(text[:_MAX_TITLE_LENGTH].split())
         if not line:
             continue
         title = title.replace(line, texts[text])
         if not title.endswith(_CUT):
             continue
         kept = title.removesuffix(_CUT)
-        sizes = range(min(len(line), len(kept)), LEAST_CUT - 1, -1)
+        sizes = range(min(len(line), len(kept)), MIN_CUT - 1, -1)
         size = next((size for size in sizes if kept.endswith(line[:size])), 0)
         if size:
             title = kept[:-size] + texts[text] + _CUT

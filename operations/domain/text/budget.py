@@ -22,9 +22,9 @@ SHORT = 80
 _REPEATED = 24
 """Texts up to this many characters are repeated in a continuation: a key or a role, but not a
 title, which would leave a small budget no room for anything new."""
-_LEAST = 24
+_MIN_TOKENS = 24
 """The fewest tokens that are worth another element, or another piece of a text."""
-_LONGEST_TOKEN = 24
+_MAX_TOKEN_LENGTH = 24
 """The most characters per token in nearly every text."""
 _RESERVED = 100
 """Tokens reserved for what is added beside a cut answer (its cursor, and brackets), and for what
@@ -51,13 +51,13 @@ def fit_to_tokens(
 
     At least one piece is returned. Raises Invalid (`cursor`) if the answer has no such place.
     """
-    left = max(_LEAST, most - _RESERVED)
+    left = max(_MIN_TOKENS, most - _RESERVED)
     try:
         walk = _Walk(left, count)
         first = walk.take(value, list(path))
         # Counting members one by one overestimates, which can use up a small budget.
         spare = most - _size(first, count)
-        if first.path is None or spare <= max(_LEAST, most // _WELL_FILLED):
+        if first.path is None or spare <= max(_MIN_TOKENS, most // _WELL_FILLED):
             return first
         left += walk.overdrawn + spare
         second = _Walk(left, count).take(value, list(path))
@@ -109,7 +109,7 @@ class _Walk:
         if kept < len(text) and start == 0 and len(text) <= SHORT:
             # A cut key would be another key.
             kept = 0 if self._has_any else len(text)
-        if kept < len(text) and kept < _LEAST and self._has_any:
+        if kept < len(text) and kept < _MIN_TOKENS and self._has_any:
             return Fitted(None, [start])
         kept = kept or min(len(text), 1)
         self._left -= self._tokens(text[:kept])
@@ -119,7 +119,7 @@ class _Walk:
 
     def _within(self, text: str, left: int) -> int:
         """How many characters of a text fit into so many tokens."""
-        high = min(len(text), max(0, left) * _LONGEST_TOKEN)
+        high = min(len(text), max(0, left) * _MAX_TOKEN_LENGTH)
         if high == len(text) and self._tokens(text) <= left:
             return high
         low = 0
@@ -138,7 +138,7 @@ class _Walk:
             raise KeyError
         found: list[Any] = []
         for place in range(first, len(value)):
-            if self._left < _LEAST and (found or self._has_any):
+            if self._left < _MIN_TOKENS and (found or self._has_any):
                 return Fitted(found, [place])
             self._left -= 1
             item, stop = self.take(value[place], path[1:] if place == first else [])
@@ -169,7 +169,7 @@ class _Walk:
             if place < first:
                 continue
             self._left -= self._tokens(name)
-            if self._left < _LEAST and self._has_any:
+            if self._left < _MIN_TOKENS and self._has_any:
                 return Fitted(found, [name, *behind])
             item, stop = self.take(member, behind)
             if stop is not None and item is None:

@@ -17,7 +17,7 @@ _PATH = re.compile(r"(?<![\w/.:-])(?:~|\.{1,2})?/?(?:[\w@.-]{1,80}+/)+[\w@.-]{1,
 _FILE = re.compile(r"(?<![\w/.-])[\w-]{1,80}+\.\w{1,11}+(?![\w/.-])")
 _NUMBER = re.compile(r"(?<![\w.:/-])\d[\d,]*\d(?:\.\d+)?\s?%?(?![\w:/-])")
 _COMMAND_ARGUMENTS = ("command", "cmd", "script")
-_LONGEST = 20_000
+_MAX_LENGTH = 20_000
 """How many characters of a text are searched."""
 _COMMAND_LENGTH = 200
 
@@ -50,7 +50,7 @@ def left_out(originals: Iterable[Sequence[Part]], summary: str) -> LeftOutNames:
         if isinstance(part, ToolCall):
             commands.update(dict.fromkeys(_commands(part.arguments)))
         elif isinstance(part, Text):
-            numbers.update(dict.fromkeys(_numbers(part.text[:_LONGEST])))
+            numbers.update(dict.fromkeys(_numbers(part.text[:_MAX_LENGTH])))
     said = " ".join(summary.split())
     figures = set(_numbers(summary))
     return LeftOutNames(
@@ -66,7 +66,7 @@ def named_paths(texts: Iterable[str]) -> Iterator[str]:
     """The paths and files that texts name; a long text is searched only at its beginning."""
     for text in texts:
         # Search only the words that contain the separator, which are few.
-        words = text[:_LONGEST].split()
+        words = text[:_MAX_LENGTH].split()
         for path in _PATH.findall(" ".join([word for word in words if "/" in word])):
             yield path.rstrip(".")
         for word in _FILE.findall(" ".join([word for word in words if "." in word])):

@@ -25,7 +25,7 @@ from .reading import PartReading
 FLOOR = 30
 """The minimum number of characters that an agent's replacement matches; a redaction may be
 shorter."""
-MOST = 1000
+MAX_MATCHES = 1000
 """The most matches of one pattern, or the most that are taken at a time."""
 AROUND = 24
 """Characters of context that an excerpt shows on either side of a match."""
@@ -201,13 +201,13 @@ def find_matches(
     hits = [Hits() for _ in patterns]
     for reading in readings if hits else ():
         for place, (pattern, found) in enumerate(zip(patterns, hits, strict=True)):
-            if found.count > MOST:
+            if found.count > MAX_MATCHES:
                 continue
             for stretch in _stretches(reading.text, pattern):
                 match = PatternMatch(place, reading, *stretch)
                 found.matches.append(match)
                 found.count += not (partly and match.holders)
-                if found.count > MOST:
+                if found.count > MAX_MATCHES:
                     break
             if not (found.matches or found.has_start or pattern.expression):
                 found.has_start = pattern.start in reading.text
@@ -238,15 +238,15 @@ def quoted(words: str) -> str:
 
 
 RUN = 3
-MOST_RUNS = 32
-MOST_HITS = 400
+MAX_RUNS = 32
+MAX_HITS = 400
 """The most occurrences of one run that are considered in a text; a run with more says nothing."""
-LONGEST = 100
+MAX_EXCERPT_LENGTH = 100
 """How many leading characters of the words are compared."""
 PLACES = 3
 """How many places of one text are considered."""
-MOST_COMPARED = 12
-MOST_NAMED = 3
+MAX_COMPARED = 12
+MAX_NAMED = 3
 ALIKE = 0.6
 """The minimum similarity, from 0 to 1, of words that are named."""
 
@@ -260,10 +260,10 @@ class SimilarText(NamedTuple):
 
 def candidates(text: str, words: str) -> list[SimilarText]:
     """The places of a text that may be similar to the words, which it doesn't contain."""
-    words = words.strip()[:LONGEST]
+    words = words.strip()[:MAX_EXCERPT_LENGTH]
     folded, wanted = _folded(text), _folded(words)
     votes = Counter[int]()
-    step = max(1, len(wanted) // MOST_RUNS)
+    step = max(1, len(wanted) // MAX_RUNS)
     for offset in range(0, len(wanted) - RUN + 1, step):
         votes.update(_hits(folded, wanted[offset : offset + RUN], offset))
     return [
@@ -274,14 +274,14 @@ def candidates(text: str, words: str) -> list[SimilarText]:
 
 def most_similar(found: Iterable[SimilarText], words: str) -> tuple[str, ...]:
     """The candidates most similar to the words, the best first."""
-    wanted = _folded(words.strip()[:LONGEST])
-    best = nlargest(MOST_COMPARED, set(found))
+    wanted = _folded(words.strip()[:MAX_EXCERPT_LENGTH])
+    best = nlargest(MAX_COMPARED, set(found))
     alike = {
         text: SequenceMatcher(None, _folded(text), wanted, autojunk=False).ratio()
         for _, text in best
     }
     near = sorted((-ratio, text) for text, ratio in alike.items() if ratio >= ALIKE)
-    return tuple(text for _, text in near[:MOST_NAMED])
+    return tuple(text for _, text in near[:MAX_NAMED])
 
 
 def _hits(text: str, run: str, offset: int) -> list[int]:
@@ -289,7 +289,7 @@ def _hits(text: str, run: str, offset: int) -> list[int]:
     hits: list[int] = []
     at = text.find(run)
     while at >= 0:
-        if len(hits) == MOST_HITS:
+        if len(hits) == MAX_HITS:
             return []
         hits.append(max(0, at - offset))
         at = text.find(run, at + 1)

@@ -13,7 +13,7 @@ from operations.domain.tree.key import entry_key
 
 from .pattern import (
     FLOOR,
-    MOST,
+    MAX_MATCHES,
     Hits,
     Pattern,
     PatternMatch,
@@ -25,11 +25,11 @@ from .pattern import (
 )
 from .reading import PartReading
 
-MOST_NAMED = 100
+MAX_NAMED = 100
 """The most matches that a fault names, and the most overlaps that are reported."""
-MOST_SOUGHT = 5
+MAX_SOUGHT = 5
 """For how many patterns without matches similar words are looked for."""
-MOST_REPEATED = 4_000_000
+MAX_REPEATED = 4_000_000
 """How many characters of replacements a batch may repeat, not counting the first copy of each.
 Without a limit, a request of some kilobytes could expand to gigabytes."""
 Readings = Callable[[], Iterable[PartReading]]
@@ -72,7 +72,7 @@ def resolve_patterns(
     With `partly`, only the first matches are taken if there are too many.
     """
     hits = find_matches(readings(), patterns, partly=partly)
-    cut = partly and any(found.count > MOST for found in hits)
+    cut = partly and any(found.count > MAX_MATCHES for found in hits)
     if partly:
         hits = [_first(found) for found in hits]
     chosen: list[PatternMatch] = []
@@ -83,10 +83,10 @@ def resolve_patterns(
         taken, unclear = _choose(pattern, found)
         said = _naming(place, pattern)
         if matches and unclear:
-            named = tuple(matches[:MOST_NAMED]) if len(matches) <= MOST else ()
+            named = tuple(matches[:MAX_NAMED]) if len(matches) <= MAX_MATCHES else ()
             faults.append(PatternFault("ambiguous", place, f"{said} {unclear}", named))
         chosen += taken
-        considered += taken or matches[:MOST_NAMED]
+        considered += taken or matches[:MAX_NAMED]
         faults += _too_short(said, taken or matches, floor, all_of_them=not taken)
         faults += _held(said, taken)
     faults += _too_long(patterns, chosen)
@@ -123,18 +123,18 @@ def patterns_refusal(faults: Sequence[PatternFault]) -> DomainError:
 
 def _first(found: Hits) -> Hits:
     """The matches that may be taken at once, without the extra one that shows there are more."""
-    if found.count <= MOST:
+    if found.count <= MAX_MATCHES:
         return found
-    return replace(found, matches=found.matches[:-1], count=MOST)
+    return replace(found, matches=found.matches[:-1], count=MAX_MATCHES)
 
 
 def _choose(pattern: Pattern, found: Hits) -> tuple[Sequence[PatternMatch], str]:
     """The matches that a pattern takes, or why it isn't clear which."""
     matches, count = found.matches, found.count
-    if pattern.occurrence is not None and pattern.occurrence <= min(count, MOST):
+    if pattern.occurrence is not None and pattern.occurrence <= min(count, MAX_MATCHES):
         return [matches[pattern.occurrence - 1]], ""
-    if count > MOST:
-        return [], f"has more than {MOST:,} matches; give a longer start or end."
+    if count > MAX_MATCHES:
+        return [], f"has more than {MAX_MATCHES:,} matches; give a longer start or end."
     if pattern.occurrence is not None:
         return (
             [],
@@ -157,9 +157,7 @@ def _too_short(
     figures = f"{lengths[0]}" + (f" to {lengths[-1]}" if len(lengths) > 1 else "")
     many = f"{_matches(len(short))} of {figures} characters"
     message = f"{said} is too short, {many}: minimum {floor} characters."
-    yield PatternFault(
-        "too_short", short[0].pattern, message, tuple(short[:MOST_NAMED])
-    )
+    yield PatternFault("too_short", short[0].pattern, message, tuple(short[:MAX_NAMED]))
 
 
 def _held(said: str, matches: Iterable[PatternMatch]) -> Iterator[PatternFault]:
@@ -172,7 +170,7 @@ def _held(said: str, matches: Iterable[PatternMatch]) -> Iterator[PatternFault]:
             code="overlap",
             pattern=held[0].pattern,
             message=f"{said} is overlapping with text that {listed} already changes.",
-            matches=tuple(held[:MOST_NAMED]),
+            matches=tuple(held[:MAX_NAMED]),
             operations=tuple(numbers),
         )
 
@@ -185,11 +183,11 @@ def _too_long(
     for place, count in sorted(Counter(match.pattern for match in chosen).items()):
         size = len(patterns[place].replacement)
         repeated += (count - 1) * size
-        if repeated > MOST_REPEATED:
+        if repeated > MAX_REPEATED:
             said = _naming(place, patterns[place])
             message = (
                 f"{said} has {_matches(count)} and would insert {size:,} characters for each: a "
-                f"batch may repeat at most {MOST_REPEATED:,} characters."
+                f"batch may repeat at most {MAX_REPEATED:,} characters."
             )
             yield PatternFault("too_long", place, message)
             return
@@ -204,7 +202,7 @@ def _missing(
         if not found.matches:
             lost[place] = (found.has_start and pattern.end) or pattern.start
     literal = {n: words for n, words in lost.items() if not patterns[n].expression}
-    near = _similar(readings, dict(list(literal.items())[:MOST_SOUGHT]))
+    near = _similar(readings, dict(list(literal.items())[:MAX_SOUGHT]))
     for place, words in lost.items():
         if place not in literal:
             said = f"{_naming(place, patterns[place])} matches nothing that is shown."
@@ -239,7 +237,7 @@ def _overlaps(
     for match in sorted(matches, key=lambda one: (one.place, one.start, one.end)):
         if last and last.place == match.place and match.start < last.end:
             found += 1
-            if found <= MOST_NAMED:
+            if found <= MAX_NAMED:
                 pair = sorted((last, match), key=lambda one: one.pattern)
                 yield _overlap(patterns, *pair)
             if match.end <= last.end:

@@ -18,11 +18,11 @@ from .resolution import Readings
 
 SMALLEST = 200
 """The minimum length of a block, in characters."""
-MOST = 20
+MAX_SUGGESTIONS = 20
 """The most suggestions for one thread; the largest are kept."""
-LONGEST_MARKER = 200
+MAX_MARKER_LENGTH = 200
 """The maximum length of a start or an end, in characters."""
-LONGEST_WORDS = 80
+MAX_QUOTED_LENGTH = 80
 """How many characters of a block a replacement quotes."""
 
 
@@ -137,7 +137,9 @@ def suggest(readings: Readings) -> list[Suggestion]:
             markers = _markers(block)
             if markers is not None and not reading.holders(block.start, block.end):
                 found.setdefault(markers, []).append(block)
-    largest = sorted(found.items(), key=lambda item: -_total(item[1]))[: 2 * MOST]
+    largest = sorted(found.items(), key=lambda item: -_total(item[1]))[
+        : 2 * MAX_SUGGESTIONS
+    ]
     patterns = [Pattern(start=start, end=end) for (start, end), _ in largest]
     suggestions = []
     for (_, alike), hits in zip(
@@ -146,7 +148,7 @@ def suggest(readings: Readings) -> list[Suggestion]:
         places = [(*match.place, match.start, match.end) for match in hits.matches]
         if blocks.issuperset(places):
             suggestions.append(_suggestion(alike, len(places)))
-    return suggestions[:MOST]
+    return suggestions[:MAX_SUGGESTIONS]
 
 
 def _blocks(reading: PartReading) -> Iterator[_Block]:
@@ -194,9 +196,9 @@ def _markers(block: _Block) -> tuple[str, str] | None:
     """A start and an end that match exactly the block; None if there are none."""
     lines = block.reading.text[block.start : block.end].split("\n")
     text = "\n".join(lines)
-    start = "\n".join(lines[:2])[:LONGEST_MARKER]
+    start = "\n".join(lines[:2])[:MAX_MARKER_LENGTH]
     for count in (1, 2, 3):
-        end = "\n".join(lines[-count:])[-LONGEST_MARKER:]
+        end = "\n".join(lines[-count:])[-MAX_MARKER_LENGTH:]
         if end and text.find(end, len(start)) == len(text) - len(end):
             return start, end
     return None
@@ -219,8 +221,8 @@ def _replacement(family: _Family, text: str) -> str:
     """Name the family, the number of lines and the most telling line: an error, or the last."""
     lines = text.strip("\n").split("\n")
     words = lines[0 if family.head else -1].strip()
-    if len(words) > LONGEST_WORDS:
-        words = f"{words[: LONGEST_WORDS - 1]}…"
+    if len(words) > MAX_QUOTED_LENGTH:
+        words = f"{words[: MAX_QUOTED_LENGTH - 1]}…"
     return f"[{family.title}, {len(lines):,} lines: {words}]"
 
 

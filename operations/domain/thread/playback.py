@@ -14,7 +14,7 @@ from operations.domain.tree.leaf import Leaf
 
 _ALL_KEPT = 8
 """How many of the newest stages are all kept."""
-_MOST_LISTED = 1_000
+_MAX_LISTED = 1_000
 """The most edits that `revisited` lists."""
 _ANCESTORS = 4
 """For how many earlier versions `revisited` lists edits."""
@@ -62,7 +62,7 @@ class Playback(NamedTuple):
 
 
 def _listed(numbers: frozenset[int]) -> frozenset[int] | None:
-    return numbers if len(numbers) <= _MOST_LISTED else None
+    return numbers if len(numbers) <= _MAX_LISTED else None
 
 
 def thinned(stages: Sequence[Stage]) -> tuple[Stage, ...]:

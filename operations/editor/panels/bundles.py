@@ -17,7 +17,7 @@ from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Author, Op
 from operations.editor.rows.together import added_by, bundle_name, bundle_word
 
-MOST_MEMBERS = 20
+MAX_MEMBERS = 20
 """Most operations listed in a bundle until more are requested."""
 
 

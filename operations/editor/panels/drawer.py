@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from contextstudio.accounts.domain.caller import is_agent
 from contextstudio.templatetags.look import messages
-from operations.context.services import MOST_UNASKED
+from operations.context.services import MAX_UNASKED
 from operations.domain.log.authors import switch_of
 from operations.domain.log.history import is_staged, redoable, staged, undoable
 from operations.domain.log.operation import named_keys
@@ -26,15 +26,15 @@ from operations.forwarding.sent.turns import SentTurns, load_turns
 from operations.messages.names import Named, named, ranges_of
 from threads.rendering.hidden import visible
 
-from .bundles import MOST_MEMBERS, Bundle, group, with_members, with_rest
+from .bundles import MAX_MEMBERS, Bundle, group, with_members, with_rest
 from .notice import describe_entries
 
-MOST_LISTED = 30
+MAX_LISTED = 30
 """Most operations per group that the drawer shows until more are requested, as each edit renders
 them anew."""
-MOST_ASKED_FOR = 2_000
+MAX_REQUESTED = 2_000
 """Most operations per group that it ever shows; the log page lists all of them."""
-MOST_WIDENED = 3
+MAX_WIDENED = 3
 """Most conflicts for which a wider range is computed, as each costs a replay."""
 
 _WAITING = frozenset({Status.PROPOSED, Status.CONFLICT})
@@ -76,13 +76,13 @@ class Decision(Op):
 def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, Any]:
     """The drawer's template context, operations newest first; `actor` is whose undo it offers."""
     thread, log, ops = look.thread, look.thread.log, look.operations
-    most = MOST_ASKED_FOR if show_more else MOST_LISTED
+    most = MAX_REQUESTED if show_more else MAX_LISTED
     own = staged(log, actor)
     drafts, waiting = _waiting(look)
     others = [number for number in drafts if number not in own]
     gone, rest = _count(thread, WITHDRAWN), _count(thread, _REST)
     turns = load_turns(look.session)
-    members = most if show_more else MOST_MEMBERS
+    members = most if show_more else MAX_MEMBERS
     asked = group(look, waiting, most, members)
     listed = group(look, thread.newest_edits(_REST), most, members)
     taken_back = group(look, thread.newest_edits(WITHDRAWN), most, members)
@@ -107,7 +107,7 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
         "older": len(waiting) + len(others[most:]) + rest + gone - listed_in_all,
         "has_messages": bool(look.session.message_count),
         "shows_more": show_more,
-        "awaits_costs": look.session.message_count <= MOST_UNASKED,
+        "awaits_costs": look.session.message_count <= MAX_UNASKED,
         "operations_count": len(log.edits) - gone,
         "entries_count": log.head,
         "log_href": reverse("operations:log", args=[look.session.pk]),
@@ -202,7 +202,7 @@ def _wider(look: Look, keys: Sequence[Key]) -> dict[Key, str]:
     conflicts = [
         key for key in keys if look.thread.status(int(key[1:])) is Status.CONFLICT
     ]
-    newest = tuple(conflicts[:MOST_WIDENED])
+    newest = tuple(conflicts[:MAX_WIDENED])
 
     def wider() -> dict[Key, str]:
         found = {key: expanded(look.thread, key) for key in newest}

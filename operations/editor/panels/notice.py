@@ -26,8 +26,8 @@ from operations.log.transaction import LogTransaction
 from operations.messages.names import name_of, names_of
 from threads.rendering.hidden import visible
 
-MOST_NAMED = 3
-_MOST_LOOKED_AT = 50
+MAX_NAMED = 3
+_MAX_LOOKED_AT = 50
 """How many operations are searched for different names, as naming each takes time."""
 _PAST = {
     "revert": "reverted",
@@ -146,13 +146,13 @@ def _named(look: Look, numbers: Sequence[int]) -> str:
 
     Operations with the same name are named once: `replace #0 (200 operations)`.
     """
-    if len(numbers) > MOST_NAMED and (bundle := look.operations.bundle_of(numbers)):
+    if len(numbers) > MAX_NAMED and (bundle := look.operations.bundle_of(numbers)):
         return bundle
     names: dict[str, None] = {}
     rest = iter(numbers)
-    for number in islice(rest, _MOST_LOOKED_AT):
+    for number in islice(rest, _MAX_LOOKED_AT):
         names[_name(look.operations[entry_key(number)])] = None
-        if len(names) == MOST_NAMED:
+        if len(names) == MAX_NAMED:
             break
     named, count, more = ", ".join(names), len(numbers), len(list(rest))
     if more:
@@ -219,11 +219,11 @@ def _set_aside(look: Look, transaction: LogTransaction) -> str:
     ]
     if not aside:
         return ""
-    return f" Set aside by it: {names_of(look.thread, aside, MOST_NAMED)}."
+    return f" Set aside by it: {names_of(look.thread, aside, MAX_NAMED)}."
 
 
 def _left_waiting(look: Look, transaction: LogTransaction) -> str:
     """A sentence naming the proposals that could not be accepted with the others."""
     left = [one.operation for one in transaction.warnings if one.code == "skipped"]
-    named = names_of(look.thread, left, MOST_NAMED)
+    named = names_of(look.thread, left, MAX_NAMED)
     return f" Still waiting: {named}." if left else ""

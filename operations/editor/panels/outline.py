@@ -28,9 +28,9 @@ from threads.rendering.fragments import Fragments
 
 FIRST_GROUPS, LAST_GROUPS = 50, 150
 """If there are more groups, only these are listed; most work happens at the end of a session."""
-MOST_OPERATIONS = 200
+MAX_OPERATIONS = 200
 """If there are more operations, only the newest are listed."""
-MOST_ONE_BY_ONE = 3
+MAX_ONE_BY_ONE = 3
 """If a bundle made more folds than this in one group, one entry stands for all of them."""
 TITLE_LENGTH = 120
 _titles = Fragments[str](8 * 1024 * 1024)
@@ -85,8 +85,8 @@ def _outline(look: Look) -> Outline:
         last_before = f"m{starts[FIRST_GROUPS - 1]}"
     titles = _title(look, [f"m{index}" for index in listed])
     lines = _lines_of(look.thread)
-    inside = _operations(look, lines[-MOST_OPERATIONS:])
-    has_older = len(lines) > MOST_OPERATIONS
+    inside = _operations(look, lines[-MAX_OPERATIONS:])
+    has_older = len(lines) > MAX_OPERATIONS
     groups = []
     for index in listed:
         key = f"m{index}"
@@ -184,7 +184,7 @@ def _lines(thread: Thread, numbers: Sequence[int]) -> list[list[int]]:
         alike[place].append((fold.first, number))
     for placed in alike.values():
         those = [number for _, number in sorted(placed)]
-        lines += [those] if len(those) > MOST_ONE_BY_ONE else [[one] for one in those]
+        lines += [those] if len(those) > MAX_ONE_BY_ONE else [[one] for one in those]
     return sorted(lines, key=max)
 
 

@@ -28,13 +28,13 @@ from threads.store.originals import load_messages_at
 from .articles import Article, Gap, changes_on
 from .changes import changes_of
 from .look import Look
-from .notes import MOST_COMPARED, Note, ShownWords
+from .notes import MAX_COMPARED, Note, ShownWords
 from .operation import members_of
 from .row import Fold, Row, row_head
 
 CALLS_BEFORE = 12
 """How many originals before a result are searched for its call, to find the tool's name."""
-MOST_SEARCHED = 300
+MAX_SEARCHED = 300
 """Most messages of a digest for which its marker says what it leaves out."""
 
 
@@ -251,7 +251,7 @@ class _Drawing:
 
     def _left_out(self, article: Article, node: FoldNode) -> str:
         """A sentence that counts what the originals name and the digest doesn't."""
-        if node.kind != "digest" or node.leaves > MOST_SEARCHED:
+        if node.kind != "digest" or node.leaves > MAX_SEARCHED:
             return ""
         originals = (self._parts_of(key) for key in self._leaves(article))
         summary = "\n".join(self._text(key) or "" for key in printed_keys(article))
@@ -259,7 +259,7 @@ class _Drawing:
 
     def _leaves(self, article: Article) -> list[Key]:
         """The leaves that a marker compares with its text; empty if there are too many."""
-        node, most = article.node, {"revise": MOST_COMPARED, "digest": MOST_SEARCHED}
+        node, most = article.node, {"revise": MAX_COMPARED, "digest": MAX_SEARCHED}
         if not isinstance(node, FoldNode) or article.shows != node.key:
             return []
         if node.leaves > most.get(node.kind, 0):

@@ -20,8 +20,8 @@ from .look import Look, derived
 from .operation import FOLDS
 
 HEIGHT, WIDTH = 1000, 14
-MOST_STROKES = 400
-LONGEST = 12
+MAX_STROKES = 400
+MAX_STROKE_LENGTH = 12
 HEAVY = 2000
 """Tokens at which a stroke reaches its full length."""
 THINNEST_FOLD = 3.0
@@ -164,7 +164,7 @@ def _minimap(known: Sequence[Shape]) -> Minimap:
     if not known:
         return minimap
     paths: dict[str, list[str]] = {"user": [], "assistant": [], "tool": []}
-    step = max(1, -(-len(known) // MOST_STROKES))
+    step = max(1, -(-len(known) // MAX_STROKES))
     for first in range(0, len(known), step):
         rows = known[first : first + step]
         top = HEIGHT * first / len(known)
@@ -176,7 +176,7 @@ def _minimap(known: Sequence[Shape]) -> Minimap:
             continue
         said = [row for row in rows if row.kind == "user"]
         heaviest = max(said or rows, key=attrgetter("tokens"))
-        length = 2 + (LONGEST - 2) * min(heaviest.tokens, HEAVY) / HEAVY
+        length = 2 + (MAX_STROKE_LENGTH - 2) * min(heaviest.tokens, HEAVY) / HEAVY
         voice = heaviest.kind if heaviest.kind in paths else "tool"
         paths[voice].append(f"M1 {top + 0.5:.1f}h{length:.1f}")
     minimap.user, minimap.assistant, minimap.tool = (

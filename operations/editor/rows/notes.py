@@ -28,9 +28,9 @@ _KINDS = {
     Status.PROPOSED: "proposed",
     Status.CONFLICT: "conflict",
 }
-MOST_COMPARED = 20
+MAX_COMPARED = 20
 """Most messages of a revise for which its text is compared with the originals'."""
-MOST_CHANGES = 4
+MAX_CHANGES = 4
 """Most changes of a replacement or redaction that its note prints."""
 
 
@@ -128,7 +128,7 @@ def _mark(look: Look, mark: Mark) -> Note | None:
     edit = look.thread.log.masks.mask_edit(number, recorded.edit)
     spans = spans_of(edit) if waits else ()
     shown = range(len(messages_of(edit)) if waits else 0)
-    is_compared = waits and edit.kind == "revise" and op.count <= MOST_COMPARED
+    is_compared = waits and edit.kind == "revise" and op.count <= MAX_COMPARED
     part = part_of(look, op.key) if waits else None
     return Note(
         kind="staged" if op.staged else _KINDS[Status(op.status)],
@@ -140,8 +140,8 @@ def _mark(look: Look, mark: Mark) -> Note | None:
         why=visible(op.title) if waits and part is None else "",
         shows=tuple(made_key(number, place) for place in shown),
         compares=named_keys(edit) if is_compared else (),
-        spans=tuple(spans[:MOST_CHANGES]),
-        more=len(spans[MOST_CHANGES:]),
+        spans=tuple(spans[:MAX_CHANGES]),
+        more=len(spans[MAX_CHANGES:]),
         under=condition_words(edit.condition) if waits or is_unmet else "",
     )
 

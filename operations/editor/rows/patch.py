@@ -23,7 +23,7 @@ from .articles import Article, articles_at
 from .drawing import draw, joined
 from .look import Look
 
-MOST_ROWS = 200
+MAX_ROWS = 200
 """Most rows that one response carries; a page that needs more reloads its sections."""
 _TOP = "#feed .chunk"
 
@@ -69,7 +69,7 @@ class Patch:
 
     @property
     def reloads(self) -> bool:
-        return self.swaps.is_lost or self.swaps.rows > MOST_ROWS
+        return self.swaps.is_lost or self.swaps.rows > MAX_ROWS
 
     def html(self, *, focus: Key = "") -> SafeString:
         """The rows as out-of-band swaps, and the facts."""

@@ -22,7 +22,7 @@ SECTIONS_A_STRETCH = 32
 BRIEF, HEAD, LINE = 34, 58, 24
 """Heights in pixels of a one-line row, of the head of a full row, and of a line of text."""
 TOKENS_A_LINE = 20
-MOST_LINES = 30
+MAX_LINES = 30
 
 
 def start_of(place: int) -> int:
@@ -64,7 +64,7 @@ def _empty_sections(look: Look) -> list[SafeString]:
 
 def guessed_height(shape: Shape) -> int:
     kind, tokens, is_fold, _ = shape
-    lines = min(1 + tokens // TOKENS_A_LINE, MOST_LINES)
+    lines = min(1 + tokens // TOKENS_A_LINE, MAX_LINES)
     if is_fold and kind in FOLDS:
         return BRIEF + (LINE * lines if tokens else 0)
     if kind in ("tool", "system", "developer"):

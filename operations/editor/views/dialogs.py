@@ -43,7 +43,7 @@ _TITLES = {
     "snapshot": "Take a snapshot",
 }
 _ESTIMATED = ("digest", "snip")
-MOST_QUOTED = 50
+MAX_QUOTED = 50
 """Most messages whose text is filled into the dialog that replaces it."""
 _BUTTONS = {
     "resequence": "Move",
@@ -146,8 +146,8 @@ def _edit(request: HttpRequest, look: Look, kind: str) -> HttpResponse:
         initial["targets"] = " ".join(leaves)
     form = FORMS[kind](initial=initial)
     lead = _lead(look.thread, leaves) if targets else _anchor(look.thread, after)
-    if kind == "revise" and len(leaves) > MOST_QUOTED:
-        lead += f". The text is that of the first {MOST_QUOTED}."
+    if kind == "revise" and len(leaves) > MAX_QUOTED:
+        lead += f". The text is that of the first {MAX_QUOTED}."
     head = _head(look.session, kind, "operations", lead=lead, waits=not look.may_edit)
     return render(request, FORM, {"form": form, "dialog": head})
 
@@ -155,7 +155,7 @@ def _edit(request: HttpRequest, look: Look, kind: str) -> HttpResponse:
 def _words_now(
     look: Look, keys: Sequence[str], leaves: Sequence[str]
 ) -> dict[str, str]:
-    words = MessageReader(look.session, look.thread).effective(leaves[:MOST_QUOTED])
+    words = MessageReader(look.session, look.thread).effective(leaves[:MAX_QUOTED])
     text = "\n\n".join(filter(None, (words_of(one.parts) for one in words.values())))
     role = next((one.role for one in words.values()), "user")
     return {"targets": " ".join(leaves), "text": sendable(text), "role": role}

@@ -11,14 +11,14 @@ from django.views.decorators.http import require_POST
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError
-from operations.context.services import MOST_UNASKED
+from operations.context.services import MAX_UNASKED
 from operations.domain.ledger.saving import fold_around, would_save
 from operations.domain.log.operation import Digest, Edit, messages_of, named_keys
 from operations.domain.text.left_out import LeftOutNames, left_out
 from operations.domain.text.wording import words_of
 from operations.domain.thread.check import check
 from operations.editor.forms import form_of
-from operations.editor.rows.drawing import MOST_SEARCHED
+from operations.editor.rows.drawing import MAX_SEARCHED
 from operations.ledger.services import try_out
 from operations.ledger.views import line_of
 from operations.log.selectors import load_thread
@@ -29,7 +29,7 @@ from threads.models import Session
 from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
-MOST_NAMED = 8
+MAX_NAMED = 8
 """Most names listed of each kind that a digest leaves out."""
 
 
@@ -49,7 +49,7 @@ def estimate(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         fields["type"] = "snip"
     form = form_of(fields)
     context: dict[str, Any] = {"is_unwritten": is_unwritten}
-    is_asked = session.message_count <= MOST_UNASKED or bool(fields.get("asked"))
+    is_asked = session.message_count <= MAX_UNASKED or bool(fields.get("asked"))
     if form.is_valid():
         try:
             context |= _lines(
@@ -73,7 +73,7 @@ def _lines(session: Session, given: Edit, is_asked: bool) -> dict[str, Any]:
         lines = {"added": -would_save(thread, edit), "ask_href": address}
     if inside := fold_around(thread, edit):
         lines["inside"] = name_of(thread, inside)
-    if isinstance(edit, Digest) and len(edit.targets) <= MOST_SEARCHED:
+    if isinstance(edit, Digest) and len(edit.targets) <= MAX_SEARCHED:
         found = _left_out(session, edit)
         lines |= {"left_out": found.sentence, "names": _named(found)}
     return lines
@@ -88,7 +88,7 @@ def _left_out(session: Session, edit: Digest) -> LeftOutNames:
 def _named(found: LeftOutNames) -> list[tuple[str, Sequence[str], int]]:
     """For each kind its title, some names, and how many more there are."""
     return [
-        (name, [visible(one) for one in items[:MOST_NAMED]], len(items[MOST_NAMED:]))
+        (name, [visible(one) for one in items[:MAX_NAMED]], len(items[MAX_NAMED:]))
         for name, items in found._asdict().items()
         if items
     ]

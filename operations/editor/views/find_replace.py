@@ -33,7 +33,7 @@ from .patches import answer, recording
 from .requests import proposes
 
 TEMPLATE = "operations/editor/dialogs/find_replace.html"
-MOST_LISTED = 200
+MAX_LISTED = 200
 """Most matches that one dialog lists; recorded ones make room for the next."""
 
 
@@ -202,7 +202,7 @@ def _listed(matches: Sequence[SpanMatch]) -> list[SpanMatch]:
     the same first matches would be listed again and again.
     """
     places = sorted(range(len(matches)), key=lambda place: not matches[place].span)
-    return [matches[place] for place in sorted(places[:MOST_LISTED])]
+    return [matches[place] for place in sorted(places[:MAX_LISTED])]
 
 
 def _match(thread: Thread, found: SpanMatch, wanted: set[str] | None) -> dict[str, Any]:

@@ -39,9 +39,9 @@ from threads.rendering.hidden import visible
 from .requests import look_at
 
 PAGE = 50
-MOST_NAMED = 5
+MAX_NAMED = 5
 """Most operations that a log entry names."""
-MOST_ENTRIES = 10
+MAX_ENTRIES = 10
 """Most entries that an undo or a redo names."""
 
 
@@ -154,8 +154,8 @@ def _sentence(look: Look, entry: Entry) -> str:
         case Amend(operation=key):
             return _named(operations, [key])
         case Undo(entries=numbers) | Redo(entries=numbers):
-            named = ", ".join(entry_key(number) for number in numbers[:MOST_ENTRIES])
-            listed = f"{named}{_more(numbers, MOST_ENTRIES)}"
+            named = ", ".join(entry_key(number) for number in numbers[:MAX_ENTRIES])
+            listed = f"{named}{_more(numbers, MAX_ENTRIES)}"
             done = describe_entries(look, numbers)
             return f"of {done} ({listed})" if done else f"of {listed}"
         case ActivateTags(tags=tags):
@@ -169,13 +169,13 @@ def _sentence(look: Look, entry: Entry) -> str:
 
 def _named(operations: Operations, keys: Sequence[Key]) -> str:
     numbers = [entry_number(key) or 0 for key in keys]
-    if len(keys) > MOST_NAMED and (bundle := operations.bundle_of(numbers)):
+    if len(keys) > MAX_NAMED and (bundle := operations.bundle_of(numbers)):
         return bundle
     named = []
-    for key in keys[:MOST_NAMED]:
+    for key in keys[:MAX_NAMED]:
         op = operations[key]
         named.append(f"{op.name} ({op.range or op.where})")
-    return ", ".join(named) + _more(keys, MOST_NAMED)
+    return ", ".join(named) + _more(keys, MAX_NAMED)
 
 
 def _more(listed: Sequence[object], most: int) -> str:

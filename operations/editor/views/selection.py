@@ -28,7 +28,7 @@ from operations.messages.search import (
     in_order,
 )
 from operations.requests import View, fields_of, number_of
-from threads.search.services import LONGEST_QUERY
+from threads.search.services import MAX_QUERY_LENGTH
 from threads.store.selectors import get_session
 from threads.tokens import count_many
 
@@ -94,13 +94,13 @@ def find(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
     their similarity. `first` is the index of the first key that isn't before the row `at`.
     """
     look, query = look_at(request, session_id), request.GET.get("q", "")
-    if "meaning" in request.GET and len(query) <= LONGEST_QUERY:
+    if "meaning" in request.GET and len(query) <= MAX_QUERY_LENGTH:
         near = find_near(look.session, look.thread, look.view, query)
         first = _first_from(look, request.GET.get("at", ""), list(near))
         answer = {"keys": list(near), "near": list(near.values()), "first": first}
         return JsonResponse(answer)
-    if not 0 < len(query) <= LONGEST_QUERY:
-        raise Invalid(f"Search for 1 to {LONGEST_QUERY:,} characters.", at=["q"])
+    if not 0 < len(query) <= MAX_QUERY_LENGTH:
+        raise Invalid(f"Search for 1 to {MAX_QUERY_LENGTH:,} characters.", at=["q"])
     if look.view is View.ORIGINAL:
         keys = find_originals(look.session, query)
     elif look.view is View.EFFECTIVE:

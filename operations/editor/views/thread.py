@@ -31,7 +31,7 @@ from threads.store.selectors import get_session
 from .patches import patch
 from .requests import keep_open, look_at
 
-MOST_AT_ONCE = 500
+MAX_AT_ONCE = 500
 
 
 @require_safe
@@ -74,7 +74,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def chunk(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     look = look_at(request, session_id)
     start = number_of(request.GET, "start", 0)
-    count = min(number_of(request.GET, "count", SIZE), MOST_AT_ONCE)
+    count = min(number_of(request.GET, "count", SIZE), MAX_AT_ONCE)
     answer = HttpResponse(draw_chunk(look, start, count))
     answer["X-Head"] = str(look.thread.head)
     return answer

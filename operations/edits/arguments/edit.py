@@ -30,8 +30,8 @@ from threads.domain.part import Part, Text
 from threads.models import Session
 from threads.sessions.presentation import MessageData
 
-LONGEST_TAG = 100
-MOST_TAGS = 200
+MAX_TAG_LENGTH = 100
+MAX_TAGS = 200
 """The most tags that one edit gives: each of its messages carries all of them."""
 
 
@@ -44,9 +44,9 @@ def _not_blank(words: str) -> str:
 
 def _tag(tag: str) -> str:
     """Check that a tag can be shown. Refusals are worded for people but keep pydantic's codes."""
-    if len(tag) > LONGEST_TAG:
+    if len(tag) > MAX_TAG_LENGTH:
         raise PydanticCustomError(
-            "string_too_long", f"A tag has at most {LONGEST_TAG} characters"
+            "string_too_long", f"A tag has at most {MAX_TAG_LENGTH} characters"
         )
     if any(character < " " for character in tag):
         raise PydanticCustomError(
@@ -69,11 +69,11 @@ TagName = Annotated[
     str,
     Field(
         min_length=1,
-        json_schema_extra={"maxLength": LONGEST_TAG, "pattern": r"^[^\x00-\x1f]+$"},
+        json_schema_extra={"maxLength": MAX_TAG_LENGTH, "pattern": r"^[^\x00-\x1f]+$"},
     ),
     AfterValidator(_tag),
 ]
-TagNames = Annotated[list[TagName], Field(max_length=MOST_TAGS)]
+TagNames = Annotated[list[TagName], Field(max_length=MAX_TAGS)]
 ConditionTags = Annotated[
     TagNames | None,
     Field(description="Apply it only while all of these tags are active."),

@@ -16,9 +16,9 @@ from threads.models import Session
 
 from .edit import ConditionTags, EditArguments
 
-MOST_PATTERNS = 100
-MOST_SPANS = 1000
-LONGEST_PATTERN = 100_000
+MAX_PATTERNS = 100
+MAX_SPANS = 1000
+MAX_PATTERN_LENGTH = 100_000
 """The maximum length of a start or an end, in characters."""
 
 
@@ -27,13 +27,13 @@ class PatternArguments(RequestBody):
 
     start: str = Field(
         min_length=1,
-        max_length=LONGEST_PATTERN,
+        max_length=MAX_PATTERN_LENGTH,
         description="Exact text with which the match begins; not a regular expression.",
     )
     end: str | None = Field(
         None,
         min_length=1,
-        max_length=LONGEST_PATTERN,
+        max_length=MAX_PATTERN_LENGTH,
         description="Exact text with which the match ends; if absent, the start is the match.",
     )
     replacement: str = Field("", description="Text to show in its place; may be empty.")
@@ -103,13 +103,13 @@ class TextArguments(EditArguments):
     patterns: list[PatternArguments] | None = Field(
         None,
         min_length=1,
-        max_length=MOST_PATTERNS,
+        max_length=MAX_PATTERNS,
         description="What to find. Give either patterns or spans.",
     )
     spans: list[SpanArguments] | None = Field(
         None,
         min_length=1,
-        max_length=MOST_SPANS,
+        max_length=MAX_SPANS,
         description="Where the text is, in place of patterns.",
     )
     include_folded: bool = Field(

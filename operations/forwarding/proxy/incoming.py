@@ -17,12 +17,12 @@ from operations.forwarding.upstreams.services import Target
 
 from .bodies import ForwardedBody
 from .headers import AGENTS, CONVERSATION, PARENT, SESSION, TAGS, TURN, Header
-from .replies import MOST_BYTES
+from .replies import MAX_BYTES
 from .replies.unpacking import unpacking
 from .routes import RequestKind, Route
 
 _ENCODING = b"content-encoding"
-MOST_NAME = 255
+MAX_NAME_LENGTH = 255
 _TITLE = "thread_title"
 
 
@@ -72,9 +72,9 @@ class Incoming:
                 "Send the body as plain JSON, or compressed with gzip, deflate or zstd as its "
                 "Content-Encoding says."
             )
-        if len(body) > MOST_BYTES:
+        if len(body) > MAX_BYTES:
             raise UnpackedTooLarge(
-                f"A request to this address has at most {MOST_BYTES >> 20} MB, also when it is "
+                f"A request to this address has at most {MAX_BYTES >> 20} MB, also when it is "
                 "uncompressed."
             )
         headers = [one for one in self.headers if one[0] != _ENCODING]
@@ -91,8 +91,8 @@ def _unpacked(encoding: str, body: bytes) -> bytes | None:
     """The uncompressed body, cut just above the maximum; None for an unknown encoding."""
     if encoding == "zstd":
         reader = zstandard.ZstdDecompressor().stream_reader(body)
-        return reader.read(MOST_BYTES + 1)
-    unpack = unpacking(encoding, MOST_BYTES + 1)
+        return reader.read(MAX_BYTES + 1)
+    unpack = unpacking(encoding, MAX_BYTES + 1)
     return unpack(body) if unpack else None
 
 
@@ -136,9 +136,9 @@ class ProxiedRequest(NamedTuple):
 
     def check_name(self) -> None:
         """Raises Invalid for a name that a session can't have."""
-        if len(self.name) > MOST_NAME:
+        if len(self.name) > MAX_NAME_LENGTH:
             raise Invalid(
-                f"A session's name has at most {MOST_NAME} characters.",
+                f"A session's name has at most {MAX_NAME_LENGTH} characters.",
                 at=["X-Session-Id"],
             )
         if any(character < " " for character in self.name):
@@ -149,12 +149,12 @@ class ProxiedRequest(NamedTuple):
 
     @property
     def _called(self) -> bytes:
-        return self.incoming.first_of(CONVERSATION, MOST_NAME)
+        return self.incoming.first_of(CONVERSATION, MAX_NAME_LENGTH)
 
     @property
     def agent(self) -> bytes:
         """The sub-agent that sends the request; empty for the main agent, as in most."""
-        given = self.incoming.first_of(AGENTS, MOST_NAME)
+        given = self.incoming.first_of(AGENTS, MAX_NAME_LENGTH)
         is_other = self._called and given != self._called and not self.answered_in
         return given if is_other else b""
 

@@ -16,14 +16,14 @@ from .recording import Exchange, fetched
 from .rewriting import RewrittenRequest, rewrite
 from .routes import RequestKind, Route
 from .tools.offering import (
-    MOST_ROUNDS,
+    MAX_ROUNDS,
     NO_ROUNDS,
     AnsweredRounds,
     Offer,
     requested_tools,
 )
 
-_SHORTEST_KEY = 16
+_MIN_KEY_LENGTH = 16
 """The minimum length of a provider's real keys, in characters."""
 
 
@@ -52,7 +52,7 @@ class OutgoingRequest:
         """All keys that it is sent with, whoever owns them; no error may reveal them."""
         given = (value for name, value in self.headers if name in CREDENTIALS)
         keys = (bare(value.decode("latin-1")) for value in given)
-        return [key for key in keys if len(key) >= _SHORTEST_KEY]
+        return [key for key in keys if len(key) >= _MIN_KEY_LENGTH]
 
     @property
     def secret(self) -> bytes:
@@ -62,7 +62,7 @@ class OutgoingRequest:
         """
         key = self.target.api_key.encode()
         is_sent = any(value.endswith(key) for _, value in self.headers)
-        return key if is_sent and len(key) >= _SHORTEST_KEY else b""
+        return key if is_sent and len(key) >= _MIN_KEY_LENGTH else b""
 
 
 def prepare(
@@ -101,7 +101,7 @@ def prepare(
             incoming,
             tools=[] if is_compacted else requested_tools(incoming, target),
             answered_in=answered.session_id,
-            may_call=answered.rounds < MOST_ROUNDS,
+            may_call=answered.rounds < MAX_ROUNDS,
         )
         sent = rewrite(proxied)
     if sent.offered and sent.exchange:

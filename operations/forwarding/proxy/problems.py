@@ -8,7 +8,7 @@ from contextstudio.accounts.domain.errors import DomainError, problem
 from contextstudio.accounts.responses import dump
 from operations.forwarding.upstreams.services import WireProvider
 
-from .replies import MOST_BYTES
+from .replies import MAX_BYTES
 from .replies.unpacking import unpacking
 
 _HIDDEN = b"***"
@@ -69,7 +69,7 @@ def error_event(provider: WireProvider, form: str, sentence: str) -> bytes:
 
 def unpacked_error(body: bytes, encoding: str) -> bytes:
     """A provider's error uncompressed, if possible."""
-    unpack = unpacking(encoding, MOST_BYTES)
+    unpack = unpacking(encoding, MAX_BYTES)
     try:
         return unpack(body) if unpack else body
     except zlib.error:

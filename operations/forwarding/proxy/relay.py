@@ -26,7 +26,7 @@ from .headers import Header, to_client
 from .preparing import OutgoingRequest
 from .problems import error_event, unpacked_error, without_secret
 from .recording import Outcome
-from .replies import MOST_BYTES, ReplyReader
+from .replies import MAX_BYTES, ReplyReader
 from .replies.faults import fault_in
 from .tools.stripping import without_calls
 
@@ -303,7 +303,7 @@ class ExchangeRelay:
             self._take(chunk)
             held.append(chunk)
             size += len(chunk)
-            if size > MOST_BYTES:
+            if size > MAX_BYTES:
                 raise self._failure(BadGateway("The reply is too long."))
         return b"".join(held)
 

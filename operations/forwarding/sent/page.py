@@ -38,7 +38,7 @@ from threads.store.selectors import get_session
 
 from .reading import SentRequest, change_of, load_sent, read_pieces
 
-MOST_ENTRIES = 12
+MAX_ENTRIES = 12
 """The most operations that are listed between two requests."""
 
 
@@ -194,6 +194,6 @@ def _comparison(
         change=change,
         first=named(load_thread(session), piece.keys) if piece else (),
         is_tools=piece is not None and piece.kind == SentPiece.Kind.TOOLS,
-        operations=between[::-1][:MOST_ENTRIES],
-        more=max(0, len(between) - MOST_ENTRIES),
+        operations=between[::-1][:MAX_ENTRIES],
+        more=max(0, len(between) - MAX_ENTRIES),
     )

@@ -20,7 +20,7 @@ from ipaddress import (
 
 from contextstudio.accounts.domain.errors import Invalid
 
-MOST_CHARACTERS = 500
+MAX_CHARACTERS = 500
 _AT = ("base_url",)
 _URL = re.compile(
     r"(?P<scheme>https?)://"
@@ -94,7 +94,7 @@ def read_base(url: str, *, private: bool) -> BaseAddress:
     `private` says that the operator allows addresses in private networks, where services often
     have neither TLS nor the usual port.
     """
-    found = _URL.fullmatch(url) if len(url) <= MOST_CHARACTERS else None
+    found = _URL.fullmatch(url) if len(url) <= MAX_CHARACTERS else None
     if found is None or {"..", "."} & set(found["path"].split("/")):
         raise Invalid(
             "A base URL looks like https://api.example.com/v1: no user name, query or fragment, "

@@ -21,7 +21,7 @@ from django.conf import settings
 
 from .addresses import forbidden
 
-MOST_CONNECTIONS = 2_000
+MAX_CONNECTIONS = 2_000
 KEPT_CONNECTIONS = 200
 KEPT_FOR = {"https": 20.0, "http": 4.0}
 """How many seconds an idle connection is kept. Providers close theirs after a minute or more,
@@ -116,7 +116,7 @@ def new_pool(
 ) -> httpcore.AsyncConnectionPool:
     """A pool of connections to upstreams: HTTP/1.1, one request at a time on each."""
     return httpcore.AsyncConnectionPool(
-        max_connections=MOST_CONNECTIONS,
+        max_connections=MAX_CONNECTIONS,
         max_keepalive_connections=KEPT_CONNECTIONS,
         keepalive_expiry=KEPT_FOR[scheme],
         retries=0,

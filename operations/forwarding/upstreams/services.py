@@ -24,7 +24,7 @@ from .dialing import AddressRefused, checked_addresses
 from .sealing import reseal, unseal
 
 _SECONDS_TO_RESOLVE = 5
-MOST_KEY = 4000
+MAX_KEY_LENGTH = 4000
 
 
 class WireProvider(StrEnum):
@@ -153,7 +153,7 @@ _UPSTREAM = Prepared(
 def read_key(text: str | None) -> str | None:
     """A key as it goes into a header. Raises Invalid."""
     key = None if text is None else text.strip()
-    if key and (len(key) > MOST_KEY or not (key.isascii() and key.isprintable())):
+    if key and (len(key) > MAX_KEY_LENGTH or not (key.isascii() and key.isprintable())):
         raise Invalid("A key must be one line of ASCII characters.", at=["api_key"])
     return key
 

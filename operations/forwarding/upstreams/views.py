@@ -19,7 +19,7 @@ from contextstudio.accounts.selectors import get_project
 from operations.models import Upstream
 
 from . import services
-from .services import MOST_KEY, PUBLIC, WireProvider
+from .services import MAX_KEY_LENGTH, PUBLIC, WireProvider
 
 LABELS = {
     WireProvider.OPENAI: "OpenAI",
@@ -45,7 +45,7 @@ class UpstreamForm(forms.Form):
         help_text="As the provider's own SDK takes it, such as https://api.example.com/v1.",
     )
     api_key = forms.CharField(
-        max_length=MOST_KEY,
+        max_length=MAX_KEY_LENGTH,
         required=False,
         label="API key",
         help_text="Stored encrypted and never shown. Leave empty to keep the saved key; "

@@ -14,7 +14,7 @@ from operations.edits.schemas import present_edit, present_transaction
 from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction
 from operations.messages.presentation import (
-    MOST_MESSAGES,
+    MAX_MESSAGES,
     present_groups,
     present_range,
 )
@@ -68,7 +68,7 @@ class ShowGroup(GroupTool):
         session = self.open_session(caller)
         thread = load_thread(session)
         group = purging.find_group(thread, self.group_id)
-        end = min(group.last + 1, group.first + MOST_MESSAGES)
+        end = min(group.last + 1, group.first + MAX_MESSAGES)
         return {
             **present_groups(session, [group])[0],
             "messages": present_range(session, thread, group.first, end),

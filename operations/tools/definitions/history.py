@@ -12,7 +12,7 @@ from operations.context.policies import keep_matches
 from operations.edits.arguments import EndIndex, Index
 from operations.log.selectors import load_thread
 from operations.messages.presentation import (
-    MOST_MESSAGES,
+    MAX_MESSAGES,
     present_briefly,
     present_excerpt,
     present_range,
@@ -29,7 +29,7 @@ from threads.sessions.presentation import MessageData, Name, present_session
 from threads.sessions.services import NewSession, append_messages, create_session
 from threads.store.selectors import list_sessions
 
-MOST_MATCHES = 50
+MAX_MATCHES = 50
 
 
 class ListSessions(Tool):
@@ -197,7 +197,7 @@ class SearchSessionHistory(SessionTool):
                     if self.excerpts
                     else present_briefly(original),
                 ]
-                for index, original in found[:MOST_MATCHES]
+                for index, original in found[:MAX_MATCHES]
             ],
             "total_matches": len(found),
         }
@@ -206,7 +206,7 @@ class SearchSessionHistory(SessionTool):
         if self.start:
             raise Invalid("start can't be combined with meaning.", at=["start"])
         results = search_by_meaning(
-            caller, self.query, session_id=session.pk, limit=MOST_MATCHES
+            caller, self.query, session_id=session.pk, limit=MAX_MATCHES
         )
         found = results.matches
         keep_matches(caller, session, (one.original.row.index for one in found))
@@ -250,7 +250,7 @@ class GetMessageRange(SessionTool):
         session = self.open_session(caller)
         if self.start > self.end:
             raise Invalid("start must not be greater than end.", at=["start"])
-        end = min(self.end, self.start + MOST_MESSAGES, session.message_count)
+        end = min(self.end, self.start + MAX_MESSAGES, session.message_count)
         start = min(self.start, end)
         thread = load_thread(session)
         return {

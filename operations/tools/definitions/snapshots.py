@@ -9,7 +9,7 @@ from contextstudio.accounts.domain.errors import DomainError, Invalid
 from operations.edits.schemas import present_transaction
 from operations.snapshots import services
 from operations.snapshots.schemas import present_snapshot
-from operations.snapshots.selectors import LONGEST_NAME, list_snapshots
+from operations.snapshots.selectors import MAX_NAME_LENGTH, list_snapshots
 from operations.tools.tool import SessionTool
 
 
@@ -30,7 +30,7 @@ class ManageSnapshots(SessionTool):
     action: Literal["list", "take", "restore", "delete"]
     snapshot: str | None = Field(
         None,
-        max_length=LONGEST_NAME,
+        max_length=MAX_NAME_LENGTH,
         description="Name of the point, without a slash; not with `list`.",
     )
 

@@ -15,7 +15,7 @@ from operations.domain.tree.key import Key
 from operations.domain.tree.leaf import MadeMessage
 from operations.edits import services
 from operations.edits.arguments import ReplaceArguments
-from operations.edits.arguments.text import MOST_PATTERNS, PatternArguments
+from operations.edits.arguments.text import MAX_PATTERNS, PatternArguments
 from operations.edits.schemas import present_bundle
 from operations.find_replace.services import SpanMatch, change_by_pattern
 from operations.log.selectors import load_thread
@@ -157,7 +157,7 @@ class PruneContext(SessionTool):
     action: Literal["discard", "distill", "replace"]
     targets: list[Hashes | PatternArguments] = Field(
         min_length=1,
-        max_length=MOST_PATTERNS,
+        max_length=MAX_PATTERNS,
         description='discard: ["hash"]; distill: ["hash", "summary"]; replace: an object.',
     )
     include_folded: bool = Field(

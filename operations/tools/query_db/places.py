@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 from contextstudio.accounts.domain.errors import TooMany
 
-MOST = 4
+MAX_PER_PROCESS = 4
 """How many queries of all callers one process runs at once."""
-MOST_PER_CALLER = 2
+MAX_PER_CALLER = 2
 PATIENCE = 5.0
 """How many seconds a query waits for a place before it is refused."""
 
@@ -23,15 +23,15 @@ def place_of(actor: str) -> Iterator[None]:
     """Hold one of the places for this caller. Raises TooMany if none becomes free."""
 
     def is_free() -> bool:
-        return _running[actor] < MOST_PER_CALLER and _running.total() < MOST
+        return _running[actor] < MAX_PER_CALLER and _running.total() < MAX_PER_PROCESS
 
     begun = time.monotonic()
     with _changed:
         if not _changed.wait_for(is_free, PATIENCE):
             waited = time.monotonic() - begun
             raise TooMany(
-                f"The query could not start within {waited:.0f} seconds: at most {MOST_PER_CALLER} "
-                f"queries of a caller can run at once, and {MOST} in total.",
+                f"The query could not start within {waited:.0f} seconds: at most {MAX_PER_CALLER} "
+                f"queries of a caller can run at once, and {MAX_PER_PROCESS} in total.",
                 code="too_many_queries",
                 retry_after=1,
             )

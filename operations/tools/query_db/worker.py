@@ -32,12 +32,12 @@ SECONDS = 1.5
 KILLED_AFTER = 0.4
 """After this many more seconds, a fork that has not ended is killed."""
 PROCESSOR_SECONDS = 2
-MOST_ROWS = 500
-MOST_BYTES = 200_000
+MAX_ROWS = 500
+MAX_BYTES = 200_000
 """The maximum size of an answer's values, in bytes of UTF-8."""
-LONGEST_ANSWER = 8 << 20
-LONGEST_VALUE = 1 << 20
-LONGEST_STATEMENT = 20_000
+MAX_ANSWER_BYTES = 8 << 20
+MAX_VALUE_LENGTH = 1 << 20
+MAX_STATEMENT_LENGTH = 20_000
 STEPS = 2_000
 """How many steps of SQLite's virtual machine run between looks at the clock."""
 
@@ -56,7 +56,7 @@ COLUMNS = {
     "created_at": "TEXT",
 }
 _LIMITS = {
-    apsw.SQLITE_LIMIT_SQL_LENGTH: LONGEST_STATEMENT,
+    apsw.SQLITE_LIMIT_SQL_LENGTH: MAX_STATEMENT_LENGTH,
     apsw.SQLITE_LIMIT_COLUMN: 100,
     apsw.SQLITE_LIMIT_EXPR_DEPTH: 100,
     apsw.SQLITE_LIMIT_COMPOUND_SELECT: 20,
@@ -148,7 +148,7 @@ def close_off(copy: apsw.Connection, longest: int) -> None:
     copy.execute("PRAGMA query_only=1")
     for limit, most in _LIMITS.items():
         copy.limit(limit, most)
-    copy.limit(apsw.SQLITE_LIMIT_LENGTH, max(LONGEST_VALUE, 2 * longest))
+    copy.limit(apsw.SQLITE_LIMIT_LENGTH, max(MAX_VALUE_LENGTH, 2 * longest))
 
 
 def answer(copy: apsw.Connection, sql: str, seconds: float = SECONDS) -> dict[str, Any]:
@@ -205,9 +205,9 @@ def _asked(copy: apsw.Connection, sql: str) -> dict[str, Any]:
 def _taken(cursor: apsw.Cursor) -> tuple[list[list[Any]], bool]:
     """The first rows, within the limits of an answer; in a single large row, values may be cut."""
     rows: list[list[Any]] = []
-    left = MOST_BYTES
+    left = MAX_BYTES
     for row in cursor:
-        if len(rows) == MOST_ROWS:
+        if len(rows) == MAX_ROWS:
             return rows, True
         values = [_told(value) for value in row]
         size = sum(_size(value) for value in values)
@@ -287,7 +287,7 @@ def _in_a_fork(copy: apsw.Connection, sql: str, seconds: float = SECONDS) -> byt
 def _told_in_time(pipe: int, seconds: float) -> bytes:
     """The output of a fork, until it ends or its time is up."""
     told, until = b"", time.monotonic() + seconds
-    while len(told) < LONGEST_ANSWER:
+    while len(told) < MAX_ANSWER_BYTES:
         ready, _, _ = select.select([pipe], [], [], max(0.0, until - time.monotonic()))
         if not ready:
             break

@@ -4,7 +4,7 @@ import { createElement } from "./fragment.js";
 import { defineActions } from "./actions.js";
 
 const STAYS_MS = 8000;
-const MOST_ERRORS = 3;
+const MAX_ERRORS = 3;
 const box = document.getElementById("toasts");
 const pattern = document.getElementById("toast-pattern");
 let came = null;
@@ -56,7 +56,7 @@ function makeRoom(notice) {
     one.matches(".toast--error") && (one.textContent === notice.textContent) === same));
   again.forEach((one) => takeAway(one, notice));
   const old = notice.matches(".toast--error") ? [] : others.filter((one) => !errors.includes(one));
-  for (const one of [...old, ...errors.slice(0, -MOST_ERRORS + 1)]) takeAway(one, notice);
+  for (const one of [...old, ...errors.slice(0, -MAX_ERRORS + 1)]) takeAway(one, notice);
 }
 
 /** Outside an open dialog everything is inert, so errors are shown inside it, above its buttons. */

@@ -3,7 +3,7 @@
  * down, a page polls every few seconds, and whenever it is shown again.
  */
 export const POLL_MS = 5000;
-const SLOWEST_RETRY_MS = 30000;
+const MAX_RETRY_MS = 30000;
 
 /**
  * Follow a session: `hear` receives the socket's messages, `ask` is called when something may have
@@ -28,7 +28,7 @@ export function followSession(id, { hear, ask, show = () => {} }) {
     socket.addEventListener("close", () => {
       if (!poll) poll = setInterval(ask, POLL_MS);
       show(false);
-      const wait = Math.min(1000 * 2 ** retries, SLOWEST_RETRY_MS);
+      const wait = Math.min(1000 * 2 ** retries, MAX_RETRY_MS);
       retries += 1;
       setTimeout(connect, wait * (0.5 + Math.random() / 2));
     });

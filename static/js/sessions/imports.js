@@ -6,7 +6,7 @@ import { toast } from "../base/toast.js";
 import { defineActions } from "../base/actions.js";
 
 const POLL_MS = 1000;
-const SLOWEST_POLL_MS = 5000;
+const MAX_POLL_MS = 5000;
 const form = document.getElementById("import");
 const zone = document.getElementById("dropzone");
 const paste = document.getElementById("paste");
@@ -141,7 +141,7 @@ function schedule() {
       await show(await (await send("/jobs/", { fields: watched(), quiet: true })).text());
       wait = POLL_MS;
     } catch {
-      wait = Math.min(wait * 2, SLOWEST_POLL_MS);
+      wait = Math.min(wait * 2, MAX_POLL_MS);
       schedule();
     }
   }, wait);

@@ -16,7 +16,7 @@ import { feed, rowOf, session, setLoadedRanges } from "./session.js";
 const NEAREST_PX = 3000;
 const FARTHEST_PX = 8000;
 const RESTS_MS = 120;
-const MOST_NODES = 8000;
+const MAX_NODES = 8000;
 const TALLEST_PX = 16_000_000;
 const STAYS_MS = 2000;
 const RETRY_MS = 3000;
@@ -185,7 +185,7 @@ function distanceOf(section) {
 /** The farthest unused sections to empty so that `more` nodes fit in, as [section, height]. */
 function farthest(more) {
   const inUse = new Set([...pinned, ...running.keys(), rowAt(document.activeElement)?.closest(".chunk")]);
-  let spare = MOST_NODES - more - feed.getElementsByTagName("*").length;
+  let spare = MAX_NODES - more - feed.getElementsByTagName("*").length;
   if (spare >= 0) return [];
   const held = allSections().filter((section) => section.children.length && !inUse.has(section))
     .map((section) => ({ section, away: distanceOf(section) }))

@@ -61,7 +61,7 @@ def test_a_policy_that_leaves_nothing_out_has_no_figures(tools: Tools) -> None:
 def test_sessions_that_are_too_long_are_passed_over(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trials, "LONGEST", 2)
+    monkeypatch.setattr(trials, "MAX_MESSAGES", 2)
     found = tried(tools, policy={"window": 1})
     assert (found["sessions"], found["passed_over"]) == (0, 1)
     assert found["sent"]["saved_share"] == found["sent"]["lost_share"] == 0.0

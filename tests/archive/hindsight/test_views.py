@@ -70,6 +70,6 @@ def test_a_long_thread_is_looked_at_when_somebody_asks(
     tools: Tools, signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools("snip_messages", start_idx=1, end_idx=2)
-    monkeypatch.setattr(views, "MOST_UNASKED", 2)
+    monkeypatch.setattr(views, "MAX_UNASKED", 2)
     assert "data-needed" not in lines(signed_in, tools)
     assert "4 needed later" in lines(signed_in, tools, "?asked=1")

@@ -60,7 +60,7 @@ def test_the_plan_says_what_the_ledger_says_once_it_is_applied(
 def test_of_a_long_thread_the_page_does_not_wait_for_what_it_costs(
     path: str, editor: User
 ) -> None:
-    with patch("archive.pruning.views.MOST_UNASKED", 1):
+    with patch("archive.pruning.views.MAX_UNASKED", 1):
         page = browser_of(editor).get(path).content.decode()
     assert "Outdated views" in page
     assert 'class="cost"' not in page

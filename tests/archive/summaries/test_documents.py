@@ -221,8 +221,8 @@ def test_an_automatic_summary_leaves_the_calls_of_all_that_is_pinned(
     agent: Client, use: Use, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pairs, "NEAR", 1)
-    monkeypatch.setattr(pairs, "MOST_RUNS", 2)
-    monkeypatch.setattr(summary_services, "MOST_RUNS", 2)
+    monkeypatch.setattr(pairs, "MAX_RUNS", 2)
+    monkeypatch.setattr(summary_services, "MAX_RUNS", 2)
     said: list[Any] = [{"role": "user", "content": WORDS * 60}]
     for n in range(12):
         made = {"name": "f", "arguments": "{}"}

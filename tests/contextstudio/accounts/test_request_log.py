@@ -85,7 +85,7 @@ def test_what_came_with_no_key_or_was_never_answered_is_not_recorded(
 def test_the_newest_of_each_key_stay(
     owner: User, project: Project, row: ApiKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(request_log, "MOST_KEPT", 3)
+    monkeypatch.setattr(request_log, "MAX_KEPT", 3)
     key_of(owner, project, name="other")
     other = ApiKey.objects.get(name="other")
     ask("/", other)

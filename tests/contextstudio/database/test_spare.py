@@ -120,12 +120,12 @@ def test_none_is_used_for_a_file_that_has_taken_the_place_of_its_own(
 def test_no_more_are_kept_than_a_few_and_none_that_is_old(
     connect: Connect, kept: SpareConnections, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for one in [connect() for _ in range(spares.MOST + 2)]:
+    for one in [connect() for _ in range(spares.MAX_SPARE + 2)]:
         one.close()
-    assert len(kept._spare) == spares.MOST
+    assert len(kept._spare) == spares.MAX_SPARE
     monkeypatch.setattr(spares, "SECONDS", 0.0)
     connect().close()
-    assert len(kept._spare) == spares.MOST - 1
+    assert len(kept._spare) == spares.MAX_SPARE - 1
     kept.close()
     assert not kept._spare
 

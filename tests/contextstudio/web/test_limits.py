@@ -220,7 +220,7 @@ def test_a_limit_that_is_changed_counts_soon(
 def test_what_stands_for_keys_does_not_grow_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(limits, "_MOST_KEYS", 2)
+    monkeypatch.setattr(limits, "_MAX_KEYS", 2)
     kept = KnownKeys()
     for number in range(4):
         kept.keep(b"%d" % number, limits.KnownKey(None, None))

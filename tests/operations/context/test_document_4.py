@@ -105,7 +105,7 @@ def test_a_slice_needs_the_right_to_edit(
 def test_of_too_many_matches_the_newest_are_kept(
     agent: Client, session_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(policies, "MOST_MATCHES", 3)
+    monkeypatch.setattr(policies, "MAX_MATCHES", 3)
     query = {"session_id": session_id, "query": "message 1"}  # 1 and 10 to 19
     post(agent, "/api/tools/search_session_history", query)
     ask(agent, session_id, include_search_results=True)

@@ -189,7 +189,7 @@ def test_a_ledger_compiles_the_originals_once_and_what_is_sent_once_a_change(
 def test_a_context_of_too_many_messages_is_not_kept(
     read: Reader, session_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(services, "MOST_KEPT", Session.objects.get().message_count - 9)
+    monkeypatch.setattr(services, "MAX_KEPT", Session.objects.get().message_count - 9)
     work = Compiling(monkeypatch)
     for _ in range(2):
         read(session_id, "context")

@@ -47,7 +47,7 @@ from threads.sessions.services import NewSession, create_session
 REFERENCE = "[recall:msg-00000000]"
 LOGS = 200 if os.environ.get("SOAK") else 60
 EDITS = 4
-LONGEST = 12
+MAX_LENGTH = 12
 EXPORTS = {
     "openai": ("openai", "messages"),
     "anthropic": ("anthropic", "messages"),
@@ -85,8 +85,8 @@ def threads_of(samples: Path) -> Iterator[tuple[str, list[Message]]]:
             yield "anthropic", made_up()
             continue
         one = chance.choice(whole)
-        start = chance.randrange(max(1, len(one.messages) - LONGEST))
-        said = one.messages[start : start + LONGEST]
+        start = chance.randrange(max(1, len(one.messages) - MAX_LENGTH))
+        said = one.messages[start : start + MAX_LENGTH]
         yield one.strategies[0], said
 
 

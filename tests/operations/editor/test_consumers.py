@@ -196,7 +196,7 @@ def test_the_sockets_of_a_browser_close_when_the_password_changes(
 def test_one_person_has_so_many_sockets_and_no_more(
     owner: User, editor: User, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(consumers, "MOST_OF_ONE", 2)
+    monkeypatch.setattr(consumers, "MAX_PER_USER", 2)
 
     async def kind(socket: ApplicationCommunicator) -> object:
         answer = await socket.receive_output(timeout=PATIENCE_SECONDS)

@@ -110,7 +110,7 @@ def test_an_import_tells_the_warnings_that_are_kept_and_counts_the_others(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("threads.domain.tally.MOST_WARNINGS", 2)
+    monkeypatch.setattr("threads.domain.tally.MAX_WARNINGS", 2)
     file, told = tmp_path / "damaged.jsonl", io.StringIO()
     file.write_bytes(SPECIMENS["codex_exec"] + b"{broken\n" * 9)
     call_command("import_session", str(file), stdout=io.StringIO(), stderr=told)

@@ -53,7 +53,7 @@ def test_tools_that_nothing_defines_are_declared_by_name(agent: Client) -> None:
 def test_tools_of_which_the_record_is_cut_are_declared_by_name(
     agent: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(records, "MOST_SHOWN", 10)
+    monkeypatch.setattr(records, "MAX_SHOWN", 10)
     line = finetuned(agent, {"messages": MESSAGES, "tools": [TOOL]})
 
     assert line["tools"] != [TOOL]

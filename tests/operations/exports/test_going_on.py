@@ -28,7 +28,7 @@ from threads.sessions.services import NewSession, create_session
 FORMATS = ("openai", "anthropic", "gemini", "openai_responses", "finetuning")
 SESSIONS = ("claude_code", "codex")
 EDITS = 20
-MOST_BYTES = 10**9 if os.environ.get("SOAK") else 400_000
+MAX_BYTES = 10**9 if os.environ.get("SOAK") else 400_000
 """Of a sample that is taken: all of them (`make soak`) take half an hour."""
 
 pytestmark = pytest.mark.sqlite
@@ -117,7 +117,7 @@ def check(
 def test_every_form_that_is_taken_back_is_whole(
     owner: User, project: Project, samples: Path
 ) -> None:
-    whole = recorded(samples, MOST_BYTES)
+    whole = recorded(samples, MAX_BYTES)
     recorded_operations = 0
     for number, one in enumerate(whole):
         said = list(one.messages)

@@ -139,7 +139,7 @@ def test_what_is_found_is_proposed_and_masks_only_when_accepted(
 def test_however_many_are_found_all_are_proposed(
     agent: Client, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(secrets, "MOST_PROPOSED", 2)
+    monkeypatch.setattr(secrets, "MAX_PROPOSED", 2)
     tokens = [drawn("ghp_", 36, seed) for seed in range(10, 15)]
     said = [{"role": "user", "content": f"Use {token} here."} for token in tokens]
     session_id = make_session(agent, said, title="Many")
@@ -378,7 +378,7 @@ def test_the_report_counts_sessions_that_it_does_not_name(
     project: Project,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(secrets, "MOST_LISTED", 1)
+    monkeypatch.setattr(secrets, "MAX_LISTED", 1)
     client.force_login(owner)
     said = {"role": "user", "content": f"Use {TOKEN} here."}
     lines = [{"session_id": name, "messages": [said]} for name in ("a", "b", "c")]

@@ -26,8 +26,8 @@ TURNS = 14
 
 @pytest.fixture(autouse=True)
 def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(portions, "SHORTEST", 2)
-    monkeypatch.setattr(portions, "SHORTEST_PLAIN", 4)
+    monkeypatch.setattr(portions, "MIN_MESSAGES", 2)
+    monkeypatch.setattr(portions, "MIN_PLAIN_LENGTH", 4)
     monkeypatch.setattr(outbound, "_BLOCK", 3)
     forget_everything()
     yield

@@ -9,7 +9,7 @@ from django.test import Client
 
 from operations.forwarding import services
 from operations.forwarding.sent.packing import PURGED, unpacked
-from operations.forwarding.sent.page import MOST_ENTRIES
+from operations.forwarding.sent.page import MAX_ENTRIES
 from operations.forwarding.sent.reading import change_of, load_sent, read_pieces
 from operations.log.cache import forget_everything
 from operations.models import SentPiece, SessionRequest
@@ -232,12 +232,12 @@ def test_the_page_says_how_many_operations_it_does_not_name(
     agent: Client, session_id: str
 ) -> None:
     apply(agent, session_id, said(COUNT))
-    for number in range(MOST_ENTRIES + 2):
+    for number in range(MAX_ENTRIES + 2):
         operate(agent, session_id, "tag", range=[0, 0], tags=[str(number)])
     apply(agent, session_id, said(COUNT))
     shown = agent.get(f"/sessions/{session_id}/sent").content.decode()
     between = shown.partition("Recorded in between:")[2].partition("</p>")[0]
-    assert between.count("<a ") == MOST_ENTRIES
+    assert between.count("<a ") == MAX_ENTRIES
     assert between.endswith("and 2 more")
 
 

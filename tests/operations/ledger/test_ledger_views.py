@@ -145,7 +145,7 @@ def test_the_lines_are_estimated_once_for_what_they_depend_on(page: Page) -> Non
 
 def test_a_long_thread_is_estimated_when_somebody_asks(page: Page) -> None:
     page.edit("snip", targets="m10 m11")
-    with patch("operations.ledger.views.MOST_UNASKED", 10):
+    with patch("operations.ledger.views.MAX_UNASKED", 10):
         first = page.get("ledger").content.decode()
         second = page.get("ledger", asked="1").content.decode()
     assert 'data-action="estimate"' in first
@@ -171,6 +171,6 @@ def test_the_drawer_asks_for_a_line_of_each_operation(page: Page) -> None:
     page.edit("tag", targets="m2", tags="y", propose="1")
     panel = page.client.get(f"/sessions/{page.session.pk}/panel").content.decode()
     assert panel.count("data-awaited") == 2  # nor has a proposed one
-    with patch("operations.editor.panels.drawer.MOST_UNASKED", 10):
+    with patch("operations.editor.panels.drawer.MAX_UNASKED", 10):
         panel = page.client.get(f"/sessions/{page.session.pk}/panel").content.decode()
     assert "data-awaited" not in panel

@@ -32,7 +32,7 @@ from threads.models import Session
 pytestmark = pytest.mark.sqlite
 """Calls of functions are counted, and the number of queries: the same on each database."""
 
-MOST = 3 if sys.version_info < (3, 14) else 4
+MAX_RATIO = 3 if sys.version_info < (3, 14) else 4
 """Times as many calls. The maps of newer Pythons are read by functions of Python."""
 ENTRIES = 100_000
 MESSAGES = 400
@@ -176,11 +176,11 @@ def test_an_entry_costs_as_much_on_a_long_log_as_on_an_empty_one(
         alone, beside = Work(short[name]), Work(long[name])
         assert beside.queries <= alone.queries, name
         # A page shows more where there is more; it is as long as it may be here, and short there.
-        most = 40 if name.startswith("a page") else MOST
+        most = 40 if name.startswith("a page") else MAX_RATIO
         assert beside.calls <= most * alone.calls, name
     short, long = (edits_of(opened(one, editor)) for one in (empty, full))
     for name in short:
         alone, beside = Work(short[name]), Work(long[name])
         assert beside.queries <= alone.queries, name
         # Beside what changed, the page shows the newest operations, and the thread from afar.
-        assert beside.calls <= MOST * alone.calls, name
+        assert beside.calls <= MAX_RATIO * alone.calls, name

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from operations.domain.log.operation import Tag
 from operations.log.codec import encode
-from operations.messages.api import MOST_OPERATIONS
+from operations.messages.api import MAX_OPERATIONS
 from operations.models import LogEntry
 from tests.operations.support.rest import get, make_session, operate, post
 from threads.models import Session
@@ -46,7 +46,7 @@ def test_a_thread_lists_the_newest_operations_and_says_how_many_there_are(
     answer = agent.get(f"/api/sessions/{long_log}/thread", {"limit": 50})
     thread = answer.json()
     keys = [one["key"] for one in thread["operations"]]
-    first = ENTRIES - MOST_OPERATIONS + 1
+    first = ENTRIES - MAX_OPERATIONS + 1
     assert keys == [f"o{number}" for number in range(first, ENTRIES + 1)]
     assert thread["operations_total"] == ENTRIES
     assert len(answer.content) < 300_000

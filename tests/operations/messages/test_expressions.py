@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.text.pattern import MOST, Stretch
+from operations.domain.text.pattern import MAX_MATCHES, Stretch
 from operations.messages import expressions
 from operations.messages.expressions import HARMLESS, SearchExpression
 
@@ -78,7 +78,7 @@ def test_a_long_text_is_searched_as_a_short_one() -> None:
         Stretch(2 * len(long) + 10, 2 * len(long) + 16, "😀\udcff!"),
     ]
     again = SearchExpression("x", "").find(text)
-    assert len(list(again)) == MOST + 1
+    assert len(list(again)) == MAX_MATCHES + 1
 
 
 def test_a_process_that_was_killed_is_replaced() -> None:

@@ -157,7 +157,7 @@ def test_a_point_that_is_another_by_now_is_not_named(
 def test_there_are_not_endlessly_many(
     agent: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("operations.snapshots.services.MOST", 1)
+    monkeypatch.setattr("operations.snapshots.services.MAX_SNAPSHOTS", 1)
     take(agent, path, "one")
     assert take(agent, path, "two", expect=409)["code"] == "too_many"
 

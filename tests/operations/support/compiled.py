@@ -17,7 +17,7 @@ from .prepared import MODELS, Context
 
 ROOT = Path(__file__).resolve().parents[3]
 LONE = re.compile("[\ud800-\udfff]")
-MOST_REFUSED = 0.01
+MAX_REFUSED = 0.01
 PAGE = (ROOT / "docs" / "providers.md").read_text("utf-8")
 REFUSABLE = frozenset(
     re.findall(r"\bR\d+\b", PAGE.partition("## Refusals")[2].partition("\n## ")[0])
@@ -44,7 +44,7 @@ class Tally:
         each = ", ".join(f"{name} {count}" for name, count in self.refused.items())
         return (
             f"compiled {self.examples:,} contexts for each of {len(PROVIDERS)} providers,"
-            f" refused: {each or 'none'} ({self.rate:.2%}, at most {MOST_REFUSED:.0%})"
+            f" refused: {each or 'none'} ({self.rate:.2%}, at most {MAX_REFUSED:.0%})"
         )
 
     def add(self, context: Context) -> None:

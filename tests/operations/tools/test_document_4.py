@@ -64,7 +64,7 @@ def test_a_search_lists_the_words_around_each_match_and_goes_on_from_an_index(
     assert first["excerpt"].startswith("…") and first["excerpt"].endswith("…")
     assert "a the DATABASE z" in first["excerpt"]
     assert "next_cursor" not in found
-    monkeypatch.setattr(history, "MOST_MATCHES", 1)
+    monkeypatch.setattr(history, "MAX_MATCHES", 1)
     found = tools("search_session_history", **query, start=1)
     assert (found["matches"][0][0], found["total_matches"]) == (1, 2)
 
@@ -145,7 +145,7 @@ def test_what_was_meant_is_found_whatever_the_words(
     assert dict(brief["matches"])[12]["excerpt"] == "Database design"
     refused = tools.refused("search_session_history", **query, start=3)
     assert refused["at"] == ["start"]
-    monkeypatch.setattr(history, "MOST_MATCHES", found["total_matches"] - 1)
+    monkeypatch.setattr(history, "MAX_MATCHES", found["total_matches"] - 1)
     assert tools("search_session_history", **query)["truncated"] is True
 
 

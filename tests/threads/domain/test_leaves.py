@@ -73,7 +73,7 @@ def test_a_text_taken_apart_is_counted_by_its_pieces(
     data, place = placed({"x": "lamp one <call> lamp two"})
     found = of_items(data, said(Text("lamp one"), Text("lamp two"), record=place))
     assert (found.messages, found.nowhere) == (16, 8)
-    monkeypatch.setattr(leaves, "MOST_SEARCHED", 1)
+    monkeypatch.setattr(leaves, "MAX_SEARCHED", 1)
     found = of_items(data, said(Text("lamp one"), Text("lamp two"), record=place))
     assert (found.messages, found.nowhere) == (0, 24)
 
@@ -145,7 +145,7 @@ def test_what_is_broken_off_is_text_too() -> None:
 def test_members_past_the_most_are_counted_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(leaves, "MOST_MEMBERS", 1)
+    monkeypatch.setattr(leaves, "MAX_MEMBERS", 1)
     found = of_items(b'{"a": "two words", "b": "two words"}')
     assert found.members == {"a": 9, "other members": 9}
     both = LeafCount(messages=1, events=2)

@@ -5,9 +5,9 @@ import pytest
 from threads.domain.message import Message, Role
 from threads.domain.part import Image, Text, ToolResult
 from threads.domain.tally import (
-    LONGEST_WARNING,
-    MOST_TYPES,
-    MOST_WARNINGS,
+    MAX_TYPES,
+    MAX_WARNING_LENGTH,
+    MAX_WARNINGS,
     OTHER,
     Tally,
 )
@@ -35,22 +35,22 @@ def test_messages_are_counted_with_their_records_and_the_pictures_of_results() -
 
 def test_types_past_the_most_are_one_also_where_tallies_join() -> None:
     tally, other = Tally(), Tally()
-    tally.count_events(f"type-{number}" for number in range(MOST_TYPES))
+    tally.count_events(f"type-{number}" for number in range(MAX_TYPES))
     other.count_events(["one more", "one more", "type-0"])
     other.codes["line"] += 2
     tally.join(other)
     assert tally.events[OTHER] == tally.records[OTHER] == 2
     assert tally.events["type-0"] == tally.records["type-0"] == 2
-    assert len(tally.events) == MOST_TYPES + 1
+    assert len(tally.events) == MAX_TYPES + 1
     assert tally.codes == {"line": 2}
 
 
 def test_all_warnings_are_counted_and_the_first_are_kept() -> None:
     tally = Tally()
-    tally.warn(Warning("line", "x" * 9999, n) for n in range(MOST_WARNINGS + 1))
-    assert tally.codes == {"line": MOST_WARNINGS + 1}
-    assert len(tally.warnings) == MOST_WARNINGS
-    first = {"code": "line", "detail": "x" * LONGEST_WARNING, "line": 0}
+    tally.warn(Warning("line", "x" * 9999, n) for n in range(MAX_WARNINGS + 1))
+    assert tally.codes == {"line": MAX_WARNINGS + 1}
+    assert len(tally.warnings) == MAX_WARNINGS
+    first = {"code": "line", "detail": "x" * MAX_WARNING_LENGTH, "line": 0}
     assert tally.warnings[0] == first
 
 

@@ -14,7 +14,7 @@ from contextstudio.accounts.models import Project, User
 from tests.operations.support.rest import get, make_session, said
 from tests.people import client_of
 from threads import imports
-from threads.domain.tally import MOST_WARNINGS
+from threads.domain.tally import MAX_WARNINGS
 from threads.models import Import, Session
 
 from .uploads import CHAT, upload
@@ -103,10 +103,10 @@ def test_an_import_needs_a_file_a_known_format_and_the_right_to_edit(
 
 
 def test_an_answer_counts_the_warnings_that_it_does_not_repeat(agent: Client) -> None:
-    lines = [json.dumps(said(1)[0]), *("{broken" for _ in range(MOST_WARNINGS + 5))]
+    lines = [json.dumps(said(1)[0]), *("{broken" for _ in range(MAX_WARNINGS + 5))]
     body = upload(agent, "\n".join(lines).encode(), name="a.jsonl").json()
-    assert len(body["warnings"]) == MOST_WARNINGS
-    assert body["warning_count"] == MOST_WARNINGS + 5
+    assert len(body["warnings"]) == MAX_WARNINGS
+    assert body["warning_count"] == MAX_WARNINGS + 5
 
 
 def test_a_large_file_is_imported_by_a_job(agent: Client, settings: Any) -> None:

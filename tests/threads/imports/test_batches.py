@@ -86,7 +86,7 @@ def test_a_commit_takes_few_batches_however_many_wait(
     monkeypatch.setattr(ingest, "record_batch", noted)
     stage(stub(*says(*"abcdefghijkl"), id="a"), uuid.uuid4())
     assert len(commits) == 12
-    assert max(Counter(map(id, commits)).values()) <= ingest.MOST_BATCHES_PER_COMMIT
+    assert max(Counter(map(id, commits)).values()) <= ingest.MAX_BATCHES_PER_COMMIT
 
 
 def test_many_small_files_are_recorded_one_by_one(
@@ -116,7 +116,7 @@ def test_a_batch_is_written_in_steps_of_few_rows_and_reads_the_same(
 ) -> None:
     monkeypatch.setattr(file_groups, "AT_ONCE", 0)
     monkeypatch.setattr(ingest, "ROWS_PER_STEP", rows)
-    monkeypatch.setattr(ingest, "LEAST_PER_STEP", rows)
+    monkeypatch.setattr(ingest, "MIN_PER_STEP", rows)
     written: list[int] = []
     for name in ("insert_messages", "insert_events", "insert_bodies"):
         real = getattr(ingest.rows, name)

@@ -11,7 +11,7 @@ import pytest
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from threads import imports
-from threads.domain.formats.io.rows.table import LONGEST_CELL
+from threads.domain.formats.io.rows.table import MAX_CELL_LENGTH
 from threads.domain.part import Image
 from threads.imports.running.outcome import Imported
 from threads.imports.upload import keep_upload
@@ -176,7 +176,7 @@ def test_lines_that_went_through_a_pretty_printer_have_the_report_of_lines(
 def test_what_can_not_be_unpacked_in_an_archive_is_named_and_stops_no_other(
     take: Any,
 ) -> None:
-    broken = b'role,content\nuser,a\nassistant,b\nuser,"' + b"b" * (LONGEST_CELL + 1)
+    broken = b'role,content\nuser,a\nassistant,b\nuser,"' + b"b" * (MAX_CELL_LENGTH + 1)
     chat = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
     found = take(
         {

@@ -110,7 +110,7 @@ def test_the_same_file_twice_in_a_folder_becomes_one_session(take: Take) -> None
 def test_warnings_are_counted_and_only_the_first_are_kept(
     take: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("threads.domain.tally.MOST_WARNINGS", 3)
+    monkeypatch.setattr("threads.domain.tally.MAX_WARNINGS", 3)
     imported = take(stub(*says("one"), id="a") + b"{broken\n" * 10)
     (code,) = imported.row.report["codes"]
     assert imported.row.report["codes"][code] == 10
@@ -120,7 +120,7 @@ def test_warnings_are_counted_and_only_the_first_are_kept(
 def test_what_a_file_makes_up_does_not_swell_or_break_the_report(
     take: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("threads.domain.tally.MOST_TYPES", 2)
+    monkeypatch.setattr("threads.domain.tally.MAX_TYPES", 2)
     types = ["nul\x00", "half\ud800", "third", "fourth", "nul\x00"]
     imported = take(stub(*says("one"), *[{"event": one} for one in types], id="a"))
     assert imported.row.report["events"] == {

@@ -21,7 +21,7 @@ COUNT = int(os.environ.get("MUTATIONS", "200"))
 ON_BOTH = 50
 """So many are answered on PostgreSQL too; reading is the same on both."""
 AT_ONCE = 25
-MOST_MEMORY = 600 << 20
+MAX_MEMORY_BYTES = 600 << 20
 """Bytes that the process may come to hold beyond what it held, whatever is sent to it."""
 
 
@@ -43,7 +43,9 @@ def test_every_mutated_file_is_answered(
         answer_to(agent, name, data)
         faults = [record for record in caplog.records if record.levelname == "ERROR"]
         assert not faults, f"{name}: a parser failed in a way of its own"
-        assert most_memory() - before < MOST_MEMORY, f"{name} takes too much memory"
+        assert most_memory() - before < MAX_MEMORY_BYTES, (
+            f"{name} takes too much memory"
+        )
 
 
 @pytest.mark.parametrize("name", SPECIMENS)

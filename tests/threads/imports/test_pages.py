@@ -207,7 +207,7 @@ def test_nothing_at_all_is_refused(browser: Client) -> None:
 def test_a_notice_counts_the_warnings_that_are_not_kept_too(
     browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("threads.domain.tally.MOST_WARNINGS", 5)
+    monkeypatch.setattr("threads.domain.tally.MAX_WARNINGS", 5)
     broken = "{broken\n" * 10
     answer = send(browser, file=file(SPECIMENS["codex_exec"].decode() + broken))
     page = browser.get(answer["HX-Redirect"]).content.decode()

@@ -125,7 +125,7 @@ def test_only_what_one_may_see_is_found(project: Project, owner: User):
 def test_what_is_deleted_takes_no_place_among_the_nearest(
     project: Project, owner: User, monkeypatch: pytest.MonkeyPatch, is_made: bool
 ):
-    monkeypatch.setattr(by_meaning, "MOST_NEAR", 2)
+    monkeypatch.setattr(by_meaning, "MAX_NEAR", 2)
     monkeypatch.setattr(question, "LIVE", 2)
     make_session(project, f"{LOCKED} {'soup ' * 3}", QUESTION)
     deleted = make_session(project, *(f"{LOCKED} {n}" for n in range(3)), QUESTION)

@@ -151,7 +151,7 @@ def test_what_old_texts_alone_say_is_found(
     assert len(found) < session.message_count
 
 
-@pytest.mark.parametrize("bound", ["MOST_TERMS", "MOST_TEXTS"])
+@pytest.mark.parametrize("bound", ["MAX_TERMS", "MAX_TEXTS"])
 @pytest.mark.sqlite
 def test_what_is_short_and_common_is_found_by_reading(
     project: Project, owner: User, monkeypatch: pytest.MonkeyPatch, bound: str
@@ -414,7 +414,7 @@ def test_a_long_text_is_put_in_in_pieces_and_found_across_their_borders(
     words = "".join(f"{number:04}" for number in range(500))
     session = make_session(project, ["before", words, "behind"])
     assert catch_up() == 3
-    assert max(written) <= 2 * (100 + reading.LONGEST)
+    assert max(written) <= 2 * (100 + reading.MAX_LENGTH)
     for start in range(0, len(words) - 80, 7):
         assert indexes(session, words[start : start + 80]) == [1]
     for query in ("04", "9", words[-2:], words[-1]):
@@ -473,7 +473,7 @@ def test_without_an_index_every_text_is_read(
 def test_a_page_ends_after_many_texts_and_the_next_goes_on(
     project: Project, owner: User, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("threads.search.services.MOST_EXAMINED", 20)
+    monkeypatch.setattr("threads.search.services.MAX_EXAMINED", 20)
     texts = ["needle first", *(f"text {n}" for n in range(60))]
     session = make_session(project, texts)
     first = search(caller(owner), "needle", limit=1)

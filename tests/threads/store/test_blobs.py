@@ -53,7 +53,7 @@ def test_a_file_that_breaks_off_is_gone(data_folder: Path) -> None:
 
 
 def test_many_blobs_can_be_open_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blobs, "_MOST_OPEN", 2)
+    monkeypatch.setattr(blobs, "_MAX_OPEN", 2)
     texts = [f"line {n}\nmore\n".encode() for n in range(6)]
     streams = [blobs.open_many(blobs.store(text)) for text in texts]
     for _round in range(2):

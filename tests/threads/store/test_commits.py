@@ -72,7 +72,7 @@ def test_the_log_begins_anew_where_one_writes_without_a_pause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else one commit would have to cut a log of gigabytes."""
-    monkeypatch.setattr(commits, "MOST_PAGES", 0)
+    monkeypatch.setattr(commits, "MAX_PAGES", 0)
     path = tmp_path / "log.sqlite3"
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("PRAGMA journal_mode=WAL")

@@ -76,7 +76,7 @@ def test_a_stretch_of_bytes_is_shown_as_it_stands(session: Session) -> None:
 def test_a_long_record_is_shown_as_far_as_a_page_can(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(records, "MOST_SHOWN", 10)
+    monkeypatch.setattr(records, "MAX_SHOWN", 10)
     point(session, "bytes:0-30")
     (text,) = texts(session)
     assert text.startswith(json.dumps(CHAT)[:10] + "\n")
@@ -86,7 +86,7 @@ def test_a_long_record_is_shown_as_far_as_a_page_can(
 def test_a_great_document_is_not_parsed_for_one_value(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(records, "MOST_PARSED", 10)
+    monkeypatch.setattr(records, "MAX_PARSED_BYTES", 10)
     point(session, "json:/messages/0")
     assert "too large" in texts(session)[0]
 

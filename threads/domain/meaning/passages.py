@@ -2,7 +2,7 @@
 
 LENGTH = 500
 """The length of a passage in characters."""
-MOST = 12
+MAX_PASSAGES = 12
 """The most passages of a text. Of a longer text, its beginning and its end are taken."""
 _AT_THE_END = 3
 _LOOKED_BACK = 2
@@ -12,7 +12,9 @@ Stretch = tuple[int, int]
 """The position of a passage in its text: start and end."""
 
 
-def passages(text: str, length: int = LENGTH, most: int = MOST) -> list[Stretch]:
+def passages(
+    text: str, length: int = LENGTH, most: int = MAX_PASSAGES
+) -> list[Stretch]:
     """The passages of a text that are not blank, in order, at most `most`."""
     start, found = 0, list[Stretch]()
     while start < len(text):

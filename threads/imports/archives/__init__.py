@@ -22,16 +22,16 @@ from threads.store import blobs
 from .frames import is_whole
 from .names import FileNames, clean_name
 
-MOST_MEMBERS = 50_000
+MAX_MEMBERS = 50_000
 """The most files in one archive, including those of nested archives."""
-MOST_BYTES = 16 << 30
+MAX_BYTES = 16 << 30
 """The most bytes that one archive may unpack to."""
-MOST_RATIO = 250
+MAX_RATIO = 250
 """The most that an archive may grow by, as a factor; checked once it exceeds `FREE_BYTES`."""
 FREE_BYTES = 64 << 20
-MOST_DIRECTORY = 16 << 20
+MAX_DIRECTORY_BYTES = 16 << 20
 """The largest file list of a zip archive, in bytes; `zipfile` holds its entries as objects."""
-MOST_DEPTH = 2
+MAX_DEPTH = 2
 """How deep archives are opened: one nested in another is unpacked, a deeper one only named."""
 
 _CHUNK = 1 << 18
@@ -81,10 +81,10 @@ class Bounds:
 
     packed: int
     """Size of the archive itself, in bytes."""
-    most: int = MOST_BYTES
+    most: int = MAX_BYTES
     tick: Callable[[int], object] = lambda _: None
     """Called with the number of bytes unpacked so far; raises to stop."""
-    members: int = MOST_MEMBERS
+    members: int = MAX_MEMBERS
     bytes: int = 0
 
     def count(self, size: int) -> None:
@@ -93,15 +93,15 @@ class Bounds:
         self.tick(self.bytes)
         if self.bytes > self.most:
             raise ArchiveTooLarge(f"It holds more than {self.most:,} bytes.")
-        if self.bytes > FREE_BYTES and self.bytes > MOST_RATIO * self.packed:
+        if self.bytes > FREE_BYTES and self.bytes > MAX_RATIO * self.packed:
             raise ArchiveTooLarge(
-                f"It unpacks to more than {MOST_RATIO} times its size."
+                f"It unpacks to more than {MAX_RATIO} times its size."
             )
 
     def expect_members(self, count: int) -> None:
         """Raise ArchiveTooLarge if `count` files are too many, before any of them is unpacked."""
         if count > self.members:
-            raise ArchiveTooLarge(f"It holds more than {MOST_MEMBERS:,} files.")
+            raise ArchiveTooLarge(f"It holds more than {MAX_MEMBERS:,} files.")
 
     def count_member(self) -> None:
         """Count one more unpacked file. Raises ArchiveTooLarge."""
@@ -210,7 +210,7 @@ class _Listing:
 
     def read(self, size: int = -1) -> bytes:
         """Read `size` bytes. Raises ArchiveTooLarge if the list of files is too long."""
-        if size > MOST_DIRECTORY:
+        if size > MAX_DIRECTORY_BYTES:
             raise ArchiveTooLarge(f"It holds more than {self._bounds.members:,} files.")
         return self._stream.read(size)
 

@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 import zstandard
 
-_LONGEST_HEADER = 18
+_MAX_HEADER_LENGTH = 18
 _BLOCK_HEADER, _CHECKSUM, _SKIPPABLE_HEADER = 3, 4, 8
 _SKIPPABLE = range(0x184D2A50, 0x184D2A60)
 _RLE = 1
@@ -23,7 +23,7 @@ def is_whole(stream: BinaryIO) -> bool:
 
 def _frame_end(stream: BinaryIO, place: int, end: int) -> int:
     """The offset at which the frame that begins here ends; -1 if it can't be determined."""
-    head = stream.read(_LONGEST_HEADER)
+    head = stream.read(_MAX_HEADER_LENGTH)
     if int.from_bytes(head[:4], "little") in _SKIPPABLE:
         return place + _SKIPPABLE_HEADER + int.from_bytes(head[4:8], "little")
     try:

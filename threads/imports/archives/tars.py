@@ -18,9 +18,9 @@ from . import Bounds, Damage, KeptFile, Problem, Unpacked
 from .names import FileNames, clean_name
 
 MAGIC, _AT = b"ustar", 257
-_MOST_AT_ONCE = 1 << 20
+_MAX_AT_ONCE = 1 << 20
 _CHUNK = 1 << 18
-_MOST_ANNOUNCING = 16
+_MAX_PRECEDING_HEADERS = 16
 """The most headers that may precede a file's own, such as one for a long name; two are usual."""
 _ANNOUNCING = frozenset(
     {tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE}
@@ -113,7 +113,7 @@ class _Header(tarfile.TarInfo):
         reader: _Bounded = archive.fileobj
         if self.type in _ANNOUNCING:
             reader.announcing += 1
-            if reader.announcing > _MOST_ANNOUNCING:
+            if reader.announcing > _MAX_PRECEDING_HEADERS:
                 raise tarfile.ReadError("too many headers before that of a file")
         if self.type in (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE):
             begin = reader.tell()
@@ -152,6 +152,6 @@ class _Bounded:
 
     def read(self, size: int = -1) -> bytes:
         """Read `size` bytes. Raises ValueError for a size that no honest header would ask for."""
-        if not 0 <= size <= _MOST_AT_ONCE:
+        if not 0 <= size <= _MAX_AT_ONCE:
             raise ValueError("a header that is too long")
         return self._stream.read(size)

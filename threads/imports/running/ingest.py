@@ -39,12 +39,12 @@ from threads.store.recording import ReadyBatch, prepare, record_batch
 
 logger = logging.getLogger(__name__)
 
-MOST_BATCHES_PER_COMMIT = 4
+MAX_BATCHES_PER_COMMIT = 4
 """The most batches that are committed together."""
 ROWS_PER_STEP = 600
 """The most messages or events written between two looks at the clock: 5 ms of short ones. The more
 are written at once, the fewer index pages are changed again and again."""
-LEAST_PER_STEP = 25
+MIN_PER_STEP = 25
 """The same on a busy machine."""
 UNFINISHED = "unfinished"
 """Marks the report of a file whose import was interrupted."""
@@ -135,7 +135,7 @@ class Ingest:
     _group: int | None = None
     """The group of the last recorded message."""
     _compactions: list[Compaction] = field(default_factory=list)
-    _pace: Pace = field(default_factory=lambda: Pace(ROWS_PER_STEP, LEAST_PER_STEP))
+    _pace: Pace = field(default_factory=lambda: Pace(ROWS_PER_STEP, MIN_PER_STEP))
 
     def run(self) -> None:
         """Read to the end. Raises Diverged if the alignment finds another course."""
@@ -231,7 +231,7 @@ class Ingest:
         """
         while (batch := next(read, None)) is not None:
             ready = [self._prepare(batch)]
-            while len(ready) < MOST_BATCHES_PER_COMMIT and has_more():
+            while len(ready) < MAX_BATCHES_PER_COMMIT and has_more():
                 if (batch := next(read, None)) is None:
                     break
                 ready.append(self._prepare(batch))

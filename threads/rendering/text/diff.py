@@ -26,7 +26,7 @@ from .difference import align, merged, sides
 SIZE_LIMIT = 64 * 1024
 LINE_LIMIT = 2_000
 """Characters of the longer text and lines of both above which words are not compared."""
-MOST_ROWS = 5_000
+MAX_ROWS = 5_000
 """The most lines of a run of rows that are shown."""
 PAIRED_LINES = 500
 """Lines of a diff above which changed words are not marked."""
@@ -244,10 +244,10 @@ def _block(rows: Sequence[DiffLine]) -> str:
 
 def _rows(rows: Sequence[DiffLine]) -> str:
     html = []
-    for kind, text, marked in rows[:MOST_ROWS]:
+    for kind, text, marked in rows[:MAX_ROWS]:
         sign = f'<span class="sign">{_SIGNS[kind]}</span>' if kind in _SIGNS else ""
         words = escape(text) if marked is None else marked
         html.append(f'<div class="line {kind}">{sign}{words}</div>')
-    if (over := len(rows) - MOST_ROWS) > 0:
+    if (over := len(rows) - MAX_ROWS) > 0:
         html.append(left_out(f"{over:,} lines"))
     return "".join(html)

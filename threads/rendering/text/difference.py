@@ -2,7 +2,7 @@
 
 The standard library's `difflib` aligns texts best for readers, but its cost grows with the square
 of what differs. So its input is limited: after equal beginnings and ends are set aside, more than
-`MOST_CHANGED` items on either side count as one replacement.
+`MAX_CHANGED` items on either side count as one replacement.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from threads.rendering.safe import escape, visible
 
-MOST_CHANGED = 2_000
+MAX_CHANGED = 2_000
 LIKENESS = 0.3
 """Share of unchanged characters below which two texts are shown one after the other."""
 
@@ -35,7 +35,7 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[Block]:
     # The remaining items begin and end with a difference.
     codes: Sequence[tuple[str, int, int, int, int]]
     codes = [("replace", 0, len(left), 0, len(right))]
-    if max(len(left), len(right)) <= MOST_CHANGED:
+    if max(len(left), len(right)) <= MAX_CHANGED:
         codes = SequenceMatcher(None, left, right).get_opcodes()
     blocks = [Block(True, (0, start), (0, start))] if start else []
     for tag, i, i_end, j, j_end in codes:

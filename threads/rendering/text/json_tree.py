@@ -21,8 +21,8 @@ from threads.rendering.safe import escape, visible
 
 FOLDED_FROM = 2
 DEEPEST = 16
-MOST_NODES = 2_000
-MOST_TEXT = 256 * 1024
+MAX_NODES = 2_000
+MAX_TEXT_BYTES = 256 * 1024
 """The most levels, values and characters of strings shown; a note replaces the rest."""
 LONG_STRING = 200
 """Strings with line ends are folded if longer than this, others if ten times as long."""
@@ -82,8 +82,8 @@ class _Printer:
     """Prints values as lines of HTML until the limits are reached."""
 
     def __init__(self) -> None:
-        self._nodes = MOST_NODES
-        self._text = MOST_TEXT
+        self._nodes = MAX_NODES
+        self._text = MAX_TEXT_BYTES
 
     def lines(self, key: str, value: Any, comma: str, depth: int) -> Iterator[str]:
         """The lines of one member; `key` is HTML and ends with a colon, or is empty."""

@@ -25,7 +25,7 @@ from .sqlite import SqliteWords
 
 AT_ONCE = 500
 """How many texts are read at once."""
-_MOST_AT_ONCE = 2 << 20
+_MAX_AT_ONCE = 2 << 20
 """How many characters of texts are read at once."""
 WORTH_A_JOB = 1000
 """How many texts in the tail are worth a job."""
@@ -132,7 +132,7 @@ class WordIndex:
             for id_, text in self._read(sorted(missing)):
                 texts.append((id_, stored(text) + _END))
                 size += len(text)
-                if size >= _MOST_AT_ONCE:
+                if size >= _MAX_AT_ONCE:
                     at = id_
                     break
             yield from self._write(texts, before, at)

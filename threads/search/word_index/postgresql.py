@@ -15,11 +15,11 @@ from heapq import merge
 from itertools import chain
 from operator import itemgetter
 
-from .reading import AT_ONCE, LONGEST, SHORTEST, TAIL, Piece, Reading, ids
+from .reading import AT_ONCE, MAX_LENGTH, MIN_LENGTH, TAIL, Piece, Reading, ids
 
 NEWEST = 1000
 """How many texts are read for one or two characters before their runs are looked up."""
-MOST_RUNS = 32
+MAX_RUNS = 32
 """The most runs of texts that are read at once; it begins with one."""
 _ADD_RUN = "INSERT INTO {runs}(first, last, pairs) VALUES(%s, %s, %s)"
 _STAND_IN, _COUNT = 0x0780, 38
@@ -131,7 +131,7 @@ class PostgresqlWords(Reading):
 
         Both come from one statement: sending one takes PostgreSQL as long as answering it.
         """
-        if len(query) < SHORTEST:
+        if len(query) < MIN_LENGTH:
             yield from self.with_tail(self.newest(query, before), before)
             return
         holds, values = condition(query)
@@ -173,7 +173,7 @@ class PostgresqlWords(Reading):
                     [*chain.from_iterable(some), words],
                 )
             )
-            at, count = at + count, min(2 * count, MOST_RUNS)
+            at, count = at + count, min(2 * count, MAX_RUNS)
 
     def next_writer(self) -> int:
         """The number of a new transaction, later than all current writers.
@@ -212,10 +212,12 @@ def condition(query: str) -> tuple[str, list[str]]:
     The index is asked for every third trigram, in order: looking all of them up takes longer than
     reading the few texts that hold these and not the query.
     """
-    words = letters(query[:LONGEST])
-    if len(words) < SHORTEST:
+    words = letters(query[:MAX_LENGTH])
+    if len(words) < MIN_LENGTH:
         return "strpos(folded, %s) > 0", [words]
-    last = len(words) // SHORTEST * SHORTEST
-    pieces = [words[at : at + SHORTEST] for at in range(0, last - SHORTEST, SHORTEST)]
-    pieces.append(words[last - SHORTEST :])
+    last = len(words) // MIN_LENGTH * MIN_LENGTH
+    pieces = [
+        words[at : at + MIN_LENGTH] for at in range(0, last - MIN_LENGTH, MIN_LENGTH)
+    ]
+    pieces.append(words[last - MIN_LENGTH :])
     return "folded LIKE %s AND strpos(folded, %s) > 0", [f"%{'%'.join(pieces)}%", words]

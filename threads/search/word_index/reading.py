@@ -8,9 +8,9 @@ from django.db import connection
 
 AT_ONCE = 500
 """How many ids are fetched at once."""
-SHORTEST = 3
+MIN_LENGTH = 3
 """The length of a trigram; shorter queries are answered in another way."""
-LONGEST = 64
+MAX_LENGTH = 64
 """How many characters of a query the index is asked for; the caller checks the rest."""
 _THROUGH = "COALESCE((SELECT through FROM {mark} WHERE id = 1), 0)"
 TAIL = (

@@ -11,12 +11,12 @@ from itertools import groupby, islice
 
 from django.db import connection
 
-from .reading import LONGEST, SHORTEST, Piece, Reading, ids
+from .reading import MAX_LENGTH, MIN_LENGTH, Piece, Reading, ids
 
 NEWEST = 200
 """How many texts are read for one or two characters before the index is asked; this finds most."""
-MOST_TERMS = 200
-MOST_TEXTS = 20_000
+MAX_TERMS = 200
+MAX_TEXTS = 20_000
 """Limits for a query of one or two characters: how many trigrams may begin with it, and how many
 texts may hold these. Beyond them it is too common for the index: counting takes longer than
 reading."""
@@ -112,7 +112,7 @@ class SqliteWords(Reading):
 
     def newest(self, query: str, before: int) -> Iterator[int]:
         """Ids of texts that may hold a folded query, below `before`, highest first."""
-        if len(query) < SHORTEST:
+        if len(query) < MIN_LENGTH:
             # The newest texts unchecked, then those the index names; all if it can't tell.
             first = list(islice(self.indexed(before), NEWEST))
             yield from first
@@ -123,7 +123,7 @@ class SqliteWords(Reading):
                 elif match:
                     yield from self._from_newest(match, first[-1])
             return
-        whole = query[:LONGEST]
+        whole = query[:MAX_LENGTH]
         # A long query's beginnings first: if one is rare, the rest need not be looked up.
         last = min(len(whole) - _PIECE, _PIECES * _PIECE)
         pieces = [(whole[at : at + _PIECE], FEW) for at in range(0, last, _PIECE)]
@@ -169,8 +169,8 @@ class SqliteWords(Reading):
 
     def _match(self, query: str) -> str | None:
         """The query in FTS5's syntax; empty if no text holds it, None if it is too common."""
-        if len(query) >= SHORTEST:
-            return _quoted(query[:LONGEST])
+        if len(query) >= MIN_LENGTH:
+            return _quoted(query[:MAX_LENGTH])
         terms: list[str] = []
         texts = 0
         statement = (
@@ -184,7 +184,7 @@ class SqliteWords(Reading):
             for term, count in cursor:  # counted as it is reached
                 terms.append(term)
                 texts += count
-                if len(terms) > MOST_TERMS or texts > MOST_TEXTS:
+                if len(terms) > MAX_TERMS or texts > MAX_TEXTS:
                     return None
         return " OR ".join(map(_quoted, terms))
 
@@ -198,7 +198,7 @@ def _pieces(text_id: int, text: str) -> Iterator[Piece]:
     starts = range(0, len(text), length)
     for number in reversed(range(len(starts))):
         start = starts[number]
-        yield Piece(text_id, number, text[start : start + length + LONGEST])
+        yield Piece(text_id, number, text[start : start + length + MAX_LENGTH])
 
 
 def _row(text_id: int) -> int:

@@ -20,9 +20,9 @@ from .portion import Frame, Portion, clamped, reach_after
 
 PROVIDERS_IN_PORTIONS = frozenset({"openai", "anthropic"})
 """Providers whose rules for a message depend only on its neighbours."""
-SHORTEST = 16
+MIN_MESSAGES = 16
 """The minimum number of messages in a portion; the last one may have fewer."""
-SHORTEST_PLAIN = 64
+MIN_PLAIN_LENGTH = 64
 """The minimum for a portion whose content isn't read: making it again costs little."""
 _TRIES = 4
 """How often a request is cut again, because portions depended on each other, before all of it is
@@ -104,7 +104,7 @@ class Portions:
             portion = (
                 self._again(start, reach[-1])
                 or self._unread(start, reach[-1])
-                or self._maker.make(start, self._end(start, SHORTEST), reach[-1])
+                or self._maker.make(start, self._end(start, MIN_MESSAGES), reach[-1])
             )
             while found and (found[-1].last_role, portion.first_role) not in APART:
                 end = start + portion.length
@@ -145,13 +145,13 @@ class Portions:
 
         Returns None if it would be shorter than a compiled portion may be.
         """
-        messages, end = self._maker.messages, self._end(start, SHORTEST_PLAIN)
+        messages, end = self._maker.messages, self._end(start, MIN_PLAIN_LENGTH)
         places = range(start, end)
         read = next(
             (at for at in places if not isinstance(messages[at], UnreadMessage)), end
         )
         if read < end:
-            least = start + SHORTEST - 1
+            least = start + MIN_MESSAGES - 1
             cuts = (at for at in range(read, least, -1) if may_cut(messages, at))
             end = next(cuts, start)
         return self._maker.make_unread(start, end, reach) if end > start else None

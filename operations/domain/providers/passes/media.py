@@ -28,9 +28,9 @@ _NAME = {"application/pdf": "document.pdf"}
 """The name of a file that has none, for providers that require one."""
 LEAD = "[What the tools above brought:]"
 _SAME = {"image/jpg": "image/jpeg", "application/x-pdf": "application/pdf"}
-LONGEST = 4_000
+MAX_LENGTH = 4_000
 """The maximum length of a description, in characters."""
-_LONGEST_TEXT = 400
+_MAX_TEXT_LENGTH = 400
 """The maximum length of one text in a described block, in characters; longer ones are mostly
 data."""
 _PRIVATE = ("reasoning", "thinking", "encrypted", "compaction")
@@ -153,15 +153,17 @@ def _describe_block(part: Opaque) -> str:
     if any(word in part.type.casefold() for word in _PRIVATE):
         return f"[A block of the type {part.type} stands here; only its provider reads it.]"
     words = json_text.dump(_shortened(part.data)).decode()
-    if len(words) > LONGEST:
-        words = words[:LONGEST] + "…"
+    if len(words) > MAX_LENGTH:
+        words = words[:MAX_LENGTH] + "…"
     return f"[A block of the type {part.type} stands here: {words}]"
 
 
 def _shortened(value: JSON) -> JSON:
     """JSON without its private members, with long texts cut."""
     if isinstance(value, str):
-        return value if len(value) <= _LONGEST_TEXT else value[:_LONGEST_TEXT] + "…"
+        return (
+            value if len(value) <= _MAX_TEXT_LENGTH else value[:_MAX_TEXT_LENGTH] + "…"
+        )
     if isinstance(value, list):
         return [_shortened(item) for item in value]
     if isinstance(value, dict):

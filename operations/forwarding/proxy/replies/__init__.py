@@ -28,7 +28,7 @@ from .unpacking import unpacking
 
 logger = logging.getLogger(__name__)
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """The most bytes read of a reply; what follows is passed on and not recorded."""
 
 _CHARSET = re.compile(
@@ -79,13 +79,13 @@ class ReplyReader:
         self._form, self._assembler = form, FORMS[form]()
         self.has_events = content_type.startswith("text/event-stream")
         self.streams = self.has_events or is_list
-        self._unpack = unpacking(encoding, MOST_BYTES + 1)
+        self._unpack = unpacking(encoding, MAX_BYTES + 1)
         self._charset = _CHARSET.search(content_type)
         self._encoding = encoding
         self._events = parse_sse()
         next(self._events)
         self._whole = bytearray()
-        self._left = MOST_BYTES
+        self._left = MAX_BYTES
         self._is_readable = self._unpack is not None
         self._fault, self._secrets = "", secrets
         self._told = ""
@@ -185,7 +185,7 @@ class ReplyReader:
 
     def unpacked(self, body: bytes) -> bytes:
         """A complete body that could be read, uncompressed."""
-        unpack = unpacking(self._encoding, MOST_BYTES + 1)
+        unpack = unpacking(self._encoding, MAX_BYTES + 1)
         return unpack(body) if unpack else body
 
 

@@ -31,10 +31,10 @@ from .form import Call, JSONObject
 from .forms import FORMS
 from .offering import Offer
 
-MOST_CALLS = 32
+MAX_CALLS = 32
 """How many calls of one reply are answered."""
 _TOO_MANY = CallAnswer(
-    f'{{"detail":"Only {MOST_CALLS} calls of one reply are answered."}}', is_error=True
+    f'{{"detail":"Only {MAX_CALLS} calls of one reply are answered."}}', is_error=True
 )
 
 
@@ -87,7 +87,7 @@ def _results(
         (
             call,
             toolbox.answer(offer.caller, exchange.session_id, call.name, call.arguments)
-            if place < MOST_CALLS
+            if place < MAX_CALLS
             else _TOO_MANY,
         )
         for place, call in enumerate(calls)

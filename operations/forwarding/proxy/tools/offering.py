@@ -16,7 +16,7 @@ from operations.forwarding.upstreams.services import Target
 
 from .forms import FORMS
 
-MOST_ROUNDS = 8
+MAX_ROUNDS = 8
 """How often calls are answered before a client gets its reply. After that the model may not call
 tools."""
 
@@ -48,7 +48,7 @@ class Offer:
     @property
     def is_last(self) -> bool:
         """Whether no more calls are answered."""
-        return self.answered >= MOST_ROUNDS
+        return self.answered >= MAX_ROUNDS
 
 
 def requested_tools(incoming: Incoming, target: Target) -> list[OfferedTool]:

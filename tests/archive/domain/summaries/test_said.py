@@ -8,7 +8,7 @@ from archive.domain.summaries import prompts
 from archive.domain.summaries.checks import why_refused
 from archive.domain.summaries.retention import Mention, ReferenceKind
 from archive.domain.summaries.said import (
-    MOST_RESULT,
+    MAX_RESULT_LENGTH,
     Utterance,
     message_as_text,
     split_into_parts,
@@ -25,7 +25,7 @@ def test_a_message_is_read_with_its_calls_and_results() -> None:
             Text("Look:"),
             Thinking("hidden"),
             ToolCall("a", "bash", {"command": "ls"}),
-            ToolResult("a", (Text("x" * (MOST_RESULT + 10)),), is_error=True),
+            ToolResult("a", (Text("x" * (MAX_RESULT_LENGTH + 10)),), is_error=True),
             ToolResult("b", (Text("fine"),)),
         ),
     )

@@ -1,7 +1,7 @@
 """The structural digest: what can be said of a range without a model."""
 
 from archive.domain.summaries.said import Utterance
-from archive.domain.summaries.structural import MOST, structural_digest
+from archive.domain.summaries.structural import MAX_LISTED, structural_digest
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
 
@@ -59,9 +59,9 @@ def test_long_sections_are_cut_in_the_middle_and_say_so() -> None:
     many = [said(index, Role.USER, Text(f"Ask {index}")) for index in range(20)]
     lines = structural_digest(many).splitlines()
     assert lines[-2:] == ["- … 8 more …", "- Ask 19 (message 19)"]
-    assert len(lines) == MOST + 3
-    whole = structural_digest(many[:MOST]).splitlines()
-    assert whole[-1] == f"- Ask {MOST - 1} (message {MOST - 1})"
+    assert len(lines) == MAX_LISTED + 3
+    whole = structural_digest(many[:MAX_LISTED]).splitlines()
+    assert whole[-1] == f"- Ask {MAX_LISTED - 1} (message {MAX_LISTED - 1})"
     assert "more" not in "".join(whole)
 
 

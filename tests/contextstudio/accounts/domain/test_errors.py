@@ -2,9 +2,9 @@
 
 import pytest
 
-from contextstudio.accounts.domain.errors import MOST_LISTED, unknown_name
+from contextstudio.accounts.domain.errors import MAX_LISTED, unknown_name
 
-MANY = [f"read_{number:02}" for number in range(MOST_LISTED)] + ["digest"]
+MANY = [f"read_{number:02}" for number in range(MAX_LISTED)] + ["digest"]
 
 
 @pytest.mark.parametrize(

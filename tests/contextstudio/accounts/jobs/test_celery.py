@@ -85,7 +85,7 @@ def test_a_job_of_a_kind_that_is_no_more_keeps_the_sweep_from_no_other(
 def test_jobs_that_wait_for_providers_keep_the_sweep_from_no_other(
     job: Job, sent: list[Message], project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks, "_MOST_AT_ONCE", 1)
+    monkeypatch.setattr(tasks, "_MAX_AT_ONCE", 1)
     other = Job.objects.create(project=project, kind="gone", actor="system")
     sent.clear()
     tasks.sweep()

@@ -39,7 +39,7 @@ def test_a_fault_is_tried_again_later_each_time_and_then_given_up(
 
     work.does = fail
     waits = []
-    for _ in range(queue.MOST_ATTEMPTS):
+    for _ in range(queue.MAX_ATTEMPTS):
         run_one()
         job.refresh_from_db()
         waits.append((job.run_after - timezone.now()).total_seconds())
@@ -110,7 +110,7 @@ def test_what_is_away_or_busy_is_no_fault_of_the_job(
         raise fault
 
     work.does = fail
-    for times in range(1, 3 * queue.MOST_ATTEMPTS):
+    for times in range(1, 3 * queue.MAX_ATTEMPTS):
         run_one()
         job.refresh_from_db()
         assert (job.status, job.attempts) == ("queued", 0)

@@ -94,7 +94,7 @@ def test_beside_the_thread_is_said_that_less_of_it_is_sent(
 def test_of_a_long_thread_no_provider_is_looked_at_unasked(
     page: Page, made: list[str]
 ) -> None:
-    with patch("operations.context.pages.checks.MOST_UNASKED", 10):
+    with patch("operations.context.pages.checks.MAX_UNASKED", 10):
         first = page.get("provider-checks").content.decode()
         assert made == []
         assert first.count("not checked yet") == len(PROVIDERS) + 1

@@ -41,8 +41,8 @@ IDS = ("a", "b", "c", "ab-1", "not one", "x" * 41, "")
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(portions, "SHORTEST", 1)
-    monkeypatch.setattr(portions, "SHORTEST_PLAIN", 4)
+    monkeypatch.setattr(portions, "MIN_MESSAGES", 1)
+    monkeypatch.setattr(portions, "MIN_PLAIN_LENGTH", 4)
 
 
 words = st.builds(Text, st.sampled_from(WORDS[:4]))
@@ -126,7 +126,7 @@ def test_messages_whose_words_nobody_read_make_the_same_portions(
 def test_a_portion_that_nobody_read_is_what_it_is_read(
     conversation: Conversation, format: str
 ) -> None:
-    portions.SHORTEST_PLAIN = 1
+    portions.MIN_PLAIN_LENGTH = 1
     found = Request(conversation, format, WHOLE, reads=False).portions()
     read = Request(conversation, format, WHOLE).portions()
     assert [*map(told_of, found)] == [*map(told_of, read)]
@@ -157,8 +157,8 @@ def test_only_what_an_operation_touches_is_read(format: str) -> None:
 def test_what_is_not_read_is_one_portion_up_to_the_cut_before_what_has_to_be(
     format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(portions, "SHORTEST", 4)
-    monkeypatch.setattr(portions, "SHORTEST_PLAIN", 64)
+    monkeypatch.setattr(portions, "MIN_MESSAGES", 4)
+    monkeypatch.setattr(portions, "MIN_PLAIN_LENGTH", 64)
     said = [one for place in range(20) for one in a_call_of(f"call-{place}", place)]
     conversation = Conversation(said, entries(digest(40, 43)))
     request = Request(conversation, format, WHOLE, reads=False)

@@ -37,7 +37,7 @@ from threads.domain.part import Text, Thinking, ToolCall, ToolResult
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(portions, "SHORTEST", 1)
+    monkeypatch.setattr(portions, "MIN_MESSAGES", 1)
 
 
 def dump(value: Any) -> bytes:
@@ -208,7 +208,7 @@ def test_what_is_known_of_another_request_changes_nothing(
     """Of one that was shorter, or under another log."""
     shorter = Request(*earlier(data, conversation, format))
     request = Request(conversation, format, 1 << 20)
-    portions.SHORTEST = data.draw(st.sampled_from([1, 4]))
+    portions.MIN_MESSAGES = data.draw(st.sampled_from([1, 4]))
     known = shorter.portions()
     found = request.portions(known, grown=request.is_grown_from(shorter))
     assert together_of(found) == request.at_once()
@@ -324,7 +324,7 @@ def test_an_answer_that_is_blank_begins_no_portion(format: str) -> None:
 def test_behind_a_change_all_portions_are_met_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(portions, "SHORTEST", 6)
+    monkeypatch.setattr(portions, "MIN_MESSAGES", 6)
     said = [one for place in range(40) for one in a_call_of(f"call-{place}", place)]
     known = Request(Conversation(said), "openai", 1 << 20).portions()
     for first in range(4, 12):  # from each place of a portion, and across two of them

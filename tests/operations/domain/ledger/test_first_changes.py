@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operations.domain.ledger.first_changes import (
-    MOST_PARTS,
+    MAX_PARTS,
     FirstChange,
     first_changes,
     independent_groups,
@@ -201,5 +201,5 @@ def test_tags_and_inserts_lie_upon_nothing() -> None:
 
 
 def test_beyond_so_many_parts_what_is_left_lies_together() -> None:
-    parts = independent_groups({n: snip(2, 3) for n in range(1, MOST_PARTS + 3)}, {})
-    assert list(map(len, parts)) == [1] * (MOST_PARTS - 1) + [3]
+    parts = independent_groups({n: snip(2, 3) for n in range(1, MAX_PARTS + 3)}, {})
+    assert list(map(len, parts)) == [1] * (MAX_PARTS - 1) + [3]

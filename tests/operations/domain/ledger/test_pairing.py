@@ -87,7 +87,7 @@ def test_a_turn_that_joins_two_folds_is_one_with_both() -> None:
 def test_what_is_the_same_is_found_where_there_is_too_much_to_be_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("operations.domain.ledger.ledger._MOST_PAIRS", 3)
+    monkeypatch.setattr("operations.domain.ledger.ledger._MAX_PAIRS", 3)
     found = pairs(originals(6), originals(6), texts="m0 m3 m5")
     assert shown(found) == [
         *("0-1 | 0-1", "1-3 = 1-3", "3-4 | 3-4", "4-5 = 4-5", "5-6 | 5-6")

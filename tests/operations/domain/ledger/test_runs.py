@@ -36,7 +36,7 @@ def test_a_list_does_not_differ_from_itself(one: list[int]) -> None:
 def test_what_is_too_long_to_be_compared_is_all_new(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("operations.domain.ledger.ledger._MOST_PAIRS", 3)
+    monkeypatch.setattr("operations.domain.ledger.ledger._MAX_PAIRS", 3)
     assert diff_runs([0, 1, 2, 9], [0, 2, 3, 9]) == [
         DiffRun(DiffSide.BOTH, 0, 1),
         DiffRun(DiffSide.BEFORE, 1, 3),

@@ -7,7 +7,7 @@ import pytest
 
 from operations.domain.providers import PROVIDERS, compile_request
 from operations.domain.providers.bedrock import EMPTY
-from operations.domain.providers.passes.media import LEAD, LONGEST
+from operations.domain.providers.passes.media import LEAD, MAX_LENGTH
 from operations.domain.providers.request import Compiled, Severity
 from threads.domain.formats.format import Heading
 from threads.domain.part import File, Image, Opaque, Text, Thinking, ToolResult
@@ -257,7 +257,7 @@ def test_blocks_of_others_are_described(provider: str) -> None:
 def test_a_description_has_an_end() -> None:
     rows = (("user", Opaque("strange", [str(n) * 9 for n in range(9_999)])),)
     [(_, words)] = spoken(compile_request("openai", draft(*rows)))
-    assert len(words) < LONGEST + 100
+    assert len(words) < MAX_LENGTH + 100
 
 
 def test_a_refusal_is_sent_as_it_is_or_in_its_words() -> None:

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from contextstudio.accounts.domain.errors import Conflict, Invalid
 from operations.domain.log.operation import Redact
 from operations.domain.text.pattern import (
-    MOST,
+    MAX_MATCHES,
     Pattern,
     TextEditRequest,
     find_matches,
 )
 from operations.domain.text.reading import HeldText, PartReading
 from operations.domain.text.resolution import (
-    MOST_NAMED,
-    MOST_REPEATED,
+    MAX_NAMED,
+    MAX_REPEATED,
     patterns_refusal,
     resolve_patterns,
 )
@@ -80,7 +80,7 @@ def test_a_replacement_is_put_in_often_or_is_long():
     )
     assert "at most 4,000,000 characters" in found.message
 
-    once = Pattern(start=words, replacement="x" * (MOST_REPEATED + 1))
+    once = Pattern(start=words, replacement="x" * (MAX_REPEATED + 1))
     assert resolved(words, patterns=[once]).faults == ()
 
 
@@ -180,7 +180,7 @@ def test_all_is_refused_where_one_of_them_is_too_short():
 
 
 def test_more_matches_than_anybody_looks_at_are_too_many():
-    text = BLOCK * (MOST + 5)
+    text = BLOCK * (MAX_MATCHES + 5)
     found = fault(
         text,
         BLOCK,
@@ -193,10 +193,10 @@ def test_more_matches_than_anybody_looks_at_are_too_many():
 def test_the_first_of_too_many_matches_are_taken_where_some_are_at_a_time():
     word = Pattern(start="word", replacement="word", every=True)
     held = [HeldText(0, 10, 1)]
-    some = [reading("word " * 3, held=held), reading("word " * (MOST + 5), "m1")]
+    some = [reading("word " * 3, held=held), reading("word " * (MAX_MATCHES + 5), "m1")]
     found = resolve_patterns(lambda: some, [word], floor=1, partly=True)
     assert found.cut
-    assert len(found.matches) == MOST + 2, "of which two can't be changed"
+    assert len(found.matches) == MAX_MATCHES + 2, "of which two can't be changed"
     assert [one.holders for one in found.matches[:3]] == [(1,), (1,), ()]
     assert not resolve_patterns(lambda: some[:1], [word], floor=1, partly=True).cut
 
@@ -227,8 +227,8 @@ def test_a_match_inside_another_does_not_hide_the_next_overlap():
 
 def test_only_so_many_overlaps_are_told():
     every = Pattern(start="START_V", end="END_VERBOSE_OUTPUT", every=True)
-    faults = resolved(BLOCK * (MOST_NAMED + 9), patterns=[every, every]).faults
-    assert len(faults) == MOST_NAMED
+    faults = resolved(BLOCK * (MAX_NAMED + 9), patterns=[every, every]).faults
+    assert len(faults) == MAX_NAMED
 
 
 def test_all_that_is_wrong_with_a_batch_is_told_at_once():

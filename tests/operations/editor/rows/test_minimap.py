@@ -14,7 +14,7 @@ from operations.editor.panels.meter import meter_of
 from operations.editor.rows import minimap
 from operations.editor.rows.minimap import (
     HEIGHT,
-    MOST_STROKES,
+    MAX_STROKES,
     Shape,
     minimap_of,
     shapes,
@@ -78,7 +78,7 @@ def test_the_meter_names_what_was_saved() -> None:
 def test_a_long_spine_has_no_more_strokes_than_it_has_room_for() -> None:
     minimap = minimap_of(look_at(replay(originals(5000), log(digest(10, 20)))))
     strokes = (minimap.user + minimap.assistant + minimap.tool).count("M")
-    assert strokes + len(minimap.folds) <= MOST_STROKES
+    assert strokes + len(minimap.folds) <= MAX_STROKES
     assert len(minimap.folds) == 1
     tops = [float(d.split("h")[0].split(" ")[1]) for d in minimap.tool.split("M")[1:]]
     assert tops == sorted(tops)

@@ -253,8 +253,8 @@ def test_one_of_a_bundle_that_is_alone_in_a_list_is_a_row_like_others(
 def test_a_row_of_a_bundle_lists_some_of_it_and_counts_as_one(
     page: Page, editor: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("operations.editor.panels.drawer.MOST_LISTED", 1)
-    monkeypatch.setattr("operations.editor.panels.drawer.MOST_MEMBERS", 2)
+    monkeypatch.setattr("operations.editor.panels.drawer.MAX_LISTED", 1)
+    monkeypatch.setattr("operations.editor.panels.drawer.MAX_MEMBERS", 2)
     page.edit("tag", targets="m2", tags="a")
     together(editor, page.session)
     said = panel(page)

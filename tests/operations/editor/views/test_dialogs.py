@@ -72,7 +72,7 @@ def test_a_revise_begins_with_the_words_of_now(page: Page) -> None:
 def test_a_revise_says_where_it_begins_with_the_words_of_some_alone(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dialogs, "MOST_QUOTED", 2)
+    monkeypatch.setattr(dialogs, "MAX_QUOTED", 2)
     said = "The text is that of the first 2."
     two = page.get("dialogs/revise", targets="m3 m4").content.decode()
     three = page.get("dialogs/revise", targets="m3 m4 m6").content.decode()
@@ -187,8 +187,8 @@ def test_the_drawer_offers_undo_to_whose_it_is(
 def test_a_long_drawer_shows_the_newest_until_more_are_asked_for(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drawer, "MOST_LISTED", 2)
-    monkeypatch.setattr(drawer, "MOST_ASKED_FOR", 3)
+    monkeypatch.setattr(drawer, "MAX_LISTED", 2)
+    monkeypatch.setattr(drawer, "MAX_REQUESTED", 3)
     for index in range(2, 6):
         page.edit("tag", targets=f"m{index}", tags="goal")
     shown = page.get("panel").content.decode()
@@ -203,7 +203,7 @@ def test_a_long_drawer_shows_the_newest_until_more_are_asked_for(
 def test_what_the_drawer_does_not_list_is_counted(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drawer, "MOST_LISTED", 1)
+    monkeypatch.setattr(drawer, "MAX_LISTED", 1)
     for index in range(2, 7):
         waits = {"propose": "1"} if index > 4 else {}
         answer = page.edit("snip", targets=f"m{index}", **waits)

@@ -319,7 +319,7 @@ def test_a_marker_of_few_lines_is_shown_whole(page: Page) -> None:
 def test_the_outline_says_that_it_lists_only_the_newest_operations(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("operations.editor.panels.outline.MOST_OPERATIONS", 2)
+    monkeypatch.setattr("operations.editor.panels.outline.MAX_OPERATIONS", 2)
     said = "Older operations are not listed."
     for key in ("m2", "m4"):
         assert (

@@ -95,7 +95,7 @@ def test_of_a_half_that_a_fold_hides_nothing_is_offered(page: Page) -> None:
 def test_in_a_long_session_the_request_is_left_until_it_is_asked_for(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(estimates, "MOST_UNASKED", 10)
+    monkeypatch.setattr(estimates, "MAX_UNASKED", 10)
     fields = {"type": "snip", "targets": "m2 m3"}
     first = estimated(page, **fields)
     assert " tokens</b> in the thread" in first

@@ -184,7 +184,7 @@ def test_only_so_many_are_listed_at_once(page: Page, editor: User) -> None:
 def test_what_is_listed_next_is_what_can_still_be_changed(
     page: Page, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(find_replace, "MOST_LISTED", 2)
+    monkeypatch.setattr(find_replace, "MAX_LISTED", 2)
     fields = {"replacement": f"{BLOCK}, in short"}
     staged = {"stage": "1"} if how == "stage" else {}
     first = spans(look(page, **fields))

@@ -115,7 +115,7 @@ def test_of_many_children_the_first_are_listed(
     project: Project,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("threads.store.origins.MOST_LISTED", 2)
+    monkeypatch.setattr("threads.store.origins.MAX_LISTED", 2)
     parent = take(caller, project, *says("one"), id="a")
     for name in "bcd":
         made = {"external_id": "a", "relation": "subagent"}
@@ -139,7 +139,7 @@ def test_a_record_that_is_too_long_for_the_page_is_had_as_a_file(
     project: Project,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(records, "MOST_SHOWN", 10)
+    monkeypatch.setattr(records, "MAX_SHOWN", 10)
     monkeypatch.setattr(records, "_PIECE", 4)
     session = take(caller, project, *says("one longer text"), id="a")
     address = f"/sessions/{session.pk}/messages/m0/raw"

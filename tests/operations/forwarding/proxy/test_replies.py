@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from operations.forwarding.proxy.replies import MOST_BYTES, Reply, ReplyReader
+from operations.forwarding.proxy.replies import MAX_BYTES, Reply, ReplyReader
 
 REPLY = json.dumps(
     {
@@ -93,7 +93,7 @@ def test_what_stands_behind_a_packed_reply_is_not_held() -> None:
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 def test_a_reply_that_swells_is_not_recorded(encoding: str) -> None:
     packing = zlib.compressobj(wbits=zlib.MAX_WBITS + 16 * (encoding == "gzip"))
-    packed = packing.compress(b" " * (MOST_BYTES + 1)) + packing.flush()
+    packed = packing.compress(b" " * (MAX_BYTES + 1)) + packing.flush()
     reply = read(packed, "application/json", encoding, len(packed))
     assert not reply.messages
     assert "too long" in reply.fault

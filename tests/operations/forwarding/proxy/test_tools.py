@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from operations.forwarding.proxy.tools.gemini import GeminiTools
-from operations.forwarding.proxy.tools.offering import MOST_ROUNDS
+from operations.forwarding.proxy.tools.offering import MAX_ROUNDS
 from tests.servers import PATIENCE_SECONDS
 
 from .conftest import Proxy
@@ -109,12 +109,12 @@ def test_beside_a_call_of_the_clients_own_ours_is_answered_first(
 def test_a_model_that_goes_on_calling_is_asked_without_calls_at_last(
     client: Talk, proxy: Proxy
 ) -> None:
-    rounds = range(1, MOST_ROUNDS + 2)
+    rounds = range(1, MAX_ROUNDS + 2)
     proxy.provider.script = [Said("Again.", calls=(READ,), first=n) for n in rounds]
     assert client.ask("Go on") == "Again."
     assert "manage_scratchpad" not in seen(client)
     asked = [one.json for one in proxy.provider.asked]
-    assert len(asked) == MOST_ROUNDS + 1
+    assert len(asked) == MAX_ROUNDS + 1
     chosen = [one.get("tool_choice") or one.get("toolConfig") for one in asked]
     assert not any(chosen[:-1])
     assert "none" in json.dumps(chosen[-1]).lower()

@@ -31,7 +31,7 @@ def test_a_third_query_of_a_caller_is_refused_and_says_when_to_come_again(
 
 def test_a_fifth_query_of_all_is_refused(hurried: None) -> None:
     with ExitStack() as stack:
-        for number in range(places.MOST):
+        for number in range(places.MAX_PER_PROCESS):
             stack.enter_context(place_of(f"key:{number}"))
         with pytest.raises(TooMany), place_of("key:9"):
             pass

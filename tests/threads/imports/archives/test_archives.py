@@ -183,7 +183,7 @@ def test_more_bytes_or_files_than_the_bounds_are_refused() -> None:
 def test_a_list_of_members_that_is_a_trap_itself_is_not_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(archives, "MOST_DIRECTORY", 40)
+    monkeypatch.setattr(archives, "MAX_DIRECTORY_BYTES", 40)
     with pytest.raises(Invalid) as refusal:
         brought(zipped(("a", b"")))
     assert refusal.value.code == "archive_bomb"
@@ -194,7 +194,7 @@ def test_a_list_of_members_is_measured_where_it_is_read(
     monkeypatch: pytest.MonkeyPatch, *, is_large: bool
 ) -> None:
     """Nobody who looks for the archive's end finds the end that is read."""
-    monkeypatch.setattr(archives, "MOST_DIRECTORY", 400)
+    monkeypatch.setattr(archives, "MAX_DIRECTORY_BYTES", 400)
     data = bytearray(zipped(*((f"{n:04}", b"") for n in range(100))))
     begin, end = data.index(b"PK\1\2"), data.rindex(b"PK\5\6")
     if is_large:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.threads.rendering.html_reading import Reading
 from threads.rendering import render_difference
 from threads.rendering.text import diff
-from threads.rendering.text.difference import MOST_CHANGED, align
+from threads.rendering.text.difference import MAX_CHANGED, align
 
 UNIFIED = """\
 commit 1
@@ -158,8 +158,8 @@ def test_large_texts_are_compared_by_line(lines: int) -> None:
 
 
 def test_more_than_can_be_aligned_counts_as_replaced() -> None:
-    old = [f"a{n}" for n in range(MOST_CHANGED + 1)]
-    new = [f"b{n}" for n in range(MOST_CHANGED + 1)]
+    old = [f"a{n}" for n in range(MAX_CHANGED + 1)]
+    new = [f"b{n}" for n in range(MAX_CHANGED + 1)]
     assert align(old, ["same", *new]) == [(False, (0, len(old)), (0, len(new) + 1))]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 ROOM = 30_000
 """The most characters of requests that are repeated."""
-MOST = 20
+MAX_LISTED = 20
 """The most requests that are repeated."""
 _LATE = 0.8
 """The share of both limits that is for the last requests."""
@@ -51,12 +51,12 @@ def _chosen(asked: Sequence[str]) -> tuple[list[str], list[str]]:
     """The first and the last requests that fit."""
     early = int(ROOM * (1 - _LATE))
     late = ROOM - early
-    if len(asked) <= MOST and sum(map(len, asked)) <= ROOM:
+    if len(asked) <= MAX_LISTED and sum(map(len, asked)) <= ROOM:
         return [], list(asked)
-    last = _fitting(asked[::-1], late, int(MOST * _LATE))[::-1]
+    last = _fitting(asked[::-1], late, int(MAX_LISTED * _LATE))[::-1]
     last = last or [_cut(asked[-1], late)]
     rest = asked[: len(asked) - len(last)]
-    first = _fitting(rest, early, max(1, int(MOST * (1 - _LATE))))
+    first = _fitting(rest, early, max(1, int(MAX_LISTED * (1 - _LATE))))
     if rest and not first:
         first = [_cut(rest[0], early)]
     return first, last

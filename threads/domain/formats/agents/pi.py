@@ -38,7 +38,7 @@ SAID = frozenset({"message", "custom_message", "branch_summary"})
 """Types of entries that are messages to the model."""
 ASIDE = SAID | {"compaction"}
 """Types of entries that change what the model sees, unless they are on no branch."""
-MOST_BRANCHES = 100
+MAX_BRANCHES = 100
 """The most branches of one file that become sessions, the latest first: reading each includes all
 that it shares. The messages of other branches stay with the session as events."""
 _SESSION = re.compile(r"([0-9a-fA-F-]{36})\.jsonl$")
@@ -105,7 +105,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         tree.add(line, value)
     main = tree.path(len(tree.parents) - 1)
     ways = list(_branches(tree, main))
-    told = ways[:MOST_BRANCHES]
+    told = ways[:MAX_BRANCHES]
     branches = [(place, tree.path(leaf)) for leaf, place in told]
     held = set(main)
     aside = set(range(len(tree.parents))) - held

@@ -16,7 +16,7 @@ from .session import ConversationPlan, SessionItems
 NAME = "claude_code"
 BRANCHES = 50
 """The most branches of a file that become sessions: those with most answers; others are events."""
-MOST_SHARED = 500_000
+MAX_SHARED = 500_000
 """The most messages that all branches of a file together repeat."""
 
 
@@ -113,14 +113,14 @@ def _conversation_branches(branches: list[GraphBranch]) -> set[int]:
 def _branches(index: SessionIndex, able: set[int]) -> dict[int, int]:
     """The branches with most answers, mapped to the number of messages each shares with its parent.
 
-    Together they share at most `MOST_SHARED`.
+    Together they share at most `MAX_SHARED`.
     """
     branches = index.branches.of(0)
     best = sorted(able, key=lambda number: (-branches[number].answers, number))
     chosen: dict[int, int] = {}
     for number in best[:BRANCHES]:
         shared = _shared(index, _chain(branches, number))
-        if sum(chosen.values()) + shared <= MOST_SHARED:
+        if sum(chosen.values()) + shared <= MAX_SHARED:
             chosen[number] = shared
     told: dict[int, int] = {}
     for number in sorted(chosen):

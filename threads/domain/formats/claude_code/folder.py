@@ -27,7 +27,7 @@ from .record import Spawn
 AGENT = "agent-"
 META = ".meta.json"
 WORKFLOWS = "workflows"
-MOST_META = 1 << 20
+MAX_META_BYTES = 1 << 20
 """The most bytes read of a `.meta.json`."""
 
 
@@ -291,7 +291,7 @@ def _read_meta(member: Member | None) -> dict[str, Any]:
         return {}
     try:
         with member.open() as stream:
-            return fields.mapping(json_text.parse(stream.read(MOST_META)))
+            return fields.mapping(json_text.parse(stream.read(MAX_META_BYTES)))
     except Invalid:
         return {}
 

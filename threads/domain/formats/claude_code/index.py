@@ -16,11 +16,11 @@ from .lines import SessionLines
 from .notes import CONTINUED, TITLES, ConversationNotes, link_agents
 from .record import BOUNDARY, CLEARING, SUMMARY, KeptLines, Spawn
 
-MOST_KEPT = 2000
+MAX_KEPT = 2000
 """The most lines that a compaction kept, followed from the last one up to the first."""
 _NAMING = frozenset(TITLES[:3])
 """Types of records that name the session."""
-MOST_AGENTS = 1000
+MAX_AGENTS = 1000
 """The most sub-agents of one file that become sessions; lines of others are events."""
 
 
@@ -76,7 +76,7 @@ class SessionIndex:
             add(number, start, end, value)
         if self._left:
             words = (
-                f"Only the first {MOST_AGENTS:,} sub-agents became sessions: records of the others"
+                f"Only the first {MAX_AGENTS:,} sub-agents became sessions: records of the others"
                 f" ({self._left:,}) are kept as events."
             )
             warnings.append(Warning("agents_left", words))
@@ -107,7 +107,7 @@ class SessionIndex:
             return [self.graph.find(id_) for id_ in kept.ids if id_ in self.graph]
         head, number = self.graph.find(kept.head), self.graph.find(kept.tail)
         lines = [number]
-        while number not in (head, record_graph.NOBODY) and len(lines) < MOST_KEPT:
+        while number not in (head, record_graph.NOBODY) and len(lines) < MAX_KEPT:
             number = self.graph.parent(number)
             lines.append(number)
         return lines if head != record_graph.NOBODY and number == head else []
@@ -146,7 +146,7 @@ class SessionIndex:
             self._repeated = ""
             if known.get("isSidechain") or known.get("parent_tool_use_id"):
                 group = self._group(known, parent)
-        if group > MOST_AGENTS:
+        if group > MAX_AGENTS:
             type_, flags, group = f"sidechain/{type_}", record_graph.LOOSE, 0
             self._left += 1
         if "isSynthetic" in known and self._is_summary(known, type_):
@@ -207,8 +207,8 @@ class SessionIndex:
             before = self.graph.find(parent)
             group = self.graph.groups[before] if before >= 0 else 0
             return group or len(self.notes) - 1
-        if len(self.notes) > MOST_AGENTS:
-            return MOST_AGENTS + 1
+        if len(self.notes) > MAX_AGENTS:
+            return MAX_AGENTS + 1
         self.notes.append(ConversationNotes(agent_id=agent_id, call_id=call_id))
         if key:
             self._groups[key] = len(self.notes) - 1

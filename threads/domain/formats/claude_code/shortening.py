@@ -19,9 +19,9 @@ from . import record as claude_record
 from .index import SessionIndex
 from .record import MessageLine
 
-MOST_HIDDEN = 2_000_000
+MAX_HIDDEN = 2_000_000
 """The most hidden messages of one conversation, counted once per compaction that hides them."""
-MOST_COMPACTIONS = 2000
+MAX_COMPACTIONS = 2000
 CLEARED = "[Old tool result content cleared]"
 """What the tool sends in place of a result that a micro-compaction cleared."""
 
@@ -106,7 +106,7 @@ class Shortenings:
         """Whether one more compaction exceeds the limits; the first time, with a warning."""
         self._hidden += self._count
         self._shortened += 1
-        if self._hidden <= MOST_HIDDEN and self._shortened <= MOST_COMPACTIONS:
+        if self._hidden <= MAX_HIDDEN and self._shortened <= MAX_COMPACTIONS:
             return False
         words = "There are too many compactions; the later ones are kept as events."
         if all(warning.code != "compactions_left" for warning in self._warnings):

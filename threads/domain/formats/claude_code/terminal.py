@@ -49,7 +49,7 @@ _CALL = re.compile(
     r"((?:[A-Z]\w*(?: [A-Z]\w*)*)|(?:[\w:.-]+ - [\w-]+ \(MCP\)))\((.*)\)", re.DOTALL
 )
 """A call: a tool's name, and its arguments in parentheses, as the terminal shows them."""
-_LONGEST_NAME = 60
+_MAX_NAME_LENGTH = 60
 """The most characters of a tool name that is a line without arguments, like `Update Todos`."""
 _SAID = re.compile("^[⏺●] ", re.MULTILINE)
 _ANSWERED = re.compile("^(?: {2}⎿|[>❯] )", re.MULTILINE)
@@ -136,7 +136,7 @@ def _part(kind: str, text: str, call: str, *, is_answered: bool) -> Part:
     if kind == _MODEL:
         if found := _CALL.fullmatch(text):
             return ToolCall(call, found[1], found[2])
-        if is_answered and "\n" not in text and len(text) <= _LONGEST_NAME:
+        if is_answered and "\n" not in text and len(text) <= _MAX_NAME_LENGTH:
             return ToolCall(call, text, {})
     return Text(text)
 

@@ -24,7 +24,7 @@ TITLE_WITHIN = 400
 """How many lines are searched for a message that titles the conversation."""
 BRANCHES = 50
 """The most branches of a rollout that become conversations; older ones are only events."""
-MOST_ROLLBACKS = 1000
+MAX_ROLLBACKS = 1000
 """The most rollbacks for which branches are distinguished."""
 Range = tuple[int, int]
 """Line numbers, the end exclusive."""
@@ -275,7 +275,7 @@ class Rollbacks:
         start, offset = self._turns[max(-count, -len(self._turns))]
         del self._turns[-count:]
         self.count += 1
-        if len(self.ranges) < MOST_ROLLBACKS:
+        if len(self.ranges) < MAX_ROLLBACKS:
             yield Rollback(start, end, offset, tuple(self.ranges))
         while self.ranges and self.ranges[-1][0] >= start:
             self.ranges.pop()

@@ -18,7 +18,7 @@ from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit import stream_runs
 from threads.domain.formats.kit.items import Item, attempt
-from threads.domain.formats.kit.stream_runs import MOST_HELD, StreamRun
+from threads.domain.formats.kit.stream_runs import MAX_HELD_BYTES, StreamRun
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON, Part, Text, Thinking, ToolCall, ToolResult
@@ -123,7 +123,7 @@ class _RunItems:
     def take(self, row: Element) -> Iterator[Item]:
         """The items made from a line. Raises Invalid if it isn't an event."""
         value = fields.require(row.value, dict, "an event", ())
-        if self._answer.size > MOST_HELD:
+        if self._answer.size > MAX_HELD_BYTES:
             yield from self.rest()
         match value.get("type"), value.get("subtype"):
             case ("user", _):

@@ -20,7 +20,7 @@ from threads.domain.transcript import Event, Warning
 from .conversations import ConversationTree, ExportFormat
 from .trees import TreeNode, conversation_of, list_objects
 
-_LONGEST_TIME = 20
+_MAX_TIME_DIGITS = 20
 """The most digits in a time."""
 _BESIDE = ("file_attachments", "card_attachments_json", "web_search_results", "steps")
 """Members of a response that are kept whole unless they are empty."""
@@ -103,7 +103,7 @@ def _time(value: JSON) -> JSON:
     """A time, unwrapped from the database's form if necessary."""
     held = fields.mapping(value).get("$date", value)
     number = fields.text(held, "$numberLong")
-    if number.isascii() and number.isdigit() and len(number) <= _LONGEST_TIME:
+    if number.isascii() and number.isdigit() and len(number) <= _MAX_TIME_DIGITS:
         return int(number)
     return held
 

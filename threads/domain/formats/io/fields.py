@@ -12,7 +12,7 @@ MILLISECONDS_FROM = 1e11
 """A number above this is milliseconds since 1970: as seconds it would be the year 5138."""
 
 
-_MOST_COUNTED = 1 << 53
+_MAX_COUNT = 1 << 53
 _SINCE_1970 = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d{1,9})?", re.ASCII)
 """Seconds or milliseconds as text, in 2001 to 2033 only: other digits may be a date."""
 
@@ -64,14 +64,14 @@ def count(record: JSON, *names: str) -> int:
     if isinstance(record, dict):
         for name in names:
             value = record.get(name)
-            if type(value) is int and 0 <= value <= _MOST_COUNTED:
+            if type(value) is int and 0 <= value <= _MAX_COUNT:
                 return value
     return 0
 
 
 def as_count(value: JSON) -> int:
     """The value if it is a number as in `count`, else 0."""
-    return value if type(value) is int and 0 <= value <= _MOST_COUNTED else 0
+    return value if type(value) is int and 0 <= value <= _MAX_COUNT else 0
 
 
 def moment(value: JSON) -> datetime | None:

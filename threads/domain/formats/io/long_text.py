@@ -13,7 +13,7 @@ LONG = 16 << 20
 """The size in bytes above which the long texts of a line or an element are cut."""
 KEPT = 1 << 20
 """The size in bytes of the longest text in it that is kept whole."""
-MOST_ENCODED = 32 << 20
+MAX_ENCODED_BYTES = 32 << 20
 """The most bytes of base64 that are kept whole: a picture can't be cut."""
 HEAD = 64 << 10
 """How many bytes are kept of a text that is cut."""
@@ -112,7 +112,7 @@ class _Cutting:
         if len(self._text) <= KEPT:
             return
         is_encoded = bool(_BASE64.fullmatch(self._text[:HEAD]))
-        if len(self._text) > MOST_ENCODED or not is_encoded:
+        if len(self._text) > MAX_ENCODED_BYTES or not is_encoded:
             head = _beginning(bytes(self._text[:HEAD]))
             self._dropped = len(self._text) - len(head)
             self._text = bytearray(head)

@@ -14,7 +14,7 @@ from threads.domain.part import JSON
 from . import json_file, json_text, source
 from .source import ByteSpan
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """A larger file is not skimmed: only its first bytes can show what it is."""
 WHOLE = 1 << 20
 """The size in bytes of the longest piece that is parsed whole before it is shortened."""
@@ -32,7 +32,7 @@ DEEPEST = 6
 def skim_file(file: BinaryIO) -> bytes:
     """JSON or JSON Lines of the same shape as a file; empty if it is neither, or is too large."""
     size = file.seek(0, SEEK_END)
-    if not size or size > MOST_BYTES:
+    if not size or size > MAX_BYTES:
         return b""
     if json_file.is_lines(file, 2):
         lines = (line.span for line in source.lines(file))

@@ -21,7 +21,7 @@ from threads.domain.transcript import Transcript, Warning
 from .items import Item, Items
 from .transcripts import require_transcripts, transcript_of
 
-MOST_HELD = 16 << 20
+MAX_HELD_BYTES = 16 << 20
 """The most bytes of lines for one message; lines beyond them go to the next message."""
 
 
@@ -138,7 +138,7 @@ class StreamedMessage:
     @property
     def is_full(self) -> bool:
         """Whether it holds so much that no more is added."""
-        return self._size > MOST_HELD
+        return self._size > MAX_HELD_BYTES
 
     def add(
         self,

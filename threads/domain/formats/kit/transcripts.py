@@ -45,7 +45,7 @@ _HEADING = re.compile(r"\A\s*#{1,6}[ \t]+(?=\S)")
 _BARE_COMMAND = re.compile(r"\s*(/[\w:-]{1,80})\s*")
 _COMMAND = re.compile(r"<command-name>([^<]*+)</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>([^<]*+)</command-args>")
-_LONGEST_COMMAND, _LONGEST_ARGUMENTS = 80, 400
+_MAX_COMMAND_LENGTH, _MAX_ARGUMENTS_LENGTH = 80, 400
 
 
 Given = TypeVar("Given", bound=Conversation)
@@ -113,10 +113,10 @@ def _unwrapped(text: str) -> str:
 
 def command_in(text: str) -> str:
     """The typed command that a text of Claude Code's records, with its arguments."""
-    name = _element(_COMMAND, text, _LONGEST_COMMAND)
+    name = _element(_COMMAND, text, _MAX_COMMAND_LENGTH)
     if not name or "\n" in name:
         return ""
-    arguments = _element(_ARGUMENTS, text, _LONGEST_ARGUMENTS)
+    arguments = _element(_ARGUMENTS, text, _MAX_ARGUMENTS_LENGTH)
     return fields.one_line(f"{name} {arguments}")
 
 

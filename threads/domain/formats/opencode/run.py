@@ -14,7 +14,7 @@ from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit import stream_runs
 from threads.domain.formats.kit.items import Item
-from threads.domain.formats.kit.stream_runs import MOST_HELD, StreamRun
+from threads.domain.formats.kit.stream_runs import MAX_HELD_BYTES, StreamRun
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Event, Transcript, Warning
 
@@ -84,7 +84,7 @@ class _HeldTurn:
 
     def is_over(self, record: dict[str, Any]) -> bool:
         """Whether a line belongs to the next message."""
-        if not self._parts or self._size > MOST_HELD:
+        if not self._parts or self._size > MAX_HELD_BYTES:
             return bool(self._parts)
         id_ = fields.text(record["part"], "messageID")
         return id_ != self._id or (not id_ and record["type"] == "step_start")

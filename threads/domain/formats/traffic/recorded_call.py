@@ -22,7 +22,7 @@ from . import other_forms
 from .replies import read_reply
 
 READERS = openai.READERS | anthropic.READERS | gemini.READERS
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """The most bytes of a decompressed body."""
 _ENDS = {
     "/chat/completions": "openai",
@@ -165,7 +165,7 @@ def _text_of(holder: dict[str, Any]) -> str:
     if data.startswith(b"\x1f\x8b"):
         try:
             unpack = zlib.decompressobj(16 + zlib.MAX_WBITS)
-            data = unpack.decompress(data, MOST_BYTES)
+            data = unpack.decompress(data, MAX_BYTES)
         except zlib.error:
             return ""
     try:

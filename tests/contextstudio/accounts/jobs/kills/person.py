@@ -19,7 +19,7 @@ IMPORT, TRIAL, TEST, STATE = "import", "trial", "test", "state"
 KINDS = (SUMMARY, IMPORT, SUMMARY, TEST, SUMMARY, BY_RULE, SUMMARY, TRIAL, OF_NO_COST)
 UNFINISHED = ("queued", "running", "asks")
 PATIENCE_SECONDS = 240
-MOST_AT_ONCE = 6
+MAX_AT_ONCE = 6
 MESSAGES = 6
 """The length of a range to summarise; a session has `RANGES` of them, each for one order."""
 RANGES = 3
@@ -81,7 +81,7 @@ class Person:
             left = sum(one.status in UNFINISHED for one in self.orders)
             if stop.is_set() and not left:
                 return
-            if not stop.is_set() and left < MOST_AT_ONCE:
+            if not stop.is_set() and left < MAX_AT_ONCE:
                 self._order(KINDS[len(self.orders) % len(KINDS)])
                 self.steps += 1
             self._waiting.wait(0.2)

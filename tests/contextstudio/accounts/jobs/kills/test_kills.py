@@ -28,7 +28,7 @@ ROUNDS = range(1, 6) if SOAK else [8]
 """The seeds; by that of `make test` each part of an installation is killed."""
 KILLS = 20 if SOAK else 5
 SESSIONS = 7 if SOAK else 2
-LONGEST_BEFORE_A_KILL, LONGEST_OUTAGE = 5, 1.0
+MAX_SECONDS_BEFORE_A_KILL, MAX_OUTAGE_SECONDS = 5, 1.0
 """Seconds."""
 FOLLOWING = ("account", "secrets")
 """Jobs that the product itself has done behind each import."""
@@ -90,7 +90,7 @@ def kill_while_working(
         try:
             for _ in range(KILLS):
                 seen, more = person.steps + journal.calls, chance.randint(1, 3)
-                for _ in range(LONGEST_BEFORE_A_KILL * 10):
+                for _ in range(MAX_SECONDS_BEFORE_A_KILL * 10):
                     if person.steps + journal.calls >= seen + more:
                         break
                     waiting.wait(0.1)
@@ -98,7 +98,7 @@ def kill_while_working(
                 victim = chance.choice(installation.victims)
                 killed[victim] += 1
                 start = installation.kill(victim, chance)
-                waiting.wait(chance.uniform(0, LONGEST_OUTAGE))
+                waiting.wait(chance.uniform(0, MAX_OUTAGE_SECONDS))
                 start()
         finally:
             stop.set()

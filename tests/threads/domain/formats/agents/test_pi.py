@@ -200,7 +200,7 @@ def test_a_branch_of_a_branch_shares_what_is_of_the_session_s_own_way() -> None:
 def test_of_very_many_branches_the_latest_are_sessions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pi, "MOST_BRANCHES", 1)
+    monkeypatch.setattr(pi, "MAX_BRANCHES", 1)
     unnamed = {**user("", "a"), "id": 7}
     main, branch = read(user("a", None), user("b", "a"), unnamed, user("c", "a"))
 

@@ -122,7 +122,7 @@ def test_what_was_asked_for_again_and_ran_on_is_a_branch_too() -> None:
 
 
 def test_branches_repeat_only_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversations, "MOST_SHARED", 3)
+    monkeypatch.setattr(conversations, "MAX_SHARED", 3)
     more = [user("u7", "a1", "Other."), answer("a7", "u7", text("A."))]
     _, branch = read_all(*START, *LEFT, *more, *TAKEN)
 
@@ -258,7 +258,7 @@ def test_what_an_agent_left_stays_with_it() -> None:
 
 
 def test_too_many_agents_stay_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claude_index, "MOST_AGENTS", 1)
+    monkeypatch.setattr(claude_index, "MAX_AGENTS", 1)
     other = [user("y1", None, "Another.", isSidechain=True)]
     [thread, _] = read_all(*ASKED, *AGENT, *other, *ANSWERED)
 

@@ -343,11 +343,11 @@ def test_a_clearing_that_clears_nothing_is_an_event() -> None:
     assert events(transcript)[-2:] == ["system/microcompact_boundary"] * 2
 
 
-@pytest.mark.parametrize("bound", ["MOST_HIDDEN", "MOST_COMPACTIONS"])
+@pytest.mark.parametrize("bound", ["MAX_HIDDEN", "MAX_COMPACTIONS"])
 def test_compactions_beyond_the_bound_are_events(
     monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
-    monkeypatch.setattr(shortening, bound, 6 if bound == "MOST_HIDDEN" else 1)
+    monkeypatch.setattr(shortening, bound, 6 if bound == "MAX_HIDDEN" else 1)
     transcript = read(
         *COMPACTED, boundary("b2", "a4"), summary("s2", "b2"), summary("s3", "s2")
     )

@@ -67,7 +67,7 @@ def test_a_compaction_hides_what_was_snipped_too() -> None:
 
 
 def test_snips_beyond_the_bound_are_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shortening, "MOST_COMPACTIONS", 0)
+    monkeypatch.setattr(shortening, "MAX_COMPACTIONS", 0)
     found = read(*SAID, snip("r1"), *AFTER)
 
     assert compactions(found) == []

@@ -132,7 +132,7 @@ def test_what_can_t_be_read_of_a_branch_is_told_once() -> None:
 def test_very_many_rollbacks_are_not_told_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rollout, "MOST_ROLLBACKS", 2)
+    monkeypatch.setattr(rollout, "MAX_ROLLBACKS", 2)
     turns = [said("user", "Two"), event("thread_rolled_back", num_turns=1)] * 4
 
     assert len(branches(meta(), said("user", "One"), *turns)) == 2

@@ -162,7 +162,7 @@ def test_what_cannot_be_read_is_an_event_with_a_warning(
         "user: Count.",
     ]
 
-    monkeypatch.setattr(cursor_run, "MOST_HELD", 1)
+    monkeypatch.setattr(cursor_run, "MAX_HELD_BYTES", 1)
     [found] = read(lines(INIT, piece("One."), piece("Two.")))
     assert [one.text for one in messages(found)] == ["One.", "Two."]
 

@@ -149,7 +149,7 @@ def test_warnings_follow_the_answer_that_they_interrupt() -> None:
 
 
 def test_an_answer_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_runs, "MOST_HELD", 300)
+    monkeypatch.setattr(stream_runs, "MAX_HELD_BYTES", 300)
     found = of(*[piece(str(number)) for number in range(9)])
 
     assert "".join(one.text for one in messages(found)) == "012345678"
@@ -166,7 +166,7 @@ def test_calls_behind_a_result_are_the_next_answer_s() -> None:
 def test_a_result_behind_an_answer_that_was_cut_is_told_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(stream_runs, "MOST_HELD", 100)
+    monkeypatch.setattr(stream_runs, "MAX_HELD_BYTES", 100)
     found = of(used("c1"), brought("c1", output="It glows."), piece("Good."))
 
     assert [ids(one) for one in parts(found)] == [["c1"], ["c1"], []]

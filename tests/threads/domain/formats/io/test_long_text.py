@@ -46,7 +46,7 @@ def test_a_long_text_keeps_a_beginning_that_cuts_no_character(
         patch.setattr(long_text, "_CHUNK", chunk)
         patch.setattr(long_text, "HEAD", head)
         patch.setattr(long_text, "KEPT", 50)
-        patch.setattr(long_text, "MOST_ENCODED", 0)
+        patch.setattr(long_text, "MAX_ENCODED_BYTES", 0)
         found = json_text.parse(cut(data))
     assert (found["before"], found["after"]) == (said["before"], said["after"])
     beginning, sentence = found["text"].split("\n\n[…", 1)
@@ -57,7 +57,7 @@ def test_a_long_text_keeps_a_beginning_that_cuts_no_character(
 def test_a_picture_is_kept_whole_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(long_text, "KEPT", 10)
     monkeypatch.setattr(long_text, "HEAD", 30)
-    monkeypatch.setattr(long_text, "MOST_ENCODED", 100)
+    monkeypatch.setattr(long_text, "MAX_ENCODED_BYTES", 100)
     for start in ("", "data:image/png;base64,"):
         data = json.dumps(start + "aGVsbG8+" * 8).encode()
         assert cut(data) == data

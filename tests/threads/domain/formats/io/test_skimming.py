@@ -104,7 +104,7 @@ def test_of_what_is_no_json_container_nothing_is_left(data: bytes) -> None:
 def test_a_file_that_is_too_long_is_not_looked_through(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(skimming, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(skimming, "MAX_BYTES", 1_000)
     assert skimming.skim_file(file_of({"tools": TOOLS, "messages": SAID})) == b""
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.threads.support import readings
 from tests.threads.support.streams import as_sse
 from threads.domain.formats.io.streams.gemini import joined_parts
-from threads.domain.formats.io.streams.gemini_calls import MOST_SKIPPED, MOST_STEPS
+from threads.domain.formats.io.streams.gemini_calls import MAX_SKIPPED, MAX_STEPS
 from threads.domain.part import ToolCall
 
 
@@ -82,9 +82,9 @@ def test_a_last_piece_may_have_arguments_as_a_whole() -> None:
         ("$[0]", {}),
         ("$['a b'].c", {"a b": {"c": 1}}),
         ("$.a[1][0]", {"a": [None, [1]]}),
-        (f"$.a[{MOST_SKIPPED + 1}]", {"a": []}),
-        (f"$.a[{MOST_SKIPPED + 1}].b", {"a": []}),
-        ("$" + ".a" * (MOST_STEPS + 1), {}),
+        (f"$.a[{MAX_SKIPPED + 1}]", {"a": []}),
+        (f"$.a[{MAX_SKIPPED + 1}].b", {"a": []}),
+        ("$" + ".a" * (MAX_STEPS + 1), {}),
     ],
 )
 def test_a_path_names_a_place_or_nothing(path: str, args: Any) -> None:

@@ -9,7 +9,7 @@ from tests.threads.support import streams
 from tests.threads.support.streams import as_sse, chunk
 from threads.domain.formats.io.streams import FORMS, assembled, form_of, stream
 from threads.domain.formats.io.streams.stream import (
-    MOST_OF_EVENT,
+    MAX_EVENT_BYTES,
     Assembler,
     ReplyTokens,
     parse_sse,
@@ -51,7 +51,7 @@ def test_an_event_without_end_is_too_long() -> None:
     reader = parse_sse()
     next(reader)
     with pytest.raises(ValueError, match="too long"):
-        reader.send(b"x" * (MOST_OF_EVENT + 1))
+        reader.send(b"x" * (MAX_EVENT_BYTES + 1))
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -90,7 +90,7 @@ def test_other_lines_are_events_in_their_place(
     assert told(found) == ["assistant: One.", "error", "assistant: Two.", "unreadable"]
     assert [one.line for one in found.warnings] == [4]
 
-    monkeypatch.setattr(run, "MOST_HELD", 1)
+    monkeypatch.setattr(run, "MAX_HELD_BYTES", 1)
     [found] = read(lines(line("text", text="One."), line("text", text="Two.")))
     assert [one.text for one in messages(found)] == ["One.", "Two."]
 

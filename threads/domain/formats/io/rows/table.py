@@ -21,9 +21,9 @@ from threads.domain.part import JSON
 SEPARATORS = ",;\t"
 ROWS = 50
 """How many rows detection looks at."""
-LONGEST_CELL = 16 << 20
+MAX_CELL_LENGTH = 16 << 20
 """The most characters in a cell: an unclosed quote makes the rest of the table one cell."""
-_LONGEST_NAME = 64
+_MAX_NAME_LENGTH = 64
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -38,7 +38,7 @@ _SAYING = ("messages", "choices", "contents", "candidates")
 """Each request or response has one of these members."""
 
 # Applies to the whole process, which reads no other tables; the default is 131,072.
-csv.field_size_limit(LONGEST_CELL)
+csv.field_size_limit(MAX_CELL_LENGTH)
 
 
 def first_lines(head: bytes) -> bytes:
@@ -98,7 +98,7 @@ def _separator(text: str) -> str:
         return ""
     # Tables written by pandas begin with an unnamed column of numbers.
     named = [name.strip() for name in names[not names[0].strip() :]] if names else []
-    are_names = (len(n) <= _LONGEST_NAME and _NAME.fullmatch(n) for n in named)
+    are_names = (len(n) <= _MAX_NAME_LENGTH and _NAME.fullmatch(n) for n in named)
     return most if named and all(are_names) else ""
 
 

@@ -15,8 +15,8 @@ from .stream import JSONObject
 
 _CALL, _PIECES, _MORE = "functionCall", "partialArgs", "willContinue"
 _STEP = re.compile(r"""\.([^.\[\]]+)|\[(\d{1,5})\]|\[(['"])(.*?)\3\]""")
-MOST_STEPS = 64
-MOST_SKIPPED = 1_000
+MAX_STEPS = 64
+MAX_SKIPPED = 1_000
 """The most elements of a list that may be skipped before one that has a value."""
 _VALUES = ("stringValue", "numberValue", "boolValue")
 
@@ -81,7 +81,7 @@ def _steps(path: str) -> list[str | int]:
     at = len("$") if path.startswith("$") else 0
     while at < len(path):
         step = _STEP.match(path, at)
-        if step is None or len(found) == MOST_STEPS:
+        if step is None or len(found) == MAX_STEPS:
             return []
         name, index, _, quoted = step.groups()
         found.append(int(index) if index else name or quoted or "")
@@ -104,7 +104,7 @@ def _has_room(holder: Any, step: str | int) -> bool:
         if isinstance(holder, dict):
             holder.setdefault(step, None)
         return isinstance(holder, dict)
-    if not isinstance(holder, list) or step - len(holder) > MOST_SKIPPED:
+    if not isinstance(holder, list) or step - len(holder) > MAX_SKIPPED:
         return False
     holder += [None] * (step + 1 - len(holder))
     return True

@@ -16,7 +16,7 @@ from .stream import (
 )
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
-_MOST_SKIPPED = 8
+_MAX_SKIPPED = 8
 """The most blocks that may be skipped: without a limit, one large index would fill memory."""
 _AWAITED = ("queued", "in_progress")
 _TEXTS = {
@@ -104,7 +104,7 @@ def _add(item: JSONObject, kind: str, member: str, event: JSONObject) -> None:
     name = "summary" if is_summary else "content"
     index = event.get("summary_index" if is_summary else "content_index", 0)
     blocks = item[name] = list(item.get(name) or ())
-    if type(index) is not int or not 0 <= index <= len(blocks) + _MOST_SKIPPED:
+    if type(index) is not int or not 0 <= index <= len(blocks) + _MAX_SKIPPED:
         return
     while len(blocks) <= index:
         blocks.append({"type": "refusal" if member == "refusal" else "output_text"})

@@ -11,7 +11,7 @@ from threads.domain.formats.io import json_text
 JSONObject = dict[str, Any]
 _LINE = re.compile(rb"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
-MOST_OF_EVENT = 32 << 20
+MAX_EVENT_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ def parse_sse() -> Generator[list[bytes], bytes, None]:
         after_return = chunk.endswith(b"\r")
         more, *others = _LINE.split(chunk)
         rest += more
-        if len(rest) > MOST_OF_EVENT:
+        if len(rest) > MAX_EVENT_BYTES:
             raise ValueError("An event is too long.")
         for other in others:
             line, rest = bytes(rest), bytearray(other)

@@ -47,7 +47,7 @@ HOLDERS = (
 """Paths to the messages or choices of an object that has none of its own: in a log, in a batch as
 the APIs of Anthropic and OpenAI take and return it, in whatever programs call a conversation, and
 in LiteLLM's spend log."""
-LONGEST_TITLE = 300
+MAX_TITLE_LENGTH = 300
 """The most characters of a file's title: as in a session, so that our own format restores it."""
 UNREAD = READ_MEMBERS - {"system", "title", "model"}
 """Members of a conversation that mean something else in a row with a question and its answer."""
@@ -341,7 +341,7 @@ def _transcript(
         for name in ("title", "strategy", "response", *IDS, "model", "custom_id")
     }
     called = "" if isinstance(items, Lines) else items.called
-    own = fields.one_line(fields.text(said, "title"), LONGEST_TITLE)
+    own = fields.one_line(fields.text(said, "title"), MAX_TITLE_LENGTH)
     title = own or title_of(opening)
     strategy = items.dialect.strategy or fields.word(said, "strategy", limit=32)
     return Transcript(

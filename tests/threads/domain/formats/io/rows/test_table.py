@@ -123,7 +123,7 @@ def test_a_table_with_other_columns_is_refused_as_one() -> None:
 
 
 def test_a_quote_that_nobody_closes_is_refused_with_its_row() -> None:
-    data = b'role,content\nuser,a\nassistant,"' + b"b" * (table.LONGEST_CELL + 1)
+    data = b'role,content\nuser,a\nassistant,"' + b"b" * (table.MAX_CELL_LENGTH + 1)
     with pytest.raises(Invalid, match="Row 3 of the table can't be read") as refused:
         rows(data)
     assert refused.value.code == "table_damaged"
