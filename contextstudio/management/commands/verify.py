@@ -29,7 +29,8 @@ class Command(BaseCommand):
         if options["file"]:
             manifest = archive.verify(options["file"])
             self.stdout.write(
-                f"Whole: {len(manifest.members):,} members, made {manifest.created_at}."
+                f"The backup is complete: {len(manifest.members):,} files, "
+                f"made {manifest.created_at}."
             )
             return
         executor = MigrationExecutor(connection)
@@ -42,4 +43,4 @@ class Command(BaseCommand):
         if found:
             more = "\n…" if len(found) > _MAX_LISTED else ""
             raise CommandError("\n".join(found[:_MAX_LISTED]) + more)
-        self.stdout.write("Whole.")
+        self.stdout.write("This installation is complete and undamaged.")

@@ -121,10 +121,10 @@ def test_what_was_acknowledged_before_a_backup_is_in_what_is_made_of_it(
             server.command("backup", str(file))
         messages = messages_of(client, session)
     assert file.stat().st_mode & 0o077 == 0
-    assert server.command("verify", str(file)).startswith("Whole: ")
+    assert server.command("verify", str(file)).startswith("The backup is complete: ")
 
     empty_server.command("restore", str(file))
-    assert empty_server.command("verify") == "Whole."
+    assert empty_server.command("verify").endswith("is complete and undamaged.")
     blob = hashlib.sha256(IMAGE).hexdigest()
     assert (empty_server.folder / "blobs" / blob[:2] / blob).read_bytes() == IMAGE
     empty_server.start()
@@ -163,7 +163,7 @@ def test_a_damaged_backup_changes_nothing_and_a_whole_one_overwrites_nothing(
     empty_server.folder /= "new"
     empty_server.variables["SECRET_KEY"] = "k" * 50
     empty_server.command("restore", str(file))
-    assert empty_server.command("verify") == "Whole."
+    assert empty_server.command("verify").endswith("is complete and undamaged.")
 
 
 def test_nothing_is_backed_up_of_an_empty_database_and_nothing_where_no_file_can_be(
