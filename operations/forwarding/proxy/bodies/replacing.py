@@ -11,6 +11,7 @@ from operations.forwarding.services import AppliedRequest
 from threads.domain.formats.requests import Form
 
 from .body import PREVIOUS_RESPONSE, ForwardedBody
+from .thinking import thinking_off
 
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
@@ -33,6 +34,7 @@ def rewritten(body: ForwardedBody, applied: AppliedRequest) -> Rewritten:
         sent = body.listed(body.messages)
     if sent is not None:
         changes[body.names.messages] = sent
+        changes |= thinking_off(body, sent)
         if body.is_continuation:
             changes[PREVIOUS_RESPONSE] = None
     system, given = applied.system, body.value.get(body.names.system)
