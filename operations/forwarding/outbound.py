@@ -215,7 +215,8 @@ def _frame(
     of_prompt = (by_key.get(key) for key in (prompt.keys if prompt else ()))
     at_top = [*takewhile(lambda unit: unit.start == 0, units), *of_prompt]
     # A separate system prompt was aligned too, as the first message.
-    beside_given = [None for _ in READERS[inbound.format].read_system(inbound.system)]
+    reader = READERS[inbound.format]
+    beside_given = [None for _ in reader.read_system(inbound.system)]
     places = range(len(inbound.messages))
     return Frame(
         provider=inputs.provider,
@@ -230,6 +231,7 @@ def _frame(
         count=counter_of(inputs.encoding),
         recorded=lambda key: _recorded_tokens(inputs.thread, key),
         read=lambda messages: with_contents(inputs, messages),
+        bound_call=lambda place: reader.bound_call(inbound.messages[place]),
     )
 
 

@@ -3,7 +3,8 @@
 Items and members: https://platform.openai.com/docs/api-reference/responses/create and the
 types of the `openai` package (`response_*_param`). Beyond them: "No tool output found for
 function call"; `reasoning` and what follows it https://github.com/vercel/ai/issues/7099,
-https://github.com/TanStack/ai/issues/1212; ids by their beginning
+https://github.com/TanStack/ai/issues/1212; outputs by the type of their call
+https://github.com/diegosouzapw/OmniRoute/issues/8946; ids by their beginning
 https://github.com/nodetool-ai/nodetool/pull/4252 and
 https://github.com/UKGovernmentBEIS/inspect_ai/pull/1545.
 """
@@ -28,6 +29,16 @@ TOP = named(
 )
 REASONS = re.compile(r".*(?:^|/)(?:o\d|gpt-[5-9]|codex).*")
 """Models whose calls belong to their reasoning."""
+OUTPUTS = {
+    "function_call": ("function_call_output",),
+    "custom_tool_call": ("custom_tool_call_output",),
+    "local_shell_call": ("local_shell_call_output", "function_call_output"),
+    "shell_call": ("shell_call_output",),
+    "apply_patch_call": ("apply_patch_call_output",),
+    "computer_call": ("computer_call_output",),
+    "tool_search_call": ("tool_search_output",),
+}
+"""Calls, and the outputs that the API finds them by. Codex answers its shell as a function."""
 ALONE = ("tool_choice", "parallel_tool_calls")
 
 
@@ -77,27 +88,31 @@ def _tools(request: Form) -> Iterator[str]:
 
 
 def _outputs(items: list[Form]) -> Iterator[str]:
-    """Check that each call has one output after it, and each output its call before it."""
-    open_calls: dict[str, int] = {}
+    """Check that each call has one output of its type after it, and each output its call before."""
+    open_calls: dict[str, str] = {}
     done: set[str] = set()
     for place, item in enumerate(items):
-        kind, given = item.get("type"), str(item.get("call_id"))
-        if kind == "function_call":
+        kind, given = str(item.get("type")), str(item.get("call_id"))
+        if item.get("execution") == "server":
+            continue
+        if kind in OUTPUTS:
             if given in open_calls:
                 yield f"input[{place}]: duplicate item found with call_id {given}."
-            open_calls[given] = place
+            open_calls[given] = kind
             done.discard(given)
-        elif kind == "function_call_output":
+        elif wanted := [call for call, outputs in OUTPUTS.items() if kind in outputs]:
             if given in done:
                 yield f"input[{place}]: duplicate output for call_id {given}."
-            elif open_calls.pop(given, None) is None:
+            elif open_calls.get(given) in wanted:
+                del open_calls[given]
+            else:
                 yield (
-                    f"input[{place}]: No tool call found for function call output with"
+                    f"input[{place}]: No tool call found for {kind.replace('_', ' ')} with"
                     f" call_id {given}."
                 )
             done.add(given)
-    for given in open_calls:
-        yield f"No tool output found for function call {given}."
+    for given, kind in open_calls.items():
+        yield f"No tool output found for {kind.replace('_', ' ')} {given}."
 
 
 def _reasoning(request: Form, items: list[Form]) -> Iterator[str]:

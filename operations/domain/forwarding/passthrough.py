@@ -1,6 +1,7 @@
 """Keeps the client's own messages in a compiled request wherever nothing changes them."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -54,6 +55,7 @@ def with_client_messages(
     *,
     renames: bool = False,
     takes_system: bool = False,
+    bound_call: Callable[[Own], str] = lambda own: "",
 ) -> PassedRequest[Own]:
     """A compiled request with the client's own messages wherever nothing changes them.
 
@@ -61,7 +63,8 @@ def with_client_messages(
     aligned with the originals by `units`. A message that a provider's rule repairs because of its
     own content (`Issue.is_own`) passes too, since its client sends it that way. `renames`: other
     messages of the request were given other ids of calls. `takes_system`: the provider accepts
-    system messages among the others, although it has a member for the prompt.
+    system messages among the others, although it has a member for the prompt. `bound_call`: see
+    `RequestReader`.
     """
     prompt = next((layer for layer in layers if layer.name == PROMPT), None)
     is_prompt = prompt is not None and len(layers) == 1
@@ -73,14 +76,23 @@ def with_client_messages(
     untouched -= _repaired(compiled, messages, renames=renames)
     if is_beside:  # a separate prompt is no message to pass on
         untouched -= _at_top(units) - set(prompt.keys if prompt else ())
-    passed = pass_through(
-        compiled.messages,
-        origins,
-        units,
-        given,
-        lambda key: key not in untouched,
-        _framed(compiled),
-    )
+    framed = _framed(compiled)
+
+    def pass_untouched() -> PassedRequest[Own]:
+        return pass_through(
+            compiled.messages,
+            origins,
+            units,
+            given,
+            lambda key: key not in untouched,
+            framed,
+        )
+
+    passed = pass_untouched()
+    bound = {id_ for own in _own(units, given) if (id_ := bound_call(own))}
+    while split := _split(messages, bound, passed.given):
+        untouched -= split
+        passed = pass_untouched()
     own = _own_prompt(prompt, thread, units) if prompt and is_prompt else None
     if own and is_beside and own[0].start > 0:
         own = None
@@ -97,6 +109,32 @@ def with_client_messages(
             system=compiled.prompt,
         )
     return passed._replace(system=compiled.system)
+
+
+def _own(units: Sequence[Unit], given: Sequence[Own | None]) -> Iterator[Own]:
+    """The client's messages in these units."""
+    for unit in units:
+        yield from (own for own in given[unit.start : unit.end] if own is not None)
+
+
+def _split(
+    messages: Sequence[Outgoing], bound: AbstractSet[str], given: AbstractSet[Key]
+) -> set[Key]:
+    """The messages of `given` with half of a bound call of which the rest isn't in `given`."""
+    calls, results = (
+        defaultdict[str, list[Key]](list),
+        defaultdict[str, list[Key]](list),
+    )
+    for message in messages if bound else ():
+        for halves, ids in ((calls, message.call_ids), (results, message.result_ids)):
+            for id_ in bound & set(ids):
+                halves[id_].append(message.key)
+    found: set[Key] = set()
+    for id_ in calls.keys() | results.keys():
+        keys = {*calls[id_], *results[id_]}
+        if not (calls[id_] and results[id_] and keys <= given):
+            found |= keys & given
+    return found
 
 
 def _unchanged(

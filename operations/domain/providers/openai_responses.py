@@ -6,11 +6,13 @@ refers to an item that isn't there.
 Source: platform.openai.com/docs/api-reference/responses/create.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from operations.domain.tree.key import Key
-from threads.domain.formats.openai.items_writing import API, ItemWriter
+from threads.domain.formats.openai.items import SEARCH
+from threads.domain.formats.openai.items_writing import API, ItemWriter, in_turns
 from threads.domain.message import Message, Role
 from threads.domain.part import Opaque, Part, Thinking
 
@@ -18,7 +20,7 @@ from .passes.work import Work
 from .request import Written
 from .rules import IDS, PDF, PICTURES, Alphabet, Reasoning, Rules
 from .tools import definitions
-from .turns import Turn, keys_of
+from .turns import Turn, TurnPart, keys_of
 
 Item = dict[str, Any]
 RULES = Rules(
@@ -37,7 +39,7 @@ RULES = Rules(
             {"refusal", "compaction", "compaction_summary", "web_search_call"}
         ),
         Role.USER: frozenset({"input_file", "input_image"}),
-        Role.TOOL: frozenset({"input_file", "input_image"}),
+        Role.TOOL: frozenset({"input_file", "input_image", f"{SEARCH}_output"}),
     },
     written_arguments=True,
     text_arguments=True,
@@ -56,15 +58,13 @@ def write_responses(turns: list[Turn], work: Work, prompt: str) -> Written:
     writer = ItemWriter(heading, API)
     items: list[Item] = []
     origins: list[tuple[Key, ...]] = []
-    for turn in turns:
-        is_result = turn.role is Role.TOOL  # each becomes an item of its own
-        for pieces in (
-            [[piece] for piece in turn.pieces] if is_result else [turn.pieces]
-        ):
-            parts = tuple(piece.part for piece in pieces)
-            for _, made in writer.write([(0, Message(role=turn.role, parts=parts))]):
-                items += made
-                origins += [keys_of(pieces) for _ in made]
+    spoken = [*_spoken(turns)]
+    keys = iter([keys_of(pieces) for pieces, _ in spoken])
+    for run in in_turns(message for _, message in spoken):
+        for _, made in writer.write([(0, message) for _, message in run]):
+            of = next(keys)
+            items += made
+            origins += [of for _ in made]
     request: dict[str, Any] = {"model": work.draft.model}
     if prompt:
         request["instructions"] = prompt
@@ -76,6 +76,17 @@ def write_responses(turns: list[Turn], work: Work, prompt: str) -> Written:
             for tool in tools
         ]
     return Written(request, items, prompt or None, origins)
+
+
+def _spoken(turns: Iterable[Turn]) -> Iterator[tuple[list[TurnPart], Message]]:
+    """The turns as messages; each result is one of its own, because it becomes an item."""
+    for turn in turns:
+        is_result = turn.role is Role.TOOL
+        for pieces in (
+            [[piece] for piece in turn.pieces] if is_result else [turn.pieces]
+        ):
+            parts = tuple(piece.part for piece in pieces)
+            yield pieces, Message(role=turn.role, parts=parts)
 
 
 def _without_id(part: Part) -> Part:

@@ -66,6 +66,11 @@ def read_system(system: JSON) -> Iterator[Message]:
         yield Message(role=Role.SYSTEM, parts=parts)
 
 
+def no_bound_call(form: Form) -> str:
+    """For forms in which a call and its result may always be written apart."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class RequestReader:
     """Reads the messages of one provider's requests."""
@@ -76,6 +81,9 @@ class RequestReader:
     """Reads the system prompt in a member of its own, if there is one."""
     from_any_place: bool = True
     """Whether a message can be read without the messages before it."""
+    bound_call: Callable[[Form], str] = no_bound_call
+    """The id of the call in a message, if its result must go out as it came whenever the call does,
+    and the other way round; else empty."""
 
     def read(self, messages: Sequence[JSON], some: slice) -> list[Message]:
         """A slice of the messages of a request."""

@@ -64,6 +64,7 @@ class PortionMaker:
             frame.system,
             renames=basis.renames,
             takes_system=PROVIDERS[frame.provider].rules.system_anywhere,
+            bound_call=frame.bound_call,
         )
         now = {message.key: message.tokens for message in compared.messages}
         written = zip(messages, compared.messages, strict=True)

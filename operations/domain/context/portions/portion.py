@@ -1,7 +1,7 @@
 """Portions of a request, what each depends on, and what those of one request share."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from operations.domain.context.step import Count
@@ -87,6 +87,8 @@ class Frame:
     """The tokens of a message that is not among the request's own."""
     read: Callable[[Sequence[Outgoing]], Sequence[Outgoing]]
     """Reads the contents of each `UnreadMessage`."""
+    bound_call: Callable[[int], str] = field(default=lambda place: "")
+    """`RequestReader.bound_call` of the client's message at a place."""
     passed: PassedMessages | None = None
     """The last request, if all of it went out as its client gave it."""
 

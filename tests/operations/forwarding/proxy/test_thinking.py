@@ -1,4 +1,4 @@
-"""Thinking that Anthropic requires of a response in progress, and that an operation makes invalid."""
+"""Thinking that Anthropic requires of a response in progress, but an operation makes invalid."""
 
 import json
 from typing import Any

@@ -2,7 +2,7 @@
 
 from threads.domain.formats.requests import RequestReader
 
-from . import messages, request, responses, training
+from . import items, messages, request, responses, training
 
 FORMATS = (responses.FORMAT, training.FORMAT, messages.FORMAT)
 WRITERS = {
@@ -13,5 +13,7 @@ WRITERS = {
 REQUESTS = {"openai": messages.REQUEST, "openai-responses": request.REQUEST}
 READERS = {
     "openai": RequestReader(messages.read_messages),
-    "openai-responses": RequestReader(request.read_messages),
+    "openai-responses": RequestReader(
+        request.read_messages, bound_call=items.bound_call
+    ),
 }

@@ -48,6 +48,9 @@ OTHERS = frozenset({"item_reference", "additional_tools", "configuration_update"
 """Items that are not part of the conversation, although their names might suggest it."""
 SEARCH = "tool_search"
 """A tool of the API's own, whose output is a list of tools instead of text."""
+_FREE = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
+"""Calls that are written in the same form again, or whose output may be a function's: Codex answers
+its shell so."""
 _ARGUMENTS = ("action", "actions", "operation", "arguments", "input")
 _ENVELOPE = ("type", "id", "call_id", "status")
 _ROLES = {role.value: role for role in Role}
@@ -93,6 +96,24 @@ def is_item(record: JSON) -> bool:
         return "encrypted_content" in record
     called = type_.removesuffix("_output").removesuffix("_call")
     return type_ in HOSTED or (called != type_ and called in CALLED)
+
+
+def bound_call(item: dict[str, Any]) -> str:
+    """The id of a call whose two halves must be sent in one form; empty for any other item.
+
+    The API looks for the call of an output only among those of the same type. Calls of tools that
+    it defines itself (shell, patches, computer) are written as a function's.
+    """
+    type_ = fields.text(item, "type")
+    if type_ in HOSTED or item.get("execution") == "server":
+        return ""
+    is_output = type_.endswith("_output")
+    called = type_.removesuffix("_output")
+    if is_output and called in ("function_call", "custom_tool_call"):
+        return ""
+    if not is_output and (called in _FREE or not called.endswith("_call")):
+        return ""
+    return _call_id(item)
 
 
 def message_of(
