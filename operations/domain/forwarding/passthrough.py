@@ -12,9 +12,10 @@ from operations.domain.providers.request import (
     Outgoing,
     Severity,
 )
+from operations.domain.providers.stubs import Stubs, stubs_of
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
-from threads.domain.part import ToolResult
+from threads.domain.part import Part, ToolResult
 
 from .alignment import Unit
 
@@ -42,6 +43,8 @@ class PassedRequest(NamedTuple, Generic[Own]):
     """For each of `messages`, the keys of its sources; empty for what a rule added."""
     system: Any = None
     """The prompt, if it has a member of its own; None if there is none."""
+    stubs: Sequence[Part] = ()
+    """The results that stand for left-out ones of calls in `given`."""
 
 
 def with_client_messages(
@@ -73,26 +76,27 @@ def with_client_messages(
         origins[0] = prompt.keys
     is_beside = given[:1] == [None]
     untouched = _unchanged(messages, prompt, thread, units)
-    untouched -= _repaired(compiled, messages, renames=renames)
+    stubs = stubs_of(compiled, origins, messages)
+    untouched -= _repaired(compiled, messages, stubs, renames=renames)
+    for place in stubs.places:
+        origins[place] = ()  # so that the message with the call stands alone
     if is_beside:  # a separate prompt is no message to pass on
         untouched -= _at_top(units) - set(prompt.keys if prompt else ())
     framed = _framed(compiled)
 
-    def pass_untouched() -> PassedRequest[Own]:
+    def passing(keys: AbstractSet[Key]) -> PassedRequest[Own]:
         return pass_through(
             compiled.messages,
             origins,
             units,
             given,
-            lambda key: key not in untouched,
+            lambda key: key not in keys,
             framed,
         )
 
-    passed = pass_untouched()
-    bound = {id_ for own in _own(units, given) if (id_ := bound_call(own))}
-    while split := _split(messages, bound, passed.given):
-        untouched -= split
-        passed = pass_untouched()
+    bound = {bound_call(own) for own in _own_messages(units, given)} - {""}
+    passed = _with_whole_calls(passing, untouched, messages, bound)
+    passed = _with_stubs(passed, compiled, stubs)
     own = _own_prompt(prompt, thread, units) if prompt and is_prompt else None
     if own and is_beside and own[0].start > 0:
         own = None
@@ -111,7 +115,22 @@ def with_client_messages(
     return passed._replace(system=compiled.system)
 
 
-def _own(units: Sequence[Unit], given: Sequence[Own | None]) -> Iterator[Own]:
+def _with_whole_calls(
+    passing: Callable[[AbstractSet[Key]], PassedRequest[Own]],
+    untouched: AbstractSet[Key],
+    messages: Sequence[Outgoing],
+    bound: AbstractSet[str],
+) -> PassedRequest[Own]:
+    """The request in which no bound call goes out half as given and half compiled."""
+    while True:
+        passed = passing(untouched)
+        split = _split(messages, bound, passed.given)
+        if not split:
+            return passed
+        untouched -= split
+
+
+def _own_messages(units: Sequence[Unit], given: Sequence[Own | None]) -> Iterator[Own]:
     """The client's messages in these units."""
     for unit in units:
         yield from (own for own in given[unit.start : unit.end] if own is not None)
@@ -157,7 +176,7 @@ def _unchanged(
 
 
 def _repaired(
-    compiled: Compiled, messages: Sequence[Outgoing], *, renames: bool
+    compiled: Compiled, messages: Sequence[Outgoing], stubs: Stubs, *, renames: bool
 ) -> set[Key]:
     """The messages that a rule repairs because of their neighbours, not their own content."""
     found = {
@@ -168,7 +187,23 @@ def _repaired(
     }
     if renames or any(issue.rule == "R2" for issue in compiled.issues):
         found |= _renamed(compiled, messages)
-    return found
+    return found - stubs.parts.keys()
+
+
+def _with_stubs(
+    passed: PassedRequest[Own], compiled: Compiled, stubs: Stubs
+) -> PassedRequest[Own]:
+    """The request with the stubs' sources, which are the messages with their calls."""
+    forms = {id(compiled.messages[place]): key for place, key in stubs.places.items()}
+    pairs = zip(passed.messages, passed.origins, strict=True)
+    origins = [
+        (forms[id(one)],) if not keys and id(one) in forms else keys
+        for one, keys in pairs
+    ]
+    parts = [
+        part for key in stubs.parts if key in passed.given for part in stubs.parts[key]
+    ]
+    return passed._replace(origins=origins, stubs=parts)
 
 
 def _framed(compiled: Compiled) -> set[Key]:

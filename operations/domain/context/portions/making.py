@@ -86,7 +86,8 @@ class PortionMaker:
                 tokens_unrepaired(one, frame.provider, frame.count) - other.tokens
                 for one, other in written
                 if one.key in passed.given
-            ),
+            )
+            + (frame.count(list(passed.stubs)) if passed.stubs else 0),
             given=passed.given,
             block=SentBlock(tuple(self._sent(passed, now))),
             prompt=compiled.prompt,
