@@ -90,7 +90,9 @@ class Incoming:
 def _unpacked(encoding: str, body: bytes) -> bytes | None:
     """The uncompressed body, cut just above the maximum; None for an unknown encoding."""
     if encoding == "zstd":
-        reader = zstandard.ZstdDecompressor().stream_reader(body)
+        reader = zstandard.ZstdDecompressor().stream_reader(
+            body, read_across_frames=True
+        )
         return reader.read(MAX_BYTES + 1)
     unpack = unpacking(encoding, MAX_BYTES + 1)
     return unpack(body) if unpack else None
