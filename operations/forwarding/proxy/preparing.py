@@ -41,6 +41,8 @@ class OutgoingRequest:
     """The form of a reply that becomes a message; empty if none does."""
     is_list: bool = False
     """Whether a stream that has no events is a list of responses."""
+    is_stream: bool = False
+    """Whether its body asks for a stream of events."""
     exchange: Exchange | None = None
     notes: Sequence[Header] = field(default_factory=tuple)
     """Notes to the client, as headers of the reply."""
@@ -124,6 +126,7 @@ def prepare(
         body=body,
         form=route.form if exchange else "",
         is_list=route.streams,
+        is_stream=sent.is_stream,
         exchange=exchange,
         notes=sent.notes,
         offer=offer,

@@ -230,6 +230,7 @@ class ExchangeRelay:
                 headers.get(b"content-type", b"").decode("latin-1").lower(),
                 headers.get(b"content-encoding", b"").decode("latin-1"),
                 is_list=self._outgoing.is_list,
+                is_stream=self._outgoing.is_stream,
                 secrets=self._outgoing.credentials,
             )
         start = [*to_client(response.headers), *self._outgoing.notes]

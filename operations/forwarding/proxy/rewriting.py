@@ -48,6 +48,8 @@ class RewrittenRequest(NamedTuple):
     """The tools of ours that were added."""
     before: int = 0
     """How many messages come from the response that it continues."""
+    is_stream: bool = False
+    """Whether it asks for a stream of events."""
 
 
 def rewrite(proxied: ProxiedRequest) -> RewrittenRequest:
@@ -93,7 +95,14 @@ def rewrite(proxied: ProxiedRequest) -> RewrittenRequest:
         is_background=found.body.is_background and found.count != UNKNOWN,
     )
     offered = frozenset(tool.name for tool in tools)
-    return RewrittenRequest(sent, exchange, notes, offered, found.body.before)
+    return RewrittenRequest(
+        sent,
+        exchange,
+        notes,
+        offered,
+        found.body.before,
+        is_stream=found.body.value.get("stream") is True,
+    )
 
 
 def _offered(proxied: ProxiedRequest, found: FoundRequest) -> list[OfferedTool]:

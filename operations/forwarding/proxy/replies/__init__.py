@@ -70,14 +70,19 @@ class ReplyReader:
         encoding: str = "",
         *,
         is_list: bool = False,
+        is_stream: bool = False,
         secrets: Sequence[str] = (),
     ) -> None:
         """`is_list`: a stream that has no events is a list of responses.
 
+        `is_stream`: a stream was asked for, so anything but JSON is one: some servers send events
+        under another type, and clients read them all the same.
         `secrets` are hidden in errors that repeat them.
         """
         self._form, self._assembler = form, FORMS[form]()
-        self.has_events = content_type.startswith("text/event-stream")
+        self.has_events = content_type.startswith("text/event-stream") or (
+            is_stream and "json" not in content_type
+        )
         self.streams = self.has_events or is_list
         self._unpack = unpacking(encoding, MAX_BYTES + 1)
         self._charset = _CHARSET.search(content_type)

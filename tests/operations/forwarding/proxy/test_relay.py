@@ -279,6 +279,18 @@ def _all_sessions(proxy: Proxy) -> list[dict[str, Any]]:
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
+@pytest.mark.parametrize("kind", ["text/plain; charset=utf-8", ""])
+def test_events_under_another_type_are_read_as_the_stream_that_was_asked_for(
+    proxy: Proxy, kind: str
+) -> None:
+    pieces = [{"choices": [{"index": 0, "delta": {"content": one}}]} for one in "ab"]
+    events = b"".join(b"data: %b\n\n" % json.dumps(one).encode() for one in pieces)
+    given = [("Content-Type", kind)] if kind else []
+    proxy.provider.raw = (given, events + b"data: [DONE]\n\n")
+    assert stream(proxy, ASK) == events + b"data: [DONE]\n\n"
+    assert proxy.messages()[-1]["content"] == "ab"
+
+
 def test_a_length_beside_chunks_does_not_count(proxy: Proxy) -> None:
     chunks = b"6\r\n{}    \r\n0\r\n\r\n"
     kind = [("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")]
