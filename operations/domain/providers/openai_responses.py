@@ -39,7 +39,10 @@ RULES = Rules(
             {"refusal", "compaction", "compaction_summary", "web_search_call"}
         ),
         Role.USER: frozenset({"input_file", "input_image"}),
-        Role.TOOL: frozenset({"input_file", "input_image", f"{SEARCH}_output"}),
+        # A shell's output is written whole, as JSON.
+        Role.TOOL: frozenset(
+            {"input_file", "input_image", f"{SEARCH}_output", "output"}
+        ),
     },
     written_arguments=True,
     text_arguments=True,

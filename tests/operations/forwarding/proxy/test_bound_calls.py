@@ -120,6 +120,16 @@ def test_an_output_goes_in_the_form_of_a_call_that_is_written_anew(
     assert [item.get("type") for item in found].count("reasoning") == 0
 
 
+@pytest.mark.django_db
+def test_what_a_shell_printed_is_sent_whole_as_a_function_s_output(sent: Sent) -> None:
+    call, output = pair("shell")
+    printed = " ".join(f"boat-{number}" for number in range(900))
+    output["output"] = [{**_PRINTED, "stdout": printed}]
+    items = [asked("Hello."), said("Hello."), asked("How many boats?")]
+    found = sent(items, 0, 1, reply=[reasoned("Look."), call], answered=[output])
+    assert printed in found[-1]["output"]
+
+
 @pairs
 def test_a_call_goes_in_the_form_of_what_stands_for_an_output_that_is_left_out(
     sent: Sent, kind: str
