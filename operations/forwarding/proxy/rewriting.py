@@ -34,6 +34,10 @@ from .unchanged import FoundRequest
 logger = logging.getLogger(__name__)
 NOTE = b"x-contextstudio-note"
 SESSION_NOTE = b"x-contextstudio-session"
+_THINKING_OFF = (
+    b"Thinking is off in this request, because an operation made the thinking of the response in "
+    b"progress invalid."
+)
 
 
 class RewrittenRequest(NamedTuple):
@@ -79,6 +83,8 @@ def rewrite(proxied: ProxiedRequest) -> RewrittenRequest:
     tools = _offered(proxied, found)
     sent = _write_body(proxied, found.body, found.rewritten, tools)
     notes = [(NOTE, found.note)] if found.note else []
+    if bodies.THINKING in found.rewritten.changes:
+        notes.append((NOTE, _THINKING_OFF))
     if found.session is not None:
         notes.append((SESSION_NOTE, str(found.session.pk).encode()))
     if found.session is None or found.request is None:

@@ -16,12 +16,14 @@ from .body import (
 )
 from .reading import read_body, read_rest
 from .replacing import Rewritten, rewritten
+from .thinking import THINKING
 
 __all__ = [
     "CONVERSATION",
     "DECLARED",
     "FORMS",
     "PREVIOUS_RESPONSE",
+    "THINKING",
     "ForwardedBody",
     "Rewritten",
     "declared_in",

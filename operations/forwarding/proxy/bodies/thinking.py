@@ -17,8 +17,8 @@ from threads.domain.formats.requests import Form
 from .body import ForwardedBody
 
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
-_THINKING = "thinking"
-_BLOCKS = (_THINKING, "redacted_thinking")
+THINKING = "thinking"
+_BLOCKS = (THINKING, "redacted_thinking")
 _EDITING = "context_management"
 _EDIT = "clear_thinking_"
 """How the edits of the provider's context editing begin that require thinking."""
@@ -26,12 +26,12 @@ _EDIT = "clear_thinking_"
 
 def thinking_off(body: ForwardedBody, sent: bytes) -> dict[str, bytes | None]:
     """The changes to a body's other members if `sent` are the messages that go out instead."""
-    mode = body.value.get(_THINKING)
+    mode = body.value.get(THINKING)
     if body.form != "anthropic" or not isinstance(mode, dict):
         return {}
     if mode.get("type") != "enabled" or not _lost_thinking(body, _list(sent)):
         return {}
-    changes: dict[str, bytes | None] = {_THINKING: None}
+    changes: dict[str, bytes | None] = {THINKING: None}
     editing = body.value.get(_EDITING)
     edits = editing.get("edits") if isinstance(editing, dict) else None
     if isinstance(editing, dict) and isinstance(edits, list):

@@ -133,6 +133,13 @@ def test_the_provider_is_not_told_to_clear_thinking_that_is_off(
 
 
 @pytest.mark.django_db
+def test_the_client_is_told_that_thinking_is_off(sent: Any, ask: Ask) -> None:
+    sent(body(*BEGUN), 0, 1)
+    notes = dict(ask("/v1/messages", body(*BEGUN), "boats").notes)
+    assert notes[b"x-contextstudio-note"].startswith(b"Thinking is off")
+
+
+@pytest.mark.django_db
 def test_a_conversation_that_nothing_changes_goes_out_as_it_came(ask: Ask) -> None:
     given = body(*BEGUN[:3], said(call("toolu_1")), BEGUN[4])
     assert ask("/v1/messages", given, "boats").body == json.dumps(given).encode()
