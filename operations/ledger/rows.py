@@ -21,7 +21,7 @@ from operations.domain.ledger.first_changes import (
     independent_groups,
     layout_of,
 )
-from operations.domain.ledger.ledger import Bill, bill, combined_bill
+from operations.domain.ledger.ledger import Bill, bill, bill_of_saving, combined_bill
 from operations.domain.log.entry import EditState
 from operations.domain.log.operation import (
     Condense,
@@ -146,14 +146,16 @@ def bundles_of(
 
 def _together(rows: Sequence[LedgerRow], prices: Prices, *, waits: bool) -> LedgerRow:
     bills = [row.bill for row in rows]
+    together = combined_bill(bills, prices.tariff, waits=waits)
+    saved = sum(one.saved for one in bills)
     return LedgerRow(
         operation=None,
-        bill=combined_bill(bills, prices.tariff, waits=waits),
+        bill=together,
         first=min(rows, key=lambda row: row.bill.prefix).first,
         seals=tuple(dict.fromkeys(key for row in rows for key in row.seals)),
         exact=False,
         is_to_save=any(row.is_to_save for row in rows),
-        frame=sum(row.frame for row in rows),
+        frame=sum(row.frame for row in rows) + saved - together.saved,
     )
 
 
@@ -243,20 +245,19 @@ def _rows(
     seals = {} if waits else first_broken(context, found)
     rows = []
     for touch in found:
-        before = context.sent if waits else context.sent + touch.saved
-        after = context.sent - touch.saved if waits else context.sent
         prefix = None if touch.key is None else touch.tokens
+        billed = bill_of_saving(context.sent, touch.saved, prefix, tariff, waits=waits)
         rows.append(
             LedgerRow(
                 operation=touch.operation,
-                bill=bill(before, after, prefix, tariff),
+                bill=billed,
                 first=touch.key,
                 seals=seals.get(touch.operation, ()),
                 exact=False,
                 is_to_save=is_to_save(
                     edits[entry_number(touch.operation) or 0], touch.saved
                 ),
-                frame=touch.frame,
+                frame=touch.frame + touch.saved - billed.saved,
             )
         )
     return rows

@@ -141,6 +141,21 @@ def bill(before: int, after: int, prefix: int | None, tariff: Tariff) -> Bill:
     )
 
 
+def bill_of_saving(
+    sent: int, saved: int, prefix: int | None, tariff: Tariff, *, waits: bool
+) -> Bill:
+    """The bill of a change that is known by what it saves in the thread.
+
+    `sent` counts the request without the change if that waits to be applied (`waits`), else the
+    request with it. The other request has at least what comes before the change, however much of
+    the rest the thread counts that is never sent.
+    """
+    least = sent if prefix is None else min(prefix, sent)
+    other = max(least, sent - saved if waits else sent + saved)
+    before, after = (sent, other) if waits else (other, sent)
+    return bill(before, after, prefix, tariff)
+
+
 def combined_bill(bills: Sequence[Bill], tariff: Tariff, *, waits: bool) -> Bill:
     """The combined bill of changes to a request that were billed one by one.
 
@@ -149,8 +164,7 @@ def combined_bill(bills: Sequence[Bill], tariff: Tariff, *, waits: bool) -> Bill
     """
     saved, prefix = sum(one.saved for one in bills), min(one.prefix for one in bills)
     shared = bills[0].before if waits else bills[0].after
-    before, after = (shared, shared - saved) if waits else (shared + saved, shared)
-    return bill(before, after, prefix, tariff)
+    return bill_of_saving(shared, saved, prefix, tariff, waits=waits)
 
 
 def clear_at_least(tokens: int, prefix: int, turns: int, tariff: Tariff) -> int | None:

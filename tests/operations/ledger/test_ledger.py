@@ -8,7 +8,7 @@ from django.test import Client
 from contextstudio.accounts.models import User
 from operations.context.model_catalog import prices_of
 from operations.domain.providers.passes.turn_order import CLOSER
-from tests.operations.support.rest import get, make_session, operate, post, said
+from tests.operations.support.rest import get, make_session, operate, post, put, said
 from threads.domain.formats.summaries import SUMMARY
 from threads.tokens import count_many
 
@@ -102,6 +102,19 @@ def test_of_a_model_that_no_map_knows_the_turns_are_told_and_no_price(
             "detail": "Nothing is cached: each turn pays for all that is sent.",
         }
     ]
+
+
+def test_a_proposal_saves_no_more_than_is_sent_of_what_it_folds(agent: Client) -> None:
+    call = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    result = {"role": "tool", "tool_call_id": "a", "content": "word " * 9_000}
+    session_id = make_session(agent, [*said(2), call, result, *said(2)])
+    slop = {"policy": {"preset": "slop"}}
+    put(agent, f"/api/sessions/{session_id}/policy", slop)
+    operate(agent, session_id, "snip", range=[2, 3], propose=True)
+    found = ledger(agent, session_id)
+    (row,) = found["operations"]
+    assert row["tokens"]["before"] == found["sent"] < 9_000
+    assert row["tokens"]["after"] == row["tokens"]["prefix"] > 0
 
 
 def test_what_waits_or_is_off_shows_what_would_come_of_it(

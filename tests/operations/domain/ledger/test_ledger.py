@@ -12,6 +12,7 @@ from operations.domain.ledger.ledger import (
     PromptPiece,
     Tariff,
     bill,
+    bill_of_saving,
     clear_at_least,
     combined_bill,
     first_change,
@@ -49,6 +50,16 @@ def test_changes_together_are_rewritten_once_from_the_first_on() -> None:
     assert combined_bill(waiting, CLAUDE, waits=True) == whole
     made = [bill(90_000, 60_000, 20_000, CLAUDE), bill(70_000, 60_000, 50_000, CLAUDE)]
     assert combined_bill(made, CLAUDE, waits=False) == whole
+
+
+def test_a_change_takes_no_more_from_a_request_than_stands_behind_it() -> None:
+    """The thread counts text that a request cuts short or leaves out."""
+    waiting = bill_of_saving(5_000, 90_000, 2_000, CLAUDE, waits=True)
+    assert (waiting.before, waiting.after, waiting.saved) == (5_000, 2_000, 3_000)
+    made = bill_of_saving(5_000, -90_000, 2_000, CLAUDE, waits=False)
+    assert (made.before, made.after, made.saved) == (2_000, 5_000, -3_000)
+    together = combined_bill([waiting, waiting], CLAUDE, waits=True)
+    assert (together.after, together.saved) == (2_000, 3_000)
 
 
 def test_a_change_that_saves_nothing_never_pays() -> None:
