@@ -28,6 +28,7 @@ RULES = Rules(
     ids=Alphabet(legal=IDS.legal, longest=64),
     system_anywhere=True,
     alternates=False,
+    merges=True,
     reasoning=Reasoning.ITEMS,
     images=PICTURES,
     image_urls=True,

@@ -10,6 +10,7 @@ from django.test import Client
 from contextstudio.accounts.models import Project, User
 from tests.operations.support.rest import get, make_session, operate, post, said
 from tests.people import client_of
+from tests.validators import VALIDATORS
 from threads.domain.formats.summaries import SUMMARY
 from threads.models import Blob
 
@@ -25,6 +26,16 @@ def session_id(agent: Client) -> str:
 @pytest.fixture
 def path(session_id: str) -> str:
     return f"/api/sessions/{session_id}/apply"
+
+
+def calling(id_: str) -> dict[str, Any]:
+    """A message that makes one call and says nothing."""
+    call = {"id": id_, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def result_of(id_: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": id_, "content": f"result {id_}"}
 
 
 def test_what_no_operation_touches_passes_as_it_was_given(
@@ -257,3 +268,25 @@ def test_an_operation_waits_where_its_message_moves_among_those_that_a_client_pu
     again = post(agent, path, {"messages": [*sent[:4], secret, *sent[4:]]})
     assert again["messages"] == without["messages"]
     assert again["suspended"] == []
+
+
+def test_calls_that_an_operation_moves_together_go_out_in_one_message(
+    agent: Client,
+) -> None:
+    """The results of two calling messages in a row would stand behind the second alone."""
+    messages = [*said(1), calling("a"), result_of("a"), *said(1), calling("b")]
+    messages += [result_of("b"), *said(1)]
+    session_id = make_session(agent, messages)
+    operate(agent, session_id, "snip", start_idx=3, end_idx=3)
+    operate(agent, session_id, "resequence", new_order=[4, 2])
+    path = f"/api/sessions/{session_id}/apply"
+    found = post(agent, path, {"messages": messages})
+    sent = [(m["role"], len(m.get("tool_calls", ()))) for m in found["messages"]]
+    assert sent == [
+        ("user", 0),
+        ("assistant", 2),
+        ("tool", 0),
+        ("tool", 0),
+        ("user", 0),
+    ]
+    assert VALIDATORS["openai"]({"model": "m", "messages": found["messages"]}) == []

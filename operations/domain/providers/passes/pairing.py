@@ -63,12 +63,23 @@ def _joined(turns: Sequence[Turn], work: Work) -> list[Turn]:
     calls: list[str] = []
     for turn in turns:
         if calls and turn.role is Role.ASSISTANT and not _is_later(turn, calls, work):
+            if not (work.rules.merges or _is_next(joined[-1], turn, work)):
+                work.report(findings.IN_A_ROW, turn.pieces[0])
             joined[-1].pieces += turn.pieces
         else:
             joined.append(turn)
             calls = []
         calls += _calls_of(turn)
     return joined
+
+
+def _is_next(before: Turn, turn: Turn, work: Work) -> bool:
+    """Whether a turn was said directly after another, and so sent like this before."""
+    last, first = (
+        work.draft.messages[piece.place].index
+        for piece in (before.pieces[-1], turn.pieces[0])
+    )
+    return last is not None and first == last + 1
 
 
 def _calls_of(turn: Turn) -> list[str]:

@@ -1,6 +1,7 @@
 """Rules R1 and R2 of docs/providers.md: each call is directly followed by its one result."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -44,6 +45,26 @@ def test_what_is_whole_goes_out_as_it_is() -> None:
     assert compiled.issues == ()
     assert answered(compiled) == [("b", "B"), ("a", "A")]
     assert compiled.origins == (("m0",), ("m1",), ("m2",), ("m3",), ("m4",))
+
+
+def test_calls_that_did_not_stand_together_are_reported_as_sent_together() -> None:
+    rows = (
+        ("user", "go"),
+        ("assistant", call("a")),
+        ("assistant", "I look", call("b")),
+        ("tool", result("a", "A")),
+        ("tool", result("b", "B")),
+    )
+    as_said = draft(*rows)
+    assert compile_request("openai", as_said).issues == ()
+    moved = [
+        one._replace(index=(one.index or 0) + 3) if place == 2 else one
+        for place, one in enumerate(as_said.messages)
+    ]
+    compiled = compile_request("openai", replace(as_said, messages=moved))
+    found = issue(compiled, "R3")
+    assert (found.severity, found.keys) == (Severity.REPAIRED, ("m2",))
+    assert compiled.origins[1] == ("m1", "m2")
 
 
 def test_a_result_that_names_its_tool_is_sent_as_it_is() -> None:
