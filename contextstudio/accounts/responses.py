@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import AsyncIterator, Iterator
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -23,7 +24,9 @@ CHUNK = 64 * 1024
 
 
 def read_json(body: bytes) -> Any:
-    """The value of a JSON text. Raises Invalid for anything else, NaN and Infinity included.
+    """The value of a JSON text. Raises Invalid for anything else.
+
+    NaN and Infinity aren't JSON; a number beyond a double would be read as Infinity.
 
     orjson refuses lone surrogates, which transcripts hold; the standard library reads them.
     """
@@ -35,8 +38,14 @@ def read_json(body: bytes) -> Any:
     def refuse(name: str) -> None:
         raise ValueError(f"{name} is not a JSON value")
 
+    def finite(text: str) -> float:
+        number = float(text)
+        if not isfinite(number):
+            raise ValueError(f"{text} is beyond a double")
+        return number
+
     try:
-        return json.loads(body, parse_constant=refuse)
+        return json.loads(body, parse_constant=refuse, parse_float=finite)
     except RecursionError as error:
         raise too_deep() from error
     except ValueError as error:

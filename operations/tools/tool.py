@@ -32,6 +32,7 @@ from contextstudio.accounts.shape import RequestBody, wrong_shape
 from operations.domain.text.budget import fit_to_tokens
 from operations.log.transaction import refuse_stale
 from threads import tokens
+from threads.domain.formats.io import json_text
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -179,6 +180,10 @@ def read_call(name: str, arguments: Any) -> Tool:
     note_tool(name if tool else "")
     if tool is None:
         raise NotFound(unknown_name("tool", name, TOOLS), at=["name"])
+    if at := json_text.place_not_finite(arguments):
+        raise Invalid(
+            "NaN and Infinity are not JSON values.", at=at, code="json_invalid"
+        )
     try:
         return tool.model_validate(arguments)
     except ValidationError as error:

@@ -135,6 +135,7 @@ def test_a_wrong_query_names_its_parameter(agent: Client) -> None:
         (b"", "invalid"),
         (b"{", "json_invalid"),
         (b'{"title": NaN}', "json_invalid"),
+        (b'{"title": 1e999}', "json_invalid"),
         (b'{"title": "\xff"}', "json_invalid"),
         (b"[" * 100_000 + b"]" * 100_000, "json_too_deep"),
     ],
@@ -180,7 +181,7 @@ def test_a_lone_surrogate_passes_both_ways() -> None:
     assert read_json(b'"\\ud800"') == "\ud800"
 
 
-@pytest.mark.parametrize("body", [b"Infinity", b"-Infinity", b"NaN", b"01", b"'a'"])
+@pytest.mark.parametrize("body", [b"Infinity", b"NaN", b"-1e999", b"01", b"'a'"])
 def test_what_json_does_not_allow_is_refused(body: bytes) -> None:
     with pytest.raises(Invalid, match="not JSON"):
         read_json(body)

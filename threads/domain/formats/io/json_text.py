@@ -12,7 +12,7 @@ have read differently, so that the value never depends on which of the two read 
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
@@ -55,10 +55,21 @@ def place_without_utf8(value: JSON) -> Place:
     Programs that cut a text inside a character (an emoji) produce such texts. Empty if there is
     none.
     """
+    return _first_place(value, lambda one: isinstance(one, str) and not _has_utf8(one))
+
+
+def place_not_finite(value: JSON) -> Place:
+    """The place of the first NaN or Infinity in a value, which JSON lacks; empty if none."""
+    return _first_place(
+        value, lambda one: isinstance(one, float) and not math.isfinite(one)
+    )
+
+
+def _first_place(value: JSON, is_wanted: Callable[[JSON], bool]) -> Place:
     waiting: list[tuple[Place, JSON]] = [((), value)]
     while waiting:
         at, one = waiting.pop()
-        if isinstance(one, str) and not _has_utf8(one):
+        if is_wanted(one):
             return at
         inner = (
             one.items()
