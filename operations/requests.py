@@ -10,9 +10,12 @@ from operations.domain.log.expected import HeaderHead
 
 
 def expected_head(request: HttpRequest, given: int | None) -> int | None:
-    """The head that the caller knows of: a member of the body, or `If-Match`."""
+    """The head that the caller knows of: a member of the body, or `If-Match`.
+
+    Raises Invalid if the header isn't a head, or isn't the one in the body.
+    """
     header = request.headers.get(HeaderHead.HEADER)
-    if given is not None or header is None:
+    if header is None:
         return given
     text = header.strip().removeprefix("W/").strip('"')
     # No log is so long; of very many digits Python makes no number at all.
@@ -20,6 +23,11 @@ def expected_head(request: HttpRequest, given: int | None) -> int | None:
         raise Invalid(
             f"{HeaderHead.HEADER} must be the number of the last log entry that you know of, in "
             'quotes: "7".',
+            at=[HeaderHead.HEADER],
+        )
+    if given not in (None, int(text)):
+        raise Invalid(
+            f"{HeaderHead.HEADER} says {text}, and expected_head {given}: send one of them.",
             at=[HeaderHead.HEADER],
         )
     return HeaderHead(text)

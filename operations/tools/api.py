@@ -9,6 +9,7 @@ from ninja.params.functions import Query
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
+from operations.requests import expected_head
 
 from . import TOOLS, Tool, call_once, chosen, read_call
 from .schemas import Format as ToolFormat
@@ -82,8 +83,9 @@ def call_tool(
 
 
 def _called(request: HttpRequest, name: str, arguments: dict[str, Any]) -> HttpResponse:
-    caller = caller_of(request)
-    answer = call_once(caller, read_call(name, arguments))
+    caller, call = caller_of(request), read_call(name, arguments)
+    call.expected_head = expected_head(request, call.expected_head)
+    answer = call_once(caller, call)
     response = HttpResponse(
         answer.body, status=answer.status, content_type=answer.content_type
     )

@@ -198,7 +198,12 @@ def test_the_head_that_a_caller_knows_may_be_a_header(
         sent = {"If-Match": header.encode().decode("latin-1")}
         refused = post(agent, f"{path}/undo", expect=422, **sent)
         assert refused["at"] == ["If-Match"]
-    post(agent, f"{path}/undo", **{"If-Match": "1"})
+    both = {"expected_head": 1}
+    refused = post(agent, f"{path}/undo", both, expect=422, **{"If-Match": '"0"'})
+    assert (
+        refused["detail"] == "If-Match says 0, and expected_head 1: send one of them."
+    )
+    post(agent, f"{path}/undo", both, **{"If-Match": "1"})
 
 
 @pytest.mark.parametrize("verb", ["revert", "accept", "reject", "undo", "redo"])
